@@ -1,0 +1,60 @@
+// Alignments: letters by sequence and column, and the alphabet that names them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/array.h"
+
+namespace pleat {
+
+/// The letters that an alignment's codes stand for. Code `gap()` is the gap and always the last.
+/// Protein: "ARNDCQEGHILKMFPSTWYV-" (21 codes, the order of the couplings literature);
+/// RNA: "ACGU-", DNA: "ACGT-" (5 codes).
+class Alphabet {
+public:
+    enum class Kind { protein, rna, dna };
+
+    static const Alphabet& protein();
+    static const Alphabet& rna();
+    static const Alphabet& dna();
+    /// By name ("protein", "rna", "dna"); throws UsageError otherwise.
+    static const Alphabet& named(std::string_view name);
+
+    Kind kind() const { return kind_; }
+    std::string_view name() const { return name_; }
+    /// All letters in code order, the gap last.
+    std::string_view letters() const { return letters_; }
+    int size() const { return static_cast<int>(letters_.size()); }
+    std::uint8_t gap() const { return static_cast<std::uint8_t>(letters_.size() - 1); }
+    char letter(std::uint8_t code) const { return letters_[code]; }
+    /// Code of a character. Lower case counts as upper case. Ambiguity letters (protein: B J O U X
+    /// Z and '*'; nucleic acids: the IUPAC codes; RNA reads T as U, DNA reads U as T), '-' and '.'
+    /// are gaps. Returns `invalid` for anything else.
+    std::uint8_t code(char c) const { return codes_[static_cast<unsigned char>(c)]; }
+    static constexpr std::uint8_t invalid = 255;
+
+private:
+    Alphabet(Kind kind, std::string_view name, std::string_view letters, std::string_view as_gap);
+    Kind kind_;
+    std::string name_;
+    std::string letters_;
+    std::uint8_t codes_[256];
+};
+
+/// A multiple sequence alignment after reading (and filtering): every row has the same columns.
+struct Alignment {
+    std::vector<std::string> names;      ///< one a sequence; "sequence 1", ... where the format has none
+    Array<std::uint8_t, 2> letters;      ///< codes of `alphabet`, [sequence, column]
+    const Alphabet* alphabet = nullptr;
+    std::filesystem::path source;        ///< file it was read from; "-" for stdin
+    std::vector<Index> columns;          ///< column of the source for each column kept, 0-based
+
+    Index sequence_count() const { return letters.extent(0); }
+    Index column_count() const { return letters.extent(1); }
+};
+
+}  // namespace pleat

@@ -1,0 +1,34 @@
+// Context: what every engine needs besides its parameters: device, threads, seed, progress.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "pleat/core/comm.h"
+#include "pleat/core/device.h"
+#include "pleat/core/progress.h"
+
+namespace pleat {
+
+/// How a computation is to run; it never changes what is computed beyond the tolerances stated in
+/// each engine's README.
+struct Context {
+    Device device;
+    int threads = 0;                    ///< 0 = all that this process may use (see available_threads)
+    std::uint64_t seed = 1;
+    Progress* progress = nullptr;       ///< not owned; null = silent, never cancelled
+    Comm* comm = nullptr;               ///< not owned; null = one rank
+    std::filesystem::path checkpoint;   ///< file to resume from and to save to; empty = none
+    double checkpoint_seconds = 10.0;   ///< least time between two saves
+
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note = {}) const {
+        if (progress != nullptr) progress->update(stage, done, total, note);
+    }
+    bool cancelled() const { return progress != nullptr && progress->cancelled(); }
+    void message(std::string_view text) const {
+        if (progress != nullptr) progress->message(text);
+    }
+};
+
+}  // namespace pleat

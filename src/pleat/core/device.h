@@ -1,0 +1,21 @@
+// Devices: where an engine computes, by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pleat {
+
+/// One place to compute: the plain float64 reference, the CPU kernels, or one CUDA GPU.
+struct Device {
+    enum class Kind { reference, cpu, cuda };
+    Kind kind = Kind::cpu;
+    int index = 0;
+
+    /// Reads "reference", "cpu", "cuda" or "cuda:N"; throws UsageError otherwise.
+    static Device parse(std::string_view text);
+    std::string name() const;
+    friend bool operator==(const Device&, const Device&) = default;
+};
+
+}  // namespace pleat

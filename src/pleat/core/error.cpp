@@ -1,0 +1,30 @@
+// Errors: composing the one-line form `file:line: text`.
+#include "pleat/core/error.h"
+
+#include <fmt/format.h>
+
+namespace pleat {
+
+namespace {
+
+std::string located(std::string_view file, std::int64_t line, std::string_view text) {
+    return line > 0 ? fmt::format("{}:{}: {}", file, line, text) : fmt::format("{}: {}", file, text);
+}
+
+}  // namespace
+
+InputError::InputError(std::string_view file, std::int64_t line, std::string_view text)
+    : Error(located(file, line, text), 3) {}
+
+void Complaints::add(std::int64_t line, std::string_view text) {
+    lines_.push_back(located(file_, line, text));
+    if (lines_.size() == kMost) throw_if_any();
+}
+
+void Complaints::throw_if_any() const {
+    if (lines_.empty()) return;
+    std::string all = fmt::format("{}", fmt::join(lines_, "\n"));
+    throw InputError(all);
+}
+
+}  // namespace pleat

@@ -1,0 +1,73 @@
+// Errors: what can go wrong, with the exit code of the program for each kind.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pleat {
+
+/// Base of every error that pleat throws on purpose. The text is complete: it says what was
+/// expected, what was found and, where there is one, what to do about it.
+class Error : public std::runtime_error {
+public:
+    Error(const std::string& text, int exit_code) : std::runtime_error(text), exit_code_(exit_code) {}
+    int exit_code() const { return exit_code_; }
+
+private:
+    int exit_code_;
+};
+
+/// The caller asked for something that cannot be (an option out of range, a missing argument).
+class UsageError : public Error {
+public:
+    explicit UsageError(const std::string& text) : Error(text, 2) {}
+};
+
+/// A file is not what it should be. `family.a3m:17: expected 120 aligned columns, found 118 ...`
+class InputError : public Error {
+public:
+    explicit InputError(const std::string& text) : Error(text, 3) {}
+    /// `line` counts from 1; 0 when the complaint is about the file as a whole (reported as line 1
+    /// only where a line exists: otherwise just `file: text`).
+    InputError(std::string_view file, std::int64_t line, std::string_view text);
+};
+
+/// The device that was named is absent, too small, or failed.
+class DeviceError : public Error {
+public:
+    explicit DeviceError(const std::string& text) : Error(text, 4) {}
+};
+
+/// A result could not be written (disk full, no permission, output exists).
+class OutputError : public Error {
+public:
+    explicit OutputError(const std::string& text) : Error(text, 5) {}
+};
+
+/// The user asked to stop (Ctrl-C); what was done so far is saved where the command says so.
+class Cancelled : public Error {
+public:
+    explicit Cancelled(const std::string& text) : Error(text, 130) {}
+};
+
+/// Collects a reader's complaints about one file and throws them together, ten at the most,
+/// one line each, so that a user repairs a file in one round.
+class Complaints {
+public:
+    explicit Complaints(std::string file) : file_(std::move(file)) {}
+    /// Records one complaint; throws at once when there are ten.
+    void add(std::int64_t line, std::string_view text);
+    /// Throws InputError when anything was recorded.
+    void throw_if_any() const;
+    bool empty() const { return lines_.empty(); }
+
+private:
+    static constexpr std::size_t kMost = 10;
+    std::string file_;
+    std::vector<std::string> lines_;
+};
+
+}  // namespace pleat
