@@ -1,9 +1,29 @@
-# Functions that every module's CMakeLists.txt uses: its sources, its tests, its benchmarks.
+# Functions that every module's CMakeLists.txt uses: its sources, program, tests and fuzzers.
 
 add_library(pleat_options INTERFACE)
 target_compile_features(pleat_options INTERFACE cxx_std_20)
 target_compile_options(pleat_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-unused-parameter>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wno-unused-parameter>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${PLEAT_WERROR}>>:-Werror>)
+# g++ 12 guesses these after inlining the standard library, often wrongly: told, but no errors; its
+# -Wrestrict is wrong about every std::string (GCC bug 105329) and says nothing else here.
+target_compile_options(pleat_options INTERFACE
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=array-bounds
+  -Wno-error=free-nonheap-object -Wno-error=maybe-uninitialized -Wno-restrict
+  -Wno-error=stringop-overflow -Wno-error=stringop-overread>)
+
+# Sanitizers must reach every object and every link of the build, so they are set for all of it.
+if(PLEAT_SANITIZE)
+  add_compile_options(-fsanitize=${PLEAT_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PLEAT_SANITIZE})
+  if(PLEAT_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+# The library itself must report the coverage that guides libFuzzer.
+if(PLEAT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # pleat_sources(a.cpp b.cpp ...): adds files of this folder to libpleat.
 function(pleat_sources)
@@ -12,12 +32,27 @@ function(pleat_sources)
   endforeach()
 endfunction()
 
-# pleat_headers(a.h ...): public headers of this folder, installed.
+# pleat_headers(a.h ...): public headers of this folder, installed, and compiled alone by the
+# target all_verify_interface_header_sets.
 function(pleat_headers)
   foreach(file IN LISTS ARGN)
     target_sources(pleat PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src
                    FILES ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   endforeach()
+endfunction()
+
+# pleat_program(a.cpp ...): the program `pleat`. Installed, it finds libpleat by its own place, so the
+# prefix may be moved.
+function(pleat_program)
+  find_package(CLI11 REQUIRED)
+  add_executable(pleat_program ${ARGN})
+  file(RELATIVE_PATH library_from_program
+    /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(pleat_program PROPERTIES
+    OUTPUT_NAME pleat INSTALL_RPATH "$ORIGIN/${library_from_program}")
+  target_link_libraries(pleat_program PRIVATE pleat pleat_options CLI11::CLI11 fmt::fmt
+    nlohmann_json::nlohmann_json)
+  install(TARGETS pleat_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # pleat_test(module a.cpp b.cpp ...): one GoogleTest program a module, its cases found by CTest.
@@ -31,4 +66,14 @@ function(pleat_test module)
     PLEAT_DATA="${PROJECT_SOURCE_DIR}/data" PLEAT_SHARED="${PROJECT_SOURCE_DIR}/../shared")
   gtest_discover_tests(test_${module} TEST_PREFIX "${module}." DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 600)
+endfunction()
+
+# pleat_fuzzer(name a.cpp ...): one libFuzzer program; the fuzz preset builds it with clang.
+function(pleat_fuzzer name)
+  if(NOT PLEAT_FUZZ)
+    return()
+  endif()
+  add_executable(fuzz_${name} ${ARGN})
+  target_link_libraries(fuzz_${name} PRIVATE pleat pleat_options)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()

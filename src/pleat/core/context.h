@@ -14,12 +14,12 @@ namespace pleat {
 /// each engine's README.
 struct Context {
     Device device;
-    int threads = 0;                    ///< 0 = all that this process may use (see available_threads)
+    int threads = 0;  ///< 0 = all that this process may use (see available_threads)
     std::uint64_t seed = 1;
-    Progress* progress = nullptr;       ///< not owned; null = silent, never cancelled
-    Comm* comm = nullptr;               ///< not owned; null = one rank
-    std::filesystem::path checkpoint;   ///< file to resume from and to save to; empty = none
-    double checkpoint_seconds = 10.0;   ///< least time between two saves
+    Progress* progress = nullptr;      ///< not owned; null = silent, never cancelled
+    Comm* comm = nullptr;              ///< not owned; null = one rank
+    std::filesystem::path checkpoint;  ///< file to resume from and to save to; empty = none
+    double checkpoint_seconds = 10.0;  ///< least time between two saves
 
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note = {}) const {

@@ -8,7 +8,8 @@ namespace pleat {
 namespace {
 
 std::string located(std::string_view file, std::int64_t line, std::string_view text) {
-    return line > 0 ? fmt::format("{}:{}: {}", file, line, text) : fmt::format("{}: {}", file, text);
+    return line > 0 ? fmt::format("{}:{}: {}", file, line, text)
+                    : fmt::format("{}: {}", file, text);
 }
 
 }  // namespace

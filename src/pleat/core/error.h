@@ -13,7 +13,8 @@ namespace pleat {
 /// expected, what was found and, where there is one, what to do about it.
 class Error : public std::runtime_error {
 public:
-    Error(const std::string& text, int exit_code) : std::runtime_error(text), exit_code_(exit_code) {}
+    Error(const std::string& text, int exit_code)
+        : std::runtime_error(text), exit_code_(exit_code) {}
     int exit_code() const { return exit_code_; }
 
 private:

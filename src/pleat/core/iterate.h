@@ -20,6 +20,9 @@ struct State {
     virtual std::string problem() const = 0;
     virtual void save(NpzWriter&) const = 0;
     virtual void load(const NpzReader&) = 0;
+    /// False where the limit is only a bound that steps are not expected to reach: progress then
+    /// shows no total and no time left.
+    virtual bool reaches_limit() const { return true; }
 };
 
 /// What one step tells the loop.
@@ -30,9 +33,11 @@ struct Step {
 
 /// Runs `step(k)` for k = first, ..., until it says finished or `limit` steps are done; returns the
 /// number of steps done, those before a resume included. Loads `context.checkpoint` when it exists
-/// and belongs to `state.problem()` (InputError otherwise), saves there (written beside, then
-/// renamed) at most every `context.checkpoint_seconds` and when cancelled, and then throws Cancelled.
-/// The checkpoint stays in place at the end: the caller removes it once its result is written.
+/// and belongs to `state.problem()` and `stage` (InputError with advice otherwise, or when it is
+/// damaged), saves there (written beside, then renamed) at most every `context.checkpoint_seconds`,
+/// more rarely where saving is slow, and when cancelled, and then throws Cancelled; a step that
+/// ends the loop ends it even when cancelled. Members whose names begin with "loop_" are the loop's
+/// own. The checkpoint stays in place at the end: the caller removes it once its result is written.
 std::int64_t iterate(const Context& context, std::string_view stage, State& state,
                      std::int64_t limit, const std::function<Step(std::int64_t)>& step);
 

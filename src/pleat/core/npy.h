@@ -1,41 +1,51 @@
 // NPY and NPZ: arrays in NumPy's own file formats, written whole or not at all.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <type_traits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "pleat/core/view.h"
 
 namespace pleat {
 
-/// An array read from a file: shape, element type as in NumPy ("<f8", "<f4", "<i8", "|u1", ...),
-/// and the raw little-endian bytes in C order.
+class ZipReader;
+
+/// An array read from a file: shape (empty for a scalar), element type as in NumPy ("<f8", "<f4",
+/// "<i8", "|u1", "|b1", ...; integers of 1 to 8 bytes and floats of 4 or 8), and the raw
+/// little-endian bytes in C order, whatever byte and axis order the file had.
 struct NpyArray {
     std::vector<Index> shape;
     std::string dtype;
     std::vector<std::uint8_t> bytes;
 
     Index size() const;
-    /// The elements converted to T (float, double, int32, int64, uint8); `what` names the array in errors.
+    /// The elements converted to T (float, double, int8, uint8, int32, int64, uint64); `what` names
+    /// the array in errors. InputError when a value does not fit: out of an integer's range, or
+    /// with a fraction where an integer is wanted.
     template <class T>
     std::vector<T> as(std::string_view what) const;
 };
 
-/// Reads one .npy file (any byte order, C or Fortran order); InputError on anything else.
+/// Reads one .npy file (format 1, 2 or 3, any byte order, C or Fortran order); InputError on
+/// anything else, such as strings, objects, complex numbers, missing or left-over bytes.
 NpyArray read_npy(const std::filesystem::path& path);
 
-/// Writes one .npy file: beside `path` first, then renamed.
+/// Reads the bytes of one .npy file; `name` stands for the file in errors.
+NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name);
+
+/// Writes one .npy file: beside `path` first, then renamed. T as in NpyArray::as.
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data, const std::vector<Index>& shape);
 
 /// Collects arrays into one .npz (a zip of stored or deflated .npy members); `close()` writes the
-/// directory, flushes, and renames the finished file into place. Destroyed without close: nothing stays.
+/// directory, flushes, and renames the finished file into place. Destroyed without close: nothing
+/// stays.
 class NpzWriter {
 public:
     explicit NpzWriter(std::filesystem::path path, bool compress = false);
@@ -50,8 +60,13 @@ public:
         add(name, static_cast<const std::remove_const_t<T>*>(view.data),
             std::vector<Index>(view.extents, view.extents + Rank));
     }
-    void add_scalar(std::string_view name, double value) { add(name, &value, {}); }
-    void add_scalar(std::string_view name, std::int64_t value) { add(name, &value, {}); }
+    /// A 0-dimensional array: int64 of an integer, float64 of a real number.
+    template <class T>
+    requires std::is_arithmetic_v<T>
+    void add_scalar(std::string_view name, T value) {
+        const std::conditional_t<std::integral<T>, std::int64_t, double> number = value;
+        add(name, &number, {});
+    }
     void add_text(std::string_view name, std::string_view text);  ///< stored as a 1-D uint8 array
     void close();
 
@@ -60,7 +75,8 @@ private:
     std::unique_ptr<Implementation> implementation_;
 };
 
-/// Reads an .npz written by NumPy or by NpzWriter. Members are checked against their CRC.
+/// Reads an .npz written by NumPy or by NpzWriter. Opening reads the directory only; each `get`
+/// reads its member from the file as it was when opened, and checks it against its CRC.
 class NpzReader {
 public:
     explicit NpzReader(const std::filesystem::path& path);
@@ -71,10 +87,12 @@ public:
     double scalar(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;
     std::string text(std::string_view name) const;
+    /// How errors name a member: "FILE: array 'NAME'".
+    std::string label(std::string_view name) const;
 
 private:
     std::filesystem::path path_;
-    std::map<std::string, NpyArray, std::less<>> members_;
+    std::shared_ptr<const ZipReader> archive_;
 };
 
 }  // namespace pleat

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace pleat {
 
@@ -58,7 +59,7 @@ struct View {
     constexpr T* end() const { return data + size(); }
 
     constexpr operator View<const T, Rank>() const
-        requires(!__is_const(T))
+        requires(!std::is_const_v<T>)
     {
         View<const T, Rank> view;
         view.data = data;

@@ -1,0 +1,26 @@
+// Control groups: the limits that a batch system or a container sets on this process.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace pleat {
+
+constexpr std::int64_t kUnlimited = INT64_MAX;
+
+/// Where the kernel shows control groups; tests name folders of their own.
+struct CgroupPlaces {
+    std::filesystem::path membership = "/proc/self/cgroup";
+    std::filesystem::path mount = "/sys/fs/cgroup";
+};
+
+/// CPUs that `cpu.max` of the process's group (version 2) and of its parents allow, rounded up;
+/// kUnlimited where none says so.
+std::int64_t cgroup_cpus(const CgroupPlaces& places = {});
+
+/// Bytes still free under `memory.max` of the process's group and its parents; page cache that the
+/// kernel can drop counts as free. kUnlimited where none says so.
+std::int64_t cgroup_free_bytes(const CgroupPlaces& places = {});
+
+}  // namespace pleat

@@ -1,0 +1,68 @@
+// Instruction sets: Highway's targets under the names people use.
+#include "pleat/core/instruction_set.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+/// Targets compiled for and runnable here, the widest first (Highway gives wider ones lower bits).
+std::vector<std::int64_t> targets() {
+    std::vector<std::int64_t> found;
+    std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS;
+    for (; rest != 0; rest &= rest - 1) found.push_back(rest & -rest);
+    return found;
+}
+
+std::string name_of(std::int64_t target) {
+    std::string name = hwy::TargetName(target);
+    const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
+    std::transform(name.begin(), name.end(), name.begin(), lower);
+    return name == "avx3" ? "avx512" : name;
+}
+
+/// All targets, found before anything is forbidden: every restriction goes through this file.
+const std::vector<std::int64_t>& all_targets() {
+    static const std::vector<std::int64_t> all = targets();
+    return all;
+}
+
+}  // namespace
+
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> names;
+    for (const std::int64_t target : all_targets()) names.push_back(name_of(target));
+    return names;
+}
+
+std::string instruction_set() { return name_of(targets().front()); }
+
+void restrict_instruction_set(std::string_view name) {
+    const std::vector<std::int64_t>& all = all_targets();
+    const bool lowest = name == "baseline" || name == "scalar";
+    for (const std::int64_t target : all) {
+        if (name.empty() || (lowest ? target == all.back() : name_of(target) == name)) {
+            // Every lower bit: some kernels are also compiled for a wider target unknown here.
+            hwy::DisableTargets(name.empty() ? 0 : target - 1);
+            return;
+        }
+    }
+    throw UsageError(fmt::format("PLEAT_SIMD: expected one of {}, baseline, found '{}'",
+                                 fmt::join(instruction_sets(), ", "), name));
+}
+
+void restrict_instruction_set_by_environment() {
+    if (const char* name = std::getenv("PLEAT_SIMD")) restrict_instruction_set(name);
+}
+
+}  // namespace pleat

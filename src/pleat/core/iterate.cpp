@@ -1,0 +1,126 @@
+// Iterate: stepping, saving, resuming and stopping.
+#include "pleat/core/iterate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+
+namespace pleat {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Names of the loop's own members, which no state may use.
+constexpr std::string_view kProblem = "loop_problem", kStage = "loop_stage", kSteps = "loop_steps",
+                           kFinished = "loop_finished";
+
+struct Position {
+    std::int64_t steps = 0;
+    bool finished = false;
+};
+
+void save(const std::filesystem::path& path, std::string_view stage, const State& state,
+          Position position) {
+    NpzWriter writer(path);
+    writer.add_text(kProblem, state.problem());
+    writer.add_text(kStage, stage);
+    writer.add_scalar(kSteps, position.steps);
+    writer.add_scalar(kFinished, static_cast<int>(position.finished));
+    state.save(writer);
+    writer.close();
+}
+
+Position read_checkpoint(const NpzReader& reader, std::string_view stage, State& state) {
+    if (reader.text(kProblem) != state.problem() || reader.text(kStage) != stage)
+        throw InputError("expected the state of the same input and options, found another's");
+    const Position position{reader.integer(kSteps), reader.integer(kFinished) != 0};
+    if (position.steps < 0)
+        throw InputError(fmt::format("expected a count of steps, found {}", position.steps));
+    state.load(reader);
+    return position;
+}
+
+Position load(const std::filesystem::path& path, std::string_view stage, State& state) {
+    try {
+        return read_checkpoint(NpzReader(path), stage, state);
+    } catch (const InputError& error) {
+        const std::string name = path.string(), text = error.what();
+        throw InputError(fmt::format("{}{}; remove this checkpoint to start anew",
+                                     text.starts_with(name) ? "" : name + ": ", text));
+    }
+}
+
+/// Decides when a save is due: not before `least` seconds, and not so often that saving a large
+/// state takes more than a tenth of the time.
+class SaveClock {
+public:
+    explicit SaveClock(double least) : least_(least) {}
+    bool is_due() const { return seconds_since(last_) >= std::max(least_, 9.0 * cost_); }
+    template <class Action>
+    void run(Action action) {
+        const Clock::time_point start = Clock::now();
+        action();
+        cost_ = seconds_since(start);
+        last_ = Clock::now();
+    }
+
+private:
+    static double seconds_since(Clock::time_point start) {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    double least_;
+    double cost_ = 0.0;
+    Clock::time_point last_ = Clock::now();
+};
+
+[[noreturn]] void stop(const Context& context, std::string_view stage, std::int64_t steps) {
+    if (context.checkpoint.empty())
+        throw Cancelled(
+            fmt::format("{}: stopped after {} steps; the state was not saved, as no "
+                        "checkpoint file was given",
+                        stage, steps));
+    throw Cancelled(
+        fmt::format("{}: stopped after {} steps; the state is saved in {}: run the same "
+                    "command again to go on",
+                    stage, steps, context.checkpoint.string()));
+}
+
+}  // namespace
+
+std::int64_t iterate(const Context& context, std::string_view stage, State& state,
+                     std::int64_t limit, const std::function<Step(std::int64_t)>& step) {
+    const bool has_file = !context.checkpoint.empty();
+    // With several ranks every one holds the whole small state; one of them writes it.
+    const bool writes = has_file && (context.comm == nullptr || context.comm->rank() == 0);
+    Position at;
+    std::error_code unreadable;
+    if (has_file && std::filesystem::exists(context.checkpoint, unreadable))
+        at = load(context.checkpoint, stage, state);
+    const std::int64_t total = state.reaches_limit() ? limit : 0;
+    if (at.steps > 0) context.update(stage, at.steps, total, "resumed");
+    SaveClock clock(context.checkpoint_seconds);
+    const auto save_now = [&] {
+        if (writes) clock.run([&] { save(context.checkpoint, stage, state, at); });
+    };
+    while (!at.finished && at.steps < limit) {
+        const Step done = step(at.steps);
+        ++at.steps;
+        at.finished = done.finished;
+        context.update(stage, at.steps, total, done.note);
+        const bool more = !at.finished && at.steps < limit;
+        const bool wanted = context.cancelled();
+        if (more && (context.comm != nullptr ? context.comm->any(wanted) : wanted)) {
+            save_now();
+            stop(context, stage, at.steps);
+        }
+        if (writes && clock.is_due()) save_now();
+    }
+    return at.steps;
+}
+
+}  // namespace pleat

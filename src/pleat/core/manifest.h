@@ -1,0 +1,63 @@
+// Manifest: what a run was and what it gave, as manifest.json tells it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pleat/core/hash.h"
+
+namespace pleat {
+
+/// A value of a parameter or of a result, kept with its type.
+using ManifestValue = std::variant<bool, std::int64_t, double, std::string>;
+using ManifestValues = std::vector<std::pair<std::string, ManifestValue>>;
+
+struct Manifest {
+    struct Input {
+        std::string path;
+        FileHash hash;
+    };
+    struct Timing {
+        std::string stage;
+        double seconds = 0.0, cpu_seconds = 0.0;
+    };
+    struct Output {
+        std::string file;
+        std::int64_t bytes = 0;
+    };
+
+    std::string command;
+    std::vector<std::string> arguments;
+    std::string status = "running";  ///< then "finished" or "unfinished"
+    bool resumed = false;
+    std::string started, finished;  ///< UTC, ISO 8601
+    ManifestValues parameters, results;
+    std::uint64_t seed = 0;
+    std::string device, instruction_set;
+    int threads = 0;
+    std::vector<Input> inputs;
+    std::vector<Timing> timings;
+    double seconds = 0.0, cpu_seconds = 0.0;
+    std::int64_t peak_memory = 0;
+    std::vector<Output> outputs;
+    std::vector<std::pair<std::string, std::string>> citations;  ///< key, text
+    std::vector<std::string> messages;
+};
+
+/// The manifest as indented JSON; bytes that are no UTF-8 are replaced, numbers that JSON lacks
+/// (nan) become text.
+std::string to_json(const Manifest& manifest);
+
+/// What an earlier run's manifest says of itself; empty fields when the file is none of pleat's.
+struct EarlierRun {
+    bool is_ours = false;
+    std::string command, status;
+    std::vector<std::string> outputs;  ///< plain file names only
+};
+EarlierRun read_earlier_run(const std::filesystem::path& manifest);
+
+}  // namespace pleat

@@ -1,0 +1,138 @@
+// Output files: buffering, flushing and the final rename.
+#include "pleat/core/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+
+std::filesystem::path resolved(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto target = std::filesystem::weakly_canonical(path, error);
+    return error ? path : target;
+}
+
+bool write_in_order(int descriptor, const void* data, std::size_t bytes) {
+    const auto* at = static_cast<const std::uint8_t*>(data);
+    while (bytes > 0) {
+        const ssize_t n = ::write(descriptor, at, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        at += n;
+        bytes -= static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::filesystem::path path)
+    : path_(std::move(path)), target_(resolved(path_)) {
+    struct stat info {};
+    const bool exists = ::stat(path_.c_str(), &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        fail("cannot be written");
+    }
+    // Renaming over a device or a pipe would replace it by a regular file.
+    const bool direct = exists && !S_ISREG(info.st_mode);
+    if (!direct) {
+        partial_ = target_;
+        partial_ += kSuffix;
+    }
+    descriptor_ = ::open(direct ? path_.c_str() : partial_.c_str(),
+                         O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail("cannot be written");
+    buffer_.reserve(kBufferBytes);
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    if (!partial_.empty()) ::unlink(partial_.c_str());
+}
+
+void OutputFile::fail(std::string_view action) const {
+    throw OutputError(fmt::format("{}: {}: {}", path_.string(), action, std::strerror(errno)));
+}
+
+void OutputFile::flush_buffer() {
+    if (!write_in_order(descriptor_, buffer_.data(), buffer_.size())) fail("writing failed");
+    buffer_.clear();
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const std::uint8_t*>(data);
+    if (buffer_.size() + bytes > kBufferBytes) flush_buffer();
+    if (bytes >= kBufferBytes) {
+        if (!write_in_order(descriptor_, from, bytes)) fail("writing failed");
+    } else {
+        buffer_.insert(buffer_.end(), from, from + bytes);
+    }
+    position_ += bytes;
+}
+
+void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+    flush_buffer();
+    if (!write_fully(descriptor_, offset, data, bytes)) fail("writing failed");
+}
+
+void OutputFile::close() {
+    flush_buffer();
+    if (partial_.empty()) {
+        const int descriptor = std::exchange(descriptor_, -1);
+        if (::close(descriptor) != 0) fail("writing failed");
+        return;
+    }
+    if (::fsync(descriptor_) != 0) fail("flushing failed");
+    if (::close(std::exchange(descriptor_, -1)) != 0 ||
+        ::rename(partial_.c_str(), target_.c_str()) != 0) {
+        const int reason = errno;
+        ::unlink(partial_.c_str());
+        errno = reason;
+        fail("writing failed");
+    }
+    flush_folder(target_.parent_path());
+}
+
+void write_text(const std::filesystem::path& path, std::string_view text) {
+    OutputFile file(path);
+    file.write(text);
+    file.close();
+}
+
+bool write_fully(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes) {
+    const auto* at = static_cast<const std::uint8_t*>(data);
+    while (bytes > 0) {
+        const ssize_t n = ::pwrite(descriptor, at, bytes, static_cast<off_t>(offset));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        at += n;
+        offset += static_cast<std::uint64_t>(n);
+        bytes -= static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+void flush_folder(const std::filesystem::path& folder) {
+    const int descriptor =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    // Some file systems cannot flush a folder; the rename itself has already succeeded.
+    (void)::fsync(descriptor);
+    ::close(descriptor);
+}
+
+}  // namespace pleat

@@ -1,0 +1,58 @@
+// Output files: written beside their final name, flushed to the disk, then renamed into place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pleat {
+
+/// A file that appears under its name whole or not at all. Bytes go to `NAME.part` in the same
+/// folder; `close()` flushes them to the disk and renames. Destroyed without `close()`, nothing
+/// stays. A path that names a device or a pipe (`/dev/stdout`) is written directly. Every failure
+/// is an OutputError that names the file and the system's reason.
+class OutputFile {
+public:
+    explicit OutputFile(std::filesystem::path path);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    void write(const void* data, std::size_t bytes);
+    void write(std::string_view text) { write(text.data(), text.size()); }
+    /// Overwrites bytes that were written before (a header whose lengths are known late).
+    void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
+    /// Bytes written so far.
+    std::uint64_t position() const { return position_; }
+    const std::filesystem::path& path() const { return path_; }
+    void close();
+
+    /// What is appended to a name while the file is not complete.
+    static constexpr std::string_view kSuffix = ".part";
+
+private:
+    void flush_buffer();
+    [[noreturn]] void fail(std::string_view action) const;
+
+    std::filesystem::path path_;     ///< as the caller named it, for errors
+    std::filesystem::path target_;   ///< symbolic links resolved
+    std::filesystem::path partial_;  ///< empty when written directly
+    int descriptor_ = -1;
+    std::uint64_t position_ = 0;
+    std::vector<std::uint8_t> buffer_;
+};
+
+/// Writes a whole text file through OutputFile.
+void write_text(const std::filesystem::path& path, std::string_view text);
+
+/// Writes all bytes at `offset` of an open file, however the system splits them; false with errno
+/// set on failure.
+bool write_fully(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes);
+
+/// Flushes a folder's entries, so that a rename in it survives a power cut.
+void flush_folder(const std::filesystem::path& folder);
+
+}  // namespace pleat

@@ -1,0 +1,103 @@
+// Sweep: dealing out tiles, computing them, agreeing on when to stop.
+#include "pleat/core/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+/// The ranks of the context, or the group of one.
+struct Ranks {
+    explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
+    Comm alone;
+    Comm& comm;
+};
+
+std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileSink& sink) {
+    std::vector<const Tile*> missing;
+    for (const Tile& tile : tiles)
+        if (!sink.has(tile)) missing.push_back(&tile);
+    return missing;
+}
+
+void compute_tile(const Tile& tile, TileSink& sink, const TileFunction& compute,
+                  Array<float, 2>& output) {
+    if (output.extent(0) == tile.items && output.extent(1) == tile.values)
+        output.fill(0.0f);
+    else
+        output = Array<float, 2>(tile.items, tile.values);
+    compute(tile, output);
+    sink.put(tile, output);
+}
+
+/// Throws on every rank when one has an error; flushes first, so that finished tiles are kept.
+void agree_on_errors(Comm& comm, TileSink& sink, std::exception_ptr error) {
+    if (!comm.any(error != nullptr)) return;
+    if (error == nullptr) {
+        sink.flush();
+        throw Error("stopped because another rank failed", 1);
+    }
+    try {
+        sink.flush();
+    } catch (const Error&) {
+        // The first error is the one to tell; what is not flushed is computed again.
+    }
+    std::rethrow_exception(error);
+}
+
+[[noreturn]] void stop(std::string_view stage, std::int64_t done, std::int64_t total,
+                       const TileSink& sink) {
+    const std::string place = sink.place().string();
+    const std::string kept =
+        place.empty()
+            ? "they were not kept in a file"
+            : fmt::format("they are kept in {}: run the same command again to go on", place);
+    throw Cancelled(fmt::format("{}: stopped after {} of {} tiles; {}", stage, done, total, kept));
+}
+
+}  // namespace
+
+void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+           TileSink& sink, const TileFunction& compute) {
+    Ranks ranks(context);
+    Comm& comm = ranks.comm;
+    const auto missing = missing_tiles(tiles, sink);
+    // No rank may put a tile while another still asks for what is there.
+    comm.barrier();
+    const auto total = static_cast<std::int64_t>(tiles.size());
+    const auto todo = static_cast<std::int64_t>(missing.size());
+    if (todo < total) context.update(stage, total - todo, total, "resumed");
+    Array<float, 2> output;
+    for (std::int64_t round = 0; round < todo; round += comm.size()) {
+        std::exception_ptr error;
+        try {
+            const std::int64_t mine = round + comm.rank();
+            if (mine < todo) compute_tile(*missing[mine], sink, compute, output);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        agree_on_errors(comm, sink, error);
+        const std::int64_t done = std::min(todo, round + comm.size());
+        context.update(stage, total - todo + done, total);
+        if (!comm.any(context.cancelled()) || done == todo) continue;
+        sink.flush();
+        stop(stage, total - todo + done, total, sink);
+    }
+    std::exception_ptr error;
+    try {
+        sink.flush();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    agree_on_errors(comm, sink, error);
+}
+
+}  // namespace pleat

@@ -1,0 +1,53 @@
+// Sweep: the loop over independent tiles; owns progress, cancellation and the division among ranks.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "pleat/core/context.h"
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+/// A run of consecutive indices along one axis.
+struct Block {
+    Index first = 0, count = 0;
+};
+
+/// One independent piece of a computation: up to three blocks of indices (frames by frames, columns
+/// by columns by columns; unused sides have count 0), and the shape of its output.
+struct Tile {
+    Index id = 0;  ///< unique within a sweep, from 0
+    Block side[3] = {};
+    Index items = 0;   ///< rows of the output: pairs, triples, frames, ...
+    Index values = 1;  ///< numbers for each item
+};
+
+/// Where finished tiles go: a file, a histogram, a list of the best.
+struct TileSink {
+    virtual ~TileSink() = default;
+    /// True when the tile need not be computed (again).
+    virtual bool has(const Tile& tile) const = 0;
+    /// Takes a finished tile; `output` is [item, value] and valid only during the call.
+    virtual void put(const Tile& tile, View<const float, 2> output) = 0;
+    /// Makes what was put durable; called at the end of a sweep and before it throws.
+    virtual void flush() {}
+    /// The file that keeps finished tiles, for the message of a cancel; empty = none.
+    virtual std::filesystem::path place() const { return {}; }
+};
+
+/// Computes one tile into `output`, [tile.items, tile.values], which is zeroed.
+using TileFunction = std::function<void(const Tile& tile, View<float, 2> output)>;
+
+/// Computes every tile that `sink` does not have and puts it there, in the order of `tiles`. With
+/// several ranks the missing tiles are dealt out in turn, each rank to its own sink object; all
+/// ranks agree on a cancel or failure after each round. Threads belong into `compute`. Progress
+/// counts tiles. Throws Cancelled when asked to stop before the last tile is done; an error of
+/// `compute` or of the sink is thrown as it is, on other ranks as an Error that says that another
+/// rank failed. In each case the tiles finished before are in the sink.
+void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+           TileSink& sink, const TileFunction& compute);
+
+}  // namespace pleat

@@ -1,0 +1,272 @@
+// Tests of run directories: what they accept, record, keep and tidy away.
+#include "pleat/core/run_directory.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/output_file.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/core/version.h"
+
+namespace pleat {
+namespace {
+
+using test::error_text;
+using test::slurp;
+using test::spill;
+using test::TemporaryFolder;
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> sorted_names(const std::filesystem::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+void finished_run(const std::filesystem::path& path, bool force = false) {
+    RunDirectory run({.path = path, .command = "couplings", .arguments = {}, .force = force});
+    write_text(run.output("scores.tsv"), "1\n");
+    run.finish();
+}
+
+/// Leaves a run that stopped with a checkpoint.
+void unfinished_run(const std::filesystem::path& path) {
+    RunDirectory run({.path = path, .command = "couplings", .arguments = {}});
+    write_text(run.checkpoint(), "state");
+}
+
+TEST(RunDirectory, RecordsTheRun) {
+    TemporaryFolder folder;
+    spill(folder / "family.a3m", "abc");
+    struct {
+        double tolerance = 1e-4, lambda = std::nan("");
+        std::int64_t limit = 5;
+        bool weights = true;
+        std::string alphabet = "protein";
+    } p;
+    {
+        RunDirectory run({.path = folder / "deep/er/run/",
+                          .command = "couplings",
+                          .arguments = {"couplings", "family.a3m", "a\"b\xFF"}});
+        EXPECT_EQ(run.path(), folder / "deep/er/run");
+        EXPECT_FALSE(run.resumed());
+        EXPECT_TRUE(contains(slurp(run.path() / "manifest.json"), "\"status\": \"running\""));
+        run.input(folder / "family.a3m");
+        run.parameters(
+            {{.name = "tolerance", .target = &p.tolerance, .help = ""},
+             {.name = "lambda", .target = &p.lambda, .help = "", .automatic = "0.2 (L - 1)"},
+             {.name = "limit", .target = &p.limit, .help = ""},
+             {.name = "weights", .target = &p.weights, .help = ""},
+             {.name = "alphabet", .target = &p.alphabet, .help = ""}});
+        Context context;
+        context.threads = 3;
+        context.seed = 42;
+        context.device = Device::parse("cpu");
+        context.progress = &run.watch(context.progress);
+        run.context(context);
+        run.stage("read");
+        context.update("weights", 1, 1);
+        context.update("fit", 1, 2);
+        context.update("fit", 2, 2);
+        context.message("guessed the alphabet");
+        const Citation paper{"Ekeberg2013", "Ekeberg et al. 2013", "@article{Ekeberg2013,}"};
+        run.cite(paper);
+        run.cite(paper);
+        run.fact("columns", std::int64_t{120});
+        run.fact("gap", std::nan(""));
+        write_text(run.output("scores.tsv"), "12345");
+        (void)run.output("never_written.tsv");
+        write_text(run.checkpoint(), "state");
+        run.finish();
+    }
+    const std::filesystem::path run = folder / "deep/er/run";
+    EXPECT_EQ(sorted_names(run),
+              (std::vector<std::string>{"cite.bib", "log.txt", "manifest.json", "scores.tsv"}));
+    const std::string text = slurp(run / "manifest.json");
+    const std::string compact = std::regex_replace(text, std::regex("\\s+"), " ");
+    for (const std::string& part :
+         {std::string("\"status\": \"finished\""), "\"version\": \"" + std::string(kVersion) + "\"",
+          std::string("\"command\": \"couplings\""), std::string("\"tolerance\": 0.0001"),
+          std::string("\"lambda\": \"0.2 (L - 1)\""), std::string("\"limit\": 5"),
+          std::string("\"weights\": true"), std::string("\"alphabet\": \"protein\""),
+          std::string("\"seed\": 42"), std::string("\"threads\": 3"),
+          std::string("\"device\": \"cpu\""),
+          std::string("\"sha256\": "
+                      "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\""),
+          std::string("{ \"file\": \"scores.tsv\", \"bytes\": 5 }"),
+          std::string("{ \"key\": \"Ekeberg2013\", \"text\": \"Ekeberg et al. 2013\" }"),
+          std::string("\"columns\": 120"), std::string("\"gap\": \"nan\""),
+          std::string("guessed the alphabet"), std::string("a\\\"b")})
+        EXPECT_TRUE(contains(compact, part)) << part << "\n" << text;
+    EXPECT_FALSE(contains(text, "never_written"));
+    EXPECT_TRUE(std::regex_search(compact, std::regex("\"started\": \"\\d{4}-\\d\\d-\\d\\dT\\d\\d:"
+                                                      "\\d\\d:\\d\\dZ\"")));
+    // Each stage once, in order.
+    EXPECT_TRUE(std::regex_search(compact, std::regex("\"read\".*\"weights\".*\"fit\"")));
+    char host[256] = {};
+    ::gethostname(host, sizeof host - 1);
+    EXPECT_FALSE(std::string(host).size() > 5 && contains(text, host));
+    EXPECT_EQ(slurp(run / "cite.bib"), "@article{Ekeberg2013,}\n");
+    const std::string log = slurp(run / "log.txt");
+    EXPECT_TRUE(contains(log, "guessed the alphabet")) << log;
+    EXPECT_TRUE(contains(log, "fit: 2/2 in ")) << log;
+}
+
+TEST(RunDirectory, RefusesForeignFinishedAndOtherRuns) {
+    TemporaryFolder folder;
+    const auto refusal = [&](const std::filesystem::path& path, const std::string& command) {
+        const auto before =
+            std::filesystem::is_directory(path) ? sorted_names(path) : std::vector<std::string>();
+        const std::string text =
+            error_text<UsageError>([&] { RunDirectory({.path = path, .command = command}); });
+        if (std::filesystem::is_directory(path)) {
+            EXPECT_EQ(sorted_names(path), before);
+        }
+        return text;
+    };
+    std::filesystem::create_directories(folder / "foreign");
+    spill(folder / "foreign/thesis.txt", "x");
+    EXPECT_TRUE(
+        contains(refusal(folder / "foreign", "couplings"), "foreign: expected a new or empty"));
+    spill(folder / "foreign/manifest.json", "{\"program\": \"other\"}");
+    EXPECT_TRUE(contains(refusal(folder / "foreign", "couplings"), "--force"));
+    for (const char* text : {"", "[]", "{", "{\"program\": 3}", "null", "\xFF\xFE"}) {
+        spill(folder / "foreign/manifest.json", text);
+        EXPECT_TRUE(contains(refusal(folder / "foreign", "couplings"), "expected a new or empty"));
+    }
+    finished_run(folder / "finished");
+    EXPECT_TRUE(
+        contains(refusal(folder / "finished", "couplings"), "a finished run of 'pleat couplings'"));
+    unfinished_run(folder / "unfinished");
+    EXPECT_TRUE(
+        contains(refusal(folder / "unfinished", "rmsd"), "an unfinished run of 'pleat couplings'"));
+    spill(folder / "file", "x");
+    EXPECT_TRUE(contains(refusal(folder / "file", "couplings"), "expected a folder"));
+    refusal("", "couplings");
+    error_text<OutputError>([&] { RunDirectory({.path = folder / "file/run", .command = "c"}); });
+    const RunDirectory open({.path = folder / "open", .command = "couplings"});
+    EXPECT_TRUE(contains(refusal(folder / "open", "couplings"), "another run is writing here"));
+}
+
+TEST(RunDirectory, ForceReplacesItsOwnFilesOnly) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    finished_run(path);
+    spill(path / "notes.txt", "mine");
+    spill(path / "checkpoint.npz", "old");
+    {
+        RunDirectory run({.path = path, .command = "rmsd", .arguments = {}, .force = true});
+        EXPECT_FALSE(run.resumed());
+        EXPECT_EQ(sorted_names(path),
+                  (std::vector<std::string>{"log.txt", "manifest.json", "notes.txt"}));
+        write_text(run.output("matrix.tsv"), "2\n");
+        run.finish();
+    }
+    EXPECT_EQ(slurp(path / "notes.txt"), "mine");
+    // A manifest cannot name files elsewhere.
+    spill(folder / "precious", "x");
+    spill(path / "manifest.json",
+          "{\"program\": \"pleat\", \"status\": \"finished\", \"outputs\": "
+          "[{\"file\": \"../precious\"}, {\"file\": \"..\"}, 3, {}]}");
+    finished_run(path, true);
+    EXPECT_TRUE(std::filesystem::exists(folder / "precious"));
+}
+
+TEST(RunDirectory, LeavesNothingWhenItFailsBeforeAnyResult) {
+    TemporaryFolder folder;
+    {
+        RunDirectory run({.path = folder / "a/b/run", .command = "couplings"});
+        run.log("hello");
+        (void)run.checkpoint();
+        OutputFile file(run.output("scores.tsv"));
+        file.write("half");
+    }
+    EXPECT_TRUE(folder.names().empty());
+    // Folders that were there before stay.
+    std::filesystem::create_directories(folder / "a");
+    { RunDirectory run({.path = folder / "a", .command = "couplings"}); }
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"a"});
+    EXPECT_TRUE(sorted_names(folder / "a").empty());
+    { RunDirectory run({.path = folder / "a/b/c", .command = "couplings"}); }
+    EXPECT_TRUE(sorted_names(folder / "a").empty());
+    spill(folder / "a/foreign", "x");
+    { RunDirectory run({.path = folder / "a", .command = "c", .arguments = {}, .force = true}); }
+    EXPECT_EQ(sorted_names(folder / "a"), std::vector<std::string>{"foreign"});
+}
+
+TEST(RunDirectory, KeepsCheckpointsAndResultsOfAFailedRun) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    unfinished_run(path);
+    EXPECT_TRUE(contains(slurp(path / "manifest.json"), "\"status\": \"unfinished\""));
+    {
+        // Fails before it names its checkpoint, as a wrong input would.
+        RunDirectory run({.path = path, .command = "couplings"});
+        EXPECT_TRUE(run.resumed());
+    }
+    EXPECT_EQ(slurp(path / "checkpoint.npz"), "state");
+    {
+        RunDirectory run({.path = path, .command = "couplings"});
+        EXPECT_TRUE(run.resumed());
+        EXPECT_EQ(slurp(run.checkpoint()), "state");
+        write_text(run.output("scores.tsv"), "1\n");
+    }
+    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"checkpoint.npz", "log.txt",
+                                                            "manifest.json", "scores.tsv"}));
+    {
+        RunDirectory run({.path = path, .command = "couplings"});
+        (void)run.checkpoint();
+        write_text(run.output("scores.tsv"), "2\n");
+        run.finish();
+    }
+    EXPECT_EQ(sorted_names(path),
+              (std::vector<std::string>{"log.txt", "manifest.json", "scores.tsv"}));
+    EXPECT_TRUE(contains(slurp(path / "manifest.json"), "\"resumed\": true"));
+}
+
+TEST(RunDirectory, AKilledRunIsContinued) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        RunDirectory run({.path = path, .command = "couplings"});
+        write_text(run.checkpoint(), "state");
+        OutputFile half(run.output("scores.tsv"));
+        half.write(std::string(100'000, 'x'));
+        ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv.part"));
+    EXPECT_FALSE(std::filesystem::exists(path / "scores.tsv"));
+    RunDirectory run({.path = path, .command = "couplings"});
+    EXPECT_TRUE(run.resumed());
+    EXPECT_EQ(slurp(run.checkpoint()), "state");
+    (void)run.output("scores.tsv");
+    run.finish();
+    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"log.txt", "manifest.json"}));
+}
+
+TEST(RunDirectory, NamesOfFilesStayInside) {
+    TemporaryFolder folder;
+    RunDirectory run({.path = folder / "run", .command = "couplings"});
+    for (const char* name : {"", "../x", "a/b", "/etc/x", "manifest.json", "log.txt"})
+        EXPECT_THROW((void)run.output(name), std::logic_error) << name;
+    EXPECT_THROW((void)run.checkpoint("state.npz"), std::logic_error);
+}
+
+}  // namespace
+}  // namespace pleat

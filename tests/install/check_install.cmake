@@ -1,0 +1,42 @@
+# Installs a build, moves the installed tree, builds the consumer project against it and runs both.
+cmake_minimum_required(VERSION 3.25)
+
+# step(what command...): runs a command; the test fails with its output when the command fails.
+function(step what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output
+                  ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what}: expected exit status 0, found ${status}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# expect(what text regex)
+function(expect what text regex)
+  if(NOT text MATCHES "${regex}")
+    message(FATAL_ERROR "${what}: expected text matching '${regex}', found '${text}'")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+step("install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${WORK}/moved)
+
+# PRIVATE parts of the build must not leak into what a consumer reads.
+file(GLOB_RECURSE package ${WORK}/moved/*pleat-*.cmake)
+foreach(file IN LISTS package)
+  file(READ ${file} text)
+  if(text MATCHES "${BUILD}|pleat_options|/first/")
+    message(FATAL_ERROR "${file}: expected no trace of the build, found '${CMAKE_MATCH_0}'")
+  endif()
+endforeach()
+
+step("configure" ${CMAKE_COMMAND} -G ${GENERATOR} -S ${CONSUMER} -B ${WORK}/build
+  -D CMAKE_PREFIX_PATH=${WORK}/moved -D CMAKE_CXX_COMPILER=${CXX}
+  -D CMAKE_CXX_FLAGS=${CXX_FLAGS})
+step("build" ${CMAKE_COMMAND} --build ${WORK}/build)
+step("run the consumer" ${WORK}/build/consumer)
+expect("the consumer's output" "${output}" "3 sequences\nbroken.aln:3: expected 5 .*found 4")
+
+step("run the installed program" ${WORK}/moved/bin/pleat --version)
+expect("pleat --version" "${output}" "${VERSION}")

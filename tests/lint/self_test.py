@@ -1,0 +1,129 @@
+# Proves that every lint can fail: each check meets a bad snippet and its repaired twin.
+import importlib
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from lint import CHECKS  # noqa: E402
+from source import project_files  # noqa: E402
+
+ENGINE = ("README.md", "parameters.cpp", "kernel.h", "kernel.cpp", "kernel_reference.cpp",
+          "kernel_cpu.cpp", "tests/rmsd.cpp", "rmsd.h", "rmsd.cpp")
+
+
+def engine(name, *more, leave_out=None):
+    """An engine's folder with empty rooms."""
+    rooms = [room.replace("rmsd", name) for room in ENGINE + more if room != leave_out]
+    return {f"src/pleat/{name}/{room}": "" for room in rooms}
+
+
+def lines(count, line="a += 1;\n"):
+    return line * count
+
+
+# (check, what is wrong, the bad files, the same repaired)
+CASES = [
+    ("layers", "core includes bio",
+     {"src/pleat/core/a.h": '#include "pleat/bio/b.h"\n'},
+     {"src/pleat/bio/a.h": '#include "pleat/core/b.h"\n'}),
+    ("layers", "an engine includes another",
+     {"src/pleat/rmsd/a.cpp": '#include "pleat/saxs/saxs.h"\n'},
+     {"src/pleat/rmsd/a.cpp": '#include "pleat/weights/weights.h"\n'}),
+    ("layers", "the program includes a kernel",
+     {"apps/pleat/a.cpp": '#include "pleat/rmsd/kernel.h"\n'},
+     {"apps/pleat/a.cpp": '#include "pleat/rmsd/rmsd.h"\n'}),
+    ("layers", "a header named without its module",
+     {"src/pleat/core/a.cpp": '#include "b.h"\n'},
+     {"src/pleat/core/a.cpp": '// #include "b.h"\n#include "pleat/core/b.h"\n'}),
+    ("layers", "a header named from its module on",
+     {"src/pleat/core/a.cpp": '#include "core/b.h"\n'},
+     {"src/pleat/core/a.cpp": '#include "hwy/foreach_target.h"\n'}),
+    ("layers", "a module without a layer",
+     {"src/pleat/extra/a.cpp": '#include "pleat/core/b.h"\n'}, {}),
+    ("rooms", "an engine without a reference kernel",
+     engine("rmsd", leave_out="kernel_reference.cpp"), engine("rmsd")),
+    ("rooms", "an engine without tests", engine("rmsd", leave_out="tests/rmsd.cpp"), engine("rmsd")),
+    ("rooms", "one engine has a benchmark, the other none",
+     {**engine("rmsd", "bench.cpp"), **engine("saxs")},
+     {**engine("rmsd", "bench.cpp"), **engine("saxs", "bench.cpp")}),
+    ("first_lines", "code without a purpose",
+     {"a.h": "#pragma once\n"}, {"a.h": "// Views of arrays.\n#pragma once\n"}),
+    ("first_lines", "a script without a purpose",
+     {"scripts/run": "#!/bin/sh\nset -eu\n"}, {"scripts/run": "#!/bin/sh\n# Runs a thing.\n"}),
+    ("first_lines", "Markdown without a title", {"a.md": "Text\n"}, {"a.md": "# Title\n"}),
+    ("budgets", "a long file",
+     {"a.cpp": lines(451, "int a;\n")}, {"a.cpp": lines(450, "int a;\n")}),
+    ("budgets", "a long function",
+     {"a.cpp": "int f(int a) {\n" + lines(79) + "}\n"},
+     {"a.cpp": "int f(int a) {\n" + lines(78) + "}\n"}),
+    ("budgets", "a long method behind member initialisers",
+     {"a.h": "class A {\n  A(int b) : b_(b), c_{b} {\n" + lines(79) + "}\n};\n"},
+     {"a.h": "class A {\n  A(int b) : b_(b), c_{b} {\n" + lines(78) + "}\n" + lines(90, "int a;\n")
+             + "};\n"}),
+    ("budgets", "a long kernel",
+     {"kernel_cpu.cpp": "void f(int a) {\n" + lines(119) + "}\n"},
+     {"kernel_cpu.cpp": "void f(int a) {\n" + lines(118) + "}\n"}),
+    ("budgets", "a long Python function",
+     {"a.py": "def f(a):\n" + lines(80, "    a += 1\n")},
+     {"a.py": "def f(a):\n" + lines(79, "    a += 1\n")}),
+    ("conditionals", "a branch of the preprocessor",
+     {"src/pleat/core/a.cpp": "#ifdef FAST\n#endif\n"},
+     {"src/pleat/core/a.cpp": "#if HWY_ONCE\n#endif\n#ifndef GUARD\n#define GUARD\n#endif\n"}),
+    ("errors", "a type of the standard library",
+     {"src/a.cpp": 'throw std::runtime_error("expected 1, found 2");\n'},
+     {"src/a.cpp": 'throw InputError(file, 1, "expected 1, found 2");\nthrow;\n'}),
+    ("errors", "a bare value", {"src/a.cpp": "throw 3;\n"}, {"src/a.cpp": "// throw 3;\n"}),
+    ("errors", "an exclamation mark",
+     {"src/a.cpp": 'throw UsageError("expected one, found two!");\n'},
+     {"src/a.cpp": 'throw UsageError("expected one, found two");\n'}),
+    ("errors", "a text that does not say what was expected",
+     {"src/a.cpp": 'throw InputError(fmt::format("bad number of columns {}", n));\n'},
+     {"src/a.cpp": 'throw InputError(fmt::format("expected 3 columns, "\n  "found {}", n));\n'}),
+    ("errors", "a complaint that does not say what was expected",
+     {"src/a.cpp": 'complaints.add(3, "wrong letter in the sequence");\n'},
+     {"src/a.cpp": 'complaints.add(3, "expected a letter, found a digit");\n'}),
+    ("words", "an unfinished word", {"a.md": "# A\nTO" + "DO: more\n"}, {"a.md": "# A\nTo do\n"}),
+    ("words", "a path of one machine",
+     {"a.sh": "cat /ho" + "me/someone/a\n"}, {"a.sh": "cat ${root}/home/someone/a\n"}),
+    ("words", "a package host",
+     {"a.json": '"https://regis' + 'try.example.org/a.tgz"\n'},
+     {"a.json": '"https://doi.org/10.1000/1"\n'}),
+    ("options", "an option declared twice",
+     {"src/pleat/rmsd/parameters.cpp": '{"cut-off", &p.cut_off, ""}, {"cut-off", &p.b, ""}'},
+     {"src/pleat/rmsd/parameters.cpp": '{"cut-off", &p.cut_off, ""}, {"b", &p.b, ""}'}),
+    ("options", "an option written out in the program",
+     {"src/pleat/rmsd/parameters.cpp": '{"cut-off", &p.cut_off, ""}',
+      "apps/pleat/a.cpp": 'add_option("--cut-off", x);'},
+     {"src/pleat/rmsd/parameters.cpp": '{"cut-off", &p.cut_off, ""}',
+      "apps/pleat/a.cpp": 'add_option("--cut-off-more", x);'}),
+    ("options", "parameters that the lint cannot read",
+     {"src/pleat/rmsd/parameters.cpp": "nothing"},
+     {"src/pleat/rmsd/parameters.cpp": '{.name = "cut-off", .target = &p.cut_off}'}),
+]
+
+
+class EveryLintCanFail(unittest.TestCase):
+    def complaints(self, check, files):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return importlib.import_module(check).check(root, project_files(root))
+
+    def test_cases(self):
+        for check, wrong, bad, repaired in CASES:
+            with self.subTest(check=check, wrong=wrong):
+                told = self.complaints(check, bad)
+                self.assertTrue(told, "the bad files passed")
+                self.assertRegex(told[0], r"^[\w./]+:\d+: expected ")
+                self.assertEqual(self.complaints(check, repaired), [])
+
+    def test_each_check_has_a_case(self):
+        self.assertEqual(set(CHECKS), {case[0] for case in CASES})
+
+
+if __name__ == "__main__":
+    unittest.main()
