@@ -31,9 +31,10 @@ public:
     int size() const { return static_cast<int>(letters_.size()); }
     std::uint8_t gap() const { return static_cast<std::uint8_t>(letters_.size() - 1); }
     char letter(std::uint8_t code) const { return letters_[code]; }
-    /// Code of a character. Lower case counts as upper case. Ambiguity letters (protein: B J O U X
-    /// Z and '*'; nucleic acids: the IUPAC codes; RNA reads T as U, DNA reads U as T), '-' and '.'
-    /// are gaps. Returns `invalid` for anything else.
+    /// Code of a character. Lower case counts as upper case. Gaps are '-', '.', '~', '_' and the
+    /// letters that name no single residue (protein: B J O U X Z and '*'; nucleic acids: the IUPAC
+    /// ambiguity codes and X). RNA reads T as U, DNA reads U as T. Returns `invalid` for anything
+    /// else. Whether a character stands in a column at all is the format's matter: see README.md.
     std::uint8_t code(char c) const { return codes_[static_cast<unsigned char>(c)]; }
     static constexpr std::uint8_t invalid = 255;
 
@@ -47,11 +48,15 @@ private:
 
 /// A multiple sequence alignment after reading (and filtering): every row has the same columns.
 struct Alignment {
-    std::vector<std::string> names;      ///< one a sequence; "sequence 1", ... where the format has none
-    Array<std::uint8_t, 2> letters;      ///< codes of `alphabet`, [sequence, column]
+    std::vector<std::string>
+        names;  ///< one a sequence; "sequence 1", ... where the format has none
+    Array<std::uint8_t, 2> letters;  ///< codes of `alphabet`, [sequence, column]
     const Alphabet* alphabet = nullptr;
-    std::filesystem::path source;        ///< file it was read from; "-" for stdin
-    std::vector<Index> columns;          ///< column of the source for each column kept, 0-based
+    std::filesystem::path source;  ///< file it was read from; "-" for stdin
+    /// For each column kept, its place among the columns of the source, 0-based (A2M and A3M: among
+    /// the match columns).
+    std::vector<Index> columns;
+    std::string format;  ///< what the file was read as: "a3m", "clustal", ...
 
     Index sequence_count() const { return letters.extent(0); }
     Index column_count() const { return letters.extent(1); }

@@ -1,0 +1,81 @@
+// Filters: columns first, then sequences.
+#include "pleat/bio/filter.h"
+
+#include <fmt/format.h>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+void check_fraction(double value, const char* name) {
+    if (!(value >= 0.0 && value <= 1.0)) {
+        throw UsageError(fmt::format("expected {} in [0, 1], found {}", name, value));
+    }
+}
+
+std::vector<Index> kept_columns(const Alignment& alignment, double most_gaps) {
+    const Index count = alignment.sequence_count(), width = alignment.column_count();
+    const std::uint8_t gap = alignment.alphabet->gap();
+    std::vector<Index> gaps(width, 0);
+    for (Index n = 0; n < count; ++n) {
+        const std::uint8_t* row = alignment.letters.data() + n * width;
+        for (Index j = 0; j < width; ++j) gaps[j] += row[j] == gap;
+    }
+    std::vector<Index> kept;
+    for (Index j = 0; j < width; ++j) {
+        if (static_cast<double>(gaps[j]) / static_cast<double>(count) <= most_gaps)
+            kept.push_back(j);
+    }
+    return kept;
+}
+
+std::vector<Index> kept_sequences(const Alignment& alignment, const std::vector<Index>& columns,
+                                  double least_coverage) {
+    const std::uint8_t gap = alignment.alphabet->gap();
+    const double width = static_cast<double>(columns.size());
+    std::vector<Index> kept;
+    for (Index n = 0; n < alignment.sequence_count(); ++n) {
+        Index residues = 0;
+        for (Index j : columns) residues += alignment.letters(n, j) != gap;
+        if (static_cast<double>(residues) / width >= least_coverage) kept.push_back(n);
+    }
+    return kept;
+}
+
+void require_two(const Alignment& alignment, std::size_t kept, Index of, std::string_view what,
+                 std::string_view condition, double value) {
+    if (kept >= 2) return;
+    throw InputError(alignment.source.string(), 0,
+                     fmt::format("expected at least 2 {} {} {}, found {} of {}", what, condition,
+                                 value, kept, of));
+}
+
+}  // namespace
+
+Alignment filter(const Alignment& alignment, const FilterOptions& options) {
+    check_fraction(options.most_gaps, "the largest fraction of gaps of a column");
+    check_fraction(options.least_coverage, "the least coverage of a sequence");
+    const std::vector<Index> columns = kept_columns(alignment, options.most_gaps);
+    require_two(alignment, columns.size(), alignment.column_count(), "columns",
+                "with a fraction of gaps of at most", options.most_gaps);
+    const std::vector<Index> sequences = kept_sequences(alignment, columns, options.least_coverage);
+    require_two(alignment, sequences.size(), alignment.sequence_count(), "sequences",
+                "with a coverage of at least", options.least_coverage);
+
+    Alignment kept;
+    kept.alphabet = alignment.alphabet;
+    kept.source = alignment.source;
+    kept.format = alignment.format;
+    kept.letters = Array<std::uint8_t, 2>(sequences.size(), columns.size());
+    std::uint8_t* to = kept.letters.data();
+    for (Index n : sequences) {
+        kept.names.push_back(alignment.names[n]);
+        for (Index j : columns) *to++ = alignment.letters(n, j);
+    }
+    for (Index j : columns) kept.columns.push_back(alignment.columns[j]);
+    return kept;
+}
+
+}  // namespace pleat
