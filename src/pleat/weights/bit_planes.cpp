@@ -1,0 +1,109 @@
+// Packing of sequences into bit planes.
+#include "pleat/weights/bit_planes.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+
+namespace pleat::weights {
+namespace {
+
+constexpr Index kWordColumns = 64;
+
+int planes_for(View<const std::uint8_t, 2> letters) {
+    std::uint8_t seen = 0;
+    for (const std::uint8_t code : letters) seen |= code;
+    const int width = std::bit_width(seen);
+    return width <= 3 ? 3 : width <= 5 ? 5 : 8;
+}
+
+/// Columns by rising probability that two sequences agree in them, estimated from at most 1024
+/// sequences spread evenly; ties keep their order.
+std::vector<Index> most_diverse_first(View<const std::uint8_t, 2> letters) {
+    constexpr Index kSample = 1024;
+    const Index sequences = letters.extent(0);
+    const Index columns = letters.extent(1);
+    const Index stride = (sequences + kSample - 1) / kSample;
+    std::vector<Index> agreement(static_cast<std::size_t>(columns));
+    for (Index i = 0; i < columns; ++i) {
+        std::array<Index, 256> count{};
+        for (Index n = 0; n < sequences; n += stride) ++count[letters(n, i)];
+        agreement[static_cast<std::size_t>(i)] =
+            std::inner_product(count.begin(), count.end(), count.begin(), Index{0});
+    }
+    std::vector<Index> order(static_cast<std::size_t>(columns));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index i, Index j) {
+        return agreement[static_cast<std::size_t>(i)] < agreement[static_cast<std::size_t>(j)];
+    });
+    return order;
+}
+
+/// Numbers the distinct rows in the order of their first appearance; returns for each row its
+/// number and, in `first`, the row that each number stands for.
+std::vector<Index> number_distinct(View<const std::uint8_t, 2> letters, std::vector<Index>& first) {
+    const auto columns = static_cast<std::size_t>(letters.extent(1));
+    std::unordered_map<std::string_view, Index> numbers;
+    numbers.reserve(static_cast<std::size_t>(letters.extent(0)));
+    std::vector<Index> number(static_cast<std::size_t>(letters.extent(0)));
+    for (Index n = 0; n < letters.extent(0); ++n) {
+        const std::string_view row(reinterpret_cast<const char*>(letters[n].data), columns);
+        const auto [entry, is_new] = numbers.emplace(row, static_cast<Index>(first.size()));
+        if (is_new) first.push_back(n);
+        number[static_cast<std::size_t>(n)] = entry->second;
+    }
+    return number;
+}
+
+/// Gathers bit `plane` of eight codes into one byte, the first code lowest: the product moves bit
+/// 8 k to bit 56 + k, and no two terms meet, so nothing carries.
+std::uint64_t gather_plane(std::uint64_t eight_codes, int plane) {
+    constexpr std::uint64_t kLowBits = 0x0101010101010101;
+    constexpr std::uint64_t kGather = 0x0102040810204080;
+    return (((eight_codes >> plane) & kLowBits) * kGather) >> 56;
+}
+
+std::uint64_t little_endian_word(const std::uint8_t* bytes) {
+    std::uint64_t word = 0;
+    for (int k = 0; k < 8; ++k) word |= std::uint64_t{bytes[k]} << (8 * k);
+    return word;
+}
+
+}  // namespace
+
+BitPlanes pack(View<const std::uint8_t, 2> letters) {
+    constexpr Index kGroup = BitPlanes::kGroup;
+    const Index columns = letters.extent(1);
+    const Index words = (columns + kWordColumns - 1) / kWordColumns;
+    const int planes = planes_for(letters);
+
+    BitPlanes packed;
+    std::vector<Index> first;
+    packed.distinct = number_distinct(letters, first);
+    const Index groups = (static_cast<Index>(first.size()) + kGroup - 1) / kGroup;
+    packed.bits = Array<std::uint64_t, 4>(groups, words, planes, kGroup);
+    packed.multiplicity = Array<std::uint64_t, 2>(groups, kGroup);
+    for (const Index u : packed.distinct) ++packed.multiplicity(u / kGroup, u % kGroup);
+
+    const std::vector<Index> order = most_diverse_first(letters);
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(words * kWordColumns), 0);
+    for (Index u = 0; u < static_cast<Index>(first.size()); ++u) {
+        const auto source = letters[first[static_cast<std::size_t>(u)]];
+        for (Index i = 0; i < columns; ++i) {
+            row[static_cast<std::size_t>(i)] = source[order[static_cast<std::size_t>(i)]];
+        }
+        for (Index byte = 0; byte < words * 8; ++byte) {
+            const std::uint64_t codes = little_endian_word(row.data() + 8 * byte);
+            for (int p = 0; p < planes; ++p) {
+                packed.bits(u / kGroup, byte / 8, p, u % kGroup) |= gather_plane(codes, p)
+                                                                    << (8 * (byte % 8));
+            }
+        }
+    }
+    return packed;
+}
+
+}  // namespace pleat::weights
