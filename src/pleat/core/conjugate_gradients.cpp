@@ -1,4 +1,4 @@
-// Conjugate gradients: Fletcher-Reeves directions, a shortening line search, a stop by the fall of f.
+// Conjugate gradients: Fletcher-Reeves directions, a search that shortens, a stop by the fall.
 #include "pleat/core/conjugate_gradients.h"
 
 #include <cmath>
@@ -37,7 +37,8 @@ bool ConjugateGradients::is_settled_at_start() {
     return gradient2_ <= kLeastGradient2 || gradient2_ <= options_.least_fall * dot(kX, kX);
 }
 
-// Shortens from step_ until a trial is accepted; each trial moves x by the difference to the one before.
+// Shortens from step_ until a trial is accepted; each trial moves x by the difference to the one
+// before.
 bool ConjugateGradients::search() {
     const int slots[2] = {kX, kDirection};
     double moved = 0;

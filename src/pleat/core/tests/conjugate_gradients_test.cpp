@@ -1,4 +1,4 @@
-// Tests of the nonlinear conjugate gradients: the first steps by hand, line search, stops, saved states.
+// Tests of the nonlinear conjugate gradients: steps by hand, line search, stops, saved states.
 #include "pleat/core/conjugate_gradients.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ TEST(ConjugateGradients, TakesTheStepsOfTheFormulas) {
     slots.set(minimiser.x(), {1, 2});
     minimiser.start();
     EXPECT_FALSE(minimiser.is_settled_at_start());
-    // Slope -20 at 0, -20 + 68 t at t: at t = 1 / sqrt(20) = 0.2236 it is -4.8, below 0.2 * -20? No:
-    // -4.8 < -4, so the first trial is accepted.
+    // Slope -20 at 0, -20 + 68 t at t: at t = 1 / sqrt(20) = 0.2236 it is -4.8, below 0.2 * -20?
+    // No: -4.8 < -4, so the first trial is accepted.
     ASSERT_EQ(minimiser.step(), Outcome::moved);
     const double t = 1 / std::sqrt(20.0);
     EXPECT_EQ(slots.evaluations, 2);

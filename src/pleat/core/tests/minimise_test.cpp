@@ -207,7 +207,8 @@ TEST(Lbfgs, FitsALogisticRegression) {
     Fit<double> fit(constant(size, 0), f);
     const double first = fit.minimiser.gradient_norm();
     int steps = 0;
-    while (steps < 200 && fit.minimiser.gradient_norm() > 1e-8 * first && fit.minimiser.step()) ++steps;
+    while (steps < 200 && fit.minimiser.gradient_norm() > 1e-8 * first && fit.minimiser.step())
+        ++steps;
     EXPECT_LE(fit.minimiser.gradient_norm(), 1e-8 * first) << "steps " << steps;
 }
 
@@ -227,7 +228,8 @@ TEST(Lbfgs, GoesOnWhereDifferencesOfTheObjectiveAreRounding) {
     }
 }
 
-// Noise of a few units in the last place of float, different at each point: it ends, near the minimum.
+// Noise of a few units in the last place of float, different at each point: it ends, near the
+// minimum.
 TEST(Lbfgs, EndsUnderNoise) {
     const Quadratic exact(test::spectrum(30, 1e2), 37, 1e4);
     const auto noisy = [&](const std::vector<double>& x, std::vector<double>& g) {

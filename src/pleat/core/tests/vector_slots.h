@@ -14,7 +14,8 @@ namespace pleat::test {
 template <class T>
 class VectorSlots final : public Slots {
 public:
-    using Function = std::function<double(const std::vector<double>& x, std::vector<double>& gradient)>;
+    using Function =
+        std::function<double(const std::vector<double>& x, std::vector<double>& gradient)>;
 
     VectorSlots(Index size, Function function) : size_(size), function_(std::move(function)) {}
 
@@ -29,7 +30,8 @@ public:
         for (std::size_t k = 0; k < with.size(); ++k) {
             out[k] = 0;
             for (Index e = 0; e < size_; ++e) {
-                out[k] += static_cast<double>(slots_[a][e]) * static_cast<double>(slots_[with[k]][e]);
+                out[k] +=
+                    static_cast<double>(slots_[a][e]) * static_cast<double>(slots_[with[k]][e]);
             }
         }
     }
@@ -53,9 +55,7 @@ public:
     }
     void upload(int slot, const float* from) override { slots_[slot].assign(from, from + size_); }
 
-    std::vector<double> value(int slot) const {
-        return {slots_[slot].begin(), slots_[slot].end()};
-    }
+    std::vector<double> value(int slot) const { return {slots_[slot].begin(), slots_[slot].end()}; }
     void set(int slot, const std::vector<double>& x) {
         reserve(slot + 1);
         slots_[slot].assign(x.begin(), x.end());

@@ -1,0 +1,54 @@
+// Calibration: the logistic function and its fitted constants.
+#include "pleat/couplings/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace pleat::couplings {
+
+namespace {
+
+constexpr Index kLeastSeparation = 6;
+
+// Printed by scripts/calibrate_probability.py.
+constexpr double kConstant = 0.7058, kOfScore = 1.1038, kOfColumns = -0.9045;
+constexpr double kSaturation = 6, kLeastColumns = 50, kMostColumns = 500;
+
+struct Moments {
+    double count = 0, mean = 0, squares = 0;
+    void add(double value) {
+        count += 1;
+        const double step = value - mean;
+        mean += step / count;
+        squares += step * (value - mean);
+    }
+};
+
+Moments moments(View<const double, 2> scores, const std::vector<Index>& columns, Index least) {
+    Moments all;
+    for (Index i = 0; i < scores.extent(0); ++i) {
+        for (Index j = i + 1; j < scores.extent(1); ++j) {
+            const Index separation = std::abs(columns[static_cast<std::size_t>(j)] -
+                                              columns[static_cast<std::size_t>(i)]);
+            if (separation >= least) all.add(scores(i, j));
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns) {
+    Moments all = moments(scores, columns, kLeastSeparation);
+    if (all.count < 2) all = moments(scores, columns, 0);
+    return {all.mean, all.count > 1 ? std::sqrt(all.squares / (all.count - 1)) : 0.0};
+}
+
+double contact_probability(double z, Index columns) {
+    const double score = z / std::sqrt(1 + (z / kSaturation) * (z / kSaturation));
+    const double length = std::clamp(static_cast<double>(columns), kLeastColumns, kMostColumns);
+    return 1 / (1 + std::exp(-(kConstant + kOfScore * score + kOfColumns * std::log(length))));
+}
+
+}  // namespace pleat::couplings

@@ -1,0 +1,15 @@
+// Compatible: the optimiser and the stop of CCMpred's program, for those who compare.
+#pragma once
+
+#include "pleat/core/context.h"
+#include "pleat/couplings/kernel.h"
+
+namespace pleat::couplings {
+
+/// Fits like CCMpred's program from `start`: its conjugate gradients, line search and stop, on the
+/// plain objective with pairs counted twice in inner products (Problem::pair_metric 2, not scaled).
+/// Fills the model, objective, gap and counts of `result`.
+void fit_compatible(const Problem& problem, const Model& start, const Context& context,
+                    Kernel& kernel, Result& result);
+
+}  // namespace pleat::couplings

@@ -1,0 +1,54 @@
+// Output: the result of a fit as the files of a run directory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pleat/bio/alignment.h"
+#include "pleat/bio/contacts.h"
+#include "pleat/bio/residue_map.h"
+#include "pleat/bio/structure.h"
+#include "pleat/core/run_directory.h"
+#include "pleat/couplings/contact_list.h"
+#include "pleat/couplings/couplings.h"
+#include "pleat/couplings/evaluation.h"
+
+namespace pleat::couplings {
+
+/// The row whose letters and residues the contact files show, over all columns of the source.
+struct ReferenceRow {
+    std::string name;
+    std::string letters;  ///< one a column of the source, '-' for a gap
+};
+
+/// A known structure, laid over the columns that were fitted.
+struct KnownStructure {
+    Structure structure;
+    ResidueMap map;                ///< over all columns of the source
+    std::vector<Index> residues;   ///< of each fitted column: index into the chain, or -1
+    ContactDefinition definition;
+    Array<double, 2> distances;    ///< of each two fitted columns, angstrom; NaN: not known
+
+    const Chain& chain() const { return structure.chains[static_cast<std::size_t>(map.chain)]; }
+};
+
+/// Everything that the files tell. All pointers and references outlive the calls.
+struct Report {
+    const Alignment& alignment;  ///< as fitted
+    const Parameters& parameters;
+    const Result& result;
+    const ReferenceRow& reference;
+    const std::vector<RankedPair>& pairs;       ///< from rank_pairs()
+    const KnownStructure* structure = nullptr;  ///< null: none given
+    const ContactEvaluation* evaluation = nullptr;
+};
+
+/// Writes scores.npz (`raw`, `corrected`: L x L; `columns`), scores.mat, contacts.tsv, contacts.rr
+/// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json; README.md
+/// of this folder describes each. OutputError where a file cannot be written.
+void write_results(RunDirectory& run, const Report& report);
+
+/// Writes couplings.npz and model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2.
+void write_models(RunDirectory& run, const Report& report, int threads);
+
+}  // namespace pleat::couplings

@@ -1,0 +1,145 @@
+// plmc file: counting weighted pairs of letters and writing the layout block by block.
+#include "pleat/couplings/plmc_file.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "pleat/core/output_file.h"
+#include "pleat/core/parallel.h"
+
+namespace pleat::couplings {
+
+namespace {
+
+/// Codes in plmc's order: gap first, then letters as in the alphabet of the language.
+std::vector<int> plmc_order(const Alphabet& alphabet) {
+    std::vector<int> order(static_cast<std::size_t>(alphabet.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+        const bool gap_a = a == alphabet.gap(), gap_b = b == alphabet.gap();
+        if (gap_a != gap_b) return gap_a;
+        return alphabet.letters()[static_cast<std::size_t>(a)] <
+               alphabet.letters()[static_cast<std::size_t>(b)];
+    });
+    return order;
+}
+
+/// Sequences by their letter in column i.
+std::vector<std::vector<Index>> by_letter(const Alignment& alignment, Index i) {
+    std::vector<std::vector<Index>> groups(static_cast<std::size_t>(alignment.alphabet->size()));
+    for (Index n = 0; n < alignment.sequence_count(); ++n) groups[alignment.letters(n, i)].push_back(n);
+    return groups;
+}
+
+struct Layout {
+    OutputFile file;
+    std::vector<int> order;
+
+    void integer(std::int64_t value) {
+        const auto narrow = static_cast<std::int32_t>(value);
+        file.write(&narrow, sizeof narrow);
+    }
+    void number(double value) {
+        const auto narrow = static_cast<float>(value);
+        file.write(&narrow, sizeof narrow);
+    }
+    void letter(std::string_view letters, int code) {
+        file.write(letters.substr(static_cast<std::size_t>(code), 1));
+    }
+    template <class T>
+    void column(View<const T, 1> values) {
+        for (const int a : order) number(values(a));
+    }
+    template <class T>
+    void block(View<const T, 2> values) {
+        std::vector<float> row;
+        row.reserve(order.size() * order.size());
+        for (const int a : order)
+            for (const int b : order) row.push_back(static_cast<float>(values(a, b)));
+        file.write(row.data(), row.size() * sizeof(float));
+    }
+};
+
+void write_head(Layout& layout, const Alignment& alignment, const Parameters& parameters,
+                const Result& result, std::string_view reference) {
+    const Index columns = alignment.column_count();
+    const std::string_view letters = alignment.alphabet->letters();
+    for (const std::int64_t value : {columns, Index{alignment.alphabet->size()},
+                                     alignment.sequence_count(), Index{0}, result.iterations})
+        layout.integer(value);
+    const double lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
+    for (const double value : {parameters.weights ? 1.0 - parameters.threshold : -1.0,
+                               parameters.lambda_single, lambda_pair, 0.0,
+                               result.effective_sequences})
+        layout.number(value);
+    for (const int a : layout.order) layout.letter(letters, a);
+    for (const double weight : result.weights) layout.number(1.0 / weight);
+    layout.file.write(reference);
+    for (const Index column : alignment.columns) layout.integer(column + 1);
+}
+
+void write_columns(Layout& layout, const Alignment& alignment, const Result& result) {
+    const Index columns = alignment.column_count();
+    Array<double, 2> frequencies(columns, alignment.alphabet->size());
+    for (Index n = 0; n < alignment.sequence_count(); ++n) {
+        const double share = result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
+        for (Index i = 0; i < columns; ++i) frequencies(i, alignment.letters(n, i)) += share;
+    }
+    for (Index i = 0; i < columns; ++i)
+        layout.column<double>(std::as_const(frequencies)[i]);
+    for (Index i = 0; i < columns; ++i) layout.column<float>(result.model.fields[i]);
+}
+
+void write_pair_frequencies(Layout& layout, const Alignment& alignment, const Result& result,
+                            int threads) {
+    const Index columns = alignment.column_count();
+    for (Index first = 0; first < columns - 1; first += threads) {
+        const Index count = std::min<Index>(threads, columns - 1 - first);
+        std::vector<Array<double, 3>> rows(static_cast<std::size_t>(count));
+        parallel_for(threads, count, [&](Index k, int) {
+            rows[static_cast<std::size_t>(k)] = pair_frequencies(alignment, result.weights, first + k);
+        });
+        for (const Array<double, 3>& row : rows)
+            for (Index j = 0; j < row.extent(0); ++j) layout.block<double>(row[j]);
+    }
+}
+
+}  // namespace
+
+Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<double>& weights,
+                                  Index i) {
+    const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Array<double, 3> frequencies(columns - i - 1, letters, letters);
+    const std::vector<std::vector<Index>> groups = by_letter(alignment, i);
+    // One letter of column i at a time: its counts (L x q) stay in the nearest cache.
+    Array<double, 2> counts(columns, letters);
+    for (Index a = 0; a < letters; ++a) {
+        counts.fill(0);
+        for (const Index n : groups[static_cast<std::size_t>(a)]) {
+            const double weight = weights[static_cast<std::size_t>(n)];
+            const View<const std::uint8_t, 1> row = alignment.letters.view()[n];
+            double* at = counts.data();
+            for (Index j = i + 1; j < columns; ++j) at[j * letters + row(j)] += weight;
+        }
+        for (Index j = i + 1; j < columns; ++j)
+            for (Index b = 0; b < letters; ++b) frequencies(j - i - 1, a, b) = counts(j, b) / total;
+    }
+    return frequencies;
+}
+
+void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
+                      const Parameters& parameters, const Result& result,
+                      std::string_view reference, int threads) {
+    Layout layout{OutputFile(path), plmc_order(*alignment.alphabet)};
+    write_head(layout, alignment, parameters, result, reference);
+    write_columns(layout, alignment, result);
+    write_pair_frequencies(layout, alignment, result, threads);
+    for (Index pair = 0; pair < result.model.pairs.extent(0); ++pair)
+        layout.block<float>(result.model.pairs[pair]);
+    layout.file.close();
+}
+
+}  // namespace pleat::couplings

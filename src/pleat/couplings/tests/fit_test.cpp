@@ -1,0 +1,236 @@
+// Tests of the whole fit: devices agree, tolerances hold, the oracle's contacts come out.
+#include "pleat/couplings/couplings.h"
+
+#include <gtest/gtest.h>
+
+#include "pleat/bio/read_alignment.h"
+#include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/couplings/tests/oracle.h"
+#include "pleat/couplings/tests/random_family.h"
+
+namespace pleat::couplings {
+namespace {
+
+using test::RandomFamily;
+
+Context on(const char* device, int threads = 1) {
+    Context context;
+    context.device = Device::parse(device);
+    context.threads = threads;
+    return context;
+}
+
+Parameters with_tolerance(double tolerance) {
+    Parameters parameters;
+    parameters.tolerance = tolerance;
+    return parameters;
+}
+
+TEST(Fit, ReferenceAndCpuReachTheSameOptimum) {
+    std::uint64_t seed = 20;
+    for (const auto& [sequences, columns, letters] :
+         {std::tuple{2, 2, 21}, std::tuple{50, 9, 21}, std::tuple{80, 14, 5},
+          std::tuple{150, 8, 21}}) {
+        const Alignment alignment = RandomFamily(sequences, columns, letters, ++seed).alignment();
+        const Result reference = run(alignment, with_tolerance(1e-8), on("reference"));
+        const Result cpu = run(alignment, with_tolerance(1e-8), on("cpu"));
+        EXPECT_EQ(reference.ending, Ending::converged);
+        EXPECT_NEAR(cpu.objective, reference.objective, 1e-6 * reference.objective);
+        EXPECT_EQ(cpu.weights, reference.weights);
+        // Two points within 1e-8 of the least f may lie this far apart: curvature is no more than
+        // that.
+        EXPECT_LT(test::distance(cpu.model.pairs, reference.model.pairs), 3e-3);
+        if (columns > 2) {
+            EXPECT_LT(test::largest_difference(cpu.raw, reference.raw), 1e-3);
+            EXPECT_LT(test::largest_difference(cpu.corrected, reference.corrected), 1e-3);
+        }
+    }
+}
+
+TEST(Fit, TheToleranceIsKept) {
+    const Alignment alignment = RandomFamily(120, 15, 21, 31).alignment();
+    const double least = run(alignment, with_tolerance(1e-8), on("cpu")).objective;
+    for (const double tolerance : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}) {
+        const Result result = run(alignment, with_tolerance(tolerance), on("cpu"));
+        EXPECT_EQ(result.ending, Ending::converged);
+        EXPECT_LE(result.relative_gap, tolerance);
+        EXPECT_LE((result.objective - least) / result.objective, result.relative_gap + 1e-7);
+        EXPECT_GT(result.evaluations, result.iterations);
+    }
+}
+
+TEST(Fit, IsBitEqualForAnyThreads) {
+    const Alignment alignment = RandomFamily(90, 13, 21, 37).alignment();
+    const Result one = run(alignment, {}, on("cpu", 1));
+    for (const int threads : {2, 4}) {
+        const Result more = run(alignment, {}, on("cpu", threads));
+        EXPECT_EQ(more.objective, one.objective);
+        EXPECT_EQ(more.iterations, one.iterations);
+        EXPECT_EQ(test::largest_difference(more.corrected, one.corrected), 0);
+    }
+}
+
+TEST(Fit, StopsAtTheIterationLimitAndSaysSo) {
+    const Alignment alignment = RandomFamily(90, 13, 21, 41).alignment();
+    Parameters parameters = with_tolerance(1e-8);
+    parameters.iterations = 3;
+    const Result result = run(alignment, parameters, on("cpu"));
+    EXPECT_EQ(result.iterations, 3);
+    EXPECT_EQ(result.ending, Ending::iteration_limit);
+    EXPECT_GT(result.relative_gap, 1e-8);
+}
+
+TEST(Fit, OptionsDoWhatTheySay) {
+    const Alignment alignment = RandomFamily(60, 10, 21, 43).alignment();
+    const Result plain = run(alignment, {}, on("cpu"));
+    Parameters parameters;
+    parameters.weights = false;
+    const Result unweighted = run(alignment, parameters, on("cpu"));
+    EXPECT_EQ(unweighted.weights, std::vector<double>(60, 1.0));
+    EXPECT_EQ(unweighted.effective_sequences, 60);
+    EXPECT_LT(plain.effective_sequences, 60);
+    parameters = {};
+    parameters.apc = false;
+    const Result raw = run(alignment, parameters, on("cpu"));
+    EXPECT_EQ(test::largest_difference(raw.corrected, raw.raw), 0);
+    parameters = {};
+    parameters.lambda_pair = 2;
+    const Result stiff = run(alignment, parameters, on("cpu"));
+    double weak = 0, strong = 0;
+    for (const double value : plain.raw) weak += value;
+    for (const double value : stiff.raw) strong += value;
+    EXPECT_LT(strong, 0.5 * weak);
+}
+
+TEST(Fit, AResumedFitEndsAtTheSameBits) {
+    const Alignment alignment = RandomFamily(80, 12, 21, 47).alignment();
+    const Result whole = run(alignment, with_tolerance(1e-8), on("cpu"));
+    struct StopOnce : Progress {
+        std::int64_t at, done = 0;
+        explicit StopOnce(std::int64_t step) : at(step) {}
+        void update(std::string_view stage, std::int64_t n, std::int64_t,
+                    std::string_view) override {
+            if (stage == "fit") done = n;
+        }
+        bool cancelled() override { return done == at; }
+        void message(std::string_view) override {}
+    };
+    pleat::test::TemporaryFolder folder;
+    for (const std::int64_t at : {1, 2, 5}) {
+        StopOnce progress(at), never(-1);
+        Context context = on("cpu");
+        context.progress = &progress;
+        context.checkpoint = folder / ("fit" + std::to_string(at) + ".npz");
+        EXPECT_THROW(run(alignment, with_tolerance(1e-8), context), Cancelled);
+        context.progress = &never;
+        const Result resumed = run(alignment, with_tolerance(1e-8), context);
+        EXPECT_EQ(resumed.objective, whole.objective) << at;
+        EXPECT_EQ(resumed.iterations, whole.iterations);
+        EXPECT_EQ(resumed.relative_gap, whole.relative_gap);
+        EXPECT_EQ(test::largest_difference(resumed.corrected, whole.corrected), 0);
+    }
+}
+
+TEST(Fit, AFinishedFitResumesToItsResult) {
+    const Alignment alignment = RandomFamily(50, 8, 21, 53).alignment();
+    pleat::test::TemporaryFolder folder;
+    Context context = on("cpu");
+    context.checkpoint = folder / "fit.npz";
+    context.checkpoint_seconds = 0;  // saves every step, the last one too
+    const Result first = run(alignment, {}, context);
+    ASSERT_TRUE(std::filesystem::exists(context.checkpoint));
+    const Result again = run(alignment, {}, context);
+    EXPECT_EQ(again.objective, first.objective);
+    EXPECT_EQ(again.relative_gap, first.relative_gap);
+    EXPECT_EQ(again.ending, first.ending);
+    EXPECT_EQ(test::largest_difference(again.corrected, first.corrected), 0);
+}
+
+TEST(Fit, RefusesWhatCannotBeFitted) {
+    EXPECT_THROW(run(RandomFamily(1, 9, 21, 1).alignment(), {}, on("cpu")), InputError);
+    EXPECT_THROW(run(RandomFamily(9, 1, 21, 1).alignment(), {}, on("cpu")), InputError);
+    EXPECT_THROW(run(RandomFamily(9, 9, 21, 1).alignment(), with_tolerance(-1), on("cpu")),
+                 UsageError);
+}
+
+TEST(Fit, DegenerateFamiliesConverge) {
+    for (int kind = 0; kind < 4; ++kind) {
+        RandomFamily family(20, 6, 21, 59);
+        if (kind == 0) family.fill_column(2, 20);  // all gaps
+        if (kind == 1)
+            for (Index i = 0; i < 6; ++i) family.fill_column(i, 20);  // nothing but gaps
+        if (kind == 2)
+            for (Index i = 0; i < 6; ++i) family.fill_column(i, 3);  // one sequence
+        if (kind == 3) family.replace(20, 0);                        // no gaps
+        const Result result = run(family.alignment(), {}, on("cpu"));
+        EXPECT_EQ(result.ending, Ending::converged) << kind;
+        for (const double value : result.corrected) EXPECT_TRUE(std::isfinite(value)) << kind;
+    }
+}
+
+class FitOracle : public testing::TestWithParam<test::OracleFamily> {
+protected:
+    void SetUp() override {
+        const test::OracleFamily& family = GetParam();
+        if (!family.is_present()) GTEST_SKIP() << "needs " << family.file(".aln.gz");
+        alignment_ = read_alignment(family.file(".aln.gz"));
+        expected_ = test::read_matrix(family.file(".mat.gz"));
+    }
+    void record(const Result& result) {
+        std::ostringstream excess, difference;
+        excess << result.objective / GetParam().least_objective - 1;
+        difference << test::largest_difference(result.corrected, expected_);
+        RecordProperty("relative_excess", excess.str());
+        RecordProperty("score_difference", difference.str());
+        RecordProperty("iterations", std::to_string(result.iterations));
+        RecordProperty("evaluations", std::to_string(result.evaluations));
+        RecordProperty("top_shared",
+                       std::to_string(test::shared_pairs(test::top_pairs(result.corrected),
+                                                         test::top_pairs(expected_))));
+    }
+    Alignment alignment_;
+    Array<double, 2> expected_;
+};
+
+TEST_P(FitOracle, TightFitsReachTheOptimumAndItsContacts) {
+    const Result result = run(alignment_, with_tolerance(1e-8), {});
+    record(result);
+    EXPECT_NE(result.ending, Ending::iteration_limit);
+    EXPECT_NEAR(result.objective, GetParam().least_objective, 1e-6 * result.objective);
+    EXPECT_LE(result.relative_gap, 1e-6);
+    EXPECT_LT(test::largest_difference(result.corrected, expected_), 1e-3);
+    const auto raw = test::read_matrix(GetParam().file(".frob.mat.gz"));
+    EXPECT_LT(test::largest_difference(result.raw, raw), 1e-3);
+    // The same L pairs, in the same order but for pairs whose scores are equal to 1e-4 of the
+    // largest.
+    const auto found = test::top_pairs(result.corrected), best = test::top_pairs(expected_);
+    EXPECT_EQ(test::shared_pairs(found, best), best.size());
+    const double largest = *std::max_element(expected_.begin(), expected_.end());
+    for (std::size_t k = 0; k < best.size(); ++k) {
+        EXPECT_NEAR(expected_(found[k].first, found[k].second),
+                    expected_(best[k].first, best[k].second), 1e-4 * largest)
+            << k;
+    }
+    const auto weights = test::read_numbers(GetParam().file(".weights.gz"));
+    ASSERT_EQ(weights.size(), result.weights.size());
+    for (std::size_t n = 0; n < weights.size(); ++n)
+        ASSERT_EQ(result.weights[n], weights[n][0]) << n;
+}
+
+TEST_P(FitOracle, DefaultFitsKeepTheirCertificateAndTheContacts) {
+    const Result result = run(alignment_, {}, {});
+    record(result);
+    EXPECT_EQ(result.ending, Ending::converged);
+    EXPECT_LE(result.relative_gap, 1e-4);
+    const double least = GetParam().least_objective;
+    EXPECT_LE((result.objective - least) / result.objective, result.relative_gap + 1e-7);
+    const auto found = test::top_pairs(result.corrected), best = test::top_pairs(expected_);
+    EXPECT_GE(static_cast<double>(test::shared_pairs(found, best)), 0.98 * best.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FitOracle, testing::ValuesIn(test::kOracleFamilies),
+                         [](const auto& family) { return std::string(family.param.name); });
+
+}  // namespace
+}  // namespace pleat::couplings

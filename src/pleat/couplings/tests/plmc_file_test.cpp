@@ -1,0 +1,148 @@
+// plmc file: read back by a parser of its own that follows EVcouplings' order of fields.
+#include "pleat/couplings/plmc_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "pleat/core/read_file.h"
+#include "small_family.h"
+
+namespace pleat::couplings {
+namespace {
+
+using pleat::testing::SmallFamily;
+
+/// The fields of the layout, in the order in which a reader of "plmc_v2" takes them.
+struct Parsed {
+    std::vector<std::int32_t> head;    // L, q, sequences, left out, iterations
+    std::vector<float> numbers;        // theta, lambda h, lambda J, lambda group, effective
+    std::string letters;
+    std::vector<float> copies;
+    std::string target;
+    std::vector<std::int32_t> places;
+    std::vector<float> frequencies, fields, pair_frequencies, pairs;
+    bool complete = false;
+};
+
+struct Cursor {
+    const std::vector<std::uint8_t>& bytes;
+    std::size_t at = 0;
+
+    template <class T>
+    std::vector<T> take(std::size_t count) {
+        std::vector<T> values(count);
+        if (at + count * sizeof(T) > bytes.size()) throw std::out_of_range("file too short");
+        std::memcpy(values.data(), bytes.data() + at, count * sizeof(T));
+        at += count * sizeof(T);
+        return values;
+    }
+    std::string text(std::size_t count) {
+        const std::vector<char> letters = take<char>(count);
+        return {letters.begin(), letters.end()};
+    }
+};
+
+Parsed parse(const std::filesystem::path& path) {
+    const std::vector<std::uint8_t> bytes = read_file(path);
+    Cursor cursor{bytes};
+    Parsed parsed;
+    parsed.head = cursor.take<std::int32_t>(5);
+    parsed.numbers = cursor.take<float>(5);
+    const auto columns = static_cast<std::size_t>(parsed.head[0]);
+    const auto letters = static_cast<std::size_t>(parsed.head[1]);
+    const std::size_t blocks = columns * (columns - 1) / 2 * letters * letters;
+    parsed.letters = cursor.text(letters);
+    parsed.copies = cursor.take<float>(static_cast<std::size_t>(parsed.head[2] + parsed.head[3]));
+    parsed.target = cursor.text(columns);
+    parsed.places = cursor.take<std::int32_t>(columns);
+    parsed.frequencies = cursor.take<float>(columns * letters);
+    parsed.fields = cursor.take<float>(columns * letters);
+    parsed.pair_frequencies = cursor.take<float>(blocks);
+    parsed.pairs = cursor.take<float>(blocks);
+    parsed.complete = cursor.at == bytes.size();
+    return parsed;
+}
+
+Parsed written(const SmallFamily& family, const Parameters& parameters, std::string_view reference,
+               int threads) {
+    const std::filesystem::path path =
+        std::filesystem::path(::testing::TempDir()) / "pleat_plmc_file_test.plmc";
+    write_plmc_model(path, family.alignment, parameters, family.result, reference, threads);
+    Parsed parsed = parse(path);
+    std::filesystem::remove(path);
+    return parsed;
+}
+
+TEST(PlmcFile, HeadSaysWhatWasFitted) {
+    const SmallFamily family(8, 4, Alphabet::protein(), 1);
+    Parameters parameters;
+    const Parsed parsed = written(family, parameters, "AC-Y", 1);
+    EXPECT_TRUE(parsed.complete);
+    EXPECT_EQ(parsed.head, (std::vector<std::int32_t>{4, 21, 8, 0, 7}));
+    EXPECT_FLOAT_EQ(parsed.numbers[0], 0.2f);
+    EXPECT_FLOAT_EQ(parsed.numbers[1], 0.01f);
+    EXPECT_FLOAT_EQ(parsed.numbers[2], 0.6f);  // 0.2 (L - 1)
+    EXPECT_FLOAT_EQ(parsed.numbers[3], 0.0f);
+    EXPECT_FLOAT_EQ(parsed.numbers[4], static_cast<float>(family.result.effective_sequences));
+    EXPECT_EQ(parsed.letters, "-ACDEFGHIKLMNPQRSTVWY");
+    EXPECT_EQ(parsed.target, "AC-Y");
+    EXPECT_EQ(parsed.places, (std::vector<std::int32_t>{1, 3, 5, 7}));
+    for (std::size_t n = 0; n < parsed.copies.size(); ++n)
+        EXPECT_FLOAT_EQ(parsed.copies[n], static_cast<float>(1 / family.result.weights[n]));
+    parameters.weights = false;
+    EXPECT_FLOAT_EQ(written(family, parameters, "AC-Y", 1).numbers[0], -1.0f);
+}
+
+/// Every number of the file against plain loops over the alignment, for each alphabet.
+void expect_all_numbers(const Alphabet& alphabet, int threads) {
+    const Index columns = 5, sequences = 30;
+    const SmallFamily family(sequences, columns, alphabet, 11);
+    const Parsed parsed = written(family, {}, "AAAAA", threads);
+    ASSERT_TRUE(parsed.complete);
+    const std::size_t q = parsed.letters.size();
+    const auto code = [&](std::size_t place) { return alphabet.code(parsed.letters[place]); };
+    const auto frequency = [&](Index i, Index j, std::uint8_t a, std::uint8_t b) {
+        double sum = 0;
+        for (Index n = 0; n < sequences; ++n) {
+            if (family.alignment.letters(n, i) == a && family.alignment.letters(n, j) == b)
+                sum += family.result.weights[static_cast<std::size_t>(n)];
+        }
+        return sum / family.result.effective_sequences;
+    };
+    std::size_t pair = 0;
+    for (Index i = 0; i < columns; ++i) {
+        for (std::size_t a = 0; a < q; ++a) {
+            const std::size_t at = static_cast<std::size_t>(i) * q + a;
+            EXPECT_NEAR(parsed.frequencies[at], frequency(i, i, code(a), code(a)), 1e-6);
+            EXPECT_EQ(parsed.fields[at], family.result.model.fields(i, code(a)));
+        }
+        for (Index j = i + 1; j < columns; ++j, ++pair) {
+            for (std::size_t a = 0; a < q; ++a) {
+                for (std::size_t b = 0; b < q; ++b) {
+                    const std::size_t at = (pair * q + a) * q + b;
+                    ASSERT_NEAR(parsed.pair_frequencies[at], frequency(i, j, code(a), code(b)), 1e-6);
+                    ASSERT_EQ(parsed.pairs[at], family.result.model.pairs(static_cast<Index>(pair),
+                                                                          code(a), code(b)));
+                }
+            }
+        }
+    }
+}
+
+TEST(PlmcFile, HoldsEveryNumberOfAProtein) { expect_all_numbers(Alphabet::protein(), 1); }
+TEST(PlmcFile, HoldsEveryNumberOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
+TEST(PlmcFile, IsTheSameFromThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
+
+TEST(PlmcFile, TwoColumnsMakeOnePair) {
+    const SmallFamily family(2, 2, Alphabet::rna(), 5);
+    const Parsed parsed = written(family, {}, "A-", 2);
+    EXPECT_TRUE(parsed.complete);
+    EXPECT_EQ(parsed.pairs.size(), 25u);
+}
+
+}  // namespace
+}  // namespace pleat::couplings
