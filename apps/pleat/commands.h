@@ -1,0 +1,20 @@
+// Commands: the subcommands of the program.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pleat::program {
+
+/// A subcommand: its part of the parser, and its work once the options are read. Errors are thrown.
+struct Command {
+    CLI::App* parser = nullptr;
+    std::function<void(const std::vector<std::string>& arguments)> run;
+};
+
+Command couplings_command(CLI::App& program);
+Command info_command(CLI::App& program);
+
+}  // namespace pleat::program

@@ -1,0 +1,173 @@
+// Common options: flags for runs, alignments and structures, and reading by them.
+#include "common_options.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "options.h"
+#include "pleat/bio/read_alignment.h"
+#include "pleat/core/error.h"
+#include "pleat/core/hash.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kInput = "Input", *kRun = "Run", *kStructure = "Structure";
+
+std::string read_standard_input(Index most_bytes) {
+    std::string bytes;
+    char block[1 << 16];
+    while (const std::size_t count = std::fread(block, 1, sizeof block, stdin)) {
+        bytes.append(block, count);
+        if (static_cast<Index>(bytes.size()) > most_bytes)
+            throw InputError(fmt::format("stdin: expected at most {} bytes, found more", most_bytes));
+    }
+    if (std::ferror(stdin) != 0)
+        throw InputError(fmt::format("stdin: cannot be read: {}", std::strerror(errno)));
+    return bytes;
+}
+
+FileHash hash_of(const std::string& bytes) {
+    return {Sha256().add(bytes.data(), bytes.size()).hex(), static_cast<std::int64_t>(bytes.size())};
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    command.add_option("-o,--output", options.output, "Folder for the results; made where it is missing")
+        ->type_name("FOLDER")
+        ->required()
+        ->group(kRun);
+    add_fields(command, kRun,
+               {{.name = "force",
+                 .target = &options.force,
+                 .help = "Replace a finished run in the folder",
+                 .letter = 'f'},
+                {.name = "device",
+                 .target = &options.device,
+                 .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
+                         "cuda:N",
+                 .letter = 'd',
+                 .value_name = "NAME"},
+                {.name = "threads",
+                 .target = &options.threads,
+                 .help = "Threads",
+                 .letter = 't',
+                 .least = 1,
+                 .most = 1024,
+                 .automatic = "all that this process may use"},
+                {.name = "seed",
+                 .target = &options.seed,
+                 .help = "Seed of random numbers",
+                 .least = 0},
+                {.name = "quiet",
+                 .target = &options.quiet,
+                 .help = "Print nothing but errors",
+                 .letter = 'q'},
+                {.name = "verbose",
+                 .target = &options.verbose,
+                 .help = "Tell more on standard error",
+                 .letter = 'v'}});
+    add_environment(command, "--device", "PLEAT_DEVICE");
+    add_environment(command, "--threads", "PLEAT_THREADS");
+}
+
+Context make_context(const RunOptions& options) {
+    Context context;
+    if (options.device != "auto") context.device = Device::parse(options.device);
+    context.threads = options.threads < 0 ? 0 : static_cast<int>(options.threads);
+    context.seed = static_cast<std::uint64_t>(options.seed);
+    if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS"))
+        context.checkpoint_seconds = std::strtod(seconds, nullptr);
+    return context;
+}
+
+std::string device_remark(const RunOptions& options, const Context& context) {
+    if (options.device != "auto") return fmt::format("device {}, as asked for", context.device.name());
+    return fmt::format("device {}: this build computes on no other but the reference",
+                       context.device.name());
+}
+
+std::vector<Field> fields(AlignmentOptions& options) {
+    std::vector<std::string> formats = alignment_formats();
+    formats.insert(formats.begin(), "");
+    return {{.name = "format",
+             .target = &options.format,
+             .help = "Format of the alignment; told by its content where not given",
+             .choices = formats},
+            {.name = "alphabet",
+             .target = &options.alphabet,
+             .help = "Alphabet; told by the letters where not given",
+             .choices = {"", "protein", "rna", "dna"}},
+            {.name = "max-gaps",
+             .target = &options.most_gaps,
+             .help = "Leave out columns with a greater fraction of gaps",
+             .least = 0,
+             .most = 1},
+            {.name = "min-coverage",
+             .target = &options.least_coverage,
+             .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
+             .least = 0,
+             .most = 1}};
+}
+
+void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
+    command.add_option("ALIGNMENT", options.path,
+                       "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; - "
+                       "for standard input")
+        ->required();
+    add_fields(command, kInput, fields(options));
+}
+
+Alignment read_input(const AlignmentOptions& options, RunDirectory& run) {
+    const ReadOptions read{.format = options.format, .alphabet = options.alphabet};
+    if (options.path == "-") {
+        const std::string bytes = read_standard_input(read.most_bytes);
+        Alignment alignment = read_alignment_from_memory("stdin", bytes, read);
+        run.input("stdin", hash_of(bytes));
+        return alignment;
+    }
+    Alignment alignment = read_alignment(options.path, read);
+    record_input(options.path, run);
+    return alignment;
+}
+
+void record_input(const std::filesystem::path& path, RunDirectory& run) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(path, none)) run.input(path);
+}
+
+std::vector<Field> fields(StructureOptions& options) {
+    return {{.name = "structure",
+             .target = &options.structure,
+             .help = "PDB or mmCIF file, and its chain behind a colon, to compare contacts with",
+             .value_name = "FILE[:CHAIN]"},
+            {.name = "row",
+             .target = &options.row,
+             .help = "Name of the row that is the structure's sequence, and whose letters the lists "
+                     "show; without it the row that fits the structure best, else the first",
+             .value_name = "NAME"},
+            {.name = "contact",
+             .target = &options.contact,
+             .help = "Atoms between which distances are measured; by default cb (CA in glycine) for "
+                     "proteins, heavy for nucleic acids",
+             .choices = {"", "cb", "heavy", "sugar"}},
+            {.name = "cutoff",
+             .target = &options.cutoff,
+             .help = "Distance below which residues are in contact",
+             .unit = "angstrom",
+             .least = 0,
+             .least_excluded = true,
+             .automatic = "the atoms' usual one"}};
+}
+
+void add_structure_options(CLI::App& command, StructureOptions& options) {
+    add_fields(command, kStructure, fields(options));
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,60 @@
+// Common options: what every command that computes offers, and what alignments and structures add.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/alignment.h"
+#include "pleat/core/context.h"
+#include "pleat/core/fields.h"
+#include "pleat/core/run_directory.h"
+
+namespace pleat::program {
+
+/// Where results go, and how the work is done.
+struct RunOptions {
+    std::string output;
+    std::string device = "auto";
+    std::int64_t threads = -1;
+    std::int64_t seed = 1;
+    bool force = false, quiet = false, verbose = false;
+};
+void add_run_options(CLI::App& command, RunOptions& options);
+
+/// The context that the options ask for, without progress and checkpoint. UsageError for a device that
+/// has no name.
+Context make_context(const RunOptions& options);
+/// Why the device is the one it is, in one line.
+std::string device_remark(const RunOptions& options, const Context& context);
+
+/// How an alignment is read and filtered.
+struct AlignmentOptions {
+    std::string path;
+    std::string format, alphabet;
+    double most_gaps = 1.0, least_coverage = 0.0;
+};
+std::vector<Field> fields(AlignmentOptions& options);
+void add_alignment_options(CLI::App& command, AlignmentOptions& options);
+
+/// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
+Alignment read_input(const AlignmentOptions& options, RunDirectory& run);
+
+/// Hashes a file that was read and lists it among the run's inputs; a pipe, which has been read up, is
+/// passed over.
+void record_input(const std::filesystem::path& path, RunDirectory& run);
+
+/// A structure to compare with.
+struct StructureOptions {
+    std::string structure;  ///< FILE[:CHAIN]; empty: none
+    std::string row;
+    std::string contact;    ///< "", "cb", "heavy", "sugar"
+    double cutoff = std::numeric_limits<double>::quiet_NaN();
+};
+std::vector<Field> fields(StructureOptions& options);
+void add_structure_options(CLI::App& command, StructureOptions& options);
+
+}  // namespace pleat::program

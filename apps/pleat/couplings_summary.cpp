@@ -1,0 +1,115 @@
+// Couplings summary: a few lines and tables for people.
+#include "couplings_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace pleat::program {
+
+namespace {
+
+using couplings::Ending;
+using couplings::KnownStructure;
+using couplings::Precision;
+using couplings::RankedPair;
+using couplings::Report;
+
+constexpr std::size_t kShown = 10;
+
+template <class... Arguments>
+void append(std::string& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+}
+
+void append_fit(std::string& text, const Report& report) {
+    const couplings::Result& result = report.result;
+    append(text, "{}: {} sequences ({:.1f} effective), {} columns, {}\n",
+           report.alignment.source.string(), report.alignment.sequence_count(),
+           result.effective_sequences, report.alignment.column_count(),
+           report.alignment.alphabet->name());
+    append(text, "objective {:.6f} after {} iterations, certified within {:.1e} of its minimum{}\n",
+           result.objective, result.iterations, result.relative_gap,
+           result.ending == Ending::converged ? "" : fmt::format(" ({})", ending_name(result.ending)));
+}
+
+/// "A17" of the reference row, "ALA 52A" of the structure.
+std::string residue_text(const Report& report, Index column) {
+    const Index source = report.alignment.columns[static_cast<std::size_t>(column)];
+    return fmt::format("{}{}", report.reference.letters[static_cast<std::size_t>(source)], source + 1);
+}
+std::string structure_text(const KnownStructure& known, Index column) {
+    const Index residue = known.residues[static_cast<std::size_t>(column)];
+    if (residue < 0) return "-";
+    const Residue& found = known.chain().residues[static_cast<std::size_t>(residue)];
+    return found.name + " " + found.id();
+}
+
+void append_contacts(std::string& text, const Report& report) {
+    const std::size_t shown = std::min(kShown, report.pairs.size());
+    append(text, "\nThe {} strongest contacts of {} (columns count from 1):\n", shown,
+           report.reference.name);
+    append(text, "{:>5} {:>7} {:>7} {:>9} {:>7} {:>11}", "rank", "i", "j", "score", "Z", "probability");
+    if (report.structure != nullptr) append(text, "   {:>9} {:>9} {:>8}", "", "", "distance");
+    text += '\n';
+    for (std::size_t rank = 0; rank < shown; ++rank) {
+        const RankedPair& pair = report.pairs[rank];
+        append(text, "{:>5} {:>7} {:>7} {:>9.4f} {:>7.2f} {:>11}", rank + 1,
+               residue_text(report, pair.i), residue_text(report, pair.j), pair.corrected, pair.z,
+               std::isnan(pair.probability) ? "-" : fmt::format("{:.3f}", pair.probability));
+        if (report.structure != nullptr) {
+            const double distance = report.structure->distances(pair.i, pair.j);
+            append(text, "   {:>9} {:>9} {:>8}", structure_text(*report.structure, pair.i),
+                   structure_text(*report.structure, pair.j),
+                   std::isnan(distance) ? "-" : fmt::format("{:.1f}", distance));
+        }
+        text += '\n';
+    }
+}
+
+void append_evaluation(std::string& text, const Report& report) {
+    const KnownStructure& known = *report.structure;
+    append(text,
+           "\nPrecision against {} chain {} ({} of {} columns, identity {:.2f} to {}; contact below "
+           "{:g} angstrom):\n",
+           known.structure.source.string(), known.map.chain_name, report.evaluation->length,
+           report.alignment.column_count(), known.map.identity, known.map.row_name,
+           report.evaluation->cutoff);
+    std::string range;
+    for (const Precision& entry : report.evaluation->precisions) {
+        if (range.empty()) {
+            append(text, "{:>8}", "");
+            for (const Precision& head : report.evaluation->precisions)
+                if (head.range == entry.range) append(text, " {:>6}", head.depth);
+        }
+        if (entry.range != range) append(text, "\n{:>8}", entry.range);
+        range = entry.range;
+        append(text, " {:>6}",
+               std::isnan(entry.precision) ? "-" : fmt::format("{:.3f}", entry.precision));
+    }
+    text += '\n';
+}
+
+}  // namespace
+
+const char* ending_name(Ending ending) {
+    switch (ending) {
+        case Ending::converged: return "converged";
+        case Ending::iteration_limit: return "iteration limit";
+        case Ending::stalled: return "stalled";
+    }
+    return "";
+}
+
+std::string summary(const Report& report, const std::string& folder) {
+    std::string text;
+    append_fit(text, report);
+    append_contacts(text, report);
+    if (report.evaluation != nullptr) append_evaluation(text, report);
+    append(text, "\nThe run is in {}: contacts.tsv, scores.npz, manifest.json and more\n", folder);
+    return text;
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,112 @@
+// pleat: reads the command line, runs one command, and turns errors into lines and exit codes.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "help_format.h"
+#include "pleat/core/error.h"
+#include "pleat/core/version.h"
+#include "standard_output.h"
+
+namespace {
+
+using namespace pleat;
+using namespace pleat::program;
+
+constexpr int kBug = 1, kDevice = 4;
+
+/// Each line of the text behind the program's name.
+void complain(std::string_view text) {
+    while (true) {
+        const std::size_t end = text.find('\n');
+        fmt::print(stderr, "pleat: {}\n", text.substr(0, end));
+        if (end == std::string_view::npos) return;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::string version_line() { return fmt::format("pleat {}", kVersion); }
+
+/// `overview`: the program's own help, which a parser that has read a command no longer gives.
+void add_plain_commands(CLI::App& program, const std::string& overview,
+                        std::vector<Command>& commands) {
+    CLI::App* version = program.add_subcommand("version", "Show the version");
+    commands.push_back(
+        {version, [](const std::vector<std::string>&) { print(version_line() + "\n"); }});
+
+    CLI::App* help = program.add_subcommand("help", "Show the help of a command");
+    const auto topic = std::make_shared<std::string>();
+    help->add_option("COMMAND", *topic, "Command to show the help of");
+    commands.push_back({help, [&program, &overview, topic](const std::vector<std::string>&) {
+                            if (topic->empty()) return print(overview);
+                            try {
+                                print(program.get_subcommand(*topic)->help());
+                            } catch (const CLI::OptionNotFound&) {
+                                throw UsageError(fmt::format(
+                                    "expected a command that 'pleat help' lists, found '{}'", *topic));
+                            }
+                        }});
+}
+
+void run(int count, char** values) {
+    CLI::App program("Protein science on CPUs and GPUs.", "pleat");
+    program.formatter(std::make_shared<HelpFormat>());
+    program.set_version_flag("--version", version_line(), "Show the version");
+    program.set_help_flag("-h,--help", "Show this help");
+    program.get_formatter()->label("Subcommands", "Commands");
+    program.require_subcommand(0, 1);
+    program.footer(help_footer("Example:\n  pleat couplings family.a3m.gz -o run\n\n"
+                               "'pleat help COMMAND' shows the options of a command."));
+    std::vector<Command> commands;
+    std::string overview;
+    commands.push_back(couplings_command(program));
+    commands.push_back(info_command(program));
+    add_plain_commands(program, overview, commands);
+    for (const Command& command : commands) command.parser->group("Commands");
+    overview = program.help();
+
+    try {
+        program.parse(count, values);
+    } catch (const CLI::CallForHelp&) {
+        const std::vector<CLI::App*> chosen = program.get_subcommands();
+        return print(chosen.empty() ? overview : chosen.front()->help());
+    } catch (const CLI::CallForVersion&) {
+        return print(version_line() + "\n");
+    } catch (const CLI::ParseError& error) {
+        throw UsageError(fmt::format("{}; 'pleat help' lists commands and options", error.what()));
+    }
+    for (const Command& command : commands)
+        if (command.parser->parsed()) return command.run({values + 1, values + count});
+    throw UsageError("expected a command, found none; 'pleat help' lists them");
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+    // A reader that left is found when writing, not by a signal that leaves half a line behind.
+    ::signal(SIGPIPE, SIG_IGN);
+    try {
+        run(count, values);
+        flush_standard_output();
+        return 0;
+    } catch (const pleat::Error& error) {
+        complain(error.what());
+        return error.exit_code();
+    } catch (const std::bad_alloc&) {
+        complain("memory ran out; close other programs, take fewer threads (-t) or leave out columns "
+                 "with many gaps (--max-gaps)");
+        return kDevice;
+    } catch (const std::exception& error) {
+        complain(fmt::format("a bug of pleat: {}; please report it with the command and its input",
+                             error.what()));
+        return kBug;
+    }
+}

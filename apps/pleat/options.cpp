@@ -1,0 +1,86 @@
+// Options: one CLI11 option for each field.
+#include "options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <cmath>
+
+namespace pleat::program {
+
+namespace {
+
+std::string flag_names(const Field& field, const std::string& name) {
+    return field.letter == '\0' ? "--" + name : fmt::format("-{},--{}", field.letter, name);
+}
+
+std::string value_name(const Field& field) {
+    if (!field.value_name.empty()) return field.value_name;
+    if (std::holds_alternative<double*>(field.target)) return "NUMBER";
+    if (std::holds_alternative<std::int64_t*>(field.target)) return "COUNT";
+    return field.choices.empty() ? "TEXT" : "NAME";
+}
+
+/// "> 0", "0 to 1", ">= 1": empty where any value will do.
+std::string range_text(const Field& field) {
+    const bool has_least = std::isfinite(field.least), has_most = std::isfinite(field.most);
+    if (has_least && has_most) {
+        return field.least_excluded ? fmt::format("above {} to {}", field.least, field.most)
+                                    : fmt::format("{} to {}", field.least, field.most);
+    }
+    if (has_least) return fmt::format("{} {}", field.least_excluded ? "above" : "at least", field.least);
+    if (has_most) return fmt::format("at most {}", field.most);
+    return {};
+}
+
+/// The help with unit, choices, range and default in brackets.
+std::string described(const Field& field) {
+    std::vector<std::string> notes;
+    if (!field.unit.empty()) notes.push_back(field.unit);
+    std::vector<std::string> words;
+    for (const std::string& choice : field.choices)
+        if (!choice.empty()) words.push_back(choice);
+    if (!words.empty()) notes.push_back(fmt::format("{}", fmt::join(words, ", ")));
+    const bool is_flag = std::holds_alternative<bool*>(field.target);
+    if (!is_flag && !range_text(field).empty()) notes.push_back(range_text(field));
+    if (!is_flag && !field.text().empty()) notes.push_back("default " + field.text());
+    if (notes.empty()) return field.help;
+    return fmt::format("{} [{}]", field.help, fmt::join(notes, "; "));
+}
+
+void add_flag(CLI::App& command, const std::string& group, const Field& field, bool* target) {
+    const bool given_value = !field.negated_flag;
+    const std::string name = field.negated_flag ? "no-" + field.name : field.name;
+    std::string help = field.help;
+    if (field.negated_flag) {
+        // "Weight sequences ..." becomes "Do not weight sequences ...".
+        help[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(help[0])));
+        help = "Do not " + help;
+    }
+    command.add_flag_callback(
+               flag_names(field, name), [target, given_value] { *target = given_value; }, help)
+        ->group(group);
+}
+
+}  // namespace
+
+void add_fields(CLI::App& command, const std::string& group, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+        if (const auto* target = std::get_if<bool*>(&field.target)) {
+            add_flag(command, group, field, *target);
+            continue;
+        }
+        command.add_option_function<std::string>(
+                   flag_names(field, field.name),
+                   [own = field](const std::string& text) mutable { own.set(text); }, described(field))
+            ->type_name(value_name(field))
+            ->group(group);
+    }
+}
+
+void add_environment(CLI::App& command, const std::string& flag, const std::string& variable) {
+    command.get_option(flag)->envname(variable);
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,20 @@
+// Options: an engine's fields as flags of the program, each described once where the field is.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "pleat/core/fields.h"
+
+namespace pleat::program {
+
+/// Adds one flag for each field to `command`, under the heading `group`: `--name VALUE` with its short
+/// letter, default, range and unit in the help; a bool as `--name`, or as `--no-name` where it is true
+/// by default. Giving a flag sets the field's target; a bad value throws UsageError while parsing.
+void add_fields(CLI::App& command, const std::string& group, const std::vector<Field>& fields);
+
+/// Lets an environment variable set the option where the command line does not.
+void add_environment(CLI::App& command, const std::string& flag, const std::string& variable);
+
+}  // namespace pleat::program

@@ -1,0 +1,179 @@
+# Each kind of failure has its exit code, one line on stderr, and leaves no half-written files.
+import gzip
+import os
+import resource
+import signal
+import unittest
+
+from program import DATA, ProgramTest, manifest, pleat, read_rows, small_rows
+
+CHEY = DATA / "cheY.aln.gz"
+
+
+def limited(kind, bytes_):
+    """A function that limits the child before it starts."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(kind, (bytes_, bytes_))
+    return limit
+
+
+class Usage(ProgramTest):
+    def test_refusals(self):
+        family = self.write_alignment(small_rows(20))
+        run = ("-o", self.folder / "deep" / "run")
+        for arguments, text in (
+                ((family,), "--output"),
+                (run, "ALIGNMENT"),
+                ((family, *run, "--tolerance", "0"), "--tolerance: expected a number >= 1e-09"),
+                ((family, *run, "-n", "-3"), "--iterations: expected a whole number >= 1, found '-3'"),
+                ((family, *run, "-w", "1.5"), "--threshold"),
+                ((family, *run, "-l", "nan"), "--lambda-pair"),
+                ((family, *run, "-t", "0"), "--threads"),
+                ((family, *run, "--format", "xml"), "--format: expected one of"),
+                ((family, *run, "--device", "gpu"), "--device: expected reference, cpu, cuda"),
+                ((family, *run, "--row", "nobody"), "found 'nobody'"),
+                ((family, "extra", *run), "extra"),
+                ((family, *run, "--weights"), "weights")):
+            with self.subTest(arguments):
+                self.assert_refused(pleat("couplings", *arguments), 2, text)
+                self.assertFalse((self.folder / "deep").exists())
+
+    def test_environment(self):
+        family = self.write_alignment(small_rows(20))
+        for name, value, text in (("PLEAT_THREADS", "many", "--threads"),
+                                  ("PLEAT_DEVICE", "gpu", "--device"),
+                                  ("PLEAT_SIMD", "mmx", "PLEAT_SIMD: expected one of")):
+            with self.subTest(name):
+                done = pleat("couplings", family, "-o", self.folder / "run", environment={name: value})
+                self.assert_refused(done, 2, text, f"'{value}'")
+                self.assertFalse((self.folder / "run").exists())
+        run = self.fit(family, environment={"PLEAT_THREADS": "3", "PLEAT_SIMD": "baseline"})
+        self.assertEqual(manifest(run)["threads"], 3)
+        self.assertNotIn(manifest(run)["instruction_set"], ("avx512", "avx2"))
+        run = self.fit(family, "-t", "2", run="other", environment={"PLEAT_THREADS": "3"})
+        self.assertEqual(manifest(run)["threads"], 2)
+
+    def test_a_folder_in_use_is_not_overwritten(self):
+        family = self.write_alignment(small_rows(20))
+        run = self.fit(family)
+        before = (run / "manifest.json").read_bytes()
+        self.assert_refused(pleat("couplings", family, "-o", run), 2, "finished run", "--force")
+        self.assertEqual((run / "manifest.json").read_bytes(), before)
+        self.fit(family, "--force")
+        self.assertNotEqual((run / "manifest.json").read_bytes(), before)
+        foreign = self.folder / "foreign"
+        foreign.mkdir()
+        (foreign / "notes.txt").write_text("mine", encoding="ascii")
+        self.assert_refused(pleat("couplings", family, "-o", foreign), 2, "--force")
+        self.assertEqual([path.name for path in foreign.iterdir()], ["notes.txt"])
+
+
+class Input(ProgramTest):
+    def test_missing_and_wrong_files(self):
+        family = self.write_alignment(small_rows(20))
+        run = ("-o", self.folder / "deep" / "run")
+        no_structure = self.write_alignment(["nothing here"], "no.pdb")
+        for arguments, text in (
+                ((self.folder / "absent.aln", *run), "absent.aln"),
+                ((self.folder, *run), str(self.folder)),
+                ((family, *run, "--structure", self.folder / "absent.pdb"), "absent.pdb"),
+                ((family, *run, "--structure", no_structure), "no.pdb"),
+                ((family, *run, "--structure", f"{DATA / '1ql9_A.pdb.gz'}:Q"), "'Q'"),
+                ((family, *run, "--initial", family), "family.aln"),
+                ((family, *run, "--max-gaps", "0", "--min-coverage", "1"), "expected")):
+            with self.subTest(arguments):
+                if "--min-coverage" in arguments:
+                    rows = ["-CDEFG", "A-DEFG", "AC-EFG", "ACD-FG", "ACDE-G", "ACDEF-"]
+                    arguments = (self.write_alignment(rows, "gaps.aln"), *arguments[1:])
+                self.assert_refused(pleat("couplings", *arguments, "-q"), 3, text)
+                self.assertFalse((self.folder / "deep").exists())
+
+    def test_an_earlier_run_of_other_columns_is_no_start(self):
+        earlier = self.fit(self.write_alignment(small_rows(20, columns=12)))
+        family = self.write_alignment(small_rows(20, columns=14), "other.aln")
+        done = pleat("couplings", family, "-o", self.folder / "second", "-q",
+                     "-i", earlier / "couplings.npz")
+        self.assert_refused(done, 3, "couplings.npz", "expected shape 14 x 21", "found 12 x 21")
+        self.assertFalse((self.folder / "second").exists())
+
+
+class Device(ProgramTest):
+    def test_an_absent_device_never_falls_back(self):
+        family = self.write_alignment(small_rows(20))
+        done = pleat("couplings", family, "-o", self.folder / "run", "--device", "cuda", "-q")
+        self.assert_refused(done, 4, "CUDA")
+        self.assertFalse((self.folder / "run").exists())
+
+    @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
+    def test_too_little_memory_says_what_would_fit(self):
+        rows = [row * 8 for row in read_rows()[:100]]
+        family = self.write_alignment(rows)
+        limit = limited(resource.RLIMIT_AS, 1500 << 20)
+        done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-t", "1",
+                     preexec_fn=limit)
+        self.assert_refused(done, 4, "1008 columns", "needed", "available", "would fit")
+        self.assertFalse((self.folder / "run").exists())
+
+
+class Output(ProgramTest):
+    def test_a_folder_that_cannot_be_made(self):
+        family = self.write_alignment(small_rows(20))
+        done = pleat("couplings", family, "-o", "/proc/pleat/run", "-q")
+        self.assert_refused(done, 5, "/proc/pleat/run", "cannot be created")
+
+    def test_a_full_disk_leaves_whole_files_only(self):
+        family = self.write_alignment(small_rows(100))
+        whole = self.fit(family, run="whole")
+        run = self.folder / "run"
+        done = pleat("couplings", family, "-o", run, "-q",
+                     preexec_fn=limited(resource.RLIMIT_FSIZE, 200_000))
+        self.assert_refused(done, 5, "couplings.npz", "File too large")
+        for path in run.iterdir():
+            self.assertFalse(path.name.endswith(".part"), path)
+            if path.name not in ("manifest.json", "log.txt"):
+                self.assertEqual(path.read_bytes(), (whole / path.name).read_bytes(), path.name)
+        self.assertEqual(manifest(run)["status"], "unfinished")
+        self.fit(family)
+        self.assertEqual(manifest(run)["status"], "finished")
+
+    def test_a_summary_that_cannot_be_written(self):
+        family = self.write_alignment(small_rows(20))
+        with open("/dev/full", "wb") as full:
+            done = pleat("couplings", family, "-o", self.folder / "run", stdout=full)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn(b"standard output: cannot be written", done.stderr)
+        self.assertEqual(manifest(self.folder / "run")["status"], "finished")
+
+
+class Real(ProgramTest):
+    def test_an_early_end_is_told(self):
+        family = self.write_alignment(small_rows(40))
+        done = pleat("couplings", family, "-o", self.folder / "run", "-n", "2", "--no-models")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"the fit ended early (iteration limit): its certified gap is", done.stderr)
+        self.assertIn(b"(iteration limit)", done.stdout)
+        self.assertEqual(manifest(self.folder / "run")["results"]["iterations"], 2)
+
+    def test_a_cut_archive_is_told_by_line(self):
+        cut = self.folder / "cut.aln.gz"
+        cut.write_bytes(CHEY.read_bytes()[:20_000])
+        done = pleat("couplings", cut, "-o", self.folder / "run")
+        self.assert_refused(done, 3, "cut.aln.gz:", "cut short")
+
+    def test_progress_is_on_stderr_only(self):
+        family = self.folder / "family.fasta.gz"
+        records = "".join(f">s{n} x\n{row}\n" for n, row in enumerate(small_rows(20)))
+        family.write_bytes(gzip.compress(records.encode()))
+        done = pleat("couplings", family, "-o", self.folder / "run", "-v")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"fit: ", done.stderr)
+        self.assertIn(b"device cpu", done.stderr)
+        self.assertNotIn(b"fit: ", done.stdout)
+        self.assertIn(b"20 sequences", done.stdout)
+        self.assertIn(b"10 strongest contacts of s0", done.stdout)
+        self.assertIn(str(self.folder / "run").encode(), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

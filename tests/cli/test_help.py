@@ -1,0 +1,73 @@
+# Help and version texts: on stdout with status 0, and equal to the captured ones of docs/cli.
+import subprocess
+import unittest
+
+from program import ROOT, ProgramTest, pleat
+
+COMMANDS = ("couplings", "info", "version", "help")
+
+
+class Help(ProgramTest):
+    def assert_shown(self, done):
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return done.stdout.decode()
+
+    def test_captured_texts_are_current(self):
+        captured = {"pleat.txt": pleat("--help")}
+        captured.update({f"pleat-{name}.txt": pleat(name, "--help") for name in ("couplings", "info")})
+        for name, done in captured.items():
+            with self.subTest(name):
+                text = (ROOT / "docs" / "cli" / name).read_text(encoding="utf-8")
+                self.assertEqual(self.assert_shown(done), text,
+                                 "run scripts/capture_help with the built program")
+
+    def test_every_help_has_examples_and_exit_codes(self):
+        for name in ("couplings", "info"):
+            text = self.assert_shown(pleat(name, "-h"))
+            self.assertIn(f"  pleat {name}", text)
+            self.assertIn("Exit codes:\n  0 done", text)
+            self.assertEqual(text, self.assert_shown(pleat("help", name)))
+            self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        text = self.assert_shown(pleat("help"))
+        for name in COMMANDS:
+            self.assertIn(f"\n  {name} ", text)
+
+    def test_version(self):
+        text = self.assert_shown(pleat("--version"))
+        self.assertRegex(text, r"^pleat \d+\.\d+\.\d+\n$")
+        self.assertEqual(text, self.assert_shown(pleat("version")))
+
+    def test_info(self):
+        text = self.assert_shown(pleat("info", environment={"PLEAT_SIMD": "baseline"}))
+        lines = dict(line.split(None, 1) for line in text.replace("in use", "in_use").replace(
+            "instruction sets", "sets").splitlines())
+        self.assertIn("cpu", lines["devices"])
+        self.assertEqual(lines["in_use"], lines["sets"].split(", ")[-1])
+        self.assertGreaterEqual(int(lines["threads"]), 1)
+        one = pleat("info", environment={"OMP_NUM_THREADS": "1"}).stdout.decode()
+        self.assertIn("threads          1\n", one)
+
+    def test_usage_errors(self):
+        for arguments, text in (((), "expected a command"), (("coupling",), "coupling"),
+                                (("--frobnicate",), "frobnicate"),
+                                (("help", "nothing"), "found 'nothing'")):
+            with self.subTest(arguments):
+                self.assert_refused(pleat(*arguments), 2, text)
+
+    def test_a_reader_that_leaves_is_no_failure(self):
+        with subprocess.Popen(["true"], stdin=subprocess.PIPE) as reader:
+            reader.wait()
+            done = pleat("help", "couplings", stdout=reader.stdin)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            reader.stdin.close()
+
+    def test_a_full_disk_is_told(self):
+        with open("/dev/full", "wb") as full:
+            done = pleat("--version", stdout=full)
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(done.stderr.decode(),
+                         "pleat: standard output: cannot be written: No space left on device\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

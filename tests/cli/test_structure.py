@@ -1,0 +1,97 @@
+# With a structure: distances, residue names and precisions, recomputed from the files themselves.
+import gzip
+import json
+import math
+import unittest
+
+from program import DATA, ProgramTest, manifest, read_table
+
+STRUCTURE = DATA / "1ql9_A.pdb.gz"
+RANGES = {"all": (6, 10**9), "short": (6, 11), "medium": (12, 23), "long": (24, 10**9)}
+DEPTHS = {"L/10": 0.1, "L/5": 0.2, "L/2": 0.5, "L": 1, "2L": 2}
+
+
+def trypsin_records(first, columns):
+    """Some columns of the trypsins, as FASTA records of upper-case letters and gaps."""
+    with gzip.open(DATA / "trypsin.a2m.gz", "rt", encoding="ascii") as file:
+        records = file.read().split(">")[1:]
+    lines = []
+    for record in records:
+        name, _, sequence = record.partition("\n")
+        row = "".join(c for c in sequence if c.isupper() or c == "-")[first:first + columns]
+        if row.strip("-"):
+            lines.append(f">{name.split()[0]}\n{row}\n")
+    return "".join(lines)
+
+
+def beta_atoms():
+    """{residue number with its insertion code: (name, place of CB, CA in glycine)}"""
+    atoms = {}
+    with gzip.open(STRUCTURE, "rt", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("ATOM") and line[16] in " A":
+                wanted = "CA" if line[17:20] == "GLY" else "CB"
+                if line[12:16].strip() == wanted:
+                    place = [float(line[k:k + 8]) for k in (30, 38, 46)]
+                    atoms[line[22:27].strip()] = (line[17:20], place)
+    return atoms
+
+
+class Structure(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        family = self.folder / "trypsin.fasta"
+        family.write_text(trypsin_records(200, 70), encoding="ascii")
+        self.run_folder = self.fit(family, "--structure", STRUCTURE, "--no-models")
+        self.table = read_table(self.run_folder / "contacts.tsv")
+        self.family = family
+
+    def test_distances_and_names_are_those_of_the_file(self):
+        atoms = beta_atoms()
+        known = 0
+        for row in self.table:
+            ends = (row["number_i"], row["number_j"])
+            if "NA" in ends:
+                self.assertEqual(row["distance"], "NA")
+                continue
+            (name_i, place_i), (name_j, place_j) = (atoms[number] for number in ends)
+            self.assertEqual((row["residue_i"], row["residue_j"]), (name_i, name_j))
+            self.assertAlmostEqual(float(row["distance"]), math.dist(place_i, place_j), delta=0.006)
+            known += 1
+        self.assertGreater(known, 400)
+
+    def test_precisions_follow_from_the_table(self):
+        pairs = [row for row in self.table if row["distance"] != "NA"]
+        mapped = {row[f"number_{end}"] for row in self.table for end in "ij"} - {"NA"}
+        told = json.loads((self.run_folder / "evaluation.json").read_text(encoding="utf-8"))
+        self.assertEqual((told["length"], told["pairs"]), (len(mapped), len(pairs)))
+        self.assertEqual(told["contacts"], sum(float(row["distance"]) < 8 for row in pairs))
+        self.assertEqual((told["chain"], told["atoms"], told["cutoff_angstrom"]), ("A", "cb", 8.0))
+        self.assertEqual(told["identity"], 1.0)
+        self.assertEqual(len(told["precision"]), 20)
+        text = read_table(self.run_folder / "evaluation.tsv")
+        for entry, row in zip(told["precision"], text):
+            least, most = RANGES[entry["range"]]
+            inside = [pair for pair in pairs
+                      if least <= int(pair["j"]) - int(pair["i"]) <= most]
+            top = inside[:max(1, int(len(mapped) * DEPTHS[entry["depth"]]))]
+            correct = sum(float(pair["distance"]) < 8 for pair in top)
+            self.assertEqual((entry["pairs"], entry["correct"]), (len(top), correct), entry)
+            self.assertEqual((row["range"], row["depth"]), (entry["range"], entry["depth"]))
+            self.assertAlmostEqual(float(row["precision"]), correct / len(top), places=6)
+
+    def test_other_atoms_and_rows(self):
+        heavy = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
+                         "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")
+        told = json.loads((heavy / "evaluation.json").read_text(encoding="utf-8"))
+        self.assertEqual((told["atoms"], told["cutoff_angstrom"]), ("heavy", 4.5))
+        self.assertEqual("1QL9_A.pdb", told["row"])
+        nearer = {(row["i"], row["j"]): row["distance"] for row in read_table(heavy / "contacts.tsv")}
+        for row in self.table:
+            if row["distance"] != "NA":
+                self.assertLessEqual(float(nearer[row["i"], row["j"]]), float(row["distance"]) + 0.01)
+        self.assertEqual(len(manifest(heavy)["inputs"]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
