@@ -92,6 +92,12 @@ def calibration_error(rows):
     return sum(row[2] * abs(row[3] - row[4]) for row in rows) / sum(row[2] for row in rows)
 
 
+def top_error(family, probabilities):
+    """|mean probability - share of contacts| of the strongest pairs, as many as there are columns."""
+    top = np.argsort(-family.z, kind="stable")[:family.columns]
+    return abs(probabilities[top].mean() - family.contact[top].mean())
+
+
 def run_families(options):
     """Fits every family that has no run yet; the runs' folders come back."""
     runs = []
@@ -135,6 +141,9 @@ def main():
     print(f"calibration error {calibration_error(table):.4f}, of pairs above 0.1 "
           f"{calibration_error(upper):.4f}; Brier {brier:.5f} (base rate {base:.5f}); "
           f"log loss {entropy:.5f}")
+    errors = sorted(top_error(family, found[family.name]) for family in families)
+    print(f"top L of a family, |mean probability - share of contacts|: median "
+          f"{np.median(errors):.3f}, greatest {errors[-1]:.3f}")
     print("constants: " + ", ".join(f"{value:.4f}" for value in fit(families)))
 
 
