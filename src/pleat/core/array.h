@@ -27,6 +27,16 @@ public:
         if (size() > 0) std::memset(view_.data, 0, bytes());
     }
 
+    /// An array whose elements are not set: for those who fill it with several threads.
+    template <class... Extents>
+        requires(sizeof...(Extents) == Rank)
+    static Array unset(Extents... n) {
+        Array array;
+        array.view_ = View<T, Rank>(nullptr, n...);
+        array.allocate();
+        return array;
+    }
+
     Array(const Array& other) : view_(other.view_) {
         allocate();
         if (size() > 0) std::memcpy(view_.data, other.view_.data, bytes());

@@ -98,14 +98,24 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
     const int from[2] = {x_, direction_};
     const double factors[2] = {1.0, step};
     slots_.combine(trial_x_, from, factors);
-    const double objective = slots_.evaluate(trial_x_, trial_gradient_);
+    Trial trial{step, slots_.evaluate(trial_x_, trial_gradient_), 0, {}};
     ++evaluations_;
-    return {step, objective, dot(trial_gradient_, direction_)};
+    // The slope, and all that accept() needs of the new gradient g' if it comes to that, in one pass:
+    // <g', s_i>, <g', y_i>, <g', g>, <g', g'>, <g', d>.
+    std::vector<int> with = s_;
+    with.insert(with.end(), y_.begin(), y_.end());
+    with.insert(with.end(), {gradient_, trial_gradient_, direction_});
+    trial.products.resize(with.size());
+    slots_.dots(trial_gradient_, with, trial.products);
+    trial.slope = trial.products.back();
+    return trial;
 }
 
 // Brackets by slopes: too long when f rose or the slope turned up steeply, too short when the slope
 // still points down steeply. Interpolates the slope inside a bracket, doubles outside.
 bool Lbfgs::search() {
+    // The oldest pair has served in the direction and makes room for the newest.
+    if (static_cast<int>(s_.size()) == options_.history) drop_oldest();
     double low = 0, low_slope = slope_, high = -1, high_slope = 0;
     double step = 1.0;
     const double rounding = options_.f_precision * std::abs(objective_);
@@ -156,15 +166,8 @@ void Lbfgs::drop_oldest() {
 }
 
 void Lbfgs::accept(const Trial& trial) {
-    if (static_cast<int>(s_.size()) == options_.history) drop_oldest();
     const int m = static_cast<int>(s_.size());
-    // <g', s_i>, <g', y_i>, <g', g>, <g', g'> in one pass give every product that the recursion needs.
-    std::vector<int> with = s_;
-    with.insert(with.end(), y_.begin(), y_.end());
-    with.push_back(gradient_);
-    with.push_back(trial_gradient_);
-    std::vector<double> products(with.size());
-    slots_.dots(trial_gradient_, with, products);
+    const std::vector<double>& products = trial.products;
     const double old_new = products[2 * m];
     const double new_new = products[2 * m + 1];
     // The slopes at both ends of the step give <s,y> without another pass.
@@ -211,9 +214,10 @@ void Lbfgs::push_newest(double step) {
 }
 
 bool Lbfgs::step() {
+    const bool from_history = !s_.empty();
     set_direction(false);
     if (slope_ < 0 && search()) return true;
-    if (s_.empty()) return false;
+    if (!from_history) return false;
     // The history misled: begin again from the gradient, unless nothing was won since the last time.
     const double rounding = options_.f_precision * std::abs(objective_);
     if (restart_objective_ - objective_ <= rounding &&

@@ -68,6 +68,7 @@ public:
 private:
     struct Trial {
         double step, objective, slope;
+        std::vector<double> products;  ///< of its gradient, see evaluate()
     };
     void direction(std::vector<double>& on_s, std::vector<double>& on_y, double& on_gradient) const;
     void set_direction(bool steepest);

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/parallel.h"
 #include "pleat/core/version.h"
 #include "pleat/couplings/model_file.h"
 #include "pleat/couplings/plmc_file.h"
@@ -182,12 +184,18 @@ void write_results(RunDirectory& run, const Report& report) {
 }
 
 void write_models(RunDirectory& run, const Report& report, int threads) {
-    write_model(run.output("couplings.npz"), report.result.model, report.alignment);
     std::string reference;
     for (const Index column : report.alignment.columns)
         reference += report.reference.letters[static_cast<std::size_t>(column)];
-    write_plmc_model(run.output("model.plmc"), report.alignment, report.parameters, report.result,
-                     reference, threads);
+    const std::filesystem::path npz = run.output("couplings.npz"), plmc = run.output("model.plmc");
+    parallel_for(std::min(threads, 2), 2, [&](Index file, int) {
+        if (file == 0) {
+            write_plmc_model(plmc, report.alignment, report.parameters, report.result, reference,
+                             threads);
+        } else {
+            write_model(npz, report.result.model, report.alignment);
+        }
+    });
 }
 
 }  // namespace pleat::couplings
