@@ -190,10 +190,10 @@ void write_models(RunDirectory& run, const Report& report, int threads) {
     const std::filesystem::path npz = run.output("couplings.npz"), plmc = run.output("model.plmc");
     parallel_for(std::min(threads, 2), 2, [&](Index file, int) {
         if (file == 0) {
+            write_model(npz, report.result.model, report.alignment);
+        } else {
             write_plmc_model(plmc, report.alignment, report.parameters, report.result, reference,
                              threads);
-        } else {
-            write_model(npz, report.result.model, report.alignment);
         }
     });
 }
