@@ -32,6 +32,13 @@ function(pleat_sources)
   endforeach()
 endfunction()
 
+# pleat_cuda_sources(a.cu ...): files of this folder that libpleat takes where CUDA is built.
+function(pleat_cuda_sources)
+  foreach(file IN LISTS ARGN)
+    set_property(GLOBAL APPEND PROPERTY PLEAT_CUDA_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+endfunction()
+
 # pleat_headers(a.h ...): public headers of this folder, installed, and compiled alone by the
 # target all_verify_interface_header_sets.
 function(pleat_headers)

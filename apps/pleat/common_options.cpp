@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "pleat/bio/read_alignment.h"
+#include "pleat/core/cuda_device.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 
@@ -87,10 +88,11 @@ Context make_context(const RunOptions& options) {
     return context;
 }
 
-std::string device_remark(const RunOptions& options, const Context& context) {
+std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
     if (options.device != "auto") return fmt::format("device {}, as asked for", context.device.name());
-    return fmt::format("device {}: this build computes on no other but the reference",
-                       context.device.name());
+    const DeviceChoice choice = choose_device(find_cuda_devices(), gpu_bytes);
+    context.device = choice.device;
+    return fmt::format("device {}: {}", context.device.name(), choice.reason);
 }
 
 std::vector<Field> fields(AlignmentOptions& options) {

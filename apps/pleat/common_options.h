@@ -28,8 +28,9 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// The context that the options ask for, without progress and checkpoint. UsageError for a device that
 /// has no name.
 Context make_context(const RunOptions& options);
-/// Why the device is the one it is, in one line.
-std::string device_remark(const RunOptions& options, const Context& context);
+/// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the device
+/// and why it is the one it is, in one line.
+std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
 
 /// How an alignment is read and filtered.
 struct AlignmentOptions {

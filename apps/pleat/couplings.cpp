@@ -89,6 +89,11 @@ void record_result(RunDirectory& run, const Report& report) {
     run.fact("precision_L", report.evaluation->at("all", "L").precision);
 }
 
+std::int64_t gpu_memory_needed(const Alignment& alignment) {
+    return couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
+                                    alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
+}
+
 void run_couplings(Options& options, const std::vector<std::string>& arguments) {
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
@@ -101,8 +106,6 @@ void run_couplings(Options& options, const std::vector<std::string>& arguments) 
     context.progress = &run.watch(progress.get());
     context.checkpoint = run.checkpoint();
     record_parameters(run, options);
-    run.context(context);
-    if (options.run.verbose) context.message(device_remark(options.run, context));
 
     run.stage("read");
     const Alignment source = read_input(options.alignment, run);
@@ -112,6 +115,9 @@ void run_couplings(Options& options, const std::vector<std::string>& arguments) 
                                                 options.alignment.least_coverage});
     if (known) measure(*known, alignment);
 
+    const std::string remark = settle_device(options.run, gpu_memory_needed(alignment), context);
+    run.context(context);
+    if (options.run.verbose) context.message(remark);
     const Result result = couplings::run(alignment, options.parameters, context);
     if (result.ending != couplings::Ending::converged) {
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "help_format.h"
+#include "pleat/core/cuda_device.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
@@ -14,10 +15,30 @@ namespace pleat::program {
 
 namespace {
 
+void print_devices() {
+    const CudaDevices found = find_cuda_devices();
+    std::string usable, gpus;
+    for (const CudaDevice& gpu : found.devices) {
+        const std::string name = Device{Device::Kind::cuda, gpu.index}.name();
+        const std::string heading = gpus.empty() ? "GPUs" : "";
+        if (gpu.usable) {
+            usable += ", " + name;
+            gpus += fmt::format("{:<17}{}: {}, {} of {} free\n", heading, name, gpu.name,
+                                human_bytes(gpu.free_bytes), human_bytes(gpu.total_bytes));
+        } else {
+            gpus += fmt::format("{:<17}{}: {}, older than this build's kernels (compute capability "
+                                "{}.{}, 9.0 needed)\n",
+                                heading, name, gpu.name, gpu.major, gpu.minor);
+        }
+    }
+    print("devices          cpu, reference" + usable + "\n");
+    print(gpus.empty() ? "GPUs             none: " + found.absence + "\n" : gpus);
+}
+
 void print_info() {
     restrict_instruction_set_by_environment();
     print(fmt::format("pleat {}\n", kVersion));
-    print("devices          cpu, reference\n");
+    print_devices();
     print(fmt::format("instruction sets {}\n", fmt::join(instruction_sets(), ", ")));
     print(fmt::format("in use           {}\n", instruction_set()));
     print(fmt::format("threads          {}\n", available_threads()));

@@ -101,8 +101,9 @@ class Input(ProgramTest):
 class Device(ProgramTest):
     def test_an_absent_device_never_falls_back(self):
         family = self.write_alignment(small_rows(20))
-        done = pleat("couplings", family, "-o", self.folder / "run", "--device", "cuda", "-q")
-        self.assert_refused(done, 4, "CUDA")
+        done = pleat("couplings", family, "-o", self.folder / "run", "--device", "cuda:99",
+                     "-q")
+        self.assert_refused(done, 4, "CUDA", "cuda:99", "leave --device out")
         self.assertFalse((self.folder / "run").exists())
 
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")

@@ -42,6 +42,8 @@ class Help(ProgramTest):
         lines = dict(line.split(None, 1) for line in text.replace("in use", "in_use").replace(
             "instruction sets", "sets").splitlines())
         self.assertIn("cpu", lines["devices"])
+        self.assertRegex(lines["GPUs"], r"^(none: .|cuda:0: .)")
+        self.assertEqual("cuda" in lines["devices"], " free" in lines["GPUs"])
         self.assertEqual(lines["in_use"], lines["sets"].split(", ")[-1])
         self.assertGreaterEqual(int(lines["threads"]), 1)
         one = pleat("info", environment={"OMP_NUM_THREADS": "1"}).stdout.decode()

@@ -85,7 +85,8 @@ def check(root, files):
         if lines > FILE_LINES:
             complaints.append(f"{path}:{FILE_LINES + 1}: expected at most {FILE_LINES} lines a file, "
                               f"found {lines}")
-        most = KERNEL_LINES if path.name.startswith("kernel_") else FUNCTION_LINES
+        is_kernel = path.name.startswith("kernel_") or path.suffix in (".cu", ".cuh")
+        most = KERNEL_LINES if is_kernel else FUNCTION_LINES
         if path.suffix == ".py":
             measured = python_functions(text)
         elif path.suffix in CODE:

@@ -25,12 +25,17 @@ Device Device::parse(std::string_view text) {
         fmt::format("--device: expected reference, cpu, cuda or cuda:NUMBER, found '{}'", text));
 }
 
-std::string Device::name() const {
+std::string_view Device::kind_name() const {
     switch (kind) {
         case Kind::reference: return "reference";
         case Kind::cpu: return "cpu";
         case Kind::cuda: break;
     }
+    return "cuda";
+}
+
+std::string Device::name() const {
+    if (kind != Kind::cuda) return std::string(kind_name());
     return fmt::format("cuda:{}", index);
 }
 

@@ -15,6 +15,8 @@ struct Device {
     /// Reads "reference", "cpu", "cuda" or "cuda:N"; throws UsageError otherwise.
     static Device parse(std::string_view text);
     std::string name() const;
+    /// "reference", "cpu" or "cuda": the same for every GPU.
+    std::string_view kind_name() const;
     friend bool operator==(const Device&, const Device&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pleat/bio/read_alignment.h"
+#include "pleat/core/cuda_device.h"
 #include "pleat/couplings/column_work.h"
 #include "pleat/couplings/kernel.h"
 #include "pleat/couplings/tests/random_family.h"
@@ -27,14 +28,14 @@ struct Case {
     Index columns() const { return letters.extent(1); }
 };
 
-void time_evaluation(benchmark::State& state, const Case& input, int threads) {
+void time_evaluation(benchmark::State& state, const Case& input, const Context& context) {
     const std::vector<double> weights = weights::sequence_weights(input.letters, 0.8, {});
     Problem problem;
     problem.letters = input.letters;
     problem.weights = View<const double, 1>(weights.data(), input.count());
     problem.letter_count = input.letter_count;
     problem.lambda_pair = 0.2 * static_cast<double>(input.columns() - 1);
-    const std::unique_ptr<Kernel> kernel = make_cpu_kernel(problem, threads);
+    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     kernel->reserve(2);
     kernel->set_model(0, test::random_model(input.columns(), input.letter_count, 0.05, 1));
     kernel->evaluate_best_fields(0, 1);
@@ -100,13 +101,21 @@ void add(const Case& input) {
     const auto time = [](const std::string& name, auto body) {
         benchmark::RegisterBenchmark(name.c_str(), body)->Unit(benchmark::kMillisecond);
     };
-    for (const int threads : {1, 2}) {
+    const auto evaluation = [&](const std::string& name, const Context& context) {
         benchmark::RegisterBenchmark(
-            ("evaluation/" + size + "/threads:" + std::to_string(threads)).c_str(),
-            [&input, threads](benchmark::State& state) { time_evaluation(state, input, threads); })
+            ("evaluation/" + size + "/" + name).c_str(),
+            [&input, context](benchmark::State& state) { time_evaluation(state, input, context); })
             ->Unit(benchmark::kMillisecond)
             ->MeasureProcessCPUTime()
             ->UseRealTime();
+    };
+    Context context;
+    for (context.threads = 1; context.threads <= 2; ++context.threads) {
+        evaluation("threads:" + std::to_string(context.threads), context);
+    }
+    for (const CudaDevice& gpu : find_cuda_devices().devices) {
+        context.device = {Device::Kind::cuda, gpu.index};
+        if (gpu.usable) evaluation(context.device.name(), context);
     }
     time("sum_rows/" + size, [&input](benchmark::State& state) { time_sums(state, input, false); });
     time("scatter_rows/" + size, [&input](benchmark::State& state) { time_sums(state, input, true); });

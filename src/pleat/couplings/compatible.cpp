@@ -120,7 +120,7 @@ private:
 
 std::string problem_hash(const Problem& problem, const Model& start, const Device& device) {
     Sha256 hash;
-    hash.field("ccmpred").field(device.name()).field(problem.letters).field(problem.weights);
+    hash.field("ccmpred").field(device.kind_name()).field(problem.letters).field(problem.weights);
     hash.field(problem.lambda_single).field(problem.lambda_pair);
     hash.field(start.fields.view()).field(start.pairs.view());
     return hash.hex();

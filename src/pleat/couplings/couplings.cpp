@@ -10,12 +10,12 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 #include "pleat/core/iterate.h"
-#include "pleat/core/memory.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/parallel.h"
 #include "pleat/couplings/column_work.h"
 #include "pleat/couplings/compatible.h"
 #include "pleat/couplings/kernel.h"
+#include "pleat/couplings/memory_check.h"
 #include "pleat/couplings/model_file.h"
 #include "pleat/couplings/scores.h"
 #include "pleat/weights/weights.h"
@@ -24,7 +24,6 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr int kHistory = 4;
 constexpr double kFieldShare = 1e-3;  // of the gap, left to the fields
 
 // What the loop saves: the minimiser with its history, so that a resumed fit repeats every bit, and
@@ -66,7 +65,7 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
                          const Device& device) {
     Sha256 hash;
     Parameters copy = parameters;
-    hash.field(alignment.letters.view()).field(alignment.alphabet->name()).field(device.name());
+    hash.field(alignment.letters.view()).field(alignment.alphabet->name()).field(device.kind_name());
     for (const Field& field : fields(copy)) {
         if (field.name != "iterations") hash.field(field.name).field(field.text());
     }
@@ -83,24 +82,6 @@ void check_input(const Alignment& alignment) {
         throw InputError(fmt::format("{}: expected at least 2 columns, found {}", source,
                                      alignment.column_count()));
     }
-}
-
-void check_memory(const Alignment& alignment, const Context& context) {
-    const int letters = alignment.alphabet->size(), threads = resolve_threads(context);
-    const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
-    const auto needed = [&](Index l) {
-        return memory_needed(sequences, l, letters, context.device, threads);
-    };
-    const std::int64_t available = available_memory();
-    const std::int64_t bytes = needed(columns);
-    context.message(fmt::format("{} sequences, {} columns: needs {} of {} available", sequences,
-                                columns, human_bytes(bytes), human_bytes(available)));
-    Index fits = columns;
-    while (fits > 1 && needed(fits) > available) fits = fits * 15 / 16;
-    require_memory(bytes, fmt::format("the couplings of {} columns", columns),
-                   fmt::format("up to {} columns of these sequences would fit; leave out columns "
-                               "with many gaps (--max-gaps)",
-                               fits));
 }
 
 // e_i(a) = ln(c_a + 1) - ln(c_gap + 1) from unweighted counts, no couplings (Seemayer et al. 2014).
@@ -195,20 +176,6 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     result.raw = frobenius_scores(result.model, resolve_threads(context));
     result.corrected = parameters.apc ? average_product_correction(result.raw) : result.raw;
     return result;
-}
-
-std::int64_t memory_needed(Index sequences, Index columns, int letters, const Device& device,
-                           int threads) {
-    const bool reference = device.kind == Device::Kind::reference;
-    const std::int64_t number = reference ? 8 : 4;
-    const std::int64_t row = reference ? letters : row_stride(letters);
-    const std::int64_t pairs = columns * (columns - 1) / 2;
-    const std::int64_t slots = Lbfgs::slots_needed({.history = kHistory});
-    const std::int64_t vectors = slots * number * (pairs * letters * row + columns * row);
-    const std::int64_t model = 4 * pairs * letters * letters;
-    const std::int64_t tree = sequences * columns * 5;
-    const std::int64_t work = std::int64_t{threads} * 8 * row * (columns * letters + sequences);
-    return vectors + model + tree + work;
 }
 
 }  // namespace pleat::couplings

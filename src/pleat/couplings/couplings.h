@@ -66,7 +66,8 @@ struct Result {
 /// (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// Bytes of memory that run() needs on the given device, beyond the alignment itself.
+/// Bytes of memory that run() needs on the given device, beyond the alignment itself. For `cuda` they
+/// are the GPU's.
 std::int64_t memory_needed(Index sequences, Index columns, int letters, const Device& device,
                            int threads);
 

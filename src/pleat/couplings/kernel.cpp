@@ -1,7 +1,6 @@
 // Kernel: the certified gap, and the one place where a device is chosen.
 #include "pleat/couplings/kernel.h"
 
-#include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
 
 namespace pleat::couplings {
@@ -17,8 +16,7 @@ std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& conte
         case Device::Kind::cpu: return make_cpu_kernel(problem, resolve_threads(context));
         case Device::Kind::cuda: break;
     }
-    throw DeviceError("expected a device that this build has (cpu, reference), found '" +
-                      context.device.name() + "'; leave --device out to use the CPU");
+    return make_cuda_kernel(problem, context.device.index);
 }
 
 }  // namespace pleat::couplings

@@ -69,5 +69,7 @@ std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& conte
 
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, int threads);
+/// On the GPU of this number; at most 23 letters. DeviceError where there is none or it is full.
+std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, int index);
 
 }  // namespace pleat::couplings

@@ -28,7 +28,7 @@ public:
     virtual std::vector<Index> neighbours() const = 0;
 };
 
-/// The one place where a device is chosen; DeviceError when this build has no kernel for it.
+/// The one place where a device is chosen. For `cuda` it is the CPU kernel too.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
 /// Two loops over sequences and one over columns, as the definition reads; one thread.

@@ -23,7 +23,7 @@ namespace pleat::weights {
 /// `letters` is [sequence, column], any codes. The counts behind the weights are integers, so the
 /// result is the same to the last bit on every device, instruction set and number of threads.
 /// Stage "weights" of the progress; cancellation is polled between blocks of pairs.
-/// Throws UsageError (threshold), DeviceError (a device without a kernel), Cancelled.
+/// Throws UsageError (threshold), Cancelled.
 std::vector<double> sequence_weights(View<const std::uint8_t, 2> letters, double threshold,
                                      const Context& context);
 

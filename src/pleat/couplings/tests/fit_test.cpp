@@ -5,6 +5,7 @@
 
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/error.h"
+#include "pleat/core/tests/cuda_absence.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/couplings/tests/oracle.h"
 #include "pleat/couplings/tests/random_family.h"
@@ -46,6 +47,36 @@ TEST(Fit, ReferenceAndCpuReachTheSameOptimum) {
             EXPECT_LT(test::largest_difference(cpu.corrected, reference.corrected), 1e-3);
         }
     }
+}
+
+TEST(Fit, CudaReachesTheOptimumOfTheReference) {
+    const std::string absence = pleat::test::cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    std::uint64_t seed = 50;
+    for (const auto& [sequences, columns, letters] :
+         {std::tuple{2, 2, 21}, std::tuple{50, 9, 21}, std::tuple{80, 14, 5},
+          std::tuple{1100, 8, 21}}) {
+        const Alignment alignment = RandomFamily(sequences, columns, letters, ++seed).alignment();
+        const Result reference = run(alignment, with_tolerance(1e-8), on("reference"));
+        const Result cuda = run(alignment, with_tolerance(1e-8), on("cuda"));
+        EXPECT_NEAR(cuda.objective, reference.objective, 1e-6 * reference.objective);
+        EXPECT_EQ(cuda.weights, reference.weights);
+        if (columns > 2) {
+            EXPECT_LT(test::largest_difference(cuda.raw, reference.raw), 1e-3);
+            EXPECT_LT(test::largest_difference(cuda.corrected, reference.corrected), 1e-3);
+        }
+    }
+}
+
+// 13 slots of 500 x 21 + 124750 x 441 numbers; dense operand and products, 512 columns of 24 letters
+// each way; logits and residuals of 5376 sequences; letters; 5 partial sums a column.
+TEST(Fit, MemoryOfAGpuIsCounted) {
+    const std::int64_t slots = 13 * 4 * (std::int64_t{10500} + 55014750);
+    const std::int64_t dense = std::int64_t{8} * 12288 * 12000;
+    const std::int64_t logits = std::int64_t{8} * 5376 * 12000;
+    const std::int64_t rest = std::int64_t{5376} * (1024 + 500 + 4) + 1304 * 5 * 500;
+    EXPECT_EQ(memory_needed(5000, 500, 21, Device::parse("cuda"), 1), slots + dense + logits + rest);
+    EXPECT_GT(memory_needed(5000, 3000, 21, Device::parse("cuda"), 1), std::int64_t{100} << 30);
 }
 
 TEST(Fit, TheToleranceIsKept) {

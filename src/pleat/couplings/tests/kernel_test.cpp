@@ -1,9 +1,12 @@
-// Tests of the CPU kernel against the reference, and of what every kernel promises.
+// Tests of the fast kernels against the reference, and of what every kernel promises.
 #include "pleat/couplings/kernel.h"
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "pleat/core/instruction_set.h"
+#include "pleat/core/tests/cuda_absence.h"
 #include "pleat/couplings/tests/random_family.h"
 
 namespace pleat::couplings {
@@ -50,34 +53,49 @@ const std::vector<Shape>& large_shapes() {
     return shapes;
 }
 
-/// Objective and gradient of the CPU kernel against the reference at one point.
-void expect_agreement(const RandomFamily& family, bool scaled, bool best_fields, double spread,
-                      std::uint64_t seed, double tolerance) {
+// How far a kernel's numbers may be from those in double precision, as shares.
+struct Tolerances {
+    double objective, gradient, norm2;
+};
+constexpr Tolerances kCpuTolerances{1e-5, 1e-5, 2e-5};
+// Where all sequences are one, the best fields leave residuals p - 1 near zero: of those, single
+// precision keeps fewer digits.
+constexpr Tolerances kCpuWeakTolerances{1e-5, 1e-4, 2e-5};
+// bf16 in two parts keeps 16 bits of a number.
+constexpr Tolerances kCudaTolerances{1e-5, 3e-5, 6e-5};
+constexpr Tolerances kCudaWeakTolerances{1e-5, 1e-3, 2e-3};
+
+using MakeKernel = std::function<std::unique_ptr<Kernel>(const Problem&)>;
+
+/// Objective and gradient of a kernel against the reference at one point.
+void expect_agreement(const MakeKernel& make, const RandomFamily& family, bool scaled,
+                      bool best_fields, double spread, std::uint64_t seed,
+                      const Tolerances& tolerances) {
     const Problem problem = family.problem(scaled);
     const Index columns = family.letters.extent(1);
     const Model point = random_model(columns, family.letter_count, spread, seed);
     const auto reference = make_reference_kernel(problem);
-    const auto cpu = make_cpu_kernel(problem, 1);
+    const auto fast = make(problem);
     Evaluation at[2];
     int k = 0;
-    for (Kernel* kernel : {reference.get(), cpu.get()}) {
+    for (Kernel* kernel : {reference.get(), fast.get()}) {
         kernel->reserve(2);
         kernel->set_model(0, point);
         kernel->field_gap = 1e-9;
         at[k++] = best_fields ? kernel->evaluate_best_fields(0, 1) : kernel->evaluate_plain(0, 1);
     }
-    EXPECT_NEAR(at[1].objective, at[0].objective, 1e-5 * at[0].objective);
-    EXPECT_NEAR(at[1].pair_gradient2, at[0].pair_gradient2, 2e-5 * at[0].pair_gradient2);
+    EXPECT_NEAR(at[1].objective, at[0].objective, tolerances.objective * at[0].objective);
+    EXPECT_NEAR(at[1].pair_gradient2, at[0].pair_gradient2, tolerances.norm2 * at[0].pair_gradient2);
     EXPECT_NEAR(at[1].point2, at[0].point2, 2e-5 * at[0].point2);
     if (!best_fields) {
         EXPECT_NEAR(at[1].field_gradient2, at[0].field_gradient2,
-                    2e-5 * (at[0].field_gradient2 + 1e-6 * at[0].pair_gradient2));
+                    tolerances.norm2 * (at[0].field_gradient2 + 1e-6 * at[0].pair_gradient2));
     }
-    const Model expected = reference->model(1), found = cpu->model(1);
-    EXPECT_LT(distance(found.pairs, expected.pairs), tolerance);
+    const Model expected = reference->model(1), found = fast->model(1);
+    EXPECT_LT(distance(found.pairs, expected.pairs), tolerances.gradient);
     if (best_fields) {
         EXPECT_EQ(distance(found.fields, expected.fields), 0);  // both are zero
-        EXPECT_LT(distance(cpu->model(0).fields, reference->model(0).fields), 1e-4);
+        EXPECT_LT(distance(fast->model(0).fields, reference->model(0).fields), 1e-4);
     } else {
         // Fields and couplings of one gradient have one norm.
         double difference2 = 0, norm2 = at[0].pair_gradient2 + at[0].field_gradient2;
@@ -85,9 +103,30 @@ void expect_agreement(const RandomFamily& family, bool scaled, bool best_fields,
             difference2 += std::pow(
                 static_cast<double>(found.fields.data()[e]) - expected.fields.data()[e], 2);
         }
-        EXPECT_LT(std::sqrt(difference2 / norm2), 1e-5);
+        EXPECT_LT(std::sqrt(difference2 / norm2), tolerances.gradient);
     }
-    EXPECT_NEAR(inner(*cpu, 1, 1), inner(*reference, 1, 1), 2e-5 * inner(*reference, 1, 1));
+    EXPECT_NEAR(inner(*fast, 1, 1), inner(*reference, 1, 1),
+                tolerances.norm2 * inner(*reference, 1, 1));
+}
+
+/// The same for awkward families of many shapes.
+void expect_agreement(const MakeKernel& make, const std::vector<Shape>& shapes,
+                      const Tolerances& usual, const Tolerances& weak) {
+    std::uint64_t seed = 1000;
+    for (const Shape& shape : shapes) {
+        for (int kind = 0; kind <= 6; ++kind) {
+            const RandomFamily family = awkward_family(shape, kind, ++seed);
+            const bool scaled = seed % 2 == 0, best_fields = seed % 3 == 0;
+            const double spread = seed % 5 == 0 ? 1.0 : 0.1;
+            SCOPED_TRACE("N " + std::to_string(shape.sequences) + ", L " +
+                         std::to_string(shape.columns) + ", q " + std::to_string(shape.letters) +
+                         ", kind " + std::to_string(kind) + (scaled ? ", scaled" : "") +
+                         (best_fields ? ", best fields" : ""));
+            const bool is_weak = best_fields && (kind == 4 || kind == 5);
+            expect_agreement(make, family, scaled, best_fields, spread, seed,
+                             is_weak ? weak : usual);
+        }
+    }
 }
 
 class CpuKernel : public testing::TestWithParam<std::string> {
@@ -97,22 +136,8 @@ protected:
 };
 
 TEST_P(CpuKernel, AgreesWithTheReference) {
-    std::uint64_t seed = 1000;
-    for (const Shape& shape : large_shapes()) {
-        for (int kind = 0; kind <= 6; ++kind) {
-            const RandomFamily family = awkward_family(shape, kind, ++seed);
-            const bool scaled = seed % 2 == 0, best_fields = seed % 3 == 0;
-            const double spread = seed % 5 == 0 ? 1.0 : 0.1;
-            SCOPED_TRACE("N " + std::to_string(shape.sequences) + ", L " +
-                         std::to_string(shape.columns) + ", q " + std::to_string(shape.letters) +
-                         ", kind " + std::to_string(kind) + (scaled ? ", scaled" : "") +
-                         (best_fields ? ", best fields" : ""));
-            // Where all sequences are one, the best fields leave residuals p - 1 near zero: of
-            // those, single precision keeps fewer digits.
-            const double tolerance = best_fields && (kind == 4 || kind == 5) ? 1e-4 : 1e-5;
-            expect_agreement(family, scaled, best_fields, spread, seed, tolerance);
-        }
-    }
+    expect_agreement([](const Problem& problem) { return make_cpu_kernel(problem, 1); },
+                     large_shapes(), kCpuTolerances, kCpuWeakTolerances);
 }
 
 TEST_P(CpuKernel, IsBitEqualForAnyThreads) {
@@ -163,8 +188,90 @@ TEST_P(CpuKernel, PaddingStaysZero) {
 INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernel, testing::ValuesIn(instruction_sets()),
                          [](const auto& name) { return name.param; });
 
-class BothKernels : public testing::TestWithParam<const char*> {
+class CudaKernel : public testing::Test {
 protected:
+    void SetUp() override {
+        const std::string absence = pleat::test::cuda_absence();
+        if (!absence.empty()) GTEST_SKIP() << absence;
+    }
+};
+
+// Around the tiles of 48, 256, 384 and 1024 sequences and of 4, 12, 16 and 48 columns.
+TEST_F(CudaKernel, AgreesWithTheReference) {
+    std::vector<Shape> shapes = {{47, 13, 21},  {385, 17, 21}, {1025, 5, 21}, {1100, 3, 5},
+                                 {130, 50, 21}, {90, 101, 5},  {60, 6, 23}};
+    for (const Shape& shape : large_shapes()) {
+        if (shape.letters <= 23) shapes.push_back(shape);
+    }
+    expect_agreement([](const Problem& problem) { return make_cuda_kernel(problem, 0); }, shapes,
+                     kCudaTolerances, kCudaWeakTolerances);
+}
+
+TEST_F(CudaKernel, GivesTheSameBitsFromRunToRun) {
+    for (const Shape& shape : {Shape{1100, 19, 21}, Shape{400, 53, 5}, Shape{5, 2, 21}}) {
+        const RandomFamily family(shape.sequences, shape.columns, shape.letters, 77);
+        const Model point = random_model(shape.columns, shape.letters, 0.1, 78);
+        std::vector<float> first[2];
+        double first_objective = 0, first_norm = 0;
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            const auto kernel = make_cuda_kernel(family.problem(), 0);
+            kernel->reserve(2);
+            kernel->set_model(0, point);
+            const Evaluation at = kernel->evaluate_best_fields(0, 1);
+            const double norm = inner(*kernel, 1, 1);
+            if (repeat == 0) {
+                first_objective = at.objective;
+                first_norm = norm;
+            }
+            EXPECT_EQ(at.objective, first_objective);
+            EXPECT_EQ(norm, first_norm);
+            for (int slot = 0; slot < 2; ++slot) {
+                std::vector<float> values(kernel->size());
+                kernel->download(slot, values.data());
+                if (repeat == 0) first[slot] = values;
+                EXPECT_EQ(values, first[slot]) << "slot " << slot;
+            }
+        }
+    }
+}
+
+// A slot's old contents, and a larger gradient before, leave no trace.
+TEST_F(CudaKernel, ForgetsEarlierEvaluations) {
+    const RandomFamily family(500, 11, 21, 79);
+    const auto kernel = make_cuda_kernel(family.problem(), 0);
+    kernel->reserve(3);
+    const Model point = random_model(11, 21, 0.1, 80);
+    kernel->set_model(0, point);
+    const Evaluation first = kernel->evaluate_plain(0, 1);
+    const Model gradient = kernel->model(1);
+    kernel->set_model(0, random_model(11, 21, 2.0, 81));
+    kernel->evaluate_best_fields(0, 1);
+    kernel->set_model(0, point);
+    const Evaluation again = kernel->evaluate_plain(0, 1);
+    EXPECT_EQ(again.objective, first.objective);
+    EXPECT_EQ(distance(kernel->model(1).pairs, gradient.pairs), 0);
+    EXPECT_EQ(distance(kernel->model(1).fields, gradient.fields), 0);
+}
+
+TEST_F(CudaKernel, TakesTheMemoryThatIsAnnounced) {
+    const RandomFamily family(1000, 150, 21, 82);
+    const int slots = Lbfgs::slots_needed({.history = 4});
+    const std::int64_t before = use_cuda_device(0).free_bytes;
+    const auto kernel = make_cuda_kernel(family.problem(), 0);
+    kernel->reserve(slots);
+    const std::int64_t taken = before - use_cuda_device(0).free_bytes;
+    const std::int64_t announced = memory_needed(1000, 150, 21, {Device::Kind::cuda, 0}, 1);
+    // Each array is rounded up to the pages of the GPU.
+    EXPECT_NEAR(static_cast<double>(taken), static_cast<double>(announced), 64 << 20);
+}
+
+class EveryKernel : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        if (Device::parse(GetParam()).kind != Device::Kind::cuda) return;
+        const std::string absence = pleat::test::cuda_absence();
+        if (!absence.empty()) GTEST_SKIP() << absence;
+    }
     std::unique_ptr<Kernel> make(const Problem& problem) const {
         Context context;
         context.device = Device::parse(GetParam());
@@ -173,7 +280,7 @@ protected:
     }
 };
 
-TEST_P(BothKernels, GiveBackTheModelThatWasSet) {
+TEST_P(EveryKernel, GiveBackTheModelThatWasSet) {
     for (const int letters : {5, 21}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(30, 8, letters, 3);
@@ -189,7 +296,7 @@ TEST_P(BothKernels, GiveBackTheModelThatWasSet) {
     }
 }
 
-TEST_P(BothKernels, CombineAndDotLikeVectors) {
+TEST_P(EveryKernel, CombineAndDotLikeVectors) {
     const RandomFamily family(10, 9, 21, 5);
     Problem problem = family.problem(false);
     for (const double metric : {1.0, 2.0}) {
@@ -235,7 +342,7 @@ TEST_P(BothKernels, CombineAndDotLikeVectors) {
     }
 }
 
-TEST_P(BothKernels, DownloadAndUploadKeepAPoint) {
+TEST_P(EveryKernel, DownloadAndUploadKeepAPoint) {
     const RandomFamily family(20, 7, 21, 6);
     const auto kernel = make(family.problem());
     kernel->reserve(2);
@@ -249,7 +356,7 @@ TEST_P(BothKernels, DownloadAndUploadKeepAPoint) {
     EXPECT_LT(distance(kernel->model(1).pairs, kernel->model(0).pairs), 1e-7);
 }
 
-TEST_P(BothKernels, ReserveKeepsWhatSlotsHold) {
+TEST_P(EveryKernel, ReserveKeepsWhatSlotsHold) {
     const RandomFamily family(20, 5, 21, 8);
     const auto kernel = make(family.problem());
     kernel->reserve(3);
@@ -261,7 +368,7 @@ TEST_P(BothKernels, ReserveKeepsWhatSlotsHold) {
 }
 
 // f* is where the gradient of a convex function is zero, to rounding: from a fit in float64.
-TEST_P(BothKernels, TheCertifiedGapBoundsTheRealOne) {
+TEST_P(EveryKernel, TheCertifiedGapBoundsTheRealOne) {
     for (const Shape& shape : {Shape{30, 5, 5}, Shape{40, 6, 21}, Shape{8, 3, 21}}) {
         const RandomFamily family(shape.sequences, shape.columns, shape.letters, 12);
         const Problem problem = family.problem();
@@ -294,7 +401,7 @@ TEST_P(BothKernels, TheCertifiedGapBoundsTheRealOne) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, BothKernels, testing::Values("reference", "cpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, EveryKernel, testing::Values("reference", "cpu", "cuda"),
                          [](const auto& name) { return std::string(name.param); });
 
 }  // namespace

@@ -1,0 +1,53 @@
+# CUDA: decides whether the CUDA kernels are built, and links them or their refusals into libpleat.
+
+set(PLEAT_CUDA AUTO CACHE STRING "Build the CUDA kernels: ON, OFF, or AUTO (where nvcc is found)")
+set_property(CACHE PLEAT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(PLEAT_CUDA_ENABLED OFF)
+
+if(PLEAT_CUDA STREQUAL "AUTO" OR PLEAT_CUDA)
+  # Sanitizers and fuzzers of the host compiler do not reach through nvcc.
+  if(PLEAT_CUDA STREQUAL "AUTO" AND (PLEAT_SANITIZE OR PLEAT_FUZZ))
+    set(CMAKE_CUDA_COMPILER NOTFOUND)
+  else()
+    if(NOT CMAKE_CUDA_COMPILER)
+      find_program(PLEAT_NVCC nvcc HINTS ENV CUDACXX PATHS /usr/local/cuda/bin)
+      if(PLEAT_NVCC)
+        set(CMAKE_CUDA_COMPILER ${PLEAT_NVCC})
+      endif()
+    endif()
+    # The one-hot products compare bf16 numbers in pairs, which takes compute capability 9.0.
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 90-real 90-virtual)
+    endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+  endif()
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    set(PLEAT_CUDA_ENABLED ON)
+  elseif(NOT PLEAT_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "PLEAT_CUDA: expected nvcc on PATH or in /usr/local/cuda/bin, found none")
+  endif()
+endif()
+message(STATUS "CUDA kernels: ${PLEAT_CUDA_ENABLED}")
+
+# pleat_add_cuda(): adds every .cu file that modules named, or the file that refuses in their place.
+function(pleat_add_cuda)
+  if(NOT PLEAT_CUDA_ENABLED)
+    target_sources(pleat PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/without_cuda.cpp)
+    return()
+  endif()
+  get_property(files GLOBAL PROPERTY PLEAT_CUDA_SOURCES)
+  target_sources(pleat PRIVATE ${files})
+  set_target_properties(pleat PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  # CMake 3.25 knows no C++20 of newer nvcc, so the option is given as it is. Warning 554 is about
+  # View's conversion to a view of constants, which a view of constants has and does not use.
+  target_compile_options(pleat PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20
+    --diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter>)
+  if(PLEAT_WERROR)
+    target_compile_options(pleat PRIVATE
+      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+  endif()
+  # The runtime is inside libpleat and nobody else's business.
+  target_link_options(pleat PRIVATE LINKER:--exclude-libs,libcudart_static.a)
+endfunction()
