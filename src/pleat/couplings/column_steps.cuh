@@ -40,8 +40,7 @@ static_assert((kMostLetterCodes - 1) * kMostLetterCodes / 2 <= kSequenceTile);
 
 // exp(h - max h) of one sequence and column; returns the sum, and log sum exp h - h(own).
 __device__ __forceinline__ float exponentials(const float* sums, const double* fields, int letters,
-                                              int row, int own, float (&p)[kMostLetters],
-                                              float& surprise) {
+                                              int own, float (&p)[kMostLetters], float& surprise) {
     float most = -1e30f, h_own = 0;
 #pragma unroll
     for (int a = 0; a < kMostLetters; ++a) {
@@ -90,7 +89,7 @@ __global__ void __launch_bounds__(kSequenceTile)
             const float w = input.weights[n];
             const float sum =
                 exponentials(sums + n * shape.pitch + blockIdx.x * shape.row, fields, shape.letters,
-                             shape.row, input.own[i * shape.padded_sequences + n], p, surprise);
+                             input.own[i * shape.padded_sequences + n], p, surprise);
             const float factor = sqrtf(w) / sum;
             for (int k = 0; k < kMostLetters; ++k) p[k] *= factor;
             value += static_cast<double>(w) * surprise;
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(kSequenceTile)
         }
         __syncthreads();
     }
-    Partial& out = partials[blockIdx.y * (shape.columns) + blockIdx.x];
+    Partial& out = partials[blockIdx.y * shape.columns + blockIdx.x];
     if (with_gram && a < free) out.gram[threadIdx.x] = gram;
     const int t = static_cast<int>(threadIdx.x) - (kSequenceTile - kMostLetters);
     if (t >= 0) out.totals[t] = total;
@@ -132,8 +131,7 @@ __global__ void residuals(Shape shape, const float* sums, ColumnInput input,
     if (n < shape.sequences) {
         const int own = input.own[i * shape.padded_sequences + n];
         float surprise;
-        const float sum =
-            exponentials(sums + at, states[i].trial, shape.letters, shape.row, own, p, surprise);
+        const float sum = exponentials(sums + at, states[i].trial, shape.letters, own, p, surprise);
         const float factor = w / sum;
 #pragma unroll
         for (int a = 0; a < kMostLetters; ++a) p[a] = p[a] * factor - (a == own ? w : 0.0f);

@@ -49,10 +49,12 @@ void require(const std::string& where, std::int64_t available, const Alignment& 
 void check_memory(const Alignment& alignment, const Context& context) {
     const int letters = alignment.alphabet->size(), threads = resolve_threads(context);
     const Index sequences = alignment.sequence_count();
-    require("", available_memory(), alignment, context, [&](Index columns) {
-        return host_memory_needed(sequences, columns, letters, context.device, threads);
-    });
-    if (context.device.kind != Device::Kind::cuda) return;
+    const bool on_gpu = context.device.kind == Device::Kind::cuda;
+    require(on_gpu ? " on the host" : "", available_memory(), alignment, context,
+            [&](Index columns) {
+                return host_memory_needed(sequences, columns, letters, context.device, threads);
+            });
+    if (!on_gpu) return;
     const CudaDevice gpu = use_cuda_device(context.device.index);
     require(fmt::format(" on {} ({})", context.device.name(), gpu.name), gpu.free_bytes, alignment,
             context, [&](Index columns) {
