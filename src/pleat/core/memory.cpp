@@ -61,11 +61,11 @@ std::string human_bytes(std::int64_t bytes) {
     return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-void require_memory(std::int64_t needed, std::string_view what, std::string_view advice) {
-    const std::int64_t available = available_memory();
+void require_memory(std::int64_t needed, std::string_view what, std::string_view advice,
+                    std::int64_t available, std::string_view place) {
     if (needed <= available) return;
-    throw DeviceError(fmt::format("{}: {} of memory needed, {} available; {}", what,
-                                  human_bytes(needed), human_bytes(available), advice));
+    throw DeviceError(fmt::format("{}: {} of memory needed, {} available{}; {}", what,
+                                  human_bytes(needed), human_bytes(available), place, advice));
 }
 
 }  // namespace pleat

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "pleat/core/cuda_device.h"
-#include "pleat/core/error.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/minimise.h"
 #include "pleat/core/parallel.h"
@@ -35,13 +34,13 @@ void require(const std::string& where, std::int64_t available, const Alignment& 
     context.message(fmt::format("{} sequences, {} columns: needs {} of {} available{}",
                                 alignment.sequence_count(), columns, human_bytes(needed(columns)),
                                 human_bytes(available), where));
-    if (needed(columns) <= available) return;
     Index fits = columns;
     while (fits > 1 && needed(fits) > available) fits = fits * 15 / 16;
-    throw DeviceError(fmt::format(
-        "the couplings of {} columns: {} of memory needed, {} available{}; up to {} columns of "
-        "these sequences would fit; leave out columns with many gaps (--max-gaps)",
-        columns, human_bytes(needed(columns)), human_bytes(available), where, fits));
+    require_memory(needed(columns), fmt::format("the couplings of {} columns", columns),
+                   fmt::format("up to {} columns of these sequences would fit; leave out columns "
+                               "with many gaps (--max-gaps)",
+                               fits),
+                   available, where);
 }
 
 }  // namespace

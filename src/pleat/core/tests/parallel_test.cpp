@@ -159,6 +159,9 @@ TEST(Memory, IsPlausibleAndRefusesWithAdvice) {
         [] { require_memory(std::int64_t{1} << 60, "the matrix", "use fewer frames"); });
     EXPECT_EQ(text.find("the matrix: 1.0 EiB of memory needed, "), 0u) << text;
     EXPECT_NE(text.find(" available; use fewer frames"), std::string::npos) << text;
+    require_memory(3072, "a", "b", 3072, " on cuda:0");
+    EXPECT_EQ(error_text<DeviceError>([] { require_memory(3072, "a", "b", 2048, " on cuda:0"); }),
+              "a: 3.0 KiB of memory needed, 2.0 KiB available on cuda:0; b");
 }
 
 TEST(Memory, BytesForPeople) {
