@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "pleat/core/read_file.h"
+#include "pleat/core/tests/temporary_folder.h"
 #include "small_family.h"
 
 namespace pleat::couplings {
@@ -69,11 +70,10 @@ Parsed parse(const std::filesystem::path& path) {
 
 Parsed written(const SmallFamily& family, const Parameters& parameters, std::string_view reference,
                int threads) {
-    const std::filesystem::path path =
-        std::filesystem::path(::testing::TempDir()) / "pleat_plmc_file_test.plmc";
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder / "model.plmc";
     write_plmc_model(path, family.alignment, parameters, family.result, reference, threads);
     Parsed parsed = parse(path);
-    std::filesystem::remove(path);
     return parsed;
 }
 
