@@ -113,7 +113,8 @@ void run_couplings(Options& options, const std::vector<std::string>& arguments) 
     if (known) measure(*known, alignment);
 
     const Result result = couplings::run(alignment, options.parameters, context);
-    if (result.ending != couplings::Ending::converged) {
+    if (result.ending == couplings::Ending::iteration_limit ||
+        result.ending == couplings::Ending::stalled) {
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
                                     ending_name(result.ending), result.relative_gap));
     }
