@@ -66,7 +66,7 @@ TEST(Compatible, TheFirstStepIsThatOfTheProgram) {
     context.device = {Device::Kind::reference, 0};
     context.progress = &progress;
     Result result;
-    EXPECT_THROW(fit_compatible(problem, start, context, *kernel, result), Cancelled);
+    EXPECT_THROW(fit_compatible(problem, start, 250, context, *kernel, result), Cancelled);
     const Model moved = kernel->model(0);
     for (Index k = 0; k < moved.pairs.size(); ++k) {
         const double expected = start.pairs.data()[k] - gradient.pairs.data()[k] / std::sqrt(norm2);
