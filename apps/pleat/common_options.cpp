@@ -83,8 +83,15 @@ Context make_context(const RunOptions& options) {
     if (options.device != "auto") context.device = Device::parse(options.device);
     context.threads = options.threads < 0 ? 0 : static_cast<int>(options.threads);
     context.seed = static_cast<std::uint64_t>(options.seed);
-    if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS"))
-        context.checkpoint_seconds = std::strtod(seconds, nullptr);
+    if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS")) {
+        Field field{.name = "PLEAT_CHECKPOINT_SECONDS",
+                    .target = &context.checkpoint_seconds,
+                    .help = "Least time between two saves of a fit",
+                    .unit = "s",
+                    .least = 0};
+        field.set(seconds);
+        field.check();
+    }
     return context;
 }
 

@@ -50,6 +50,8 @@ std::vector<Field> output_fields(Options& options) {
              .negated_flag = true}};
 }
 
+constexpr double kDoubtfulIdentity = 0.5;  // random sequences of a similar length reach 0.3
+
 constexpr const char* kDescription =
     "Fit a Markov random field to an alignment and rank its pairs of columns as contacts.";
 
@@ -113,20 +115,30 @@ void run_couplings(Options& options, const std::vector<std::string>& arguments) 
     const couplings::ReferenceRow reference = reference_row(options.structure, source, known);
     const Alignment alignment = filter(source, {options.alignment.most_gaps,
                                                 options.alignment.least_coverage});
-    if (known) measure(*known, alignment);
+    if (known) {
+        measure(*known, alignment);
+        if (known->map.identity < kDoubtfulIdentity) {
+            context.message(fmt::format("{}: its chain {} has an identity of only {:.2f} to row '{}': "
+                                        "is it a structure of this family?",
+                                        options.structure.structure, known->map.chain_name,
+                                        known->map.identity, known->map.row_name));
+        }
+    }
+    if (!options.parameters.initial.empty()) record_input(options.parameters.initial, run);
 
     const std::string remark = settle_device(options.run, gpu_memory_needed(alignment), context);
     run.context(context);
     if (options.run.verbose) context.message(remark);
     const Result result = couplings::run(alignment, options.parameters, context);
-    if (result.ending != couplings::Ending::converged) {
+    if (result.ending == couplings::Ending::iteration_limit ||
+        result.ending == couplings::Ending::stalled) {
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
                                     ending_name(result.ending), result.relative_gap));
     }
 
     run.stage("write");
     const std::vector<RankedPair> pairs =
-        couplings::rank_pairs(alignment, result, options.least_separation);
+        couplings::rank_pairs(alignment, result, options.least_separation, options.parameters.apc);
     std::optional<ContactEvaluation> evaluation;
     if (known) {
         evaluation = couplings::evaluate(result.corrected, known->distances, alignment.columns,

@@ -97,6 +97,7 @@ void append_evaluation(std::string& text, const Report& report) {
 const char* ending_name(Ending ending) {
     switch (ending) {
         case Ending::converged: return "converged";
+        case Ending::settled: return "settled by the compatible program's rule";
         case Ending::iteration_limit: return "iteration limit";
         case Ending::stalled: return "stalled";
     }

@@ -26,7 +26,7 @@ class Usage(ProgramTest):
                 ((family,), "--output"),
                 (run, "ALIGNMENT"),
                 ((family, *run, "--tolerance", "0"), "--tolerance: expected a number >= 1e-09"),
-                ((family, *run, "-n", "-3"), "--iterations: expected a whole number >= 1, found '-3'"),
+                ((family, *run, "-n", "-3"), "--iterations: expected a whole number >= 1 and <= 1000000000, found '-3'"),
                 ((family, *run, "-w", "1.5"), "--threshold"),
                 ((family, *run, "-l", "nan"), "--lambda-pair"),
                 ((family, *run, "-t", "0"), "--threads"),

@@ -70,7 +70,10 @@ struct RunDirectory::Implementation : Progress {
 
     void take_over(const Request& request);
     void open_log();
-    void remove_earlier(const EarlierRun& earlier) const;
+    void set_earlier_aside();
+    static std::string aside(const std::string& name) { return name + ".earlier"; }
+    void move_quietly(const std::string& from, const std::string& to) const;
+    void remove_stale_files() const;
     void switch_stage(std::string_view name, const Instant& since);
     void list_outputs();
     void save_manifest(std::string_view status);
@@ -88,6 +91,8 @@ struct RunDirectory::Implementation : Progress {
     Manifest manifest;
     std::string bibliography;
     std::vector<std::string> output_names, checkpoint_names;
+    std::vector<std::string> stale;  ///< outputs of an earlier run in this folder
+    bool replaces = false;           ///< a forced run over an earlier one
     std::ofstream log_file;
     std::unique_ptr<LogProgress> log_progress;
     Progress* shown = nullptr;
@@ -126,8 +131,9 @@ void RunDirectory::Implementation::take_over(const Request& request) {
     if (folder.is_empty()) return;
     const std::string name = folder.path().string();
     const EarlierRun earlier = read_earlier_run(folder.path() / kManifest);
+    stale = earlier.outputs;
     if (request.force) {
-        if (earlier.is_ours) remove_earlier(earlier);
+        if (earlier.is_ours) set_earlier_aside();
         return;
     }
     if (!earlier.is_ours)
@@ -148,13 +154,30 @@ void RunDirectory::Implementation::take_over(const Request& request) {
     manifest.resumed = true;
 }
 
-void RunDirectory::Implementation::remove_earlier(const EarlierRun& earlier) const {
-    for (const std::string& name : earlier.outputs) remove_quietly(folder.path() / name);
-    for (const char* name : {kManifest, kLog, kCite}) remove_quietly(folder.path() / name);
+// A forced run replaces the earlier one when it has results of its own, not before: until then the
+// earlier results stand, and what describes them waits under another name.
+void RunDirectory::Implementation::set_earlier_aside() {
+    replaces = true;
+    for (const char* name : {kManifest, kLog, kCite}) move_quietly(name, aside(name));
     for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
         const std::string name = entry.path().filename().string();
         if (entry.is_regular_file() && name.starts_with(kCheckpointPrefix))
             remove_quietly(entry.path());
+    }
+}
+
+void RunDirectory::Implementation::move_quietly(const std::string& from,
+                                                const std::string& to) const {
+    std::error_code ignored;
+    std::filesystem::rename(folder.path() / from, folder.path() / to, ignored);
+}
+
+/// What an earlier run left and this one did not write again would pass for a result of this one.
+void RunDirectory::Implementation::remove_stale_files() const {
+    for (const char* name : {kManifest, kLog, kCite}) remove_quietly(folder.path() / aside(name));
+    for (const std::string& name : stale) {
+        if (std::find(output_names.begin(), output_names.end(), name) == output_names.end())
+            remove_quietly(folder.path() / name);
     }
 }
 
@@ -193,7 +216,11 @@ void RunDirectory::Implementation::message(std::string_view text) {
 
 void RunDirectory::Implementation::list_outputs() {
     manifest.outputs.clear();
-    for (const std::string& name : output_names) {
+    std::vector<std::string> names = output_names;
+    for (const std::string& name : stale) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    for (const std::string& name : names) {
         std::error_code error;
         const auto bytes = std::filesystem::file_size(folder.path() / name, error);
         if (!error) manifest.outputs.push_back({name, static_cast<std::int64_t>(bytes)});
@@ -243,7 +270,10 @@ void RunDirectory::Implementation::remove_partial_files() const {
 void RunDirectory::Implementation::tidy_away() {
     log_progress.reset();
     log_file.close();
-    for (const char* name : {kManifest, kLog, kCite}) remove_quietly(folder.path() / name);
+    for (const char* name : {kManifest, kLog, kCite}) {
+        remove_quietly(folder.path() / name);
+        if (replaces) move_quietly(aside(name), name);
+    }
     remove_partial_files();
     folder.remove_created();
 }
@@ -259,6 +289,7 @@ RunDirectory::~RunDirectory() {
             run.tidy_away();
             return;
         }
+        if (run.replaces) run.remove_stale_files();
         run.list_outputs();
         run.save_manifest("unfinished");
     } catch (const std::exception&) {
@@ -345,6 +376,7 @@ void RunDirectory::finish() {
     Implementation& run = *implementation_;
     run.log_progress.reset();
     run.log_file.close();
+    run.remove_stale_files();
     run.list_outputs();
     if (!run.bibliography.empty()) write_text(run.folder.path() / kCite, run.bibliography);
     run.save_manifest("finished");

@@ -53,7 +53,7 @@ __device__ __forceinline__ float exponentials(const float* sums, const double* f
     float sum = 0;
 #pragma unroll
     for (int a = 0; a < kMostLetters; ++a) {
-        p[a] = a < letters ? __expf(p[a] - most) : 0.0f;
+        p[a] = a < letters ? expf(p[a] - most) : 0.0f;
         sum += p[a];
     }
     surprise = logf(sum) + most - h_own;

@@ -128,8 +128,8 @@ std::string problem_hash(const Problem& problem, const Model& start, const Devic
 
 }  // namespace
 
-void fit_compatible(const Problem& problem, const Model& start, const Context& context,
-                    Kernel& kernel, Result& result) {
+void fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
+                    const Context& context, Kernel& kernel, Result& result) {
     PlainSlots slots(kernel, resolve_threads(context));
     ConjugateGradients minimiser(slots, {});
     CompatibleState state(minimiser, problem_hash(problem, start, context.device));
@@ -139,18 +139,22 @@ void fit_compatible(const Problem& problem, const Model& start, const Context& c
         if (done == 0) {
             minimiser.start();
             report.finished = minimiser.is_settled_at_start();
-            if (report.finished) state.ending = Ending::converged;
+            if (report.finished) state.ending = Ending::settled;
         } else {
             const ConjugateGradients::Outcome outcome = minimiser.step();
             report.finished = outcome != ConjugateGradients::Outcome::moved;
-            if (outcome == ConjugateGradients::Outcome::settled) state.ending = Ending::converged;
+            if (outcome == ConjugateGradients::Outcome::settled) state.ending = Ending::settled;
             if (outcome == ConjugateGradients::Outcome::failed) state.ending = Ending::stalled;
         }
         state.at = kernel.latest();
+        if (!std::isfinite(state.at.objective)) {
+            throw UsageError("expected an objective that is a finite number, found none at these "
+                             "values of --lambda-single, --lambda-pair and --initial");
+        }
         report.note = fmt::format("f {:.8g}", state.at.objective);
         return report;
     };
-    iterate(context, "fit", state, kMostIterations + 1, step);
+    iterate(context, "fit", state, std::min(iterations, kMostIterations) + 1, step);
     result.model = kernel.model(minimiser.x());
     result.objective = state.at.objective;
     result.relative_gap = certified_gap(state.at, problem) / std::abs(state.at.objective);

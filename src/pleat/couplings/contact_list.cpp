@@ -8,8 +8,14 @@
 
 namespace pleat::couplings {
 
+namespace {
+
+constexpr Index kLeastCalibrated = 6;  // separation of the pairs that calibration.h speaks of
+
+}  // namespace
+
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
-                                   Index least_separation) {
+                                   Index least_separation, bool corrected) {
     const Index columns = alignment.column_count();
     const bool is_protein = alignment.alphabet->kind() == Alphabet::Kind::protein;
     const ScoreScale scale = score_scale(result.corrected, alignment.columns);
@@ -20,7 +26,8 @@ std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& res
                                      alignment.columns[static_cast<std::size_t>(i)];
             if (separation < least_separation) continue;
             const double z = scale.z(result.corrected(i, j));
-            const double probability = is_protein ? contact_probability(z, columns)
+            const bool calibrated = is_protein && corrected && separation >= kLeastCalibrated;
+            const double probability = calibrated ? contact_probability(z, columns)
                                                   : std::numeric_limits<double>::quiet_NaN();
             pairs.push_back({i, j, result.raw(i, j), result.corrected(i, j), z, probability});
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ public:
     bool reaches_limit() const override { return false; }
 
     bool started = false, stalled = false;
-    double relative_gap = 0, relative_gradient = 0;
+    double relative_gap = std::numeric_limits<double>::infinity(), relative_gradient = 0;
 
 private:
     Lbfgs& minimiser_;
@@ -62,13 +63,15 @@ private:
 };
 
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
-                         const Device& device) {
+                         const Model& start, const Device& device) {
     Sha256 hash;
     Parameters copy = parameters;
     hash.field(alignment.letters.view()).field(alignment.alphabet->name()).field(device.kind_name());
     for (const Field& field : fields(copy)) {
         if (field.name != "iterations") hash.field(field.name).field(field.text());
     }
+    hash.field(start.fields.view());
+    if (!parameters.initial.empty()) hash.field(start.pairs.view());  // else zero
     return hash.hex();
 }
 
@@ -104,15 +107,13 @@ Model independent_model(const Alignment& alignment) {
 }
 
 void fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
-         const Context& context, Kernel& kernel, Result& result) {
+         const Model& start, const Context& context, Kernel& kernel, Result& result) {
     // The fields need no more accuracy than the couplings have reached.
     kernel.field_gap = kFieldShare * result.effective_sequences *
                        static_cast<double>(alignment.column_count());
     Lbfgs minimiser(kernel, {.history = kHistory});
-    FitState state(minimiser, kernel, problem_hash(alignment, parameters, context.device));
-    kernel.set_model(minimiser.x(), parameters.initial.empty()
-                                        ? independent_model(alignment)
-                                        : read_model(parameters.initial, alignment));
+    FitState state(minimiser, kernel, problem_hash(alignment, parameters, start, context.device));
+    kernel.set_model(minimiser.x(), start);
     const auto step = [&](std::int64_t) -> Step {
         if (!state.started) {
             minimiser.start();
@@ -122,6 +123,10 @@ void fit(const Problem& problem, const Alignment& alignment, const Parameters& p
             return {true, "no step lowers the objective any more"};
         }
         const Evaluation& at = kernel.latest();
+        if (!std::isfinite(at.objective)) {
+            throw UsageError("expected an objective that is a finite number, found none at these "
+                             "values of --lambda-single, --lambda-pair and --initial");
+        }
         state.relative_gap = certified_gap(at, problem) / std::abs(at.objective);
         state.relative_gradient = std::sqrt(at.field_gradient2 + at.pair_gradient2) /
                                   std::max(1.0, std::sqrt(at.point2));
@@ -167,11 +172,13 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
         problem.scaled = false;
         problem.pair_metric = 2;
     }
+    const Model start = parameters.initial.empty() ? independent_model(alignment)
+                                                   : read_model(parameters.initial, alignment);
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     if (parameters.compatible == "ccmpred") {
-        fit_compatible(problem, independent_model(alignment), context, *kernel, result);
+        fit_compatible(problem, start, parameters.iterations, context, *kernel, result);
     } else {
-        fit(problem, alignment, parameters, context, *kernel, result);
+        fit(problem, alignment, parameters, start, context, *kernel, result);
     }
     result.raw = frobenius_scores(result.model, resolve_threads(context));
     result.corrected = parameters.apc ? average_product_correction(result.raw) : result.raw;

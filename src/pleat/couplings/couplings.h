@@ -44,7 +44,8 @@ constexpr Index pair_index(Index i, Index j, Index column_count) {
 }
 
 /// Why a fit ended.
-enum class Ending { converged, iteration_limit, stalled };
+/// settled: by the stop of the compatible program.
+enum class Ending { converged, settled, iteration_limit, stalled };
 
 /// What a fit gives back.
 struct Result {

@@ -73,7 +73,7 @@ std::int64_t memory_needed(Index sequences, Index columns, int letters, const De
     const std::int64_t pairs = columns * (columns - 1) / 2;
     const std::int64_t vectors = slots * number * (pairs * letters * row + columns * row);
     const std::int64_t model = 4 * pairs * letters * letters;
-    const std::int64_t tree = sequences * columns * 5;
+    const std::int64_t tree = sequences * columns * 11;
     const std::int64_t work = std::int64_t{threads} * 8 * row * (columns * letters + sequences);
     return vectors + model + tree + work;
 }

@@ -62,6 +62,12 @@ Model read_model(const std::filesystem::path& path, const Alignment& alignment) 
                 Array<float, 3>(columns * (columns - 1) / 2, count, count)};
     load(reader, "fields", model.fields.view());
     load(reader, "pairs", model.pairs.view());
+    const std::string label = reader.label("columns");
+    if (reader.get("columns").as<Index>(label) != alignment.columns) {
+        throw InputError(fmt::format("{}: expected the {} columns that this alignment keeps, found "
+                                     "others; use the same file and filters as that run",
+                                     label, alignment.column_count()));
+    }
     return model;
 }
 

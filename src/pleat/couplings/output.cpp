@@ -116,8 +116,7 @@ void write_casp_contacts(RunDirectory& run, const Report& report) {
     append(text, "METHOD Markov random field of {} sequences ({:.1f} effective), {} columns; L2\n",
            report.alignment.sequence_count(), report.result.effective_sequences,
            report.alignment.column_count());
-    append(text, "METHOD regularised pseudolikelihood, Frobenius norms{}, calibrated probability\n",
-           report.parameters.apc ? " with APC" : "");
+    append(text, "METHOD regularised pseudolikelihood, Frobenius norms with APC, calibrated probability\n");
     append(text, "REMARK Numbers count the residues of the target's row, gaps left out.\nMODEL 1\n");
     for (std::size_t at = 0; at < target.letters.size(); at += kLettersPerLine)
         append(text, "{}\n", target.letters.substr(at, kLettersPerLine));
@@ -126,7 +125,8 @@ void write_casp_contacts(RunDirectory& run, const Report& report) {
             report.alignment.columns[static_cast<std::size_t>(pair.i)])];
         const Index j = target.numbers[static_cast<std::size_t>(
             report.alignment.columns[static_cast<std::size_t>(pair.j)])];
-        if (i > 0 && j > 0) append(text, "{} {} 0 8 {:.6f}\n", i, j, pair.probability);
+        if (i > 0 && j > 0 && !std::isnan(pair.probability))
+            append(text, "{} {} 0 8 {:.6f}\n", i, j, pair.probability);
     }
     append(text, "END\n");
     write(run, "contacts.rr", text);
@@ -177,7 +177,9 @@ void write_evaluation(RunDirectory& run, const Report& report) {
 void write_results(RunDirectory& run, const Report& report) {
     write_scores(run, report);
     write_contact_table(run, report);
-    if (report.alignment.alphabet->kind() == Alphabet::Kind::protein) write_casp_contacts(run, report);
+    // The format is of probabilities, and those are calibrated for corrected scores of proteins.
+    const bool is_protein = report.alignment.alphabet->kind() == Alphabet::Kind::protein;
+    if (is_protein && report.parameters.apc) write_casp_contacts(run, report);
     write_npy(run.output("weights.npy"), report.result.weights.data(),
               {static_cast<Index>(report.result.weights.size())});
     if (report.structure != nullptr && report.evaluation != nullptr) write_evaluation(run, report);

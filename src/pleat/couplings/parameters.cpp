@@ -8,15 +8,15 @@ std::vector<Field> fields(Parameters& p) {
     list.push_back({.name = "lambda-single",
                     .target = &p.lambda_single,
                     .help = "Regularisation of the fields: this times the sum of e_i(a)^2",
-                    .least = 0,
-                    .least_excluded = true});
+                    .least = 1e-6,
+                    .most = 1e6});
     list.push_back({.name = "lambda-pair",
                     .target = &p.lambda_pair,
                     .help = "Regularisation of the couplings: this times (L - 1) times the sum of "
                             "e_ij(a,b)^2",
                     .letter = 'l',
-                    .least = 0,
-                    .least_excluded = true});
+                    .least = 1e-6,
+                    .most = 1e6});
     list.push_back({.name = "threshold",
                     .target = &p.threshold,
                     .help = "Identity above which sequences share their weight",
@@ -36,7 +36,8 @@ std::vector<Field> fields(Parameters& p) {
                     .target = &p.iterations,
                     .help = "Most iterations of the minimiser",
                     .letter = 'n',
-                    .least = 1});
+                    .least = 1,
+                    .most = 1e9});
     list.push_back({.name = "tolerance",
                     .target = &p.tolerance,
                     .help = "Stop when the objective is certified to lie within this relative gap "
@@ -45,7 +46,8 @@ std::vector<Field> fields(Parameters& p) {
                     .most = 1});
     list.push_back({.name = "compatible",
                     .target = &p.compatible,
-                    .help = "Take the optimiser and the stop of another program instead, to compare",
+                    .help = "Take the optimiser and the stop of another program instead, to compare; "
+                            "--tolerance then does not apply",
                     .choices = {"", "ccmpred"}});
     list.push_back({.name = "initial",
                     .target = &p.initial,

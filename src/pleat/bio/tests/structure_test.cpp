@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/core/error.h"
 
@@ -265,14 +266,13 @@ TEST(StructureChoice, SplitsTheChainFromTheFile) {
 }
 
 TEST(StructureChoice, AFileThatExistsIsTakenWhole) {
-    const fs::path file = fs::temp_directory_path() / "pleat_structure:X";
-    std::ofstream(file) << pdb_residue("ALA", 1);
+    const pleat::testing::ScratchFolder folder;
+    const fs::path file = folder.write("structure:X", pdb_residue("ALA", 1));
     const StructureChoice whole = parse_structure_choice(file.string());
     EXPECT_EQ(whole.file, file);
     EXPECT_EQ(whole.chain, "");
     EXPECT_EQ(parse_structure_choice(file.string() + ":A").file, file);
     EXPECT_EQ(read_structure(file).chains.size(), 1u);
-    fs::remove(file);
 }
 
 }  // namespace

@@ -169,11 +169,13 @@ TEST(RunDirectory, ForceReplacesItsOwnFilesOnly) {
     {
         RunDirectory run({.path = path, .command = "rmsd", .arguments = {}, .force = true});
         EXPECT_FALSE(run.resumed());
-        EXPECT_EQ(sorted_names(path),
-                  (std::vector<std::string>{"log.txt", "manifest.json", "notes.txt"}));
+        EXPECT_FALSE(std::filesystem::exists(path / "checkpoint.npz"));
+        EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv"));
         write_text(run.output("matrix.tsv"), "2\n");
         run.finish();
     }
+    EXPECT_EQ(sorted_names(path),
+              (std::vector<std::string>{"log.txt", "manifest.json", "matrix.tsv", "notes.txt"}));
     EXPECT_EQ(slurp(path / "notes.txt"), "mine");
     // A manifest cannot name files elsewhere.
     spill(folder / "precious", "x");
@@ -182,6 +184,32 @@ TEST(RunDirectory, ForceReplacesItsOwnFilesOnly) {
           "[{\"file\": \"../precious\"}, {\"file\": \"..\"}, 3, {}]}");
     finished_run(path, true);
     EXPECT_TRUE(std::filesystem::exists(folder / "precious"));
+}
+
+TEST(RunDirectory, AForcedRunThatFailsLeavesTheEarlierOneWhole) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    finished_run(path);
+    const std::vector<std::string> names = sorted_names(path);
+    const std::string manifest = slurp(path / "manifest.json");
+    { const RunDirectory run({.path = path, .command = "rmsd", .arguments = {}, .force = true}); }
+    EXPECT_EQ(sorted_names(path), names);
+    EXPECT_EQ(slurp(path / "manifest.json"), manifest);
+}
+
+TEST(RunDirectory, AResumedRunRemovesWhatOnlyItsPredecessorWrote) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    {
+        RunDirectory run({.path = path, .command = "couplings"});
+        write_text(run.output("evaluation.json"), "{}");
+    }
+    RunDirectory run({.path = path, .command = "couplings"});
+    EXPECT_TRUE(run.resumed());
+    write_text(run.output("scores.tsv"), "1\n");
+    run.finish();
+    EXPECT_FALSE(std::filesystem::exists(path / "evaluation.json"));
+    EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv"));
 }
 
 TEST(RunDirectory, LeavesNothingWhenItFailsBeforeAnyResult) {

@@ -56,14 +56,15 @@ const std::vector<Shape>& large_shapes() {
 // How far a kernel's numbers may be from those in double precision, as shares.
 struct Tolerances {
     double objective, gradient, norm2;
+    double point2 = 2e-5, fields = 1e-4;  // of the best fields, where hardly anything holds them
 };
 constexpr Tolerances kCpuTolerances{1e-5, 1e-5, 2e-5};
 // Where all sequences are one, the best fields leave residuals p - 1 near zero: of those, single
 // precision keeps fewer digits.
 constexpr Tolerances kCpuWeakTolerances{1e-5, 1e-4, 2e-5};
 // bf16 in two parts keeps 16 bits of a number.
-constexpr Tolerances kCudaTolerances{1e-5, 3e-5, 6e-5};
-constexpr Tolerances kCudaWeakTolerances{1e-5, 1e-3, 2e-3};
+constexpr Tolerances kCudaTolerances{1e-5, 3e-5, 6e-5, 2e-4, 5e-4};
+constexpr Tolerances kCudaWeakTolerances{1e-4, 1e-3, 2e-3, 2e-4, 5e-4};
 
 using MakeKernel = std::function<std::unique_ptr<Kernel>(const Problem&)>;
 
@@ -86,7 +87,7 @@ void expect_agreement(const MakeKernel& make, const RandomFamily& family, bool s
     }
     EXPECT_NEAR(at[1].objective, at[0].objective, tolerances.objective * at[0].objective);
     EXPECT_NEAR(at[1].pair_gradient2, at[0].pair_gradient2, tolerances.norm2 * at[0].pair_gradient2);
-    EXPECT_NEAR(at[1].point2, at[0].point2, 2e-5 * at[0].point2);
+    EXPECT_NEAR(at[1].point2, at[0].point2, tolerances.point2 * at[0].point2);
     if (!best_fields) {
         EXPECT_NEAR(at[1].field_gradient2, at[0].field_gradient2,
                     tolerances.norm2 * (at[0].field_gradient2 + 1e-6 * at[0].pair_gradient2));
@@ -95,7 +96,7 @@ void expect_agreement(const MakeKernel& make, const RandomFamily& family, bool s
     EXPECT_LT(distance(found.pairs, expected.pairs), tolerances.gradient);
     if (best_fields) {
         EXPECT_EQ(distance(found.fields, expected.fields), 0);  // both are zero
-        EXPECT_LT(distance(fast->model(0).fields, reference->model(0).fields), 1e-4);
+        EXPECT_LT(distance(fast->model(0).fields, reference->model(0).fields), tolerances.fields);
     } else {
         // Fields and couplings of one gradient have one norm.
         double difference2 = 0, norm2 = at[0].pair_gradient2 + at[0].field_gradient2;

@@ -8,6 +8,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
+#include "pleat/core/tests/temporary_folder.h"
 #include "small_family.h"
 
 namespace pleat::couplings {
@@ -17,14 +18,6 @@ using pleat::testing::SmallFamily;
 
 class ModelFile : public ::testing::Test {
 protected:
-    void SetUp() override {
-        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = std::filesystem::path(::testing::TempDir()) / (std::string("pleat_") + info->name());
-        std::filesystem::create_directories(folder_);
-        path_ = folder_ / "couplings.npz";
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
-
     /// The text of the refusal of `path_` for this family.
     std::string refusal(const SmallFamily& family) const {
         try {
@@ -35,7 +28,8 @@ protected:
         return "accepted";
     }
 
-    std::filesystem::path folder_, path_;
+    const test::TemporaryFolder folder_;
+    const std::filesystem::path path_ = folder_ / "couplings.npz";
 };
 
 TEST_F(ModelFile, ComesBackBitForBit) {

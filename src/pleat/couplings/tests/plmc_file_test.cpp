@@ -70,10 +70,11 @@ Parsed parse(const std::filesystem::path& path) {
 
 Parsed written(const SmallFamily& family, const Parameters& parameters, std::string_view reference,
                int threads) {
-    const pleat::test::TemporaryFolder folder;  // tests may run at the same time
+    const test::TemporaryFolder folder;
     const std::filesystem::path path = folder / "model.plmc";
     write_plmc_model(path, family.alignment, parameters, family.result, reference, threads);
-    return parse(path);
+    Parsed parsed = parse(path);
+    return parsed;
 }
 
 TEST(PlmcFile, HeadSaysWhatWasFitted) {
