@@ -15,9 +15,9 @@ if((automatic AND NOT PLEAT_SANITIZE AND NOT PLEAT_FUZZ) OR (NOT automatic AND P
   if(PLEAT_NVCC AND NOT DEFINED ENV{CUDACXX})
     set(ENV{CUDACXX} ${PLEAT_NVCC})
   endif()
-  # The one-hot products compare bf16 numbers in pairs, which takes compute capability 9.0.
+  # Machine code for Hopper; the driver makes that of other GPUs, 8.0 and newer, at the first start.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 90-real 90-virtual)
+    set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
   endif()
   include(CheckLanguage)
   check_language(CUDA)
@@ -33,6 +33,19 @@ if((automatic AND NOT PLEAT_SANITIZE AND NOT PLEAT_FUZZ) OR (NOT automatic AND P
 endif()
 message(STATUS "CUDA kernels: ${PLEAT_CUDA_ENABLED}")
 
+# Options of a target whose CUDA files go into libpleat.
+function(pleat_cuda_options target)
+  # CMake 3.25 knows no C++20 of newer nvcc, so the option is given as it is. Warning 554 is about
+  # View's conversion to a view of constants, which a view of constants has and does not use.
+  # Each host thread has a stream of its own, so that several fits share a GPU.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20
+    --default-stream=per-thread --diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter>)
+  if(PLEAT_WERROR)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+  endif()
+endfunction()
+
 # pleat_add_cuda(): adds every .cu file that modules named, or the file that refuses in their place.
 function(pleat_add_cuda)
   if(NOT PLEAT_CUDA_ENABLED)
@@ -42,14 +55,14 @@ function(pleat_add_cuda)
   get_property(files GLOBAL PROPERTY PLEAT_CUDA_SOURCES)
   target_sources(pleat PRIVATE ${files})
   set_target_properties(pleat PROPERTIES CUDA_RUNTIME_LIBRARY Static)
-  # CMake 3.25 knows no C++20 of newer nvcc, so the option is given as it is. Warning 554 is about
-  # View's conversion to a view of constants, which a view of constants has and does not use.
-  target_compile_options(pleat PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20
-    --diag-suppress=554 -Xcompiler=-Wall,-Wextra,-Wno-unused-parameter>)
-  if(PLEAT_WERROR)
-    target_compile_options(pleat PRIVATE
-      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
-  endif()
+  pleat_cuda_options(pleat)
   # The runtime is inside libpleat and nobody else's business.
   target_link_options(pleat PRIVATE LINKER:--exclude-libs,libcudart_static.a)
+  get_property(files GLOBAL PROPERTY PLEAT_HOPPER_SOURCES)
+  add_library(pleat_hopper OBJECT ${files})
+  set_target_properties(pleat_hopper PROPERTIES
+    CUDA_ARCHITECTURES 90a-real POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(pleat_hopper PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  pleat_cuda_options(pleat_hopper)
+  target_sources(pleat PRIVATE $<TARGET_OBJECTS:pleat_hopper>)
 endfunction()

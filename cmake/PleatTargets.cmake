@@ -39,6 +39,14 @@ function(pleat_cuda_sources)
   endforeach()
 endfunction()
 
+# pleat_hopper_sources(a.cu ...): the same for files that use instructions of compute capability 9.0
+# alone.
+function(pleat_hopper_sources)
+  foreach(file IN LISTS ARGN)
+    set_property(GLOBAL APPEND PROPERTY PLEAT_HOPPER_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+endfunction()
+
 # pleat_headers(a.h ...): public headers of this folder, installed, and compiled alone by the
 # target all_verify_interface_header_sets.
 function(pleat_headers)

@@ -95,9 +95,18 @@ Context make_context(const RunOptions& options) {
     return context;
 }
 
+bool may_use_gpu(const RunOptions& options) {
+    return options.device == "auto" || Device::parse(options.device).kind == Device::Kind::cuda;
+}
+
+std::jthread start_device(const RunOptions& options, const Context& context, bool one_queue) {
+    return may_use_gpu(options) ? start_cuda_early(context.device.index, one_queue)
+                                : std::jthread();
+}
+
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
     if (options.device != "auto") return fmt::format("device {}, as asked for", context.device.name());
-    const DeviceChoice choice = choose_device(find_cuda_devices(), gpu_bytes);
+    const DeviceChoice choice = choose_device(find_cuda_devices(gpu_bytes), gpu_bytes);
     context.device = choice.device;
     return fmt::format("device {}: {}", context.device.name(), choice.reason);
 }
@@ -126,10 +135,9 @@ std::vector<Field> fields(AlignmentOptions& options) {
 }
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
-    command.add_option("ALIGNMENT", options.path,
+    command.add_option("ALIGNMENT", options.paths,
                        "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; - "
-                       "for standard input")
-        ->required();
+                       "for standard input. Several are several families");
     add_fields(command, kInput, fields(options));
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "pleat/bio/alignment.h"
@@ -28,13 +29,19 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// The context that the options ask for, without progress and checkpoint. UsageError for a device that
 /// has no name.
 Context make_context(const RunOptions& options);
+/// Whether the options let a GPU be used.
+bool may_use_gpu(const RunOptions& options);
+/// Begins to start the GPU that the options may need: see start_cuda_early().
+[[nodiscard]] std::jthread start_device(const RunOptions& options, const Context& context,
+                                        bool one_queue);
 /// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the device
 /// and why it is the one it is, in one line.
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
 
 /// How an alignment is read and filtered.
 struct AlignmentOptions {
-    std::string path;
+    std::string path;                ///< the one to read
+    std::vector<std::string> paths;  ///< all that the command line names
     std::string format, alphabet;
     double most_gaps = 1.0, least_coverage = 0.0;
 };

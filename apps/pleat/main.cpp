@@ -1,16 +1,18 @@
 // pleat: reads the command line, runs one command, and turns errors into lines and exit codes.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "commands.h"
+#include "failure.h"
 #include "help_format.h"
 #include "pleat/core/error.h"
 #include "pleat/core/version.h"
@@ -21,15 +23,24 @@ namespace {
 using namespace pleat;
 using namespace pleat::program;
 
-constexpr int kBug = 1, kDevice = 4;
-
-/// Each line of the text behind the program's name.
+/// Each line of the text behind the program's name. Where it cannot be written, the exit code tells
+/// alone.
 void complain(std::string_view text) {
     while (true) {
         const std::size_t end = text.find('\n');
-        fmt::print(stderr, "pleat: {}\n", text.substr(0, end));
+        std::fputs(fmt::format("pleat: {}\n", text.substr(0, end)).c_str(), stderr);
         if (end == std::string_view::npos) return;
         text.remove_prefix(end + 1);
+    }
+}
+
+/// Standard streams that were closed stay unusable, but no file of a run may get their number and
+/// with it what is written to them.
+void hold_closed_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0) continue;
+        // The lowest free number is this one. The wrong direction makes every use fail, as before.
+        ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
 
@@ -91,22 +102,16 @@ void run(int count, char** values) {
 }  // namespace
 
 int main(int count, char** values) {
+    hold_closed_streams();
     // A reader that left is found when writing, not by a signal that leaves half a line behind.
     ::signal(SIGPIPE, SIG_IGN);
     try {
         run(count, values);
         flush_standard_output();
         return 0;
-    } catch (const pleat::Error& error) {
-        complain(error.what());
-        return error.exit_code();
-    } catch (const std::bad_alloc&) {
-        complain("memory ran out; close other programs, take fewer threads (-t) or leave out columns "
-                 "with many gaps (--max-gaps)");
-        return kDevice;
-    } catch (const std::exception& error) {
-        complain(fmt::format("a bug of pleat: {}; please report it with the command and its input",
-                             error.what()));
-        return kBug;
+    } catch (const std::exception&) {
+        const Failure failure = current_failure();
+        complain(failure.text);
+        return failure.exit_code;
     }
 }

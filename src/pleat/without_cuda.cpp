@@ -2,6 +2,7 @@
 #include "pleat/core/cuda_device.h"
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel.h"
+#include "pleat/weights/kernel.h"
 
 namespace pleat {
 
@@ -16,12 +17,19 @@ constexpr const char* kAbsence = "this build has no CUDA kernels";
 
 }  // namespace
 
-CudaDevices find_cuda_devices() { return {{}, kAbsence}; }
+std::jthread start_cuda_early(int, bool) { return {}; }
+
+CudaDevices find_cuda_devices(std::int64_t) { return {{}, kAbsence}; }
 
 CudaDevice use_cuda_device(int index) { refuse(index); }
 
-std::unique_ptr<couplings::Kernel> couplings::make_cuda_kernel(const Problem&, int index) {
+std::unique_ptr<couplings::Kernel> couplings::make_cuda_kernel(const Problem&, int index,
+                                                               const CudaChoices&) {
     refuse(index);
+}
+
+std::unique_ptr<weights::Kernel> weights::make_cuda_kernel(const Problem&, const Context& context) {
+    refuse(context.device.index);
 }
 
 }  // namespace pleat

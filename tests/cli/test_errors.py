@@ -33,7 +33,7 @@ class Usage(ProgramTest):
                 ((family, *run, "--format", "xml"), "--format: expected one of"),
                 ((family, *run, "--device", "gpu"), "--device: expected reference, cpu, cuda"),
                 ((family, *run, "--row", "nobody"), "found 'nobody'"),
-                ((family, "extra", *run), "extra"),
+                ((family, "--extra", *run), "--extra"),
                 ((family, *run, "--weights"), "weights")):
             with self.subTest(arguments):
                 self.assert_refused(pleat("couplings", *arguments), 2, text)

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -15,8 +18,15 @@ void check_fraction(double value, const char* name) {
     }
 }
 
+std::vector<Index> all_of(Index count) {
+    std::vector<Index> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), Index{0});
+    return all;
+}
+
 std::vector<Index> kept_columns(const Alignment& alignment, double most_gaps) {
     const Index count = alignment.sequence_count(), width = alignment.column_count();
+    if (most_gaps >= 1.0) return all_of(width);
     const std::uint8_t gap = alignment.alphabet->gap();
     std::vector<Index> gaps(width, 0);
     for (Index n = 0; n < count; ++n) {
@@ -33,6 +43,7 @@ std::vector<Index> kept_columns(const Alignment& alignment, double most_gaps) {
 
 std::vector<Index> kept_sequences(const Alignment& alignment, const std::vector<Index>& columns,
                                   double least_coverage) {
+    if (least_coverage <= 0.0) return all_of(alignment.sequence_count());
     const std::uint8_t gap = alignment.alphabet->gap();
     const double width = static_cast<double>(columns.size());
     std::vector<Index> kept;
@@ -68,11 +79,18 @@ Alignment filter(const Alignment& alignment, const FilterOptions& options) {
     kept.alphabet = alignment.alphabet;
     kept.source = alignment.source;
     kept.format = alignment.format;
-    kept.letters = Array<std::uint8_t, 2>(sequences.size(), columns.size());
+    kept.letters = Array<std::uint8_t, 2>::unset(sequences.size(), columns.size());
+    kept.names.reserve(sequences.size());
+    const bool whole_rows = static_cast<Index>(columns.size()) == alignment.column_count();
     std::uint8_t* to = kept.letters.data();
     for (Index n : sequences) {
         kept.names.push_back(alignment.names[n]);
-        for (Index j : columns) *to++ = alignment.letters(n, j);
+        const std::uint8_t* row = &alignment.letters(n, 0);
+        if (whole_rows) {
+            to = std::copy_n(row, columns.size(), to);
+        } else {
+            for (Index j : columns) *to++ = row[j];
+        }
     }
     for (Index j : columns) kept.columns.push_back(alignment.columns[j]);
     return kept;

@@ -3,13 +3,16 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
+#include <system_error>
+
 #include "pleat/core/cuda_check.cuh"
 
 namespace pleat {
 
 namespace {
 
-constexpr int kLeastMajor = 9;
+constexpr int kLeastMajor = 8;
 
 CudaDevice describe(int index) {
     cudaDeviceProp properties{};
@@ -48,7 +51,20 @@ int count_devices(std::string& absence) {
 
 }  // namespace
 
-CudaDevices find_cuda_devices() {
+std::jthread start_cuda_early(int index, bool one_queue) {
+    if (one_queue) ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+    // What goes wrong here comes again where the GPU is used, and is told there.
+    try {
+        return std::jthread([index] {
+            if (cudaSetDevice(index) == cudaSuccess) cudaFree(nullptr);
+            cudaGetLastError();
+        });
+    } catch (const std::system_error&) {
+        return {};
+    }
+}
+
+CudaDevices find_cuda_devices(std::int64_t enough) {
     CudaDevices found;
     const int count = count_devices(found.absence);
     try {
@@ -56,6 +72,8 @@ CudaDevices find_cuda_devices() {
             CudaDevice gpu = describe(index);
             if (gpu.usable) read_free_memory(gpu);
             found.devices.push_back(std::move(gpu));
+            const CudaDevice& latest = found.devices.back();
+            if (latest.usable && latest.free_bytes >= enough) break;
         }
     } catch (const DeviceError& error) {
         return {{}, error.what()};
@@ -76,7 +94,7 @@ CudaDevice use_cuda_device(int index) {
     CudaDevice gpu = describe(index);
     if (!gpu.usable) {
         throw DeviceError("CUDA device " + name +
-                          ": expected compute capability 9.0 or newer, found " +
+                          ": expected compute capability 8.0 or newer, found " +
                           std::to_string(gpu.major) + "." + std::to_string(gpu.minor) + " (" +
                           gpu.name + ")" + advice);
     }

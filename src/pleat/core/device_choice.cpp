@@ -11,7 +11,7 @@ DeviceChoice choose_device(const CudaDevices& found, std::int64_t needed) {
     for (const CudaDevice& gpu : found.devices) {
         const Device device{Device::Kind::cuda, gpu.index};
         if (!gpu.usable) {
-            reason = fmt::format("{} has compute capability {}.{}, older than 9.0", device.name(),
+            reason = fmt::format("{} has compute capability {}.{}, older than 8.0", device.name(),
                                  gpu.major, gpu.minor);
         } else if (gpu.free_bytes < needed) {
             reason = fmt::format("{} has {} free, {} needed", device.name(),

@@ -7,6 +7,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstdlib>
 
@@ -34,6 +35,10 @@ std::string name_of(std::int64_t target) {
     return name == "avx3" ? "avx512" : name;
 }
 
+/// What a restriction leaves. Highway is not asked again: its answer lets go of the choice for a
+/// moment, in which a fit on another thread would dispatch to what is forbidden.
+std::atomic<std::int64_t> allowed_targets = -1;
+
 /// All targets, found before anything is forbidden: every restriction goes through this file.
 const std::vector<std::int64_t>& all_targets() {
     static const std::vector<std::int64_t> all = targets();
@@ -48,7 +53,13 @@ std::vector<std::string> instruction_sets() {
     return names;
 }
 
-std::string instruction_set() { return name_of(targets().front()); }
+std::string instruction_set() {
+    const std::vector<std::int64_t>& all = all_targets();
+    const auto is_allowed = [](std::int64_t target) { return (target & allowed_targets) != 0; };
+    // The lowest is never forbidden.
+    const auto found = std::find_if(all.begin(), all.end(), is_allowed);
+    return name_of(found == all.end() ? all.back() : *found);
+}
 
 void restrict_instruction_set(std::string_view name) {
     const std::vector<std::int64_t>& all = all_targets();
@@ -56,7 +67,9 @@ void restrict_instruction_set(std::string_view name) {
     for (const std::int64_t target : all) {
         if (name.empty() || (lowest ? target == all.back() : name_of(target) == name)) {
             // Every lower bit: some kernels are also compiled for a wider target unknown here.
-            hwy::DisableTargets(name.empty() ? 0 : target - 1);
+            const std::int64_t forbidden = name.empty() ? 0 : target - 1;
+            hwy::DisableTargets(forbidden);
+            allowed_targets = ~forbidden;
             return;
         }
     }
@@ -65,6 +78,7 @@ void restrict_instruction_set(std::string_view name) {
 }
 
 void restrict_instruction_set_by_environment() {
+    all_targets();  // found now, while no other thread computes
     if (const char* name = std::getenv("PLEAT_SIMD")) restrict_instruction_set(name);
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "pleat/core/error.h"
+#include "pleat/core/memory.h"
 #include "pleat/core/npy.h"
 
 namespace pleat {
@@ -26,6 +27,12 @@ struct Position {
 
 void save(const std::filesystem::path& path, std::string_view stage, const State& state,
           Position position) {
+    std::error_code unknown;
+    const auto room = std::filesystem::space(std::filesystem::absolute(path).parent_path(), unknown);
+    if (!unknown && static_cast<std::int64_t>(room.available) < state.bytes())
+        throw OutputError(fmt::format("{}: expected {} of free space, found {}", path.string(),
+                                      human_bytes(state.bytes()),
+                                      human_bytes(static_cast<std::int64_t>(room.available))));
     NpzWriter writer(path);
     writer.add_text(kProblem, state.problem());
     writer.add_text(kStage, stage);
@@ -50,7 +57,7 @@ Position load(const std::filesystem::path& path, std::string_view stage, State& 
         return read_checkpoint(NpzReader(path), stage, state);
     } catch (const InputError& error) {
         const std::string name = path.string(), text = error.what();
-        throw InputError(fmt::format("{}{}; remove this checkpoint to start anew",
+        throw InputError(fmt::format("{}{}; remove this checkpoint, or give --force, to start anew",
                                      text.starts_with(name) ? "" : name + ": ", text));
     }
 }
@@ -78,7 +85,12 @@ private:
     Clock::time_point last_ = Clock::now();
 };
 
-[[noreturn]] void stop(const Context& context, std::string_view stage, std::int64_t steps) {
+/// `unsaved`: why the state could not be saved, or nothing.
+[[noreturn]] void stop(const Context& context, std::string_view stage, std::int64_t steps,
+                       const std::string& unsaved) {
+    if (!unsaved.empty())
+        throw Cancelled(fmt::format("{}: stopped after {} steps; the state could not be saved: {}",
+                                    stage, steps, unsaved));
     if (context.checkpoint.empty())
         throw Cancelled(
             fmt::format("{}: stopped after {} steps; the state was not saved, as no "
@@ -104,8 +116,13 @@ std::int64_t iterate(const Context& context, std::string_view stage, State& stat
     const std::int64_t total = state.reaches_limit() ? limit : 0;
     if (at.steps > 0) context.update(stage, at.steps, total, "resumed");
     SaveClock clock(context.checkpoint_seconds);
+    std::string unsaved;  // why no more is saved
     const auto save_now = [&] {
-        if (writes) clock.run([&] { save(context.checkpoint, stage, state, at); });
+        try {
+            clock.run([&] { save(context.checkpoint, stage, state, at); });
+        } catch (const OutputError& error) {
+            unsaved = error.what();
+        }
     };
     while (!at.finished && at.steps < limit) {
         const Step done = step(at.steps);
@@ -115,10 +132,13 @@ std::int64_t iterate(const Context& context, std::string_view stage, State& stat
         const bool more = !at.finished && at.steps < limit;
         const bool wanted = context.cancelled();
         if (more && (context.comm != nullptr ? context.comm->any(wanted) : wanted)) {
-            save_now();
-            stop(context, stage, at.steps);
+            if (writes && unsaved.empty()) save_now();
+            stop(context, stage, at.steps, unsaved);
         }
-        if (writes && clock.is_due()) save_now();
+        if (!writes || !unsaved.empty() || !clock.is_due()) continue;
+        save_now();
+        if (!unsaved.empty())
+            context.message(fmt::format("{}: goes on without saving its state: {}", stage, unsaved));
     }
     return at.steps;
 }

@@ -23,6 +23,8 @@ struct State {
     /// False where the limit is only a bound that steps are not expected to reach: progress then
     /// shows no total and no time left.
     virtual bool reaches_limit() const { return true; }
+    /// About the bytes that save() writes; 0 for few.
+    virtual std::int64_t bytes() const { return 0; }
 };
 
 /// What one step tells the loop.
@@ -35,9 +37,11 @@ struct Step {
 /// number of steps done, those before a resume included. Loads `context.checkpoint` when it exists
 /// and belongs to `state.problem()` and `stage` (InputError with advice otherwise, or when it is
 /// damaged), saves there (written beside, then renamed) at most every `context.checkpoint_seconds`,
-/// more rarely where saving is slow, and when cancelled, and then throws Cancelled; a step that
-/// ends the loop ends it even when cancelled. Members whose names begin with "loop_" are the loop's
-/// own. The checkpoint stays in place at the end: the caller removes it once its result is written.
+/// more rarely where saving is slow, and when cancelled, and then throws Cancelled. Where a save
+/// fails, for want of space say, a message tells, or the text of Cancelled, and no other save is
+/// tried; the loop goes on. A step that ends the loop ends it even when cancelled. Members whose
+/// names begin with "loop_" are the loop's own. The checkpoint stays in place at the end: the caller
+/// removes it once its result is written.
 std::int64_t iterate(const Context& context, std::string_view stage, State& state,
                      std::int64_t limit, const std::function<Step(std::int64_t)>& step);
 

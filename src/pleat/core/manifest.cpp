@@ -25,12 +25,42 @@ Json json_values(const ManifestValues& values) {
     return object;
 }
 
+/// A member of an object where it is of this kind; else a null.
+Json member(const Json& object, const char* key, bool (Json::*is_kind)() const noexcept) {
+    const auto found = object.find(key);
+    return found != object.end() && ((*found).*is_kind)() ? *found : Json();
+}
+
+std::string text_member(const Json& object, const char* key) {
+    const Json value = member(object, key, &Json::is_string);
+    return value.is_null() ? std::string() : value.get<std::string>();
+}
+
+std::string plain_text(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void read_outputs(const Json& json, EarlierRun& run) {
+    for (const Json& output : member(json, "outputs", &Json::is_array)) {
+        if (!output.is_object()) continue;
+        const std::string name = text_member(output, "file");
+        const Json bytes = member(output, "bytes", &Json::is_number_integer);
+        // A manifest must never be able to point outside its own folder.
+        if (!name.empty() && std::filesystem::path(name).filename() == name && name != "." &&
+            name != "..") {
+            run.outputs.push_back(name);
+            run.output_bytes.push_back(bytes.is_null() ? -1 : bytes.get<std::int64_t>());
+        }
+    }
+}
+
 /// Milliseconds are all that a timing means.
 double rounded(double seconds) { return std::round(seconds * 1000) / 1000; }
 
 }  // namespace
 
 std::string to_json(const Manifest& m) {
+    const auto of_process = [&](auto value) { return m.shares_process ? Json() : Json(value); };
     Json json = {{"program", "pleat"},
                  {"version", kVersion},
                  {"command", m.command},
@@ -40,11 +70,11 @@ std::string to_json(const Manifest& m) {
                  {"started", m.started},
                  {"finished", m.finished},
                  {"seconds", rounded(m.seconds)},
-                 {"cpu_seconds", rounded(m.cpu_seconds)}};
+                 {"cpu_seconds", of_process(rounded(m.cpu_seconds))}};
     json["device"] = m.device;
     json["instruction_set"] = m.instruction_set;
     json["threads"] = m.threads;
-    json["peak_memory_bytes"] = m.peak_memory;
+    json["peak_memory_bytes"] = of_process(m.peak_memory);
     json["seed"] = m.seed;
     json["parameters"] = json_values(m.parameters);
     json["results"] = json_values(m.results);
@@ -58,11 +88,21 @@ std::string to_json(const Manifest& m) {
     for (const auto& timing : m.timings)
         json["timings"].push_back({{"stage", timing.stage},
                                    {"seconds", rounded(timing.seconds)},
-                                   {"cpu_seconds", rounded(timing.cpu_seconds)}});
+                                   {"cpu_seconds", of_process(rounded(timing.cpu_seconds))}});
     for (const auto& [key, text] : m.citations)
         json["citations"].push_back({{"key", key}, {"text", text}});
     json["messages"] = m.messages;
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+ManifestValue manifest_value(const Field& field) {
+    const std::string text = field.text();
+    if (!field.automatic.empty() && text == field.automatic) return text;
+    return std::visit([](const auto* value) { return ManifestValue(*value); }, field.target);
+}
+
+std::string json_text(const ManifestValue& value) {
+    return json_value(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
@@ -70,24 +110,19 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     std::ifstream file(manifest);
     const Json json = Json::parse(file, nullptr, false);
     if (!json.is_object()) return run;
-    const auto text = [&](const char* key) {
-        const auto found = json.find(key);
-        return found != json.end() && found->is_string() ? found->get<std::string>()
-                                                         : std::string();
-    };
-    run.is_ours = text("program") == "pleat";
-    run.command = text("command");
-    run.status = text("status");
-    const auto outputs = json.find("outputs");
-    if (outputs == json.end() || !outputs->is_array()) return run;
-    for (const Json& output : *outputs) {
-        if (!output.is_object() || !output.contains("file") || !output["file"].is_string())
-            continue;
-        const std::string name = output["file"].get<std::string>();
-        // A manifest must never be able to point outside its own folder.
-        if (std::filesystem::path(name).filename() == name && name != "." && name != "..")
-            run.outputs.push_back(name);
-    }
+    run.is_ours = text_member(json, "program") == "pleat";
+    run.version = text_member(json, "version");
+    run.command = text_member(json, "command");
+    run.status = text_member(json, "status");
+    read_outputs(json, run);
+    for (const Json& input : member(json, "inputs", &Json::is_array))
+        if (input.is_object()) run.input_hashes.push_back(text_member(input, "sha256"));
+    const Json parameters = member(json, "parameters", &Json::is_object);
+    for (const auto& [name, value] : parameters.items()) run.parameters[name] = value.dump();
+    const Json results = member(json, "results", &Json::is_object);
+    for (const auto& [name, value] : results.items()) run.results[name] = plain_text(value);
+    const Json seconds = member(json, "seconds", &Json::is_number);
+    if (!seconds.is_null()) run.seconds = seconds.get<double>();
     return run;
 }
 

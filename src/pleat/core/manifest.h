@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "pleat/core/fields.h"
 #include "pleat/core/hash.h"
 
 namespace pleat {
@@ -39,6 +41,8 @@ struct Manifest {
     std::uint64_t seed = 0;
     std::string device, instruction_set;
     int threads = 0;
+    /// Other runs work in this process at the same time: its CPU time and memory are not this run's.
+    bool shares_process = false;
     std::vector<Input> inputs;
     std::vector<Timing> timings;
     double seconds = 0.0, cpu_seconds = 0.0;
@@ -52,11 +56,21 @@ struct Manifest {
 /// (nan) become text.
 std::string to_json(const Manifest& manifest);
 
+/// A parameter's value as the manifest holds it: an automatic one shows as its words.
+ManifestValue manifest_value(const Field& field);
+/// The same as the text that to_json() makes of it.
+std::string json_text(const ManifestValue& value);
+
 /// What an earlier run's manifest says of itself; empty fields when the file is none of pleat's.
 struct EarlierRun {
     bool is_ours = false;
-    std::string command, status;
-    std::vector<std::string> outputs;  ///< plain file names only
+    std::string version, command, status;
+    std::vector<std::string> outputs;         ///< plain file names only
+    std::vector<std::int64_t> output_bytes;   ///< of each output
+    std::vector<std::string> input_hashes;
+    /// Values as JSON text; texts of `results` without their quotes.
+    std::map<std::string, std::string> parameters, results;
+    double seconds = 0;
 };
 EarlierRun read_earlier_run(const std::filesystem::path& manifest);
 

@@ -2,6 +2,7 @@
 #include "pleat/core/memory.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -46,6 +47,12 @@ std::int64_t peak_memory() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+void return_freed_memory() {
+    constexpr int kLeastBytes = 1 << 20;
+    // Left alone, glibc raises this bound to 32 MiB and keeps smaller blocks in each thread's heap.
+    ::mallopt(M_MMAP_THRESHOLD, kLeastBytes);
 }
 
 std::string human_bytes(std::int64_t bytes) {

@@ -14,6 +14,11 @@ std::int64_t available_memory();
 /// The largest resident size of this process so far, in bytes.
 std::int64_t peak_memory();
 
+/// Makes blocks of a megabyte and more go back to the system as soon as they are freed, instead of
+/// being kept for later: what one job frees is there for another on any thread. For programs that
+/// run many large jobs; call it before there are threads.
+void return_freed_memory();
+
 /// "512 B", "3.1 GiB": three digits at the most before the unit is the next.
 std::string human_bytes(std::int64_t bytes);
 

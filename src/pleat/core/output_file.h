@@ -42,6 +42,7 @@ private:
     std::filesystem::path partial_;  ///< empty when written directly
     int descriptor_ = -1;
     std::uint64_t position_ = 0;
+    std::uint64_t started_ = 0;  ///< bytes whose way to the disk has begun
     std::vector<std::uint8_t> buffer_;
 };
 

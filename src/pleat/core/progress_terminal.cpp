@@ -82,14 +82,16 @@ SecondsClock steady_seconds() {
 }
 
 bool ProgressMeter::update(std::string_view stage, std::int64_t done, std::int64_t total,
-                           std::string_view note) {
+                           std::string_view note, double share) {
     const double now = now_();
     const bool is_new = stage != stage_;
+    share_ = share;
     if (is_new) {
         // The first update comes after the stage's first piece of work, which began when the stage
         // before ended.
         begin_ = last_event_;
         first_ = done;
+        first_share_ = share_;
         first_time_ = now;
         stage_ = stage;
     }
@@ -111,8 +113,10 @@ std::string ProgressMeter::line() const {
     const double rate = seconds > 0 ? static_cast<double>(done_ - first_) / seconds : 0.0;
     if (rate > 0) {
         text += fmt::format(", {:.3g}/s", rate);
-        if (total_ > done_)
-            text += fmt::format(", {} left", duration(static_cast<double>(total_ - done_) / rate));
+        const double left = std::isnan(share_)
+                                ? static_cast<double>(total_ - done_) / rate
+                                : seconds * (1 - share_) / (share_ - first_share_);
+        if (total_ > done_ && std::isfinite(left)) text += fmt::format(", {} left", duration(left));
     }
     if (!note_.empty()) text += fmt::format(", {}", note_);
     return text;
@@ -147,8 +151,8 @@ void TerminalProgress::draw() {
 }
 
 void TerminalProgress::update(std::string_view stage, std::int64_t done, std::int64_t total,
-                              std::string_view note) {
-    const bool is_new = meter_.update(stage, done, total, note);
+                              std::string_view note, double share) {
+    const bool is_new = meter_.update(stage, done, total, note, share);
     if (is_new || meter_.is_complete() || meter_.now() - drawn_ >= kRedrawSeconds) draw();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -27,9 +28,10 @@ class ProgressMeter {
 public:
     explicit ProgressMeter(SecondsClock now) : now_(std::move(now)), last_event_(now_()) {}
 
-    /// Takes an update; true when it begins a new stage.
+    /// Takes an update; true when it begins a new stage. `share` of all work tells the time left
+    /// where units differ much in length; NaN: done / total.
     bool update(std::string_view stage, std::int64_t done, std::int64_t total,
-                std::string_view note);
+                std::string_view note, double share = std::numeric_limits<double>::quiet_NaN());
     /// "fit: 123/300 (41 %), 3.2/s, 56 s left, gap 3e-4". The rate counts from the stage's first
     /// update on, so that what a resumed stage had done before does not raise it.
     std::string line() const;
@@ -44,6 +46,7 @@ private:
     SecondsClock now_;
     std::string stage_, note_;
     std::int64_t first_ = 0, done_ = 0, total_ = 0;
+    double first_share_ = 0.0, share_ = 0.0;
     double begin_ = 0.0, first_time_ = 0.0, last_event_;
 };
 
@@ -54,7 +57,12 @@ public:
     explicit TerminalProgress(std::FILE* out, SecondsClock now = steady_seconds());
     ~TerminalProgress() override;
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
-                std::string_view note) override;
+                std::string_view note) override {
+        update(stage, done, total, note, std::numeric_limits<double>::quiet_NaN());
+    }
+    /// The same with the share of all work that is done.
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note, double share);
     bool cancelled() override;
     void message(std::string_view text) override;
 

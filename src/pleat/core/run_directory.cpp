@@ -10,11 +10,13 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <future>
 #include <stdexcept>
 
 #include "pleat/core/error.h"
 #include "pleat/core/folder_claim.h"
 #include "pleat/core/instruction_set.h"
+#include "pleat/core/job_pool.h"
 #include "pleat/core/manifest.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/output_file.h"
@@ -51,13 +53,6 @@ struct Instant {
     }
 };
 
-ManifestValue value_of(const Field& field) {
-    const std::string text = field.text();
-    // An automatic value shows as its words.
-    if (!field.automatic.empty() && text == field.automatic) return text;
-    return std::visit([](const auto* value) { return ManifestValue(*value); }, field.target);
-}
-
 bool remove_quietly(const std::filesystem::path& path) {
     std::error_code ignored;
     return std::filesystem::remove(path, ignored);
@@ -76,6 +71,7 @@ struct RunDirectory::Implementation : Progress {
     void remove_stale_files() const;
     void switch_stage(std::string_view name, const Instant& since);
     void list_outputs();
+    void await_hashes();
     void save_manifest(std::string_view status);
     void tidy_away();
     void remove_partial_files() const;
@@ -96,6 +92,7 @@ struct RunDirectory::Implementation : Progress {
     std::ofstream log_file;
     std::unique_ptr<LogProgress> log_progress;
     Progress* shown = nullptr;
+    std::vector<std::pair<std::size_t, std::future<FileHash>>> hashes;  ///< of inputs by number
     Instant start, stage_start, last_event;
     bool finished = false;
 };
@@ -109,6 +106,7 @@ RunDirectory::Implementation::Implementation(const Request& request) : folder(re
     }
     manifest.command = request.command;
     manifest.arguments = request.arguments;
+    manifest.shares_process = request.shares_process;
     manifest.started = utc_now();
     try {
         save_manifest("running");
@@ -227,7 +225,12 @@ void RunDirectory::Implementation::list_outputs() {
     }
 }
 
+void RunDirectory::Implementation::await_hashes() {
+    for (auto& [input, hash] : std::exchange(hashes, {})) manifest.inputs[input].hash = hash.get();
+}
+
 void RunDirectory::Implementation::save_manifest(std::string_view status) {
+    await_hashes();
     const Instant now;
     Manifest shot = manifest;
     shot.status = status;
@@ -317,7 +320,10 @@ std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
 }
 
 void RunDirectory::input(const std::filesystem::path& path) {
-    input(path.string(), hash_file(path));
+    Implementation& run = *implementation_;
+    run.manifest.inputs.push_back({path.string(), {}});
+    run.hashes.emplace_back(run.manifest.inputs.size() - 1,
+                            run_behind([path] { return hash_file(path); }));
 }
 
 void RunDirectory::input(std::string_view name, const FileHash& hash) {
@@ -326,7 +332,7 @@ void RunDirectory::input(std::string_view name, const FileHash& hash) {
 
 void RunDirectory::parameters(const std::vector<Field>& fields) {
     for (const Field& field : fields)
-        implementation_->manifest.parameters.emplace_back(field.name, value_of(field));
+        implementation_->manifest.parameters.emplace_back(field.name, manifest_value(field));
 }
 
 void RunDirectory::context(const Context& context) {

@@ -45,6 +45,9 @@ public:
         std::string command = {};                 ///< subcommand, "couplings"
         std::vector<std::string> arguments = {};  ///< as given, without the program's name
         bool force = false;                       ///< replace a finished run; use a foreign folder
+        /// Other runs work in this process at the same time: its CPU time and peak memory are no
+        /// figures of this run, and null in the manifest.
+        bool shares_process = false;
     };
 
     /// Creates the folder, or takes one that is empty or holds an unfinished run of the same
@@ -66,7 +69,8 @@ public:
     /// Path of a file that lives while the run is unfinished and is removed by finish().
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
 
-    /// Hashes an input and lists it under the path as given.
+    /// Lists an input under the path as given and hashes it behind the work that goes on; finish()
+    /// throws InputError when it could not be read.
     void input(const std::filesystem::path& path);
     /// Lists an input that was hashed while it was read (stdin).
     void input(std::string_view name, const FileHash& hash);

@@ -2,10 +2,12 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <memory>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pleat/bio/read_alignment.h"
@@ -28,19 +30,85 @@ struct Case {
     Index columns() const { return letters.extent(1); }
 };
 
-void time_evaluation(benchmark::State& state, const Case& input, const Context& context) {
-    const std::vector<double> weights = weights::sequence_weights(input.letters, 0.8, {});
-    Problem problem;
-    problem.letters = input.letters;
-    problem.weights = View<const double, 1>(weights.data(), input.count());
-    problem.letter_count = input.letter_count;
-    problem.lambda_pair = 0.2 * static_cast<double>(input.columns() - 1);
-    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
-    kernel->reserve(2);
-    kernel->set_model(0, test::random_model(input.columns(), input.letter_count, 0.05, 1));
-    kernel->evaluate_best_fields(0, 1);
-    // From here on the fields are the best already: one pass over the logits an evaluation.
-    for (auto _ : state) benchmark::DoNotOptimize(kernel->evaluate_best_fields(0, 1).objective);
+// Errors of f that rounding may make: what a fit asks for by default, and what a tight one does.
+constexpr double kCoarseError = 1e-6, kFineError = 1e-9;
+
+// A kernel with a model in slot 0, its best fields, and a small share of it in slot 2. Made when it
+// is first used: every benchmark of one alignment and device takes the same one, and a benchmark is
+// called several times.
+class Evaluated {
+public:
+    Evaluated(const Case& input, const Context& context, double objective_error)
+        : input_(input), context_(context), objective_error_(objective_error) {}
+
+    Kernel& kernel() {
+        if (kernel_ != nullptr) return *kernel_;
+        weights_ = weights::sequence_weights(input_.letters, 0.8, {});
+        Problem problem;
+        problem.letters = input_.letters;
+        problem.weights = View<const double, 1>(weights_.data(), input_.count());
+        problem.letter_count = input_.letter_count;
+        problem.lambda_pair = 0.2 * static_cast<double>(input_.columns() - 1);
+        problem.objective_error = objective_error_;
+        kernel_ = make_kernel(problem, context_);
+        kernel_->reserve(3);
+        kernel_->set_model(0, test::random_model(input_.columns(), input_.letter_count, 0.05, 1));
+        kernel_->evaluate_best_fields(0, 1);
+        const int model = 0;
+        const double share = 0.02;
+        kernel_->combine(2, std::span(&model, 1), std::span(&share, 1));
+        return *kernel_;
+    }
+    void count_sizes(benchmark::State& state) const {
+        state.counters["sequences"] = static_cast<double>(input_.count());
+        state.counters["columns"] = static_cast<double>(input_.columns());
+        state.counters["letters"] = input_.letter_count;
+        // Of the CUDA kernel's operands; see Problem::objective_error.
+        if (context_.device.kind == Device::Kind::cuda)
+            state.counters["fp16_parts"] = objective_error_ < kCoarseError ? 2 : 1;
+    }
+
+private:
+    const Case& input_;
+    Context context_;
+    double objective_error_;
+    std::vector<double> weights_;
+    std::unique_ptr<Kernel> kernel_;
+};
+
+// What a fit leaves to the fields at a gap of 1e-3, see couplings.cpp.
+void settle_field_gap(Kernel& kernel) {
+    kernel.field_gap = 1e-3 * 1e-3 * kernel.latest().objective;
+}
+
+// The fields are the best already: one pass over the logits an evaluation.
+void time_evaluation(benchmark::State& state, Evaluated& at) {
+    Kernel& kernel = at.kernel();
+    settle_field_gap(kernel);
+    kernel.evaluate_best_fields(0, 1);
+    for (auto _ : state) benchmark::DoNotOptimize(kernel.evaluate_best_fields(0, 1).objective);
+    at.count_sizes(state);
+}
+
+// As amid a fit: before each evaluation the point moves by 2 %, not timed, so that the fields are
+// to be found anew, as closely as a fit asks for at a gap of 1e-3.
+void time_moved_evaluation(benchmark::State& state, Evaluated& at) {
+    Kernel& kernel = at.kernel();
+    settle_field_gap(kernel);
+    const int slots[] = {0, 2};
+    double factors[] = {1, 1};
+    for (auto _ : state) {
+        state.PauseTiming();
+        kernel.combine(0, slots, factors);
+        factors[1] = -factors[1];
+        double norm2 = 0;
+        kernel.dots(0, std::span(slots, 1), std::span(&norm2, 1));  // waits for the device
+        benchmark::DoNotOptimize(norm2);
+        state.ResumeTiming();
+        benchmark::DoNotOptimize(kernel.evaluate_best_fields(0, 1).objective);
+    }
+    if (factors[1] < 0) kernel.combine(0, slots, factors);
+    at.count_sizes(state);
 }
 
 struct Sums {
@@ -101,21 +169,29 @@ void add(const Case& input) {
     const auto time = [](const std::string& name, auto body) {
         benchmark::RegisterBenchmark(name.c_str(), body)->Unit(benchmark::kMillisecond);
     };
-    const auto evaluation = [&](const std::string& name, const Context& context) {
-        benchmark::RegisterBenchmark(
-            ("evaluation/" + size + "/" + name).c_str(),
-            [&input, context](benchmark::State& state) { time_evaluation(state, input, context); })
+    const auto evaluation = [&](const std::string& kind, const std::string& name,
+                                const std::shared_ptr<Evaluated>& at, auto body) {
+        benchmark::RegisterBenchmark((kind + "/" + size + "/" + name).c_str(),
+                                     [at, body](benchmark::State& state) { body(state, *at); })
             ->Unit(benchmark::kMillisecond)
             ->MeasureProcessCPUTime()
             ->UseRealTime();
     };
+    const auto evaluations = [&](const std::string& name, const Context& context) {
+        const auto coarse = std::make_shared<Evaluated>(input, context, kCoarseError);
+        evaluation("evaluation", name, coarse, &time_evaluation);
+        evaluation("moved_evaluation", name, coarse, &time_moved_evaluation);
+        if (context.device.kind != Device::Kind::cuda) return;  // others round alike
+        evaluation("fine_evaluation", name, std::make_shared<Evaluated>(input, context, kFineError),
+                   &time_evaluation);
+    };
     Context context;
     for (context.threads = 1; context.threads <= 2; ++context.threads) {
-        evaluation("threads:" + std::to_string(context.threads), context);
+        evaluations("threads:" + std::to_string(context.threads), context);
     }
     for (const CudaDevice& gpu : find_cuda_devices().devices) {
         context.device = {Device::Kind::cuda, gpu.index};
-        if (gpu.usable) evaluation(context.device.name(), context);
+        if (gpu.usable) evaluations(context.device.name(), context);
     }
     time("sum_rows/" + size, [&input](benchmark::State& state) { time_sums(state, input, false); });
     time("scatter_rows/" + size, [&input](benchmark::State& state) { time_sums(state, input, true); });

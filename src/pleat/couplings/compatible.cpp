@@ -14,6 +14,7 @@
 #include "pleat/core/iterate.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/parallel.h"
+#include "pleat/couplings/plain_slots.h"
 
 namespace pleat::couplings {
 
@@ -21,37 +22,26 @@ namespace {
 
 constexpr Index kMostIterations = 250;
 
-// The kernel's vectors as that program has them: the plain objective, which moves fields like
-// couplings, and inner products summed term by term in single precision. Such a sum of 10^6 squares
-// loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 % for 126), and steps depend on it.
-class PlainSlots final : public Slots {
+// The kernel's vectors as that program has them: inner products are summed term by term in single
+// precision. Such a sum of 10^6 squares loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 % for
+// 126), and steps depend on it.
+class SinglePrecisionSlots final : public PlainSlots {
 public:
-    PlainSlots(Kernel& kernel, int threads) : kernel_(kernel), threads_(threads) {}
-    double evaluate(int x, int gradient) override {
-        return kernel_.evaluate_plain(x, gradient).objective;
-    }
+    SinglePrecisionSlots(Kernel& kernel, int threads) : PlainSlots(kernel), threads_(threads) {}
     void dots(int a, std::span<const int> with, std::span<double> out) override {
         for (std::size_t k = 0; k < with.size(); ++k) out[k] = single_precision_dot(a, with[k]);
     }
-    void combine(int out, std::span<const int> slots, std::span<const double> factors) override {
-        kernel_.combine(out, slots, factors);
-    }
-    void reserve(int count) override { kernel_.reserve(count); }
-    Index size() const override { return kernel_.size(); }
-    void download(int slot, float* to) const override { kernel_.download(slot, to); }
-    void upload(int slot, const float* from) override { kernel_.upload(slot, from); }
 
 private:
     float single_precision_dot(int a, int b);
 
-    Kernel& kernel_;
     int threads_;
     Array<float, 4> terms_;  ///< kept from one product to the next; zero at j = k
 };
 
 // That program's order: the fields [letter][column], then both orders of each pair as
 // [letter b][column k][letter a][column j].
-float PlainSlots::single_precision_dot(int a, int b) {
+float SinglePrecisionSlots::single_precision_dot(int a, int b) {
     Model product = kernel_.model(a);
     const Index columns = product.column_count(), letters = product.letter_count();
     if (a == b) {
@@ -88,9 +78,9 @@ float PlainSlots::single_precision_dot(int a, int b) {
 // What the loop saves: the minimiser, and what is known of its point, in case no step is left.
 class CompatibleState final : public State {
 public:
-    CompatibleState(ConjugateGradients& minimiser, std::string problem)
+    CompatibleState(ConjugateGradients& minimiser, std::function<std::string()> problem)
         : minimiser_(minimiser), problem_(std::move(problem)) {}
-    std::string problem() const override { return problem_; }
+    std::string problem() const override { return problem_(); }
     void save(NpzWriter& writer) const override {
         minimiser_.save(writer);
         const double numbers[] = {at.objective, at.field_gradient2, at.pair_gradient2, at.point2};
@@ -115,7 +105,7 @@ public:
 
 private:
     ConjugateGradients& minimiser_;
-    std::string problem_;
+    std::function<std::string()> problem_;
 };
 
 std::string problem_hash(const Problem& problem, const Model& start, const Device& device) {
@@ -128,12 +118,12 @@ std::string problem_hash(const Problem& problem, const Model& start, const Devic
 
 }  // namespace
 
-void fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
-                    const Context& context, Kernel& kernel, Result& result) {
-    PlainSlots slots(kernel, resolve_threads(context));
+int fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
+                   const Context& context, Kernel& kernel, Result& result) {
+    SinglePrecisionSlots slots(kernel, resolve_threads(context));
     ConjugateGradients minimiser(slots, {});
-    CompatibleState state(minimiser, problem_hash(problem, start, context.device));
-    kernel.set_model(minimiser.x(), start);
+    CompatibleState state(minimiser, [&] { return problem_hash(problem, start, context.device); });
+    set_start(kernel, minimiser.x(), start);
     const auto step = [&](std::int64_t done) {
         Step report;
         if (done == 0) {
@@ -155,7 +145,6 @@ void fit_compatible(const Problem& problem, const Model& start, std::int64_t ite
         return report;
     };
     iterate(context, "fit", state, std::min(iterations, kMostIterations) + 1, step);
-    result.model = kernel.model(minimiser.x());
     result.objective = state.at.objective;
     result.relative_gap = certified_gap(state.at, problem) / std::abs(state.at.objective);
     result.relative_gradient = std::sqrt(state.at.field_gradient2 + state.at.pair_gradient2) /
@@ -163,6 +152,7 @@ void fit_compatible(const Problem& problem, const Model& start, std::int64_t ite
     result.iterations = minimiser.iterations();
     result.evaluations = minimiser.evaluations();
     result.ending = state.ending;
+    return minimiser.x();
 }
 
 }  // namespace pleat::couplings

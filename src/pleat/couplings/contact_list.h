@@ -20,6 +20,6 @@ struct RankedPair {
 /// All pairs that stand at least `least_separation` columns of the source apart, the highest corrected
 /// score first, equal scores in row order. `corrected`: whether the scores went through APC.
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
-                                   Index least_separation, bool corrected = true);
+                                   Index least_separation, bool corrected = true, int threads = 1);
 
 }  // namespace pleat::couplings

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +22,7 @@
 #include "pleat/couplings/memory_check.h"
 #include "pleat/couplings/model_file.h"
 #include "pleat/couplings/scores.h"
+#include "pleat/couplings/start.h"
 #include "pleat/weights/weights.h"
 
 namespace pleat::couplings {
@@ -26,15 +30,17 @@ namespace pleat::couplings {
 namespace {
 
 constexpr double kFieldShare = 1e-3;  // of the gap, left to the fields
+constexpr double kCoarseTolerance = 1e-5;  // from here on, rounding by 1e-6 does no harm
 
 // What the loop saves: the minimiser with its history, so that a resumed fit repeats every bit, and
 // what is known of its latest point, for a fit that was killed between its end and its results.
 class FitState final : public State {
 public:
-    FitState(Lbfgs& minimiser, Kernel& kernel, std::string problem_hash)
+    FitState(Lbfgs& minimiser, Kernel& kernel, std::function<std::string()> problem_hash)
         : minimiser_(minimiser), kernel_(kernel), problem_(std::move(problem_hash)) {}
 
-    std::string problem() const override { return problem_; }
+    // Hashed when asked for: a fit shorter than the time between two saves never is.
+    std::string problem() const override { return problem_(); }
     void save(NpzWriter& writer) const override {
         minimiser_.save(writer);
         writer.add_scalar("field_gap", kernel_.field_gap);
@@ -52,6 +58,7 @@ public:
     }
 
     bool reaches_limit() const override { return false; }
+    std::int64_t bytes() const override { return 4 * (2 + 2 * kHistory) * kernel_.size(); }
 
     bool started = false, stalled = false;
     double relative_gap = std::numeric_limits<double>::infinity(), relative_gradient = 0;
@@ -59,7 +66,7 @@ public:
 private:
     Lbfgs& minimiser_;
     Kernel& kernel_;
-    std::string problem_;
+    std::function<std::string()> problem_;
 };
 
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
@@ -68,14 +75,16 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
     Parameters copy = parameters;
     hash.field(alignment.letters.view()).field(alignment.alphabet->name()).field(device.kind_name());
     for (const Field& field : fields(copy)) {
-        if (field.name != "iterations") hash.field(field.name).field(field.text());
+        if (field.name != "iterations" && field.name != "models")
+            hash.field(field.name).field(field.text());
     }
     hash.field(start.fields.view());
-    if (!parameters.initial.empty()) hash.field(start.pairs.view());  // else zero
+    if (start.pairs.size() > 0) hash.field(start.pairs.view());
     return hash.hex();
 }
 
-void check_input(const Alignment& alignment) {
+void check_input(const Alignment& alignment, Parameters parameters) {
+    check(fields(parameters));
     const std::string source = alignment.source.string();
     if (alignment.sequence_count() < 2) {
         throw InputError(fmt::format("{}: expected at least 2 sequences, found {}", source,
@@ -87,33 +96,16 @@ void check_input(const Alignment& alignment) {
     }
 }
 
-// e_i(a) = ln(c_a + 1) - ln(c_gap + 1) from unweighted counts, no couplings (Seemayer et al. 2014).
-Model independent_model(const Alignment& alignment) {
-    const Index columns = alignment.column_count();
-    const int letters = alignment.alphabet->size();
-    Model model{Array<float, 2>(columns, letters),
-                Array<float, 3>(columns * (columns - 1) / 2, letters, letters)};
-    Array<double, 2> counts(columns, letters);
-    for (Index n = 0; n < alignment.sequence_count(); ++n) {
-        for (Index i = 0; i < columns; ++i) counts(i, alignment.letters(n, i)) += 1;
-    }
-    for (Index i = 0; i < columns; ++i) {
-        for (int a = 0; a < letters - 1; ++a) {
-            model.fields(i, a) =
-                static_cast<float>(std::log((counts(i, a) + 1) / (counts(i, letters - 1) + 1)));
-        }
-    }
-    return model;
-}
-
-void fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
-         const Model& start, const Context& context, Kernel& kernel, Result& result) {
+// Returns the slot of the point where the fit ended.
+int fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
+        const Model& start, const Context& context, Kernel& kernel, Result& result) {
     // The fields need no more accuracy than the couplings have reached.
     kernel.field_gap = kFieldShare * result.effective_sequences *
                        static_cast<double>(alignment.column_count());
-    Lbfgs minimiser(kernel, {.history = kHistory});
-    FitState state(minimiser, kernel, problem_hash(alignment, parameters, start, context.device));
-    kernel.set_model(minimiser.x(), start);
+    Lbfgs minimiser(kernel, {.history = kHistory, .f_precision = kernel.rounding()});
+    FitState state(minimiser, kernel,
+                   [&] { return problem_hash(alignment, parameters, start, context.device); });
+    set_start(kernel, minimiser.x(), start);
     const auto step = [&](std::int64_t) -> Step {
         if (!state.started) {
             minimiser.start();
@@ -144,23 +136,15 @@ void fit(const Problem& problem, const Alignment& alignment, const Parameters& p
                     : state.relative_gap <= parameters.tolerance ? Ending::converged
                                                                    : Ending::iteration_limit;
     result.evaluations = minimiser.evaluations();
-    result.model = kernel.model(minimiser.x());
+    return minimiser.x();
 }
 
-}  // namespace
-
-Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
-    Parameters checked = parameters;
-    check(fields(checked));
-    check_input(alignment);
-    check_memory(alignment, context);
-
+Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
+                     std::vector<double> weights, const Context& context) {
     Result result;
-    const Index count = alignment.sequence_count(), columns = alignment.column_count();
-    result.weights = parameters.weights ? weights::sequence_weights(alignment.letters,
-                                                                    parameters.threshold, context)
-                                        : std::vector<double>(count, 1.0);
+    result.weights = std::move(weights);
     result.effective_sequences = weights::effective_count(result.weights);
+    const Index count = alignment.sequence_count(), columns = alignment.column_count();
 
     Problem problem;
     problem.letters = alignment.letters;
@@ -168,21 +152,58 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     problem.letter_count = alignment.alphabet->size();
     problem.lambda_single = parameters.lambda_single;
     problem.lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
+    if (parameters.tolerance >= kCoarseTolerance) problem.objective_error = 1e-6;
     if (parameters.compatible == "ccmpred") {
+        problem.objective_error = 1e-9;
         problem.scaled = false;
         problem.pair_metric = 2;
     }
-    const Model start = parameters.initial.empty() ? independent_model(alignment)
-                                                   : read_model(parameters.initial, alignment);
+    const int threads = resolve_threads(context);
+    const Model start = parameters.initial.empty()
+                            ? Model{independent_fields(alignment, threads), {}}
+                            : read_model(parameters.initial, alignment);
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
-    if (parameters.compatible == "ccmpred") {
-        fit_compatible(problem, start, parameters.iterations, context, *kernel, result);
-    } else {
-        fit(problem, alignment, parameters, start, context, *kernel, result);
-    }
-    result.raw = frobenius_scores(result.model, resolve_threads(context));
-    result.corrected = parameters.apc ? average_product_correction(result.raw) : result.raw;
+    const int end =
+        parameters.compatible == "ccmpred"
+            ? fit_compatible(problem, start, parameters.iterations, context, *kernel, result)
+            : fit(problem, alignment, parameters, start, context, *kernel, result);
+    result.raw = kernel->raw_scores(end, threads);
+    if (parameters.models) result.model = kernel->model(end);
+    result.corrected =
+        parameters.apc ? average_product_correction(result.raw, threads) : result.raw;
     return result;
+}
+
+}  // namespace
+
+std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
+                                     const Context& context) {
+    check_input(alignment, parameters);
+    if (!parameters.weights) return std::vector<double>(alignment.sequence_count(), 1.0);
+    return weights::sequence_weights(alignment.letters, parameters.threshold, context);
+}
+
+bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
+                      const Context& context) {
+    return parameters.weights &&
+           weights::gpu_pays(alignment.sequence_count(), alignment.column_count(),
+                             resolve_threads(context));
+}
+
+Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
+    check_input(alignment, parameters);
+    check_memory(alignment, parameters, context);
+    return fit_and_score(alignment, parameters, sequence_weights(alignment, parameters, context),
+                         context);
+}
+
+Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
+           const Context& context) {
+    check_input(alignment, parameters);
+    check_memory(alignment, parameters, context);
+    if (static_cast<Index>(weights.size()) != alignment.sequence_count())
+        throw std::logic_error("weights of another alignment");
+    return fit_and_score(alignment, parameters, std::move(weights), context);
 }
 
 }  // namespace pleat::couplings

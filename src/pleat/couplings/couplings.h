@@ -24,6 +24,7 @@ struct Parameters {
     double tolerance = 1e-4;         ///< certified relative gap of the objective at which to stop
     std::string compatible;          ///< "" or "ccmpred": that program's optimiser and stop
     std::string initial;             ///< couplings.npz of an earlier run to start from; "" = from the column counts
+    bool models = true;              ///< false: no Result::model
 };
 
 /// The options with names, ranges and help, bound to `parameters`.
@@ -49,7 +50,7 @@ enum class Ending { converged, settled, iteration_limit, stalled };
 
 /// What a fit gives back.
 struct Result {
-    Model model;
+    Model model;  ///< empty without Parameters::models: then it never leaves the device
     Array<double, 2> raw;        ///< Frobenius norms of the centred couplings, L x L, symmetric, diagonal 0
     Array<double, 2> corrected;  ///< raw after APC and shift to a least value of 0 (raw itself without APC)
     std::vector<double> weights; ///< one a sequence
@@ -67,8 +68,20 @@ struct Result {
 /// (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// Bytes of memory that run() needs on the given device, beyond the alignment itself. For `cuda` they
-/// are the GPU's.
+/// The two halves of run(): first one weight a sequence, then the fit with them. The weights need no
+/// GPU, so that one may start meanwhile, unless weights_want_gpu().
+std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
+                                     const Context& context);
+Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
+           const Context& context);
+
+/// Whether the weights should wait until a GPU is settled on, as it computes them sooner than the
+/// context's threads do while it starts.
+bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
+                      const Context& context);
+
+/// Bytes of memory that a fit needs on the given device, beyond the alignment and models
+/// (Parameters::models, Parameters::initial) on the host. For `cuda` they are the GPU's.
 std::int64_t memory_needed(Index sequences, Index columns, int letters, const Device& device,
                            int threads);
 

@@ -2,44 +2,101 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "pleat/core/view.h"
 
 namespace pleat::couplings::cuda {
 
-/// A CTA of the one-hot products makes this many rows and columns of the result.
-constexpr int kTileRows = 384, kTileColumns = 96;
-/// Sequences of one partial sum of the softmax passes, and the bytes of one.
-constexpr Index kSequenceChunk = 1024, kPartialBytes = 1304;
-/// The Gram matrix of the letters but the gap has one thread an element, 256 at most.
-constexpr int kMostLetterCodes = 23;
+/// A CTA of the one-hot products makes this many rows and columns of the result, and takes the inner
+/// index in steps of this depth.
+constexpr int kTileRows = 128, kTileColumns = 256, kTileDepth = 64;
+/// Codes of letters, the gap's included, that the softmax steps have room for.
+constexpr int kMostLetterCodes = 24;
+/// Partial sums of the softmax passes: at most so many a column, of so many bytes.
+constexpr Index kMostChunks = 16, kPartialBytes = 1208;
+/// Columns that one CTA of the steps over pairs takes at a time.
+constexpr int kPairColumns = 8;
+/// Sequences of one CTA of the softmax steps.
+constexpr int kSequenceTile = 256;
 
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
-/// Rows are (letter, column) in `row` letters a column, of which `letters` count.
+/// Gap and one other letter need no place: logits are taken relative to the gap's, and the gap's sums
+/// follow from those of the other letters. So a column has `row` letters, q - 1 rounded up to 4, and
+/// (column, letter) is the flat index column * row + letter.
 struct Layout {
     Index sequences, columns;
     int letters;
+    int parts = 2;   ///< float16 numbers that stand for one float in the operands
+    int blocks = 1;  ///< of columns, worked on one after the other where not all fit at once
 
-    constexpr int row() const { return letters <= 8 ? 8 : 24; }
+    constexpr int free_letters() const { return letters - 1; }
+    constexpr int row() const { return (free_letters() + 3) / 4 * 4; }
     constexpr Index padded_sequences() const { return round_up(sequences, kTileRows); }
-    constexpr Index padded_columns() const { return round_up(columns, kTileRows / row()); }
-    /// Rows of the dense operand and of the second product.
-    constexpr Index operand_rows() const { return padded_columns() * row(); }
-    /// Elements from one row to the next.
-    constexpr Index pitch() const { return round_up(columns * row(), kTileColumns); }
-    constexpr Index chunks() const { return (sequences + kSequenceChunk - 1) / kSequenceChunk; }
+    constexpr Index flat() const { return columns * row(); }
+    constexpr Index depth() const { return round_up(flat(), kTileDepth); }
+    constexpr Index width() const { return round_up(flat(), kTileColumns); }
+    /// Columns of a block; 64 of them fill whole tiles for every number of letters.
+    constexpr Index block_columns() const {
+        return blocks == 1 ? columns : round_up((columns + blocks - 1) / blocks, 64);
+    }
+    constexpr Index block_width() const { return round_up(block_columns() * row(), kTileColumns); }
+    /// Columns of the letter tiles: those that a stage may read behind the last one included.
+    constexpr int letter_columns() const {
+        return static_cast<int>(columns) + kTileRows / row() + 3;
+    }
+    constexpr Index chunk() const {
+        return round_up((sequences + kMostChunks - 1) / kMostChunks, 4 * kSequenceTile);
+    }
+    constexpr Index chunks() const { return (sequences + chunk() - 1) / chunk(); }
+    constexpr Index sequence_tiles() const {
+        return (padded_sequences() + kSequenceTile - 1) / kSequenceTile;
+    }
+    constexpr Index pair_tiles() const { return (columns + kPairColumns - 1) / kPairColumns; }
     constexpr Index fields() const { return columns * letters; }
     constexpr Index pairs() const { return columns * (columns - 1) / 2 * letters * letters; }
+
+    constexpr Index dense_size() const { return parts * block_width() * depth(); }
+    constexpr Index product_size() const {
+        return (blocks == 1 ? 1 : 2) * block_width() * block_width();
+    }
+    constexpr Index residual_size() const { return parts * width() * padded_sequences(); }
+    constexpr Index letter_size() const { return padded_sequences() * letter_columns(); }
 
     /// Bytes on the device with this many slots.
     constexpr std::int64_t bytes(int slots) const {
         const std::int64_t vectors = 4 * slots * (fields() + pairs());
-        const std::int64_t dense = 8 * operand_rows() * pitch();       // two bf16 parts, products
-        const std::int64_t logits = 8 * padded_sequences() * pitch();  // sums, two bf16 residuals
-        const std::int64_t letters_kept = padded_sequences() * (2 * padded_columns() + columns + 4);
-        return vectors + dense + logits + letters_kept + kPartialBytes * chunks() * columns;
+        const std::int64_t operands = 2 * (dense_size() + residual_size() + letter_size());
+        const std::int64_t results = 4 * (product_size() + width() * padded_sequences());
+        const std::int64_t sums = 4 * pair_tiles() * block_width() + 4 * sequence_tiles() * width() +
+                                  16 * pair_tiles() * columns + kPartialBytes * chunks() * columns;
+        return vectors + operands + results + sums + 4 * padded_sequences();
     }
 };
+
+/// What a fit takes on the device besides its layout: the alignment while it is laid out, the scores,
+/// and what allocations are rounded up by.
+constexpr std::int64_t extra_bytes(const Layout& layout) {
+    return layout.sequences * layout.columns + 8 * layout.columns * layout.columns +
+           (std::int64_t{64} << 20);
+}
+
+/// The layout with the fewest blocks that fits into `available` bytes, or the smallest there is.
+constexpr Layout fit_layout(Layout layout, int slots, std::int64_t available) {
+    Layout smallest = layout;
+    for (const int blocks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+        if (blocks > 1 && (layout.columns + blocks - 1) / blocks <= 64) break;
+        layout.blocks = blocks;
+        if (layout.bytes(slots) + extra_bytes(layout) <= available) return layout;
+        if (layout.bytes(slots) < smallest.bytes(slots)) smallest = layout;
+    }
+    return smallest;
+}
+
+/// Bytes that a fit with this layout is announced and admitted with.
+constexpr std::int64_t bytes_needed(const Layout& layout, int slots) {
+    return layout.bytes(slots) + extra_bytes(layout);
+}
 
 }  // namespace pleat::couplings::cuda

@@ -30,6 +30,9 @@ struct Problem {
     bool scaled = true;
     /// Inner products count each pair this many times (2 where a program stores both orders).
     double pair_metric = 1;
+    /// Relative error of f that a kernel may make by rounding: a GPU takes one float16 number for each
+    /// coupling and residual from 1e-6 on, two below.
+    double objective_error = 1e-9;
 };
 
 /// What one evaluation gives besides the gradient.
@@ -59,17 +62,33 @@ public:
 
     virtual Model model(int slot) const = 0;
     virtual void set_model(int slot, const Model& model) = 0;
+    /// frobenius_scores() of the slot's model, made where the slot is.
+    virtual Array<double, 2> raw_scores(int slot, int threads) const;
+    /// Like set_model() with these fields [column, letter] and couplings of zero.
+    virtual void set_fields(int slot, View<const float, 2> fields);
+
+    /// Relative error of f by rounding, about.
+    virtual double rounding() const { return 1e-9; }
 
     /// Accuracy wanted of the fields: their part of the certified gap, absolute.
     double field_gap = 1e-6;
 };
+
+/// Puts the model into the slot; one without pairs (an empty array) has couplings of zero.
+void set_start(Kernel& kernel, int slot, const Model& start);
 
 /// The one place where a device is chosen. Throws DeviceError when this build or machine lacks it.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, int threads);
-/// On the GPU of this number; at most 23 letters. DeviceError where there is none or it is full.
-std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, int index);
+/// What the CUDA kernel settles by itself, to be set by tests.
+struct CudaChoices {
+    bool portable = false;  ///< without the instructions of compute capability 9.0
+    int blocks = 0;         ///< of columns worked on one after the other; 0: as few as fit
+};
+/// On the GPU of this number; at most 24 letters. DeviceError where there is none or it is full.
+std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, int index,
+                                         const CudaChoices& choices = {});
 
 }  // namespace pleat::couplings

@@ -9,6 +9,7 @@
 #include "pleat/couplings/column_work.h"
 #include "pleat/couplings/field_newton.h"
 #include "pleat/couplings/kernel.h"
+#include "pleat/couplings/scores.h"
 
 namespace pleat::couplings {
 
@@ -35,6 +36,8 @@ public:
 
     Model model(int slot) const override;
     void set_model(int slot, const Model& model) override;
+    Array<double, 2> raw_scores(int slot, int threads) const override;
+    void set_fields(int slot, View<const float, 2> fields) override;
 
 private:
     // What one thread works in.
@@ -55,6 +58,8 @@ private:
                                 scaling_.factor * spread_(j, b) * spread_(i, a));
     }
 
+    /// e_ij(a,b) of the pair i < j of a slot, [a, b].
+    void unscaled_block(int slot, Index i, Index j, View<float, 2> out) const;
     /// Zeroes with all threads: large slots take most of their time in page faults.
     void clear(float* data, Index count);
     Evaluation evaluate(int x, int gradient, bool best_fields);
@@ -251,22 +256,45 @@ CpuKernel::ColumnResult CpuKernel::column(int x, int gradient, Index i, bool bes
     return result;
 }
 
+void CpuKernel::unscaled_block(int slot, Index i, Index j, View<float, 2> out) const {
+    const float* from = pairs(slot) + pair_index(i, j, columns_) * block();
+    for (int a = 0; a < letter_count_; ++a) {
+        for (int b = 0; b < letter_count_; ++b) {
+            out(a, b) = from[b * stride_ + a] * scale(i, a, j, b);
+        }
+    }
+}
+
 Model CpuKernel::model(int slot) const {
-    Model model{Array<float, 2>(columns_, letter_count_),
-                Array<float, 3>(columns_ * (columns_ - 1) / 2, letter_count_, letter_count_)};
+    Model model{
+        Array<float, 2>(columns_, letter_count_),
+        Array<float, 3>::unset(columns_ * (columns_ - 1) / 2, letter_count_, letter_count_)};
     parallel_for(threads_, columns_, [&](Index i, int) {
         std::copy_n(slots_[slot].data() + i * stride_, letter_count_, &model.fields(i, 0));
         for (Index j = i + 1; j < columns_; ++j) {
-            const Index pair = pair_index(i, j, columns_);
-            const float* from = pairs(slot) + pair * block();
-            for (int a = 0; a < letter_count_; ++a) {
-                for (int b = 0; b < letter_count_; ++b) {
-                    model.pairs(pair, a, b) = from[b * stride_ + a] * scale(i, a, j, b);
-                }
-            }
+            unscaled_block(slot, i, j, model.pairs[pair_index(i, j, columns_)]);
         }
     });
     return model;
+}
+
+Array<double, 2> CpuKernel::raw_scores(int slot, int threads) const {
+    Array<double, 2> scores(columns_, columns_);
+    parallel_for(threads, columns_, [&](Index i, int) {
+        Array<float, 2> block(letter_count_, letter_count_);
+        for (Index j = i + 1; j < columns_; ++j) {
+            unscaled_block(slot, i, j, block);
+            scores(i, j) = scores(j, i) = centred_norm(block.view());
+        }
+    });
+    return scores;
+}
+
+void CpuKernel::set_fields(int slot, View<const float, 2> fields) {
+    clear(pairs(slot), pair_floats_);
+    for (Index i = 0; i < columns_; ++i) {
+        std::copy_n(&fields(i, 0), letter_count_, slots_[slot].data() + i * stride_);
+    }
 }
 
 void CpuKernel::set_model(int slot, const Model& model) {

@@ -3,6 +3,7 @@
 
 #include "pleat/bio/alignment.h"
 #include "pleat/core/context.h"
+#include "pleat/couplings/couplings.h"
 
 namespace pleat::couplings {
 
@@ -11,6 +12,15 @@ constexpr int kHistory = 4;
 
 /// Says what the fit needs and what there is. Throws DeviceError when it does not fit, with the
 /// number of columns that would, or when the named GPU is absent.
-void check_memory(const Alignment& alignment, const Context& context);
+void check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context);
+
+/// Bytes that a fit takes beyond its alignment.
+struct MemoryDemand {
+    std::int64_t host = 0;
+    std::int64_t gpu = 0;        ///< 0 where the context's device is none
+    std::int64_t least_gpu = 0;  ///< where the columns are worked on in blocks
+};
+MemoryDemand memory_demand(const Alignment& alignment, const Parameters& parameters,
+                           const Context& context);
 
 }  // namespace pleat::couplings

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <future>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "pleat/core/job_pool.h"
+#include "pleat/core/line_text.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
-#include "pleat/core/parallel.h"
 #include "pleat/core/version.h"
 #include "pleat/couplings/model_file.h"
 #include "pleat/couplings/plmc_file.h"
@@ -26,30 +29,55 @@ void append(Text& text, fmt::format_string<Arguments...> format, Arguments&&... 
     fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
 }
 
-void write(RunDirectory& run, std::string_view name, const Text& text) {
-    write_text(run.output(name), {text.data(), text.size()});
-}
+/// Writes files behind the work that goes on; the first failure, in the files' order, comes at
+/// end().
+class FileWriters {
+public:
+    explicit FileWriters(int threads) : behind_(threads > 1) {}
+    template <class Action>
+    void add(Action action) {
+        files_.push_back(behind_ ? run_behind(std::move(action))
+                                 : std::async(std::launch::deferred, std::move(action)));
+    }
+    void add(const std::filesystem::path& path, TextPieces pieces) {
+        add([path, pieces = std::move(pieces)] { write_text(path, pieces); });
+    }
+    void end() {
+        for (std::future<void>& file : files_) file.wait();
+        for (std::future<void>& file : files_) file.get();
+    }
+
+private:
+    bool behind_;
+    std::vector<std::future<void>> files_;
+};
 
 /// "NA" where there is no number.
-std::string number_or_none(double value, const char* format) {
-    return std::isnan(value) ? "NA" : fmt::format(fmt::runtime(format), value);
+std::string number_or_none(double value, int decimals) {
+    std::string text;
+    if (std::isnan(value)) return "NA";
+    append_number(text, value, std::chars_format::fixed, decimals);
+    return text;
 }
 
-void write_scores(RunDirectory& run, const Report& report) {
-    NpzWriter writer(run.output("scores.npz"));
+void write_scores(const std::filesystem::path& path, const Report& report) {
+    NpzWriter writer(path);
     writer.add("raw", report.result.raw.view());
     writer.add("corrected", report.result.corrected.view());
     writer.add("columns", report.alignment.columns.data(), {report.alignment.column_count()});
     writer.close();
+}
 
-    // CCMpred's layout: a tab behind every number, the last of a row included.
-    Text text;
+// CCMpred's layout: a tab behind every number, the last of a row included.
+TextPieces score_matrix(const Report& report, int threads) {
     const View<const double, 2> scores = report.result.corrected;
-    for (Index i = 0; i < scores.extent(0); ++i) {
-        for (Index j = 0; j < scores.extent(1); ++j) append(text, "{:.20e}\t", scores(i, j));
-        text.push_back('\n');
-    }
-    write(run, "scores.mat", text);
+    return make_lines(threads, scores.extent(0), [&](Index i, std::string& text) {
+        for (const double score : scores[i]) {
+            append_number(text, score, std::chars_format::scientific, 20);
+            text += '\t';
+        }
+        text += '\n';
+    });
 }
 
 /// "ALA 52A", or "NA" twice.
@@ -60,28 +88,39 @@ std::string residue_cells(const KnownStructure& known, Index column) {
     return fmt::format("{}\t{}", found.name, found.id());
 }
 
-void write_contact_table(RunDirectory& run, const Report& report) {
-    Text text;
-    append(text, "rank\ti\tj\tletter_i\tletter_j\t");
-    if (report.structure != nullptr)
-        append(text, "residue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\t");
-    append(text, "raw\tcorrected\tz\tprobability\n");
-    Index rank = 0;
-    for (const RankedPair& pair : report.pairs) {
-        const Index i = report.alignment.columns[static_cast<std::size_t>(pair.i)];
-        const Index j = report.alignment.columns[static_cast<std::size_t>(pair.j)];
-        append(text, "{}\t{}\t{}\t{}\t{}\t", ++rank, i + 1, j + 1,
-               report.reference.letters[static_cast<std::size_t>(i)],
-               report.reference.letters[static_cast<std::size_t>(j)]);
-        if (report.structure != nullptr) {
-            append(text, "{}\t{}\t{}\t", residue_cells(*report.structure, pair.i),
-                   residue_cells(*report.structure, pair.j),
-                   number_or_none(report.structure->distances(pair.i, pair.j), "{:.2f}"));
-        }
-        append(text, "{:.9g}\t{:.9g}\t{:.4f}\t{}\n", pair.raw, pair.corrected, pair.z,
-               number_or_none(pair.probability, "{:.6f}"));
+void append_contact(const Report& report, Index rank, std::string& text) {
+    const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+    const Index i = report.alignment.columns[static_cast<std::size_t>(pair.i)];
+    const Index j = report.alignment.columns[static_cast<std::size_t>(pair.j)];
+    for (const Index number : {rank + 1, i + 1, j + 1}) {
+        append_integer(text, number);
+        text += '\t';
     }
-    write(run, "contacts.tsv", text);
+    for (const Index column : {i, j}) {
+        text += report.reference.letters[static_cast<std::size_t>(column)];
+        text += '\t';
+    }
+    if (report.structure != nullptr) {
+        text += residue_cells(*report.structure, pair.i) + '\t' +
+                residue_cells(*report.structure, pair.j) + '\t' +
+                number_or_none(report.structure->distances(pair.i, pair.j), 2) + '\t';
+    }
+    for (const double score : {pair.raw, pair.corrected}) {
+        append_number(text, score, std::chars_format::general, 9);
+        text += '\t';
+    }
+    append_number(text, pair.z, std::chars_format::fixed, 4);
+    text += '\t' + number_or_none(pair.probability, 6) + '\n';
+}
+
+TextPieces contact_table(const Report& report, int threads) {
+    TextPieces pieces =
+        make_lines(threads, static_cast<Index>(report.pairs.size()),
+                   [&](Index rank, std::string& text) { append_contact(report, rank, text); });
+    std::string head = "rank\ti\tj\tletter_i\tletter_j\t";
+    if (report.structure != nullptr) head += "residue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\t";
+    pieces.insert(pieces.begin(), head + "raw\tcorrected\tz\tprobability\n");
+    return pieces;
 }
 
 /// The reference row without gaps and, for each column of the source, its residue's number from 1; 0
@@ -108,7 +147,7 @@ std::string one_word(std::string name) {
 
 // CASP's contact format (RR of CASP 11 to 13): at most 50 letters a line, pairs i < j in the numbers
 // of the target's residues, the range of distances in angstrom, and falling probabilities.
-void write_casp_contacts(RunDirectory& run, const Report& report) {
+TextPieces casp_contacts(const Report& report, int threads) {
     constexpr std::size_t kLettersPerLine = 50;
     const TargetSequence target = target_sequence(report.reference);
     Text text;
@@ -120,16 +159,25 @@ void write_casp_contacts(RunDirectory& run, const Report& report) {
     append(text, "REMARK Numbers count the residues of the target's row, gaps left out.\nMODEL 1\n");
     for (std::size_t at = 0; at < target.letters.size(); at += kLettersPerLine)
         append(text, "{}\n", target.letters.substr(at, kLettersPerLine));
-    for (const RankedPair& pair : report.pairs) {
-        const Index i = target.numbers[static_cast<std::size_t>(
-            report.alignment.columns[static_cast<std::size_t>(pair.i)])];
-        const Index j = target.numbers[static_cast<std::size_t>(
-            report.alignment.columns[static_cast<std::size_t>(pair.j)])];
-        if (i > 0 && j > 0 && !std::isnan(pair.probability))
-            append(text, "{} {} 0 8 {:.6f}\n", i, j, pair.probability);
-    }
-    append(text, "END\n");
-    write(run, "contacts.rr", text);
+    const auto number = [&](Index column) {
+        return target.numbers[static_cast<std::size_t>(
+            report.alignment.columns[static_cast<std::size_t>(column)])];
+    };
+    TextPieces pieces = make_lines(
+        threads, static_cast<Index>(report.pairs.size()), [&](Index rank, std::string& line) {
+            const RankedPair& pair = report.pairs[static_cast<std::size_t>(rank)];
+            const Index i = number(pair.i), j = number(pair.j);
+            if (i == 0 || j == 0 || std::isnan(pair.probability)) return;
+            append_integer(line, i);
+            line += ' ';
+            append_integer(line, j);
+            line += " 0 8 ";
+            append_number(line, pair.probability, std::chars_format::fixed, 6);
+            line += '\n';
+        });
+    pieces.insert(pieces.begin(), {text.data(), text.size()});
+    pieces.emplace_back("END\n");
+    return pieces;
 }
 
 const char* name_of(ContactAtoms atoms) {
@@ -141,7 +189,8 @@ const char* name_of(ContactAtoms atoms) {
     return "";
 }
 
-void write_evaluation(RunDirectory& run, const Report& report) {
+void write_evaluation(const std::filesystem::path& table, const std::filesystem::path& json_path,
+                      const Report& report) {
     const ContactEvaluation& evaluation = *report.evaluation;
     const KnownStructure& known = *report.structure;
     Text text;
@@ -149,14 +198,14 @@ void write_evaluation(RunDirectory& run, const Report& report) {
     nlohmann::ordered_json precisions = nlohmann::ordered_json::array();
     for (const Precision& entry : evaluation.precisions) {
         append(text, "{}\t{}\t{}\t{}\t{}\n", entry.range, entry.depth, entry.pairs, entry.correct,
-               number_or_none(entry.precision, "{:.6f}"));
+               number_or_none(entry.precision, 6));
         precisions.push_back({{"range", entry.range},
                               {"depth", entry.depth},
                               {"pairs", entry.pairs},
                               {"correct", entry.correct},
                               {"precision", entry.precision}});
     }
-    write(run, "evaluation.tsv", text);
+    write_text(table, std::string_view(text.data(), text.size()));
 
     const nlohmann::ordered_json json = {{"structure", known.structure.source.string()},
                                          {"chain", known.map.chain_name},
@@ -169,35 +218,52 @@ void write_evaluation(RunDirectory& run, const Report& report) {
                                          {"contacts", evaluation.contacts},
                                          {"precision", precisions}};
     const auto replace = nlohmann::ordered_json::error_handler_t::replace;
-    write_text(run.output("evaluation.json"), json.dump(2, ' ', false, replace) + "\n");
+    write_text(json_path, json.dump(2, ' ', false, replace) + "\n");
+}
+
+std::string fitted_reference(const Report& report) {
+    std::string letters;
+    for (const Index column : report.alignment.columns)
+        letters += report.reference.letters[static_cast<std::size_t>(column)];
+    return letters;
 }
 
 }  // namespace
 
-void write_results(RunDirectory& run, const Report& report) {
-    write_scores(run, report);
-    write_contact_table(run, report);
+void write_results(RunDirectory& run, const Report& report, int threads) {
+    // Named in the manifest's order, written with what takes longest first.
+    const auto scores = run.output("scores.npz"), matrix = run.output("scores.mat");
+    const auto table = run.output("contacts.tsv");
     // The format is of probabilities, and those are calibrated for corrected scores of proteins.
     const bool is_protein = report.alignment.alphabet->kind() == Alphabet::Kind::protein;
-    if (is_protein && report.parameters.apc) write_casp_contacts(run, report);
-    write_npy(run.output("weights.npy"), report.result.weights.data(),
-              {static_cast<Index>(report.result.weights.size())});
-    if (report.structure != nullptr && report.evaluation != nullptr) write_evaluation(run, report);
-}
-
-void write_models(RunDirectory& run, const Report& report, int threads) {
-    std::string reference;
-    for (const Index column : report.alignment.columns)
-        reference += report.reference.letters[static_cast<std::size_t>(column)];
-    const std::filesystem::path npz = run.output("couplings.npz"), plmc = run.output("model.plmc");
-    parallel_for(std::min(threads, 2), 2, [&](Index file, int) {
-        if (file == 0) {
-            write_model(npz, report.result.model, report.alignment);
-        } else {
-            write_plmc_model(plmc, report.alignment, report.parameters, report.result, reference,
-                             threads);
-        }
+    const bool has_casp = is_protein && report.parameters.apc;
+    const std::filesystem::path casp = has_casp ? run.output("contacts.rr") : "";
+    const auto weights = run.output("weights.npy");
+    FileWriters writers(threads);
+    if (report.structure != nullptr && report.evaluation != nullptr) {
+        writers.add(
+            [&report, table = run.output("evaluation.tsv"), json = run.output("evaluation.json")] {
+                write_evaluation(table, json, report);
+            });
+    }
+    if (report.parameters.models) {
+        writers.add([&report, path = run.output("couplings.npz")] {
+            write_model(path, report.result.model, report.alignment);
+        });
+        writers.add([&report, threads, path = run.output("model.plmc")] {
+            write_plmc_model(path, report.alignment, report.parameters, report.result,
+                             fitted_reference(report), threads);
+        });
+    }
+    writers.add([&report, scores] { write_scores(scores, report); });
+    writers.add([&report, weights] {
+        write_npy(weights, report.result.weights.data(),
+                  {static_cast<Index>(report.result.weights.size())});
     });
+    writers.add(matrix, score_matrix(report, threads));
+    writers.add(table, contact_table(report, threads));
+    if (has_casp) writers.add(casp, casp_contacts(report, threads));
+    writers.end();
 }
 
 }  // namespace pleat::couplings

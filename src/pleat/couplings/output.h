@@ -44,11 +44,11 @@ struct Report {
 };
 
 /// Writes scores.npz (`raw`, `corrected`: L x L; `columns`), scores.mat, contacts.tsv, contacts.rr
-/// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json; README.md
-/// of this folder describes each. OutputError where a file cannot be written.
-void write_results(RunDirectory& run, const Report& report);
-
-/// Writes couplings.npz and model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2.
-void write_models(RunDirectory& run, const Report& report, int threads);
+/// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json;
+/// README.md of this folder describes each. With Parameters::models also couplings.npz and
+/// model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2. Files are written at the same
+/// time, by a thread each where there are several. OutputError, of the first, where files cannot be
+/// written.
+void write_results(RunDirectory& run, const Report& report, int threads);
 
 }  // namespace pleat::couplings

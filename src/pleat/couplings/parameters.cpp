@@ -54,6 +54,10 @@ std::vector<Field> fields(Parameters& p) {
                     .help = "Start from the couplings.npz of an earlier run over the same columns",
                     .letter = 'i',
                     .value_name = "FILE"});
+    list.push_back({.name = "models",
+                    .target = &p.models,
+                    .help = "Write couplings.npz and model.plmc, which are large",
+                    .negated_flag = true});
     return list;
 }
 

@@ -2,6 +2,7 @@
 #include "pleat/couplings/plmc_file.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -52,15 +53,14 @@ struct Layout {
     void column(View<const T, 1> values) {
         for (const int a : order) number(values(a));
     }
-    template <class T>
-    void block(View<const T, 2> values) {
-        std::vector<float> row;
-        row.reserve(order.size() * order.size());
-        for (const int a : order)
-            for (const int b : order) row.push_back(static_cast<float>(values(a, b)));
-        file.write(row.data(), row.size() * sizeof(float));
-    }
 };
+
+/// One block's numbers in plmc's order of letters, behind those in `row`.
+template <class T>
+void append_block(View<const T, 2> values, const std::vector<int>& order, std::vector<float>& row) {
+    for (const int a : order)
+        for (const int b : order) row.push_back(static_cast<float>(values(a, b)));
+}
 
 void write_head(Layout& layout, const Alignment& alignment, const Parameters& parameters,
                 const Result& result, std::string_view reference) {
@@ -92,17 +92,18 @@ void write_columns(Layout& layout, const Alignment& alignment, const Result& res
     for (Index i = 0; i < columns; ++i) layout.column<float>(result.model.fields[i]);
 }
 
-void write_pair_frequencies(Layout& layout, const Alignment& alignment, const Result& result,
-                            int threads) {
-    const Index columns = alignment.column_count();
-    for (Index first = 0; first < columns - 1; first += threads) {
-        const Index count = std::min<Index>(threads, columns - 1 - first);
-        std::vector<Array<double, 3>> rows(static_cast<std::size_t>(count));
-        parallel_for(threads, count, [&](Index k, int) {
-            rows[static_cast<std::size_t>(k)] = pair_frequencies(alignment, result.weights, first + k);
-        });
-        for (const Array<double, 3>& row : rows)
-            for (Index j = 0; j < row.extent(0); ++j) layout.block<double>(row[j]);
+/// Writes `numbers(i)` for each column but the last, in their order; several threads make them.
+void write_rows(Layout& layout, Index columns, int threads,
+                const std::function<std::vector<float>(Index)>& numbers) {
+    std::vector<std::vector<float>> rows(static_cast<std::size_t>(std::max(threads, 1)));
+    for (Index first = 0; first < columns - 1; first += std::ssize(rows)) {
+        const Index count = std::min<Index>(std::ssize(rows), columns - 1 - first);
+        parallel_for(threads, count,
+                     [&](Index k, int) { rows[static_cast<std::size_t>(k)] = numbers(first + k); });
+        for (Index k = 0; k < count; ++k) {
+            const std::vector<float>& row = rows[static_cast<std::size_t>(k)];
+            layout.file.write(row.data(), row.size() * sizeof(float));
+        }
     }
 }
 
@@ -136,9 +137,20 @@ void write_plmc_model(const std::filesystem::path& path, const Alignment& alignm
     Layout layout{OutputFile(path), plmc_order(*alignment.alphabet)};
     write_head(layout, alignment, parameters, result, reference);
     write_columns(layout, alignment, result);
-    write_pair_frequencies(layout, alignment, result, threads);
-    for (Index pair = 0; pair < result.model.pairs.extent(0); ++pair)
-        layout.block<float>(result.model.pairs[pair]);
+    const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
+    const auto row_of = [&](Index i, const auto& block) {
+        std::vector<float> row;
+        row.reserve(static_cast<std::size_t>((columns - i - 1) * letters * letters));
+        for (Index j = i + 1; j < columns; ++j) append_block(block(j), layout.order, row);
+        return row;
+    };
+    write_rows(layout, columns, threads, [&](Index i) {
+        const Array<double, 3> shares = pair_frequencies(alignment, result.weights, i);
+        return row_of(i, [&](Index j) { return std::as_const(shares)[j - i - 1]; });
+    });
+    write_rows(layout, columns, threads, [&](Index i) {
+        return row_of(i, [&](Index j) { return result.model.pairs[pair_index(i, j, columns)]; });
+    });
     layout.file.close();
 }
 

@@ -10,8 +10,6 @@
 
 namespace pleat::couplings {
 
-namespace {
-
 double centred_norm(View<const float, 2> block) {
     const Index q = block.extent(0);
     double mean = 0;
@@ -23,8 +21,6 @@ double centred_norm(View<const float, 2> block) {
     }
     return std::sqrt(sum);
 }
-
-}  // namespace
 
 Array<double, 2> frobenius_scores(const Model& model, int threads) {
     const Index columns = model.column_count();
@@ -39,29 +35,36 @@ Array<double, 2> frobenius_scores(const Model& model, int threads) {
     return scores;
 }
 
-Array<double, 2> average_product_correction(View<const double, 2> scores) {
+Array<double, 2> average_product_correction(View<const double, 2> scores, int threads) {
     const Index columns = scores.extent(0);
-    std::vector<double> mean(columns, 0.0);
+    std::vector<double> mean(columns, 0.0), least(columns);
+    parallel_for(threads, columns, [&](Index i, int) {
+        double sum = 0;
+        for (Index j = 0; j < columns; ++j) sum += scores(i, j);
+        mean[i] = sum;
+    });
     double all = 0;
-    for (Index i = 0; i < columns; ++i) {
-        for (Index j = 0; j < columns; ++j) mean[i] += scores(i, j);
-        all += mean[i];
-        mean[i] /= static_cast<double>(columns);
+    for (double& value : mean) {
+        all += value;
+        value /= static_cast<double>(columns);
     }
     all /= static_cast<double>(columns * columns);
 
     Array<double, 2> corrected(columns, columns);
     if (!(all > 0)) return corrected;  // no couplings at all: nothing to correct
-    double least = std::numeric_limits<double>::infinity();
-    for (Index i = 0; i < columns; ++i) {
+    parallel_for(threads, columns, [&](Index i, int) {
+        double lowest = std::numeric_limits<double>::infinity();
         for (Index j = 0; j < columns; ++j) {
-            corrected(i, j) = scores(i, j) - mean[i] * mean[j] / all;
-            if (i != j) least = std::min(least, corrected(i, j));
+            const double value = scores(i, j) - mean[i] * mean[j] / all;
+            corrected(i, j) = value;
+            if (i != j) lowest = std::min(lowest, value);
         }
-    }
-    for (Index i = 0; i < columns; ++i) {
-        for (Index j = 0; j < columns; ++j) corrected(i, j) = i == j ? 0 : corrected(i, j) - least;
-    }
+        least[i] = lowest;
+    });
+    const double shift = *std::min_element(least.begin(), least.end());
+    parallel_for(threads, columns, [&](Index i, int) {
+        for (Index j = 0; j < columns; ++j) corrected(i, j) = i == j ? 0 : corrected(i, j) - shift;
+    });
     return corrected;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "pleat/core/parallel.h"
+
 namespace pleat::weights {
 namespace {
 
@@ -72,9 +74,28 @@ std::uint64_t little_endian_word(const std::uint8_t* bytes) {
     return word;
 }
 
+/// Packs the rows of one group into `bits` [word, plane, sequence in the group].
+void pack_group(View<const std::uint8_t, 2> letters, View<const Index, 1> rows,
+                const std::vector<Index>& order, View<std::uint64_t, 3> bits) {
+    const Index words = bits.extents[0], planes = bits.extents[1];
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(words * kWordColumns), 0);
+    for (Index lane = 0; lane < rows.size(); ++lane) {
+        const std::uint8_t* source = &letters(rows(lane), 0);
+        std::uint8_t* to = row.data();
+        for (const Index column : order) *to++ = source[column];
+        for (Index byte = 0; byte < words * 8; ++byte) {
+            const std::uint64_t codes = little_endian_word(row.data() + 8 * byte);
+            for (Index p = 0; p < planes; ++p) {
+                bits(byte / 8, p, lane) |= gather_plane(codes, static_cast<int>(p))
+                                           << (8 * (byte % 8));
+            }
+        }
+    }
+}
+
 }  // namespace
 
-BitPlanes pack(View<const std::uint8_t, 2> letters) {
+BitPlanes pack(View<const std::uint8_t, 2> letters, int threads) {
     constexpr Index kGroup = BitPlanes::kGroup;
     const Index columns = letters.extent(1);
     const Index words = (columns + kWordColumns - 1) / kWordColumns;
@@ -89,20 +110,11 @@ BitPlanes pack(View<const std::uint8_t, 2> letters) {
     for (const Index u : packed.distinct) ++packed.multiplicity(u / kGroup, u % kGroup);
 
     const std::vector<Index> order = most_diverse_first(letters);
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(words * kWordColumns), 0);
-    for (Index u = 0; u < static_cast<Index>(first.size()); ++u) {
-        const auto source = letters[first[static_cast<std::size_t>(u)]];
-        for (Index i = 0; i < columns; ++i) {
-            row[static_cast<std::size_t>(i)] = source[order[static_cast<std::size_t>(i)]];
-        }
-        for (Index byte = 0; byte < words * 8; ++byte) {
-            const std::uint64_t codes = little_endian_word(row.data() + 8 * byte);
-            for (int p = 0; p < planes; ++p) {
-                packed.bits(u / kGroup, byte / 8, p, u % kGroup) |= gather_plane(codes, p)
-                                                                    << (8 * (byte % 8));
-            }
-        }
-    }
+    parallel_for(threads, groups, [&](Index group, int) {
+        const Index from = group * kGroup, rest = static_cast<Index>(first.size()) - from;
+        pack_group(letters, {first.data() + from, std::min(kGroup, rest)}, order,
+                   packed.bits[group]);
+    });
     return packed;
 }
 

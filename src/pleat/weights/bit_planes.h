@@ -28,7 +28,7 @@ struct BitPlanes {
 /// Packs `letters` [sequence, column]. Equal rows become one with a multiplicity. There are 3, 5 or
 /// 8 planes: enough for codes below 8, 32 or 256. Columns stand in an order of falling diversity,
 /// so that the first words tell most pairs apart; counts of differences do not depend on it.
-BitPlanes pack(View<const std::uint8_t, 2> letters);
+BitPlanes pack(View<const std::uint8_t, 2> letters, int threads = 1);
 
 /// A rectangle of pairs of groups, [first_row, last_row) x [first_column, last_column). Only the
 /// pairs with row <= column are compared.

@@ -28,7 +28,8 @@ public:
     virtual std::vector<Index> neighbours() const = 0;
 };
 
-/// The one place where a device is chosen. For `cuda` it is the CPU kernel too.
+/// The one place where a device is chosen. For `cuda` it is the CPU kernel too, unless gpu_pays()
+/// (weights.h) for this problem and the context's threads. DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
 /// Two loops over sequences and one over columns, as the definition reads; one thread.
@@ -37,5 +38,9 @@ std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 /// Bit planes of the distinct sequences, compared a vector of sequences at a time on
 /// `context.threads` threads.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
+
+/// The same bit planes on the GPU `context.device.index`, packed by `context.threads` threads.
+/// DeviceError where that GPU is absent or has not the memory.
+std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context);
 
 }  // namespace pleat::weights

@@ -170,7 +170,7 @@ constexpr Index kStepWords = Index{1} << 28;
 class CpuKernel final : public Kernel {
 public:
     CpuKernel(const Problem& problem, int threads)
-        : packed_(pack(problem.letters)),
+        : packed_(pack(problem.letters, threads)),
           most_differences_(problem.most_differences),
           threads_(threads),
           counts_(static_cast<Index>(threads), packed_.group_count() * BitPlanes::kGroup) {

@@ -23,9 +23,15 @@ namespace pleat::weights {
 /// `letters` is [sequence, column], any codes. The counts behind the weights are integers, so the
 /// result is the same to the last bit on every device, instruction set and number of threads.
 /// Stage "weights" of the progress; cancellation is polled between blocks of pairs.
-/// Throws UsageError (threshold), Cancelled.
+/// For the device `cuda` the CPU computes what it does in the time that a GPU takes to start: see
+/// gpu_pays. Throws UsageError (threshold), DeviceError (a GPU that is needed and absent, or lacks
+/// memory), Cancelled.
 std::vector<double> sequence_weights(View<const std::uint8_t, 2> letters, double threshold,
                                      const Context& context);
+
+/// Whether weights on a GPU, that is still to be started, are sooner there than from this number of
+/// CPU threads: where these would take more than 0.3 s. Says nothing of whether there is a GPU.
+bool gpu_pays(Index sequences, Index columns, int threads);
 
 /// The sum of the weights: how many independent sequences an alignment amounts to.
 double effective_count(std::span<const double> weights);

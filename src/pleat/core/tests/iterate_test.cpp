@@ -142,6 +142,67 @@ TEST(Iterate, SavesNoMoreOftenThanAsked) {
     EXPECT_TRUE(folder.names().empty());
 }
 
+// A full disk costs the saves, not the work; a stop stays a stop and says that nothing is saved.
+TEST(Iterate, GoesOnWhereItCannotSave) {
+    struct Large : Logistic {
+        std::int64_t bytes() const override { return std::int64_t{1} << 60; }
+    };
+    struct Listener : Recorder {
+        std::vector<std::string> told;
+        void message(std::string_view text) override { told.emplace_back(text); }
+    };
+    const TemporaryFolder folder;
+    Large state;
+    Listener listener;
+    Context context;
+    context.progress = &listener;
+    context.checkpoint = folder.path() / "state.npz";
+    context.checkpoint_seconds = 0;
+    EXPECT_EQ(iterate(context, "steps", state, 5, [&](std::int64_t k) { return state.step(k); }), 5);
+    EXPECT_EQ(state.x, uninterrupted(5));
+    ASSERT_EQ(listener.told.size(), 1u);
+    EXPECT_NE(listener.told[0].find("expected 1.0 EiB of free space, found "), std::string::npos)
+        << listener.told[0];
+    EXPECT_FALSE(std::filesystem::exists(context.checkpoint));
+
+    for (const double seconds : {0.0, 1e9}) {  // with a save that failed before the stop, without
+        Large stopped;
+        listener.stop_after = 3;
+        listener.done.clear();
+        listener.told.clear();
+        context.checkpoint_seconds = seconds;
+        const std::string text = error_text<Cancelled>([&] {
+            iterate(context, "steps", stopped, 5, [&](std::int64_t k) { return stopped.step(k); });
+        });
+        EXPECT_NE(text.find("stopped after 3 steps; the state could not be saved: "),
+                  std::string::npos)
+            << text;
+        EXPECT_NE(text.find("expected 1.0 EiB of free space"), std::string::npos) << text;
+        EXPECT_EQ(listener.told.size(), seconds == 0 ? 1u : 0u);
+    }
+}
+
+TEST(Iterate, AStopTriesNoSaveThatFailedBefore) {
+    struct Counted : Logistic {
+        mutable int saves = 0;
+        void save(NpzWriter&) const override {
+            ++saves;
+            throw OutputError("disk: full");
+        }
+    };
+    const TemporaryFolder folder;
+    Counted state;
+    Recorder recorder;
+    recorder.stop_after = 3;
+    Context context;
+    context.progress = &recorder;
+    context.checkpoint = folder.path() / "state.npz";
+    context.checkpoint_seconds = 0;
+    error_text<Cancelled>(
+        [&] { iterate(context, "steps", state, 5, [&](std::int64_t k) { return state.step(k); }); });
+    EXPECT_EQ(state.saves, 1);
+}
+
 TEST(Iterate, AFinishedCheckpointIsNotContinued) {
     TemporaryFolder folder;
     Context context;
@@ -188,7 +249,7 @@ TEST(Iterate, RefusesForeignAndDamagedCheckpoints) {
     state.name = "another";
     const std::string text = error_text<InputError>([&] { run("run"); });
     EXPECT_NE(text.find("state.npz: expected the state of the same input and options, found "
-                        "another's; remove this checkpoint to start anew"),
+                        "another's; remove this checkpoint, or give --force, to start anew"),
               std::string::npos)
         << text;
     state.name = "logistic";

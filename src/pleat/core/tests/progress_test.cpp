@@ -49,6 +49,17 @@ TEST(ProgressMeter, WorkBeforeAResumeDoesNotRaiseTheRate) {
     EXPECT_EQ(meter.line(), "fit: 1010/1100 (91 %), 1/s, 1 min 30 s left");
 }
 
+TEST(ProgressMeter, UnevenUnitsTellTheirShareOfTheWork) {
+    FakeClock clock;
+    ProgressMeter meter(clock.function());
+    meter.update("families", 2, 12, "", 0.0);
+    clock.now += 30;
+    meter.update("families", 3, 12, "1 running", 0.75);
+    EXPECT_EQ(meter.line(), "families: 3/12 (25 %), 0.0333/s, 10 s left, 1 running");
+    meter.update("families", 4, 12, "", 0.0);  // work that nobody could estimate
+    EXPECT_EQ(meter.line(), "families: 4/12 (33 %), 0.0667/s");
+}
+
 TEST(LogProgress, WritesEveryTenSecondsAndAtStageEnds) {
     FakeClock clock;
     std::vector<std::string> lines;

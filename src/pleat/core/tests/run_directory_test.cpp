@@ -124,6 +124,17 @@ TEST(RunDirectory, RecordsTheRun) {
     EXPECT_TRUE(contains(log, "fit: 2/2 in ")) << log;
 }
 
+TEST(RunDirectory, AnInputThatCannotBeReadEndsUnfinished) {
+    TemporaryFolder folder;
+    {
+        RunDirectory run({.path = folder / "run", .command = "couplings"});
+        write_text(run.output("scores.tsv"), "12345");
+        run.input(folder / "nothing");
+        EXPECT_THROW(run.finish(), InputError);
+    }
+    EXPECT_TRUE(contains(slurp(folder / "run/manifest.json"), "\"status\": \"unfinished\""));
+}
+
 TEST(RunDirectory, RefusesForeignFinishedAndOtherRuns) {
     TemporaryFolder folder;
     const auto refusal = [&](const std::filesystem::path& path, const std::string& command) {

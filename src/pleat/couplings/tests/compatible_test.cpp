@@ -94,6 +94,15 @@ TEST(Compatible, StopsAboveTheOptimumWithHonestFigures) {
     EXPECT_GT(early.evaluations, early.iterations);
 }
 
+TEST(Compatible, EndsAfterTheIterationsAskedFor) {
+    const RandomFamily family(120, 14, 21, 7);
+    Parameters parameters = compatible_parameters();
+    parameters.iterations = 3;
+    const Result result = run(family.alignment(), parameters, {});
+    EXPECT_EQ(result.iterations, 3);
+    EXPECT_EQ(result.ending, Ending::iteration_limit);
+}
+
 TEST(Compatible, ReferenceAndCpuAgreeForAnyThreads) {
     const RandomFamily family(60, 9, 21, 11);
     const Alignment alignment = family.alignment();

@@ -33,7 +33,7 @@ TEST(ContactList, FallsAndKeepsTheSeparation) {
 TEST(ContactList, EqualScoresStandInRowOrder) {
     SmallFamily family(5, 4, Alphabet::protein(), 2);
     family.result.corrected.fill(1);
-    const std::vector<RankedPair> pairs = rank_pairs(family.alignment, family.result, 1);
+    const std::vector<RankedPair> pairs = rank_pairs(family.alignment, family.result, 1, true, 3);
     const std::vector<std::pair<Index, Index>> expected = {{0, 1}, {0, 2}, {0, 3},
                                                            {1, 2}, {1, 3}, {2, 3}};
     ASSERT_EQ(pairs.size(), expected.size());

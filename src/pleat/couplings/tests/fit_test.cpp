@@ -1,12 +1,16 @@
 // Tests of the whole fit: devices agree, tolerances hold, the oracle's contacts come out.
 #include "pleat/couplings/couplings.h"
+#include "pleat/couplings/cuda_layout.h"
 
 #include <gtest/gtest.h>
 
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/error.h"
+#include "pleat/core/memory.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/couplings/memory_check.h"
+#include "pleat/couplings/scores.h"
 #include "pleat/couplings/tests/oracle.h"
 #include "pleat/couplings/tests/random_family.h"
 
@@ -68,15 +72,85 @@ TEST(Fit, CudaReachesTheOptimumOfTheReference) {
     }
 }
 
-// 13 slots of 500 x 21 + 124750 x 441 numbers; dense operand and products, 512 columns of 24 letters
-// each way; logits and residuals of 5376 sequences; letters; 5 partial sums a column.
+// One float16 part is enough for the default tolerance: what is certified holds, weak regularisers
+// included, which magnify rounding in the bound.
+TEST(Fit, CudaConvergesByDefault) {
+    const std::string absence = pleat::test::cuda_absence();
+    if (!absence.empty()) GTEST_SKIP() << absence;
+    for (const double lambda_pair : {0.2, 0.01}) {
+        const Alignment alignment = RandomFamily(700, 24, 21, 47).alignment();
+        Parameters parameters = with_tolerance(1e-8);
+        parameters.lambda_pair = lambda_pair;
+        const double least = run(alignment, parameters, on("cpu")).objective;
+        for (const double tolerance : {1e-3, 1e-4, 1e-5}) {
+            parameters.tolerance = tolerance;
+            const Result result = run(alignment, parameters, on("cuda"));
+            EXPECT_EQ(result.ending, Ending::converged);
+            EXPECT_LE(result.relative_gap, tolerance);
+            EXPECT_LE(result.objective - least, result.relative_gap * result.objective);
+            EXPECT_GE(result.objective - least, -1e-6 * least);
+        }
+    }
+}
+
+// 13 slots of 500 x 21 + 124750 x 441 numbers; operands in two parts and products, 10240 by 10048 for
+// 500 columns of 20 letters; logits, residuals and letters of 5120 sequences.
 TEST(Fit, MemoryOfAGpuIsCounted) {
-    const std::int64_t slots = 13 * 4 * (std::int64_t{10500} + 55014750);
-    const std::int64_t dense = std::int64_t{8} * 12288 * 12000;
-    const std::int64_t logits = std::int64_t{8} * 5376 * 12000;
-    const std::int64_t rest = std::int64_t{5376} * (1024 + 500 + 4) + 1304 * 5 * 500;
-    EXPECT_EQ(memory_needed(5000, 500, 21, Device::parse("cuda"), 1), slots + dense + logits + rest);
-    EXPECT_GT(memory_needed(5000, 3000, 21, Device::parse("cuda"), 1), std::int64_t{100} << 30);
+    const int slots = 13;
+    const cuda::Layout layout{5000, 500, 21};
+    const std::int64_t vectors = std::int64_t{slots} * 4 * (10500 + 55014750);
+    const std::int64_t operands = std::int64_t{4} * 10240 * 10048 + std::int64_t{4} * 10240 * 10240;
+    const std::int64_t of_sequences = std::int64_t{5120} * ((4 + 4) * 10240 + 2 * (500 + 6 + 3) + 4);
+    const std::int64_t sums = 4 * 10240 * (63 + 20) + 500 * (16 * 63 + 1208 * 5);
+    EXPECT_EQ(layout.bytes(slots), vectors + operands + of_sequences + sums);
+}
+
+// What does not fit at once is worked on in blocks of columns, down to 64 of them.
+TEST(Fit, BlocksOfColumnsSaveMemory) {
+    const int slots = 13;
+    const cuda::Layout large{5000, 3000, 21};
+    const std::int64_t all = cuda::bytes_needed(large, slots);
+    EXPECT_EQ(cuda::fit_layout(large, slots, all).blocks, 1);
+    const cuda::Layout less = cuda::fit_layout(large, slots, all - 1);
+    EXPECT_EQ(less.blocks, 2);
+    EXPECT_LT(cuda::bytes_needed(less, slots), all - (std::int64_t{4} << 30));
+    const cuda::Layout least = cuda::fit_layout(large, slots, 0);
+    EXPECT_EQ(least.block_columns(), 128);
+    EXPECT_EQ(memory_needed(5000, 3000, 21, Device::parse("cuda"), 1),
+              cuda::bytes_needed(least, slots));
+    EXPECT_EQ(cuda::fit_layout({5000, 64, 21}, slots, 0).blocks, 1);
+    // Two blocks of so few columns take more than one.
+    EXPECT_EQ(cuda::fit_layout({5000, 130, 21}, slots, 0).blocks, 1);
+}
+
+TEST(Fit, MemoryOnTheHostCountsTheModelsThatAreThere) {
+    const Alignment alignment = RandomFamily(40, 60, 21, 71).alignment();
+    struct Listener : Progress {
+        std::string heard;
+        void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
+        bool cancelled() override { return false; }
+        void message(std::string_view text) override { heard = text; }
+    } listener;
+    Context context = on("cpu");
+    context.progress = &listener;
+    Parameters parameters;
+    const auto announced = [&] {
+        check_memory(alignment, parameters, context);
+        return listener.heard.substr(0, listener.heard.find(" of "));
+    };
+    const std::int64_t model = 4 * 1770 * 441;
+    const std::int64_t without = memory_needed(40, 60, 21, context.device, 1);
+    const std::string text = "40 sequences, 60 columns: needs ";
+    EXPECT_EQ(announced(), text + human_bytes(without + model));
+    parameters.models = false;
+    EXPECT_EQ(announced(), text + human_bytes(without));
+    parameters.initial = "couplings.npz";
+    EXPECT_EQ(announced(), text + human_bytes(without + model));
+    parameters.models = true;
+    EXPECT_EQ(announced(), text + human_bytes(without + 2 * model));
+    parameters.compatible = "ccmpred";
+    parameters.initial = "";
+    EXPECT_EQ(announced(), text + human_bytes(without + 2 * model + 4 * 1260 * 1260));
 }
 
 TEST(Fit, TheToleranceIsKept) {
@@ -134,6 +208,48 @@ TEST(Fit, OptionsDoWhatTheySay) {
     EXPECT_LT(strong, 0.5 * weak);
 }
 
+TEST(Fit, LeavesTheModelOutWhereNobodyWantsIt) {
+    const Alignment alignment = RandomFamily(60, 10, 21, 61).alignment();
+    for (const char* compatible : {"", "ccmpred"}) {
+        Parameters parameters;
+        parameters.compatible = compatible;
+        const Result whole = run(alignment, parameters, on("cpu"));
+        EXPECT_EQ(whole.model.pairs.size(), 45 * 21 * 21);
+        EXPECT_EQ(test::largest_difference(whole.raw, frobenius_scores(whole.model, 1)), 0);
+        parameters.models = false;
+        const Result scores = run(alignment, parameters, on("cpu"));
+        EXPECT_EQ(scores.model.pairs.size(), 0);
+        EXPECT_EQ(scores.model.fields.size(), 0);
+        EXPECT_EQ(scores.objective, whole.objective);
+        EXPECT_EQ(test::largest_difference(scores.corrected, whole.corrected), 0);
+    }
+}
+
+TEST(Fit, TakesWeightsThatWereComputedBefore) {
+    const Alignment alignment = RandomFamily(60, 10, 21, 67).alignment();
+    const Result whole = run(alignment, {}, on("cpu"));
+    std::vector<double> weights = sequence_weights(alignment, {}, on("cpu", 2));
+    EXPECT_EQ(weights, whole.weights);
+    const Result halves = run(alignment, {}, weights, on("cpu"));
+    EXPECT_EQ(halves.objective, whole.objective);
+    for (double& weight : weights) weight = 1;
+    EXPECT_EQ(run(alignment, {}, weights, on("cpu")).effective_sequences, 60);
+    EXPECT_THROW(run(alignment, {}, {1, 1}, on("cpu")), std::logic_error);
+    EXPECT_THROW(sequence_weights(RandomFamily(1, 9, 21, 1).alignment(), {}, on("cpu")),
+                 InputError);
+}
+
+TEST(Fit, OnlyWeightsOfLargeAlignmentsWaitForAGpu) {
+    Alignment alignment = RandomFamily(60, 10, 21, 67).alignment();
+    EXPECT_FALSE(weights_want_gpu(alignment, {}, on("cpu", 1)));
+    alignment.letters = Array<std::uint8_t, 2>(80000, 10);
+    EXPECT_TRUE(weights_want_gpu(alignment, {}, on("cpu", 1)));
+    EXPECT_FALSE(weights_want_gpu(alignment, {}, on("cpu", 16)));
+    Parameters unweighted;
+    unweighted.weights = false;
+    EXPECT_FALSE(weights_want_gpu(alignment, unweighted, on("cpu", 1)));
+}
+
 TEST(Fit, AResumedFitEndsAtTheSameBits) {
     const Alignment alignment = RandomFamily(80, 12, 21, 47).alignment();
     const Result whole = run(alignment, with_tolerance(1e-8), on("cpu"));
@@ -155,7 +271,9 @@ TEST(Fit, AResumedFitEndsAtTheSameBits) {
         context.checkpoint = folder / ("fit" + std::to_string(at) + ".npz");
         EXPECT_THROW(run(alignment, with_tolerance(1e-8), context), Cancelled);
         context.progress = &never;
-        const Result resumed = run(alignment, with_tolerance(1e-8), context);
+        Parameters parameters = with_tolerance(1e-8);
+        parameters.models = false;  // the same fit, whatever is made of it
+        const Result resumed = run(alignment, parameters, context);
         EXPECT_EQ(resumed.objective, whole.objective) << at;
         EXPECT_EQ(resumed.iterations, whole.iterations);
         EXPECT_EQ(resumed.relative_gap, whole.relative_gap);

@@ -58,6 +58,7 @@ TEST(PairIndex, CountsPairsInRowOrder) {
 TEST(AverageProductCorrection, FollowsItsFormula) {
     const Array<double, 2> raw = frobenius_scores(test::random_model(9, 21, 0.3, 5), 1);
     const Array<double, 2> corrected = average_product_correction(raw);
+    EXPECT_EQ(test::largest_difference(average_product_correction(raw, 4), corrected), 0);
     std::vector<double> mean(9, 0.0);
     double all = 0, least = 1e300;
     for (Index i = 0; i < 9; ++i) {

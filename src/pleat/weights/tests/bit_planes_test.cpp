@@ -48,6 +48,8 @@ TEST_P(Packing, KeepsEveryDifferenceAndCountsCopies) {
         }
         EXPECT_EQ(packed.multiplicity(u / 8, u % 8), static_cast<std::uint64_t>(copies));
     }
+    const BitPlanes threaded = pack(letters, 3);
+    EXPECT_TRUE(std::equal(packed.bits.begin(), packed.bits.end(), threaded.bits.begin()));
     std::uint64_t total = 0;
     for (const std::uint64_t copies : packed.multiplicity) total += copies;
     EXPECT_EQ(total, static_cast<std::uint64_t>(sequences));

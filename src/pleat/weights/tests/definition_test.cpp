@@ -121,7 +121,7 @@ TEST(EffectiveCount, IsTheSumOfTheWeights) {
     EXPECT_EQ(effective_count(Weights{}), 0.0);
 }
 
-TEST(Devices, ForCudaTheCpuComputesTheWeights) {
+TEST(Devices, ForCudaTheCpuWeighsSmallAlignments) {
     Context context;
     context.device.kind = Device::Kind::cuda;
     const auto letters = rows({"ACDEF", "ACDEF", "FEDCA"});

@@ -1,0 +1,55 @@
+// Couplings fit: one family from its alignment to the files of its run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common_options.h"
+#include "pleat/couplings/couplings.h"
+
+namespace pleat::program {
+
+/// All options of `pleat couplings`. Families are described in families.h.
+struct CouplingsOptions {
+    RunOptions run;
+    AlignmentOptions alignment;
+    StructureOptions structure;
+    couplings::Parameters parameters;
+    std::int64_t least_separation = 6;
+    std::string list;        ///< file of paths, "" for none
+    std::int64_t jobs = -1;  ///< families at once; -1: by device and threads
+};
+std::vector<Field> output_fields(CouplingsOptions& options);
+/// The options that decide what is computed, in the manifest's order.
+std::vector<Field> result_fields(CouplingsOptions& options);
+
+/// How one family is run.
+struct CouplingsTask {
+    std::filesystem::path folder;
+    std::vector<std::string> arguments;  ///< for the manifest
+    Progress* shown = nullptr;           ///< may be null
+    bool shares_process = false;         ///< other families run at the same time
+    int threads = 0;                     ///< until they are settled; 0: as the options say
+    /// Settles the context's device and threads once the alignment is known; returns why, in one
+    /// line.
+    std::function<std::string(const Alignment&, Context&)> settle;
+    /// Called when the fit has ended and its memory is free again; may be empty.
+    std::function<void()> fitted = {};
+};
+
+/// What a family's run came to.
+struct CouplingsOutcome {
+    Index sequences = 0, columns = 0;
+    double effective_sequences = 0, relative_gap = 0;
+    std::int64_t evaluations = 0;
+    couplings::Ending ending = couplings::Ending::converged;
+    std::string summary;  ///< for standard output
+};
+
+/// Reads options.alignment.path, fits and writes task.folder. Every kind of Error.
+CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task);
+
+}  // namespace pleat::program

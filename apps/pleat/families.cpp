@@ -1,0 +1,347 @@
+// Families: the plan, the workers, and what is told at the end.
+#include "families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <iterator>
+#include <mutex>
+#include <numeric>
+
+#include "failure.h"
+#include "family_machine.h"
+#include "family_progress.h"
+#include "family_table.h"
+#include "pleat/core/error.h"
+#include "pleat/core/finished_run.h"
+#include "pleat/core/folder_claim.h"
+#include "pleat/core/job_pool.h"
+#include "pleat/core/memory.h"
+#include "pleat/core/output_file.h"
+#include "pleat/core/parallel.h"
+#include "pleat/core/read_file.h"
+#include "standard_output.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kTable = "families.tsv";
+constexpr double kTableSeconds = 10;  // least time between two writings while families run
+constexpr int kDeviceOrMemory = 4;  // exit code of DeviceError, and where memory ran out
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+std::vector<std::string> all_paths(const CouplingsOptions& options) {
+    std::vector<std::string> paths = options.alignment.paths;
+    if (options.list.empty()) return paths;
+    std::vector<std::string> listed;
+    if (options.list == "-") {
+        const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+        listed = parse_path_list("stdin", text);
+    } else {
+        const std::vector<std::uint8_t> bytes = read_file(options.list);
+        listed = parse_path_list(options.list,
+                                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    paths.insert(paths.end(), listed.begin(), listed.end());
+    return paths;
+}
+
+/// Refuses what is about one family.
+void check_options(const CouplingsOptions& options, const std::vector<std::string>& paths) {
+    const auto refuse = [&](const std::string& option, const char* what) {
+        throw UsageError(
+            fmt::format("--{}: expected one family, as {} belongs to one, found {} or a "
+                        "list; run that family by itself or leave this out",
+                        option, what, paths.size()));
+    };
+    if (!options.structure.structure.empty()) refuse("structure", "a structure");
+    if (!options.structure.row.empty()) refuse("row", "a row");
+    if (!options.parameters.initial.empty()) refuse("initial", "an earlier model");
+    if (std::find(paths.begin(), paths.end(), "-") != paths.end())
+        throw UsageError(
+            "expected files where there are several families, found '-'; save standard "
+            "input to a file, or run that family by itself");
+    if (std::filesystem::exists(std::filesystem::path(options.run.output) / "manifest.json"))
+        throw UsageError(
+            fmt::format("{}: expected a folder for the runs of several families, found "
+                        "the run of one; choose another folder",
+                        options.run.output));
+}
+
+std::vector<FamilyRecord> make_records(const CouplingsOptions& options,
+                                       const std::vector<std::string>& paths) {
+    std::vector<FamilyRecord> records;
+    for (Family& family : name_families(paths)) {
+        if (family.name == kTable)
+            throw UsageError(
+                fmt::format("expected families of names other than '{}', found '{}'; "
+                            "rename this file",
+                            kTable, family.path));
+        FamilyRecord record;
+        record.folder = std::filesystem::path(options.run.output) / family.name;
+        std::error_code absent;  // told when it is read
+        const auto bytes = std::filesystem::file_size(family.path, absent);
+        if (!absent) record.work = static_cast<double>(bytes);
+        record.family = std::move(family);
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+/// The command that makes this run alone, for its manifest.
+std::vector<std::string> single_call(CouplingsOptions options, const FamilyRecord& record) {
+    std::vector<std::string> call = {"couplings", record.family.path, "--output",
+                                     record.folder.string()};
+    CouplingsOptions defaults;
+    const std::vector<Field> fields = result_fields(options), usual = result_fields(defaults);
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+        const Field& field = fields[k];
+        if (field.text() == usual[k].text()) continue;
+        call.push_back((field.negated_flag ? "--no-" : "--") + field.name);
+        if (!std::holds_alternative<bool*>(field.target)) call.push_back(field.text());
+    }
+    if (options.run.device != defaults.run.device)
+        call.insert(call.end(), {"--device", options.run.device});
+    return call;
+}
+
+class FamilyRuns {
+public:
+    FamilyRuns(const CouplingsOptions& options, std::vector<FamilyRecord> records);
+    void run();
+
+private:
+    /// Tells finished runs and those in the way.
+    void look(FamilyRecord& record);
+    void run_all();
+    /// `alone`: nothing runs beside it, as nothing does in a second attempt.
+    void fit(FamilyRecord& record, bool alone);
+    CouplingsOutcome attempt(const FamilyRecord& record, bool alone);
+    /// Fits those again that lacked memory beside others, one by one.
+    void fit_again();
+    void set_failed(FamilyRecord& record);
+    /// Those left to fit, the largest first.
+    std::vector<std::size_t> plan() const;
+    void save_table();
+    void conclude();
+
+    CouplingsOptions options_;
+    std::vector<FamilyRecord> records_;
+    FolderClaim claim_;
+    FamilyProgress progress_;
+    std::unique_ptr<FamilyMachine> machine_;
+    std::mutex mutex_;  // of the records' results, the table and those below
+    std::vector<FamilyRecord*> again_;
+    double start_ = now(), saved_ = start_;
+};
+
+FamilyRuns::FamilyRuns(const CouplingsOptions& options, std::vector<FamilyRecord> records)
+    : options_(options),
+      records_(std::move(records)),
+      claim_(options.run.output),
+      progress_(static_cast<Index>(records_.size()), options.run.quiet, options.run.verbose) {}
+
+void FamilyRuns::set_failed(FamilyRecord& record) {
+    const Failure failure = current_failure();
+    record.set_failed(failure.text, failure.exit_code);
+}
+
+void FamilyRuns::look(FamilyRecord& record) {
+    if (options_.run.force || progress_.cancelled()) return;
+    CouplingsOptions own = options_;
+    try {
+        const auto found =
+            find_finished_run(record.folder, "couplings", result_fields(own), record.family.path);
+        if (!found) return;
+        if (found->difference.empty()) return record.set_skipped(*found);
+        throw UsageError(
+            fmt::format("{}: expected a run of the same command, found a finished one "
+                        "with {}; choose another folder, or --force to replace it",
+                        record.folder.string(), found->difference));
+    } catch (const std::exception&) {
+        set_failed(record);
+    }
+}
+
+std::vector<std::size_t> FamilyRuns::plan() const {
+    std::vector<std::size_t> order;
+    for (std::size_t k = 0; k < records_.size(); ++k)
+        if (records_[k].status == FamilyStatus::waiting) order.push_back(k);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return records_[a].work > records_[b].work;
+    });
+    return order;
+}
+
+CouplingsOutcome FamilyRuns::attempt(const FamilyRecord& record, bool alone) {
+    CouplingsOptions own = options_;
+    own.alignment.path = record.family.path;
+    const std::unique_ptr<Progress> shown = progress_.watch(record.family.name);
+    const auto cancelled = [&] { return progress_.cancelled(); };
+    JobGate::Pass pass = machine_->enter_to_read(record.family.path, cancelled);
+    const auto settle = [&](const Alignment& alignment, Context& context) {
+        std::string why;
+        pass = machine_->enter(std::move(pass), alignment, own.parameters, record.work, alone,
+                               cancelled, context, why);
+        return why;
+    };
+    return fit_family(own, {.folder = record.folder,
+                            .arguments = single_call(options_, record),
+                            .shown = shown.get(),
+                            .shares_process = true,
+                            .threads = machine_->threads_before(),
+                            .settle = settle,
+                            .fitted = [&] { machine_->fitted(pass); }});
+}
+
+void FamilyRuns::fit(FamilyRecord& record, bool alone) {
+    progress_.family_begins();
+    const double begin = now();
+    FamilyRecord ended = record;
+    const auto stops = [&] {
+        const bool has_state = std::filesystem::exists(record.folder / "manifest.json");
+        ended.status = has_state ? FamilyStatus::unfinished : FamilyStatus::waiting;
+        progress_.family_stops();
+    };
+    bool again = false;
+    try {
+        const CouplingsOutcome outcome = attempt(record, alone);
+        ended.set_done(outcome, now() - begin);
+        progress_.family_ends(record_line(ended), record.work);
+    } catch (const Cancelled&) {
+        stops();
+    } catch (const std::exception&) {
+        const Failure failure = current_failure();
+        // What lacked memory beside others, whatever the estimates said, may have it alone.
+        again = failure.exit_code == kDeviceOrMemory && !alone && machine_->workers() > 1;
+        if (again) {
+            stops();
+            if (options_.run.verbose)
+                progress_.message(fmt::format("{}: once more, alone, in the end: {}",
+                                              record.family.name, first_line(failure.text)));
+        } else {
+            ended.set_failed(failure.text, failure.exit_code);
+            progress_.family_fails(record.family.name, ended.error, record.work);
+        }
+    }
+    if (!again) machine_->ended(record.work);
+    const std::lock_guard lock(mutex_);
+    record = std::move(ended);
+    if (again) again_.push_back(&record);
+    try {
+        if (now() - saved_ >= kTableSeconds) save_table();
+    } catch (const OutputError&) {
+        // Told at the end, if it still cannot be written then.
+    }
+}
+
+void FamilyRuns::fit_again() {
+    for (FamilyRecord* const record : again_) {
+        if (progress_.cancelled()) return;
+        fit(*record, true);
+    }
+}
+
+void FamilyRuns::save_table() {
+    write_text(claim_.path() / kTable, table_text(records_));
+    saved_ = now();
+}
+
+void FamilyRuns::run() {
+    try {
+        run_all();
+    } catch (...) {
+        claim_.remove_created();  // where nothing was written
+        throw;
+    }
+}
+
+void FamilyRuns::run_all() {
+    parallel_for(resolve_threads(make_context(options_.run)), static_cast<Index>(records_.size()),
+                 [&](Index k, int) { look(records_[static_cast<std::size_t>(k)]); });
+    const std::vector<std::size_t> order = plan();
+    std::vector<double> works;
+    for (const std::size_t k : order) works.push_back(records_[k].work);
+    // Looking for GPUs takes longer than all the rest where nothing is left to do.
+    if (!works.empty()) machine_ = std::make_unique<FamilyMachine>(options_, works);
+    if (machine_ && !machine_->remark().empty()) progress_.message(machine_->remark());
+
+    const auto is_skipped = [](const FamilyRecord& record) {
+        return record.status == FamilyStatus::skipped;
+    };
+    const Index skipped = std::count_if(records_.begin(), records_.end(), is_skipped);
+    if (skipped > 0)
+        progress_.message(
+            fmt::format("{} of {} families are finished and skipped", skipped, records_.size()));
+    progress_.start(skipped, std::accumulate(works.begin(), works.end(), 0.0));
+    for (const FamilyRecord& record : records_) {
+        if (record.status != FamilyStatus::failed) continue;
+        progress_.family_begins();
+        progress_.family_fails(record.family.name, record.error, 0);
+    }
+    run_jobs(
+        machine_ ? machine_->workers() : 1, static_cast<Index>(order.size()),
+        [&](Index k) { fit(records_[order[static_cast<std::size_t>(k)]], false); },
+        [&] { return progress_.cancelled(); });
+    fit_again();
+    conclude();
+}
+
+void FamilyRuns::conclude() {
+    save_table();
+    const std::string table = (claim_.path() / kTable).string();
+    const std::string counts = counts_text(records_);
+    const auto waits = [](const FamilyRecord& record) {
+        return record.status == FamilyStatus::waiting || record.status == FamilyStatus::unfinished;
+    };
+    if (std::any_of(records_.begin(), records_.end(), waits))
+        throw Cancelled(
+            fmt::format("stopped with {} of {} families; run the same command again to go "
+                        "on, {} lists them",
+                        counts, records_.size(), table));
+    if (!options_.run.quiet)
+        print(
+            fmt::format("{} families in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists "
+                        "them\n",
+                        records_.size(), now() - start_, counts, claim_.path().string(), kTable));
+    for (const FamilyRecord& record : records_) {
+        if (record.status == FamilyStatus::failed)
+            throw Error(
+                fmt::format("of {} families {}; {} says why", records_.size(), counts, table),
+                record.exit_code);
+    }
+}
+
+}  // namespace
+
+std::vector<Field> family_fields(CouplingsOptions& options) {
+    return {
+        {.name = "list",
+         .target = &options.list,
+         .help = "File with one path of an alignment a line, beside those named; - for standard "
+                 "input. Blank lines and lines that begin with # are passed over",
+         .value_name = "FILE"},
+        {.name = "jobs",
+         .target = &options.jobs,
+         .help = "Families in work at the same time",
+         .letter = 'j',
+         .least = 1,
+         .most = 1024,
+         .automatic = "one a thread; with a GPU 8 at the most"}};
+}
+
+void run_families(const CouplingsOptions& options) {
+    const std::vector<std::string> paths = all_paths(options);
+    check_options(options, paths);
+    return_freed_memory();
+    FamilyRuns(options, make_records(options, paths)).run();
+}
+
+}  // namespace pleat::program

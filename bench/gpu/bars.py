@@ -1,0 +1,58 @@
+# The bars of the couplings on one H200: what is measured, by which part, and what it must reach.
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Sizes (sequences, columns) of the generated alignments that are timed, and of the large one.
+SIZES = ((5000, 150), (5000, 300), (5000, 500), (50000, 150), (2000, 1000))
+LARGE = (5000, 3000)
+
+
+def size_name(size):
+    return f"{size[0]}x{size[1]}"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`most` or `least`: the number that the measured one must not pass; `stretch`: a finer aim."""
+    name: str
+    part: str
+    most: float | None = None
+    least: float | None = None
+    stretch: float | None = None
+
+    def is_met(self, value):
+        if value is None:
+            return None
+        return value <= self.most if self.least is None else value >= self.least
+
+    def text(self):
+        return f"<= {self.most:g}" if self.least is None else f">= {self.least:g}"
+
+
+SECONDS = {(5000, 150): (0.25, 0.12), (5000, 500): (0.6, 0.35), (50000, 150): (0.7, 0.4),
+           (2000, 1000): (0.9, 0.5)}
+
+BARS = (
+    Bar("CUDA tests that failed or were skipped", "tests", most=0),
+    Bar("memcheck: programs not clean", "sanitizers", most=0),
+    Bar("racecheck: programs not clean", "sanitizers", most=0),
+    *(Bar(f"{size_name(size)}: seconds, file to scores", "times", most=most, stretch=stretch)
+      for size, (most, stretch) in SECONDS.items()),
+    Bar("timed fits with other bits in another run", "times", most=0),
+    Bar("fits above CCMpred's 50 iterations", "times", most=0),
+    *(Bar(f"{size_name(size)}: evaluation amid a fit, fraction of its limit", "evaluations", least=0.5)
+      for size in SIZES),
+    Bar("optimum: relative difference of f to float64", "optimum", most=1e-6),
+    Bar("optimum: difference of scores over the largest", "optimum", most=1e-3),
+    Bar("optimum: top-L pairs that differ", "optimum", most=0),
+    Bar("GPU and CPU: relative difference of f", "optimum", most=1e-6),
+    Bar("GPU and CPU: difference of scores over the largest", "optimum", most=1e-3),
+    Bar("GPU and CPU: top-L pairs that differ", "optimum", most=0),
+    Bar("families: seconds of one call", "families", most=20),
+    Bar("families: not finished by that call", "families", most=0),
+    Bar("families: computed again by a second call", "families", most=0),
+    Bar("families: lost beside a broken one", "families", most=0),
+    Bar("families: scores of other bits in another run", "families", most=0),
+    Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
+)

@@ -1,0 +1,79 @@
+# Packs the programs, libraries, scripts and alignments that a GPU machine needs into one folder.
+import json
+import re
+import shutil
+import subprocess
+
+from record import describe_commit
+
+PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/test_weights",
+            "src/pleat/weights/bench_weights", "src/pleat/couplings/test_couplings",
+            "src/pleat/couplings/bench_couplings", "bench/bench_ceilings", "bench/bench_ccmpred_iterations")
+SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
+# What every Linux has, in a version that fits its own kernel and loader.
+SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
+MOST_BYTES = 60 << 20
+
+
+def libraries(program):
+    """The shared libraries that a program loads and another Linux may lack."""
+    listing = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^\s*(\S+) => (/\S+)", listing, re.MULTILINE)
+    return [(name, path) for name, path in found if not SYSTEM.match(name)]
+
+
+def pack_programs(build, folder):
+    for name in ("bin", "lib"):
+        (folder / name).mkdir(parents=True)
+    for name in PROGRAMS:
+        for library, path in libraries(build / name):
+            shutil.copy(path, folder / "lib" / library)
+        shutil.copy(build / name, folder / "bin")
+    for path in [*(folder / "bin").iterdir(), *(folder / "lib").iterdir()]:
+        subprocess.run(["strip", "--strip-unneeded", path], check=True)
+
+
+def pack_scripts(root, folder):
+    for name in SCRIPTS:
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(root / name, folder / name)
+    (folder / "bench/gpu").mkdir()
+    for path in (root / "bench/gpu").glob("*.py"):
+        shutil.copy(path, folder / "bench/gpu")
+
+
+def pack_data(root, shared, folder):
+    """Alignments with what is known of them; those outside the repository where they are."""
+    (folder / "data/families").mkdir(parents=True)
+    (folder / "data/oracle").mkdir()
+    shutil.copy(root / "data/cheY.aln.gz", folder / "data")
+    for path in (shared / "data/alignments").glob("*.aln.gz"):
+        shutil.copy(path, folder / "data/families")
+    for path in (shared / "oracle/couplings").glob("*.gz"):
+        if re.fullmatch(r"\w+\.(aln|mat)\.gz", path.name):
+            shutil.copy(path, folder / "data/oracle")
+    if not shared.is_dir():
+        print(f"{shared}: absent; the families and the reference optima are left out")
+
+
+def pack(root, folder, build, shared):
+    """Packs a build into a new folder; the exit status."""
+    if build is None:
+        subprocess.run([root / "scripts/build", "cuda"], check=True)
+        build = root / "build/cuda"
+    if folder.exists():
+        if not (folder / "pack.json").exists():
+            print(f"{folder}: expected a new folder or an earlier pack, found something else")
+            return 2
+        shutil.rmtree(folder)
+    pack_programs(build, folder)
+    pack_scripts(root, folder)
+    pack_data(root, shared, folder)
+    (folder / "pack.json").write_text(json.dumps({"commit": describe_commit(root)}) + "\n")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"{folder}: {size / 2**20:.1f} MiB; there: python3 {folder.name}/scripts/gpu_test run "
+          f"{folder.name}")
+    if size > MOST_BYTES:
+        print(f"expected at most {MOST_BYTES >> 20} MiB")
+        return 1
+    return 0

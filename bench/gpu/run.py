@@ -1,0 +1,79 @@
+# Runs the parts of a GPU test one after the other; a part that fails does not stop the others.
+import contextlib
+import datetime
+import json
+import os
+import time
+import traceback
+
+from record import describe_machine
+
+from .correctness import sanitizers, tests
+from .families import families, large
+from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
+from .record import Record
+from .session import OutOfTime, Session
+from .speed import ceilings, evaluations, times
+
+# In this order: what does not depend on a quiet machine runs beside the fits on the CPU and the making
+# of alignments; the long family takes what is left of the time.
+PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
+         "evaluations": evaluations, "optimum": optimum, "families": families, "large": large}
+BESIDE_THE_CPU = ("tests", "sanitizers")
+
+
+def describe_gpu(session):
+    """Name, driver and clocks as nvidia-smi tells them."""
+    asked = ("name", "driver_version", "clocks.max.sm", "power.limit", "memory.total")
+    try:
+        done = session.call(["nvidia-smi", f"--query-gpu={','.join(asked)}",
+                             "--format=csv,noheader"], 30)
+    except OSError:
+        return None
+    if done.status != 0:
+        return None
+    return [dict(zip(asked, map(str.strip, line.split(",")))) for line in done.output.splitlines()]
+
+
+def run_part(session, name):
+    """Runs one part; what it threw goes into the record."""
+    print(f"---- {name}, {session.left():.0f} s left", flush=True)
+    start = time.monotonic()
+    try:
+        PARTS[name](session)
+    except OutOfTime as error:
+        session.record.add(name, failed=str(error))
+        print(f"{name}: {error}", flush=True)
+    except Exception as error:  # whatever it is, the other parts go on
+        session.record.add(name, failed=f"{type(error).__name__}: {error}")
+        traceback.print_exc()
+    session.record.add(name, part_seconds=time.monotonic() - start)
+
+
+def run(folder, path, parts, device, limit):
+    """Runs the parts within `limit` seconds and writes the record; the exit status."""
+    packed = json.loads((folder / "pack.json").read_text(encoding="utf-8"))
+    for program in (folder / "bin").iterdir():
+        if not os.access(program, os.X_OK):
+            program.chmod(0o755)
+    record = Record(path, {"date": datetime.date.today().isoformat(), "commit": packed["commit"],
+                           "machine": describe_machine(), "device": device}, parts)
+    session = Session(folder, record, device, time.monotonic() + limit)
+    record.data["machine"]["gpus"] = describe_gpu(session)
+    info = session.call([session.program("pleat"), "info"], 30)
+    record.data["info"] = info.text.splitlines()
+    print(info.text, flush=True)
+    with contextlib.ExitStack() as at_end:
+        at_end.callback(session.end)
+        if {"times", "evaluations", "large"} & set(parts):
+            session.generate("large" in parts)
+        if "optimum" in parts:
+            start_cpu_fits(session)
+        for name in (name for name in PARTS if name in parts):
+            if name not in BESIDE_THE_CPU:
+                wait_for_cpu_fits(session)
+                session.finish_generating()
+            run_part(session, name)
+    print(record.table(), flush=True)
+    print(f"{path}: {'all bars met' if record.all_met() else 'not all bars met'}")
+    return 0 if record.all_met() else 1

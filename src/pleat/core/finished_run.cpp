@@ -1,0 +1,68 @@
+// Finished run: comparing a manifest with the command at hand.
+#include "pleat/core/finished_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/core/hash.h"
+#include "pleat/core/manifest.h"
+#include "pleat/core/version.h"
+
+namespace pleat {
+
+namespace {
+
+/// The first option that differs, or nothing.
+std::string other_option(const EarlierRun& run, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+        const std::string now = json_text(manifest_value(field));
+        const auto before = run.parameters.find(field.name);
+        if (before == run.parameters.end())
+            return fmt::format("an option '{}' not known to it", field.name);
+        if (before->second != now)
+            return fmt::format("'{}' {} (now {})", field.name, before->second, now);
+    }
+    return {};
+}
+
+/// The first result that is not there as it was written, or nothing.
+std::string lost_output(const std::filesystem::path& folder, const EarlierRun& run) {
+    if (run.outputs.empty()) return "no list of its results";
+    for (std::size_t k = 0; k < run.outputs.size(); ++k) {
+        std::error_code error;
+        const auto bytes = std::filesystem::file_size(folder / run.outputs[k], error);
+        if (error || static_cast<std::int64_t>(bytes) != run.output_bytes[k])
+            return fmt::format("a {} that is missing or was changed", run.outputs[k]);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
+                                             std::string_view command,
+                                             const std::vector<Field>& fields,
+                                             const std::filesystem::path& input) {
+    const EarlierRun run = read_earlier_run(folder / "manifest.json");
+    if (!run.is_ours || run.status != "finished") return std::nullopt;
+    FinishedRun found{.difference = {}, .results = run.results, .seconds = run.seconds};
+    if (run.command != command) {
+        found.difference = fmt::format("the command '{}'", run.command);
+    } else if (run.version != kVersion) {
+        // Another version may give other numbers, and files that these options do not show.
+        found.difference = fmt::format("version '{}' (now '{}')", run.version, kVersion);
+    } else if (std::string other = other_option(run, fields); !other.empty()) {
+        found.difference = std::move(other);
+    } else if (std::string lost = lost_output(folder, run); !lost.empty()) {
+        found.difference = std::move(lost);
+    } else {
+        const std::string hash = hash_file(input).sha256;
+        if (std::find(run.input_hashes.begin(), run.input_hashes.end(), hash) ==
+            run.input_hashes.end())
+            found.difference = "other content of its input";
+    }
+    return found;
+}
+
+}  // namespace pleat
