@@ -1,0 +1,276 @@
+# Tests of the GPU run's scripts with programs that only pretend: parts, limits, bars, the record.
+import contextlib
+import gzip
+import io
+import itertools
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from gpu import bars, correctness, optimum, pack, record, run, session, speed  # noqa: E402
+
+PLEAT = r'''#!/usr/bin/env python3
+# Pretends to fit: writes a manifest and one matrix of scores.
+import json, os, pathlib, sys
+words = sys.argv[1:]
+if words[0] != "couplings":
+    sys.exit(0)
+LEAST = %s
+out = pathlib.Path(words[words.index("-o") + 1])
+files = [w for w in words[1:] if w.endswith((".aln", ".aln.gz"))]
+several = "--list" in words or len(files) > 1
+if "--list" in words:
+    files = pathlib.Path(words[words.index("--list") + 1]).read_text().split()
+status = 0
+for name in files:
+    stem = os.path.basename(name).split(".")[0]
+    folder = out / stem if several else out
+    if "broken" in name:
+        print(f"{name}:2: expected 4 columns, found 2", file=sys.stderr)
+        status = 3
+        continue
+    if (folder / "manifest.json").exists():
+        continue
+    folder.mkdir(parents=True)
+    (folder / "scores.mat").write_text("".join(
+        "\t".join(str(0.0 if i == j else 1.0 / (1 + i + j)) for j in range(12)) + "\n"
+        for i in range(12)))
+    (folder / "scores.npz").write_bytes(b"scores")
+    (folder / "manifest.json").write_text(json.dumps({
+        "status": "finished", "peak_memory_bytes": 1, "messages": [f"read {os.path.abspath(name)}"],
+        "timings": [{"stage": "fit", "seconds": 0.1}],
+        "results": {"sequences": 2, "columns": 12, "effective_sequences": 2.0,
+                    "objective": LEAST.get(stem, 100.0), "relative_gap": 1e-9, "iterations": 1,
+                    "evaluations": 2, "ending": "converged"}}))
+sys.exit(status)
+''' % optimum.LEAST
+TESTED = "echo '[       OK ] CudaKernel.Works (3 ms)'\necho '[  PASSED  ] 1 test.'\n"
+CEILINGS = json.dumps({"gpu": "made up", "fp16_random_operations_per_s": 6e14,
+                       "fp16_one_hot_operations_per_s": 7e14, "memory_copy_bytes_per_s": 4e12})
+EVALUATIONS = json.dumps({"benchmarks": [
+    {"name": f"{kind}/x", "real_time": 0.001, "sequences": 5e3, "columns": 150.0, "letters": 21.0}
+    for kind in ("evaluation", "moved_evaluation")]})
+
+
+class Packed(unittest.TestCase):
+    """A packed folder whose programs pretend, so that every bar is met."""
+
+    def setUp(self):
+        keeper = tempfile.TemporaryDirectory()
+        self.addCleanup(keeper.cleanup)
+        self.folder = pathlib.Path(keeper.name) / "packed"
+        for name in ("bin", "lib", "path", "data/families", "data/oracle", "data/generated"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "pack.json").write_text('{"commit": "abc"}')
+        for size in (*bars.SIZES, bars.LARGE):
+            (self.folder / "data/generated" / f"{bars.size_name(size)}.aln").write_text("AC\nAD\n")
+        for name in ("1atzA", *optimum.LONG):
+            (self.folder / "data/families" / f"{name}.aln.gz").write_bytes(b"")
+        matrix = "".join("\t".join(str(0.0 if i == j else 1.0 / (1 + i + j)) for j in range(12))
+                         + "\n" for i in range(12))
+        for name in optimum.LEAST:
+            (self.folder / "data/oracle" / f"{name}.aln.gz").write_bytes(b"")
+            with gzip.open(self.folder / "data/oracle" / f"{name}.mat.gz", "wt") as file:
+                file.write(matrix + "# 0 1\n")
+        self.program("pleat", PLEAT)
+        for name in correctness.TESTS:
+            self.program(name, "#!/bin/sh\n" + TESTED)
+        self.program("bench_ceilings", f"#!/bin/sh\necho '{CEILINGS}'\n")
+        self.program("bench_couplings", f"#!/bin/sh\necho '{EVALUATIONS}'\n")
+        self.program("bench_ccmpred_iterations",
+                     "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
+        self.program("../path/compute-sanitizer",
+                     "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
+        # A made-up stopwatch: what a busy machine takes for these scripts must not decide a bar.
+        stopwatch = itertools.count(0.0, 0.1)
+        patches = (mock.patch.object(session, "REPEATS", 2),
+                   mock.patch("time.perf_counter", lambda: next(stopwatch)),
+                   mock.patch.dict(os.environ, PATH=f"{self.folder / 'path'}:{os.environ['PATH']}"))
+        for patch in patches:
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def program(self, name, text):
+        path = self.folder / "bin" / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def run_parts(self, *parts, limit=1000):
+        """(exit status, record, what was printed) of a run."""
+        path = self.folder / "record.json"
+        with contextlib.redirect_stdout(io.StringIO()) as told, \
+                contextlib.redirect_stderr(told):
+            status = run.run(self.folder, path, list(parts or run.PARTS), "cuda", limit)
+        self.text = path.read_text()
+        return status, json.loads(self.text), told.getvalue()
+
+
+class Runs(Packed):
+    def test_a_good_run_meets_every_bar_and_names_no_folder(self):
+        status, found, told = self.run_parts()
+        self.assertEqual([bar for bar in found["bars"] if not bar["met"]], [], told)
+        self.assertEqual(status, 0)
+        self.assertEqual(len(found["bars"]), len(bars.BARS))
+        self.assertEqual(found["commit"], "abc")
+        self.assertEqual(found["parts"]["times"]["5000x150"]["messages"], ["read 5000x150.aln"])
+        self.assertNotIn(str(self.folder.parent), self.text)
+        self.assertNotIn(tempfile.gettempdir() + "/", self.text)
+        self.assertIn("all bars met", told)
+
+    def test_a_failing_part_leaves_the_others_and_its_bars_open(self):
+        self.program("bench_couplings", "#!/bin/sh\necho 'no memory' >&2\nexit 4\n")
+        self.program("test_weights", "#!/bin/sh\necho '[  FAILED  ] CudaKernel.Adds (1 ms)'\nexit 1\n")
+        (self.folder / "data/oracle/DHFR.mat.gz").unlink()
+        status, found, told = self.run_parts()
+        self.assertEqual(status, 1)
+        open_or_missed = {bar["name"]: bar["measured"] for bar in found["bars"] if not bar["met"]}
+        self.assertEqual(open_or_missed, {
+            "CUDA tests that failed or were skipped": 1,
+            "memcheck: programs not clean": 1, "racecheck: programs not clean": 1,
+            **{f"{bars.size_name(size)}: evaluation amid a fit, fraction of its limit": None
+               for size in bars.SIZES},
+            "optimum: relative difference of f to float64": None,
+            "optimum: difference of scores over the largest": None,
+            "optimum: top-L pairs that differ": None})
+        self.assertIn("status 4: no memory", found["parts"]["evaluations"]["5000x150"]["failed"])
+        self.assertEqual(found["parts"]["tests"]["test_weights"]["names_failed"], ["CudaKernel.Adds"])
+        self.assertIn("NOT MEASURED", told)
+
+    def test_an_exception_ends_its_part_only(self):
+        with mock.patch.dict(run.PARTS, tests=lambda at: {}["nothing"]):
+            _, found, _ = self.run_parts("tests", "ceilings")
+        self.assertEqual(found["parts"]["tests"]["failed"], "KeyError: 'nothing'")
+        self.assertEqual(found["parts"]["ceilings"]["gpu"], "made up")
+
+    def test_what_is_worse_misses_its_bar(self):
+        self.program("bench_ccmpred_iterations",
+                     "#!/bin/sh\necho '{\"objective\": 1, \"iterations\": 50}'\n")
+        self.program("bench_couplings", "#!/bin/sh\necho '%s'\n" %
+                     EVALUATIONS.replace("0.001", "1000.0"))
+        worse = PLEAT.replace('b"scores"', "os.urandom(9)").replace(
+            "LEAST.get(stem, 100.0)", "LEAST.get(stem, 100.0) * (1.1 if 'cuda' in words else 1)"
+        ).replace("status = 3\n        continue", "sys.exit(3)").replace("1.0 / (1 + i + j)", "i + j")
+        self.program("pleat", worse)
+        _, found, _ = self.run_parts("times", "evaluations", "optimum", "families")
+        met = {bar["name"] for bar in found["bars"] if bar["met"]}
+        self.assertEqual({name for name in met if "seconds" not in name},
+                         {"GPU and CPU: difference of scores over the largest",
+                          "GPU and CPU: top-L pairs that differ",
+                          "families: not finished by that call",
+                          "families: computed again by a second call"})
+
+    def test_other_gpus_have_no_ceilings_and_no_fractions(self):
+        self.program("bench_ceilings", "#!/bin/sh\necho '{\"absent\": \"8.0\"}'\n")
+        _, found, _ = self.run_parts("evaluations")
+        self.assertEqual(found["parts"]["evaluations"]["5000x150"]["evaluation"],
+                         {"milliseconds": 0.001})
+        self.assertTrue(all(bar["met"] is None for bar in found["bars"]))
+
+    def test_without_data_and_tool_the_parts_say_so(self):
+        for path in [*(self.folder / "data/families").iterdir(),
+                     *(self.folder / "data/oracle").iterdir()]:
+            path.unlink()
+        with mock.patch("shutil.which", return_value=None):
+            status, found, _ = self.run_parts("sanitizers", "optimum", "families")
+        self.assertEqual(status, 1)
+        self.assertIn("absent", found["parts"]["sanitizers"])
+        self.assertIn("absent", found["parts"]["families"])
+        self.assertIn("absent", found["parts"]["optimum"]["5sakA"])
+        self.assertTrue(all(bar["met"] is None for bar in found["bars"]))
+
+    def test_the_limit_ends_a_program_with_its_children(self):
+        self.program("test_core", "#!/bin/sh\nsleep 60 & echo $! > %s\nwait\n" %
+                     (self.folder / "child"))
+        start = time.monotonic()
+        status, found, _ = self.run_parts("tests", "ceilings", limit=1.5)
+        self.assertLess(time.monotonic() - start, 20)
+        self.assertEqual(status, 1)
+        self.assertIsNone(found["parts"]["tests"]["test_core"]["status"])
+        self.assertIn("no time was left", found["parts"]["ceilings"]["failed"])
+        child = int((self.folder / "child").read_text())
+        with self.assertRaises(ProcessLookupError):
+            for _ in range(100):  # until init has taken it away
+                os.kill(child, 0)
+                time.sleep(0.05)
+
+    def test_alignments_that_were_not_packed_are_made(self):
+        (self.folder / "bench").mkdir()
+        maker = pathlib.Path(__file__).resolve().parent.parent / "make_alignment.py"
+        (self.folder / "bench/make_alignment.py").write_text(maker.read_text())
+        with mock.patch.object(session, "SIZES", ((3, 7),)):
+            at = session.Session(self.folder, None, "cpu", time.monotonic() + 60)
+            at.generate(large=False)
+            at.finish_generating()
+        rows = at.generated((3, 7)).read_text().split()
+        self.assertEqual([len(row) for row in rows], [7, 7, 7])
+
+
+class Figures(unittest.TestCase):
+    def test_limits_count_both_products_and_take_the_better_rate(self):
+        found = {"fp16_random_operations_per_s": 6e14, "fp16_one_hot_operations_per_s": 8e14,
+                 "memory_copy_bytes_per_s": 4e12}
+        told = speed.limits(5000, 500, 21, 1, found)
+        self.assertEqual(told["operations"], 2e12)
+        self.assertAlmostEqual(told["seconds_by_operations"], 2.5e-3)
+        self.assertEqual(told["bytes"], 8 * 441 * 124750)
+        self.assertEqual(speed.limits(5000, 500, 21, 2, found)["operations"], 4e12)
+
+    def test_scores_are_compared_by_value_and_by_their_best_pairs(self):
+        expected = [[0.0] * 9 for _ in range(9)]
+        for i, j, score in ((0, 6, 5.0), (1, 8, 4.0), (2, 8, 3.0), (0, 1, 10.0)):
+            expected[i][j] = expected[j][i] = score
+        found = [row[:] for row in expected]
+        self.assertEqual(optimum.compare(found, expected), {
+            "scores_difference": 0, "top_pairs_that_differ": 0, "ranks_that_differ": 0})
+        found[1][8] = found[8][1] = 5.5
+        self.assertEqual(optimum.compare(found, expected), {
+            "scores_difference": 0.15, "top_pairs_that_differ": 0, "ranks_that_differ": 2})
+        self.assertEqual(optimum.top_pairs(expected)[:3], [(0, 6), (1, 8), (2, 8)])
+
+    def test_top_pairs_that_left_are_counted(self):
+        expected = [[0.0] * 20 for _ in range(20)]
+        for j in range(6, 20):
+            expected[0][j] = expected[j][0] = j
+        for j in range(8, 20):
+            expected[1][j] = expected[j][1] = 100 + j
+        found = [row[:] for row in expected]
+        found[2][9] = found[9][2] = 1000.0
+        self.assertEqual(optimum.compare(found, expected)["top_pairs_that_differ"], 1)
+
+    def test_text_is_freed_of_folders_and_host(self):
+        with mock.patch("socket.gethostname", return_value="node17"):
+            told = record.cleaned({"a": ["/made/up/x.aln:2: expected", "on node17 now", 3,
+                                         "https://doi.org/10.1/x", "Devices/Kernel.Works/cuda"]})
+        self.assertEqual(told, {"a": ["x.aln:2: expected", "on host now", 3,
+                                      "https://doi.org/10.1/x", "Devices/Kernel.Works/cuda"]})
+
+    def test_tests_are_counted_by_their_names(self):
+        told = correctness.counted(
+            "[ RUN      ] A.B\n[       OK ] A.B (1 ms)\n[  SKIPPED ] D/E.F/cuda (0 ms)\n"
+            "[  FAILED  ] G.H (2 ms)\n[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n"
+            "[  FAILED  ] G.H\n")
+        self.assertEqual((told["passed"], told["skipped"], told["names_failed"]), (1, 1, ["G.H"]))
+
+    def test_unknown_bars_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            at = record.Record(pathlib.Path(folder) / "r.json", {}, ["tests"])
+            with self.assertRaisesRegex(ValueError, "expected the name of a bar"):
+                at.bar("speed of light", 1)
+
+    def test_a_folder_that_is_no_pack_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            mine = pathlib.Path(folder) / "mine"
+            mine.mkdir()
+            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), mine), 2)
+            self.assertTrue(mine.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
