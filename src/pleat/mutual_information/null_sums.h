@@ -1,0 +1,37 @@
+// Null sums: what the shuffles gave for each pair or triple, in integers that add up in any order.
+#pragma once
+
+#include <cstdint>
+
+#include "pleat/core/array.h"
+
+namespace pleat::mutual_information {
+
+/// Most shuffles that the counters hold: squares of differences below 2^20, summed in 63 bits.
+constexpr std::int64_t kMostShuffles = (std::int64_t{1} << 22) - 1;
+
+/// For each item (a pair, or a triple of a tile), over the shuffles so far, with T as in Statistic,
+/// D = T_shuffled - T_observed and d = moment_difference(D, statistic.shift):
+struct NullSums {
+    explicit NullSums(Index items)
+        : less(items), equal(items), first(items), second(items), third_low(items),
+          third_high(items) {}
+
+    Array<std::uint32_t, 1> less;      ///< shuffles with D < 0
+    Array<std::uint32_t, 1> equal;     ///< shuffles with D = 0
+    Array<std::int64_t, 1> first;      ///< sum of d
+    Array<std::int64_t, 1> second;     ///< sum of d^2
+    Array<std::int64_t, 1> third_low;  ///< sum of the low 32 bits of d^3 (two's complement)
+    Array<std::int64_t, 1> third_high; ///< sum of floor(d^3 / 2^32)
+
+    Index items() const { return less.size(); }
+};
+
+/// Standardising d, and the largest standardised value of each shuffle (for max-T).
+struct LargestZ {
+    View<const double, 1> centre;  ///< [item]: the null mean of d
+    View<const double, 1> factor;  ///< [item]: 1 / (its standard deviation); 0: the item is left out
+    View<double, 1> largest;       ///< [shuffle - first]: raised to max over items of (d - centre) factor
+};
+
+}  // namespace pleat::mutual_information
