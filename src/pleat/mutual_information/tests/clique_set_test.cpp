@@ -1,0 +1,126 @@
+// Tests of the clique set: both definitions against plain loops, constants, counts, merging.
+#include "pleat/mutual_information/clique_set.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/mutual_information/triple_sink.h"
+
+namespace pleat::mutual_information {
+namespace {
+
+constexpr Index kColumns = 13;
+
+std::vector<TripleTile> tiles_of(Index columns, Index side) {
+    std::vector<TripleTile> tiles;
+    for (const Tile& tile : triple_tiles(columns, side)) tiles.push_back(triple_tile(tile.side));
+    return tiles;
+}
+
+/// The values of a tile's triples, out of those of all.
+template <class T>
+std::vector<T> part(const std::vector<T>& all, const TripleTile& tile) {
+    std::vector<T> values(tile.count);
+    for (const TripleTile::Row& row : tile.rows)
+        for (Index k = 0; k < row.count; ++k)
+            values[row.offset + k] = all[triple_index(row.i, row.j, row.first_k + k, kColumns)];
+    return values;
+}
+
+TEST(CliqueSet, ByPercentilesIsThePapersRule) {
+    std::mt19937_64 random(3);
+    std::vector<std::uint32_t> pairs(pair_count(kColumns)), triples(triple_count(kColumns));
+    for (auto& less : pairs) less = static_cast<std::uint32_t>(random() % 6);
+    for (auto& less : triples) less = static_cast<std::uint32_t>(random() % 8);
+    CliqueSet set(kColumns);
+    auto tiles = tiles_of(kColumns, 5);
+    std::reverse(tiles.begin(), tiles.end());
+    for (const TripleTile& tile : tiles) set.put_percentiles(tile, pairs, part(triples, tile));
+    Index triple = 0, members = 0;
+    std::vector<Index> of_column(kColumns, 0);
+    for (Index i = 0; i < kColumns; ++i) {
+        for (Index j = i + 1; j < kColumns; ++j) {
+            for (Index k = j + 1; k < kColumns; ++k, ++triple) {
+                const bool member = triples[triple] >= pairs[pair_index(i, j, kColumns)] &&
+                                    triples[triple] >= pairs[pair_index(i, k, kColumns)] &&
+                                    triples[triple] >= pairs[pair_index(j, k, kColumns)];
+                EXPECT_EQ(set.has(i, j, k), member);
+                members += member;
+                for (const Index column : {i, j, k}) of_column[column] += member;
+            }
+        }
+    }
+    EXPECT_GT(members, 10);
+    EXPECT_LT(members, triple);
+    EXPECT_EQ(set.size(), members);
+    EXPECT_EQ(set.membership(), of_column);
+    EXPECT_EQ(static_cast<Index>(set.words().size()), (triple + 63) / 64);
+}
+
+TEST(CliqueSet, ByZLeavesConstantsAside) {
+    const double missing = std::nan("");
+    const auto is_member = [](double ij, double ik, double jk, double ijk) {
+        CliqueSet set(3);
+        set.put_z(tiles_of(3, 8)[0], std::vector{ij, ik, jk}, std::vector{ijk});
+        return set.has(0, 1, 2);
+    };
+    EXPECT_TRUE(is_member(1, 2, 3, 3));
+    EXPECT_TRUE(is_member(1, 2, 3, 3.5));
+    EXPECT_FALSE(is_member(1, 2, 3, 2.5));
+    EXPECT_FALSE(is_member(3, 2, 1, 2.5));
+    EXPECT_FALSE(is_member(2, 3, 1, 2.5));
+    // A column of one symbol: the triple's Z is its pair's, but for rounding.
+    EXPECT_TRUE(is_member(missing, missing, 40, 40 - 1e-7));
+    EXPECT_TRUE(is_member(missing, missing, -2, -2 - 1e-7));
+    EXPECT_FALSE(is_member(missing, missing, 40, 39.999));
+    EXPECT_TRUE(is_member(missing, missing, missing, -7));
+    EXPECT_FALSE(is_member(missing, missing, missing, missing));
+    EXPECT_FALSE(is_member(1, 2, 3, missing));
+}
+
+TEST(CliqueSet, MergesAndResumes) {
+    const pleat::test::TemporaryFolder folder;
+    std::mt19937_64 random(8);
+    std::vector<double> pairs(pair_count(kColumns)), triples(triple_count(kColumns));
+    for (double& z : pairs) z = static_cast<double>(random() % 100) / 10;
+    for (double& z : triples) z = static_cast<double>(random() % 150) / 10;
+    CliqueSet all(kColumns), left(kColumns), right(kColumns);
+    const auto tiles = tiles_of(kColumns, 3);
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+        all.put_z(tiles[tile], pairs, part(triples, tiles[tile]));
+        (tile % 2 ? left : right).put_z(tiles[tile], pairs, part(triples, tiles[tile]));
+    }
+    {
+        NpzWriter file(folder / "state.npz");
+        right.save(file, "clique");
+        file.close();
+    }
+    const NpzReader file(folder / "state.npz");
+    CliqueSet resumed = left, from_bytes = left;
+    resumed.load(file, "clique");
+    EXPECT_EQ(resumed.words(), all.words());
+    from_bytes.merge(right.bytes());
+    EXPECT_EQ(from_bytes.words(), all.words());
+    left.merge(right);
+    left.merge(right);
+    EXPECT_EQ(left.words(), all.words());
+    const std::vector<Index> members = all.membership();
+    EXPECT_EQ(std::accumulate(members.begin(), members.end(), Index{0}), 3 * all.size());
+    EXPECT_THROW(CliqueSet(kColumns - 1).load(file, "clique"), InputError);
+}
+
+TEST(CliqueSet, OfFewColumnsIsEmpty) {
+    for (const Index columns : {0, 1, 2}) {
+        EXPECT_EQ(CliqueSet(columns).size(), 0);
+        EXPECT_EQ(static_cast<Index>(CliqueSet(columns).membership().size()), columns);
+        EXPECT_TRUE(CliqueSet(columns).bytes().empty());
+    }
+}
+
+}  // namespace
+}  // namespace pleat::mutual_information
