@@ -20,7 +20,6 @@ namespace pleat::program {
 namespace {
 
 using couplings::ContactEvaluation;
-using couplings::KnownStructure;
 using couplings::RankedPair;
 using couplings::Report;
 using couplings::Result;
@@ -116,7 +115,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     run.stage("read");
     const Alignment source = read_input(options.alignment, run);
     std::optional<KnownStructure> known = read_known_structure(options.structure, source, run);
-    const couplings::ReferenceRow reference = reference_row(options.structure, source, known);
+    const ReferenceRow reference = reference_row(options.structure, source, known);
     const Alignment alignment =
         filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
     if (known) {

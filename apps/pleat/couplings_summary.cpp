@@ -12,7 +12,6 @@ namespace pleat::program {
 namespace {
 
 using couplings::Ending;
-using couplings::KnownStructure;
 using couplings::Precision;
 using couplings::RankedPair;
 using couplings::Report;

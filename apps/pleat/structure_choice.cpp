@@ -21,12 +21,12 @@ ContactDefinition definition_for(const StructureOptions& options, Chain::Kind ki
 
 }  // namespace
 
-std::optional<couplings::KnownStructure> read_known_structure(const StructureOptions& options,
+std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
                                                               const Alignment& source,
                                                               RunDirectory& run) {
     if (options.structure.empty()) return std::nullopt;
     const StructureChoice choice = parse_structure_choice(options.structure);
-    couplings::KnownStructure known;
+    KnownStructure known;
     known.structure = read_structure(choice.file);
     record_input(choice.file, run);
     known.map = map_residues(source, known.structure, {.row = options.row, .chain = choice.chain});
@@ -34,22 +34,22 @@ std::optional<couplings::KnownStructure> read_known_structure(const StructureOpt
     return known;
 }
 
-void measure(couplings::KnownStructure& known, const Alignment& kept) {
+void measure(KnownStructure& known, const Alignment& kept) {
     known.residues.clear();
     for (const Index column : kept.columns)
         known.residues.push_back(known.map.residues[static_cast<std::size_t>(column)]);
     known.distances = column_distances(known.chain(), known.residues, known.definition.atoms);
 }
 
-couplings::ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
-                                      const std::optional<couplings::KnownStructure>& known) {
+ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
+                                      const std::optional<KnownStructure>& known) {
     Index row = 0;
     if (known) {
         row = known->map.row;
     } else if (!options.row.empty()) {
         row = find_row(source, options.row);
     }
-    couplings::ReferenceRow reference{source.names[static_cast<std::size_t>(row)], {}};
+    ReferenceRow reference{source.names[static_cast<std::size_t>(row)], {}};
     for (const std::uint8_t code : source.letters.view()[row])
         reference.letters += source.alphabet->letter(code);
     return reference;

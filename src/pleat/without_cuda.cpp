@@ -2,6 +2,7 @@
 #include "pleat/core/cuda_device.h"
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel.h"
+#include "pleat/mutual_information/kernel.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -29,6 +30,11 @@ std::unique_ptr<couplings::Kernel> couplings::make_cuda_kernel(const Problem&, i
 }
 
 std::unique_ptr<weights::Kernel> weights::make_cuda_kernel(const Problem&, const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<mutual_information::Kernel> mutual_information::make_cuda_kernel(
+    const Problem&, const Context& context) {
     refuse(context.device.index);
 }
 

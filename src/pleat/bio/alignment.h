@@ -13,7 +13,8 @@ namespace pleat {
 
 /// The letters that an alignment's codes stand for. Code `gap()` is the gap and always the last.
 /// Protein: "ARNDCQEGHILKMFPSTWYV-" (21 codes, the order of the couplings literature);
-/// RNA: "ACGU-", DNA: "ACGT-" (5 codes).
+/// RNA: "ACGU-", DNA: "ACGT-" (5 codes). Each has a variant that tells letters which name no single
+/// residue from gaps: see with_unknown().
 class Alphabet {
 public:
     enum class Kind { protein, rna, dna };
@@ -23,6 +24,12 @@ public:
     static const Alphabet& dna();
     /// By name ("protein", "rna", "dna"); throws UsageError otherwise.
     static const Alphabet& named(std::string_view name);
+
+    /// The same letters with one more before the gap, X for proteins and N for nucleic acids, for all
+    /// letters that name no single residue and are gaps otherwise: 22 codes, or 6.
+    const Alphabet& with_unknown() const;
+    /// The one without it: undoes with_unknown().
+    const Alphabet& without_unknown() const;
 
     Kind kind() const { return kind_; }
     std::string_view name() const { return name_; }
@@ -39,7 +46,9 @@ public:
     static constexpr std::uint8_t invalid = 255;
 
 private:
-    Alphabet(Kind kind, std::string_view name, std::string_view letters, std::string_view as_gap);
+    Alphabet(Kind kind, std::string_view name, std::string_view letters, std::string_view unknown,
+             bool unknown_is_gap);
+    static const Alphabet& of(Kind kind, bool unknown_is_gap);
     Kind kind_;
     std::string name_;
     std::string letters_;
@@ -61,5 +70,8 @@ struct Alignment {
     Index sequence_count() const { return letters.extent(0); }
     Index column_count() const { return letters.extent(1); }
 };
+
+/// A copy in which unknown letters are gaps, with the alphabet that has no code for them.
+Alignment without_unknown(const Alignment& alignment);
 
 }  // namespace pleat

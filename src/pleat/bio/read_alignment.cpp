@@ -138,7 +138,7 @@ Alignment encoded(TextAlignment& text, const Letters& letters, const Alphabet& a
             least = std::min(least, code);
         }
         if (most == Alphabet::invalid) complain(text, n, letters, alphabet, told);
-        all_gaps = all_gaps && least >= alphabet.gap();
+        all_gaps = all_gaps && least >= alphabet.without_unknown().gap();
         std::string().swap(row.letters);
         alignment.names.push_back(row.name);
     }
@@ -177,6 +177,7 @@ Alignment read(ByteSource& source, const ReadOptions& options) {
     if (options.format.empty() && format == "fasta") format = fasta_relative(text);
     const Letters letters(format);
     if (told) alphabet = &told_alphabet(text);
+    if (options.keep_unknown) alphabet = &alphabet->with_unknown();
     Alignment alignment = encoded(text, letters, *alphabet, told);
     alignment.format = format;
     return alignment;

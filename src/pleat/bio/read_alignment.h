@@ -13,6 +13,7 @@ namespace pleat {
 struct ReadOptions {
     std::string format;    ///< one of `alignment_formats()`; empty = told by content
     std::string alphabet;  ///< protein, rna, dna; empty = told by the letters
+    bool keep_unknown = false;  ///< letters that name no single residue get a code of their own
     /// Most bytes of text (after decompression), and most bytes of memory while reading.
     Index most_bytes = Index{4} << 30;
 };

@@ -5,32 +5,13 @@
 #include <vector>
 
 #include "pleat/bio/alignment.h"
-#include "pleat/bio/contacts.h"
-#include "pleat/bio/residue_map.h"
-#include "pleat/bio/structure.h"
+#include "pleat/bio/known_structure.h"
 #include "pleat/core/run_directory.h"
 #include "pleat/couplings/contact_list.h"
 #include "pleat/couplings/couplings.h"
 #include "pleat/couplings/evaluation.h"
 
 namespace pleat::couplings {
-
-/// The row whose letters and residues the contact files show, over all columns of the source.
-struct ReferenceRow {
-    std::string name;
-    std::string letters;  ///< one a column of the source, '-' for a gap
-};
-
-/// A known structure, laid over the columns that were fitted.
-struct KnownStructure {
-    Structure structure;
-    ResidueMap map;                ///< over all columns of the source
-    std::vector<Index> residues;   ///< of each fitted column: index into the chain, or -1
-    ContactDefinition definition;
-    Array<double, 2> distances;    ///< of each two fitted columns, angstrom; NaN: not known
-
-    const Chain& chain() const { return structure.chains[static_cast<std::size_t>(map.chain)]; }
-};
 
 /// Everything that the files tell. All pointers and references outlive the calls.
 struct Report {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/error.h"
 
@@ -88,6 +90,22 @@ TEST(AlphabetToldByLetters, AmbiguityLettersBecomeGaps) {
     const Alignment alignment = read_alignment_from_memory("x.aln", "BJOUXZ*ACDEF\nWWWWWWWWWWWW\n");
     for (Index j = 0; j < 7; ++j) EXPECT_EQ(alignment.letters(0, j), alignment.alphabet->gap());
     EXPECT_EQ(alignment.letters(0, 7), alignment.alphabet->code('A'));
+}
+
+TEST(Alphabet, TellsUnknownLettersFromGapsWhereAsked) {
+    const std::string rows = "XAC-\nBA-.\n";
+    const Alignment kept =
+        read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein", .keep_unknown = true});
+    EXPECT_EQ(kept.alphabet->letters(), "ARNDCQEGHILKMFPSTWYVX-");
+    EXPECT_EQ(kept.letters(0, 0), kept.letters(1, 0));
+    EXPECT_EQ(kept.alphabet->letter(kept.letters(0, 0)), 'X');
+    EXPECT_EQ(kept.letters(0, 3), kept.alphabet->gap());
+    const Alignment plain = read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein"});
+    const Alignment undone = without_unknown(kept);
+    EXPECT_EQ(undone.alphabet, plain.alphabet);
+    EXPECT_TRUE(std::equal(undone.letters.begin(), undone.letters.end(), plain.letters.begin()));
+    EXPECT_EQ(Alphabet::rna().with_unknown().letters(), "ACGUN-");
+    EXPECT_EQ(&Alphabet::rna().with_unknown().without_unknown(), &Alphabet::rna());
 }
 
 }  // namespace

@@ -1,0 +1,154 @@
+// Every kernel gives the integers of the reference: tables, ties, sums and largest z, on any shape.
+#include "pleat/mutual_information/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "pleat/core/cuda_device.h"
+#include "pleat/core/instruction_set.h"
+#include "random_columns.h"
+
+namespace pleat::mutual_information {
+namespace {
+
+struct Sampled {
+    std::vector<std::int64_t> observed;
+    NullSums sums{0};
+    std::vector<double> largest;
+};
+
+Context context_of(const std::string& device, int threads) {
+    Context context;
+    context.device = Device::parse(device);
+    context.threads = threads;
+    return context;
+}
+
+/// All pairs, in two blocks of shuffles.
+Sampled sample_pairs(const Columns& columns, const std::string& device, Index shuffles, int threads) {
+    const Statistic statistic = make_statistic(columns.row_count());
+    const Problem problem{&columns, &statistic, 42};
+    const auto kernel = make_kernel(problem, context_of(device, threads));
+    const Index pairs = pair_count(columns.column_count());
+    Sampled found{std::vector<std::int64_t>(pairs), NullSums(pairs),
+                  std::vector<double>(shuffles, -std::numeric_limits<double>::infinity())};
+    kernel->observe_pairs({found.observed.data(), pairs});
+    std::vector<double> centre(pairs), factor(pairs);
+    for (Index pair = 0; pair < pairs; ++pair) {
+        centre[pair] = static_cast<double>(pair % 7) * 11.5 - 20;
+        factor[pair] = pair % 5 == 0 ? 0.0 : 0.01 * static_cast<double>(1 + pair % 3);
+    }
+    const Index half = shuffles / 2;
+    for (const Block block : {Block{3, half}, Block{3 + half, shuffles - half}}) {
+        const LargestZ largest{{centre.data(), pairs},
+                               {factor.data(), pairs},
+                               {found.largest.data() + block.first - 3, block.count}};
+        kernel->sample_pairs(block, {found.observed.data(), pairs}, found.sums, &largest);
+    }
+    return found;
+}
+
+Sampled sample_triples(const Columns& columns, const std::string& device, const Tile& tile,
+                       Index shuffles, int threads) {
+    const Statistic statistic = make_statistic(columns.row_count());
+    const Problem problem{&columns, &statistic, 43};
+    const auto kernel = make_kernel(problem, context_of(device, threads));
+    const TripleTile triples = triple_tile(tile.side);
+    Sampled found{std::vector<std::int64_t>(triples.count), NullSums(triples.count), {}};
+    kernel->observe_triples(triples, {found.observed.data(), triples.count});
+    kernel->sample_triples(triples, {5, shuffles}, {found.observed.data(), triples.count}, found.sums);
+    return found;
+}
+
+template <class T>
+std::vector<T> values(const Array<T, 1>& array) {
+    return {array.begin(), array.end()};
+}
+
+void expect_same(const Sampled& found, const Sampled& expected) {
+    EXPECT_EQ(found.observed, expected.observed);
+    EXPECT_EQ(values(found.sums.less), values(expected.sums.less));
+    EXPECT_EQ(values(found.sums.equal), values(expected.sums.equal));
+    EXPECT_EQ(values(found.sums.first), values(expected.sums.first));
+    EXPECT_EQ(values(found.sums.second), values(expected.sums.second));
+    EXPECT_EQ(values(found.sums.third_low), values(expected.sums.third_low));
+    EXPECT_EQ(values(found.sums.third_high), values(expected.sums.third_high));
+    EXPECT_EQ(found.largest, expected.largest);
+}
+
+struct Shape {
+    Index rows, columns;
+    int symbols;
+    Index shuffles;
+};
+// None a multiple of words, lanes or blocks alone; columns of one symbol and of all symbols.
+const Shape kShapes[] = {{1, 4, 1, 3},    {2, 3, 2, 9},    {5, 2, 5, 1},   {63, 6, 4, 8},
+                         {64, 7, 22, 17}, {65, 9, 6, 33},  {128, 5, 3, 64}, {200, 11, 22, 70},
+                         {753, 8, 9, 40}, {300, 30, 5, 20}};
+
+class EveryKernel : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (GetParam() != "cuda") return;
+        const CudaDevices found = find_cuda_devices(0);
+        if (found.devices.empty()) GTEST_SKIP() << found.absence;
+    }
+    void TearDown() override { restrict_instruction_set(""); }
+};
+
+TEST_P(EveryKernel, CountsPairsLikeTheReference) {
+    for (const Shape& shape : kShapes) {
+        SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
+        const Columns columns = random_columns(shape.rows, shape.columns, shape.symbols, 7);
+        const Sampled expected = sample_pairs(columns, "reference", shape.shuffles, 1);
+        expect_same(sample_pairs(columns, GetParam(), shape.shuffles, 1), expected);
+        expect_same(sample_pairs(columns, GetParam(), shape.shuffles, 3), expected);
+    }
+}
+
+TEST_P(EveryKernel, CountsTriplesLikeTheReference) {
+    for (const Shape& shape : kShapes) {
+        SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
+        const Index used = std::min<Index>(shape.columns, 11);
+        const Columns columns = random_columns(shape.rows, used, shape.symbols, 8);
+        for (const Tile& tile : triple_tiles(used, 4)) {
+            const Sampled expected = sample_triples(columns, "reference", tile, shape.shuffles, 1);
+            expect_same(sample_triples(columns, GetParam(), tile, shape.shuffles, 1), expected);
+            expect_same(sample_triples(columns, GetParam(), tile, shape.shuffles, 3), expected);
+        }
+    }
+}
+
+TEST_P(EveryKernel, InstructionSetsDoNotMatter) {
+    if (GetParam() != "cpu") GTEST_SKIP() << "of the CPU alone";
+    const Columns columns = random_columns(200, 9, 12, 9);
+    const Sampled pairs = sample_pairs(columns, "reference", 21, 1);
+    const Tile tile = triple_tiles(9, 9).front();
+    const Sampled triples = sample_triples(columns, "reference", tile, 21, 1);
+    for (const std::string& name : instruction_sets()) {
+        SCOPED_TRACE(name);
+        restrict_instruction_set(name);
+        expect_same(sample_pairs(columns, "cpu", 21, 2), pairs);
+        expect_same(sample_triples(columns, "cpu", tile, 21, 2), triples);
+    }
+}
+
+TEST_P(EveryKernel, ShuffledTablesDifferFromTheObserved) {
+    // Two equal columns share all their information: no shuffle reaches it, unless it is the identity.
+    Array<std::uint8_t, 2> letters(100, 2);
+    for (Index row = 0; row < 100; ++row)
+        letters(row, 0) = letters(row, 1) = static_cast<std::uint8_t>(row % 4);
+    const Sampled found = sample_pairs(compact(letters), GetParam(), 50, 2);
+    EXPECT_EQ(found.sums.less(0), 50u);
+    EXPECT_EQ(found.sums.equal(0), 0u);
+    EXPECT_LT(found.sums.first(0), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, EveryKernel, testing::Values("reference", "cpu", "cuda"),
+                         [](const auto& device) { return device.param; });
+
+}  // namespace
+}  // namespace pleat::mutual_information
