@@ -1,0 +1,111 @@
+// Pair run: a sweep over blocks of shuffles that all add to the same sums.
+#include "pleat/mutual_information/pair_run.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/sweep.h"
+#include "pleat/mutual_information/moments.h"
+
+namespace pleat::mutual_information {
+
+namespace {
+
+constexpr Index kTileShuffles = 64;  // least: what a batch of the CPU kernel holds
+constexpr Index kMostTiles = 200;
+
+/// Blocks of shuffles, a tile each.
+std::vector<Tile> shuffle_tiles(Index shuffles) {
+    const Index size =
+        ((shuffles + kMostTiles - 1) / kMostTiles + kTileShuffles - 1) / kTileShuffles * kTileShuffles;
+    std::vector<Tile> tiles;
+    for (Index first = 0; first < shuffles; first += size) {
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(size, shuffles - first)};
+        tiles.push_back(tile);
+    }
+    return tiles;
+}
+
+template <class T>
+std::span<T> all_of(Array<T, 1>& array) {
+    return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+template <class T>
+View<T, 1> view_of(std::vector<T>& values) {
+    return {values.data(), static_cast<Index>(values.size())};
+}
+
+template <class T>
+View<const T, 1> view_of(const std::vector<T>& values) {
+    return {values.data(), static_cast<Index>(values.size())};
+}
+
+/// Adds all shuffles to `sums`, and the largest z of each to `largest` where there is a standard.
+void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index shuffles,
+            const Standard* standard, const std::string& problem_hash, const Context& context,
+            NullSums& sums, std::vector<double>& largest) {
+    const std::vector<Tile> tiles = shuffle_tiles(shuffles);
+    AdditiveCheckpoint checkpoint(context, "pairs", problem_hash, static_cast<Index>(tiles.size()));
+    checkpoint.add("less", all_of(sums.less));
+    checkpoint.add("equal", all_of(sums.equal));
+    checkpoint.add("first", all_of(sums.first));
+    checkpoint.add("second", all_of(sums.second));
+    checkpoint.add("third_low", all_of(sums.third_low));
+    checkpoint.add("third_high", all_of(sums.third_high));
+    checkpoint.raise("largest", largest);
+    checkpoint.resume();
+    sweep(context, "pairs", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
+        const Block& block = tile.side[0];
+        if (standard == nullptr)
+            return kernel.sample_pairs(block, view_of(observed), sums, nullptr);
+        const LargestZ z{view_of(standard->centre), view_of(standard->factor),
+                         {largest.data() + block.first, block.count}};
+        kernel.sample_pairs(block, view_of(observed), sums, &z);
+    });
+    checkpoint.total();
+}
+
+}  // namespace
+
+PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
+                  const std::string& problem_hash, const Context& context) {
+    const Columns& columns = *problem.columns;
+    const Index pairs = pair_count(columns.column_count());
+    PairRun run;
+    run.observed.resize(pairs);
+    kernel.observe_pairs(view_of(run.observed));
+    PairSource source{.columns = columns, .statistic = *problem.statistic, .observed = run.observed};
+
+    std::vector<double> mean, variance;
+    if (parameters.has_exact()) {
+        mean.resize(pairs);
+        variance.resize(pairs);
+        pair_moments(columns, view_of(mean), view_of(variance), context);
+        source.mean = mean;
+        source.variance = variance;
+    }
+    NullSums sums(parameters.has_sampled() ? pairs : 0);
+    std::vector<double> largest;
+    if (parameters.has_sampled()) {
+        Standard standard;
+        if (parameters.has_exact()) {
+            const std::vector<double> mi =
+                pair_information(columns, *problem.statistic, run.observed);
+            standard = standardise(mi, mean, variance, *problem.statistic);
+            largest.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
+        }
+        sample(kernel, run.observed, parameters.shuffles,
+               parameters.has_exact() ? &standard : nullptr, problem_hash, context, sums, largest);
+        source.sums = &sums;
+        source.shuffles = parameters.shuffles;
+        source.largest = largest;
+    }
+    run.statistics = pair_statistics(source);
+    return run;
+}
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,93 @@
+// Parameters: the options of mutual information, described once.
+#include "pleat/mutual_information/mutual_information.h"
+#include "pleat/mutual_information/null_sums.h"
+
+namespace pleat::mutual_information {
+
+namespace {
+
+std::vector<Field> null_fields(Parameters& p) {
+    return {{.name = "order",
+             .target = &p.order,
+             .help = "Columns taken together: 2, pairs; 3, pairs and triples",
+             .least = 2,
+             .most = 3},
+            {.name = "null",
+             .target = &p.null,
+             .help = "What MI is compared with, columns permuted independently: exact (mean and "
+                     "variance without sampling), sampled (shuffles), both, none",
+             .choices = {"sampled", "exact", "both", "none"}},
+            {.name = "shuffles",
+             .target = &p.shuffles,
+             .help = "Shuffles of all columns",
+             .letter = 'n',
+             .least = 1,
+             .most = static_cast<double>(kMostShuffles)},
+            {.name = "triple-variance",
+             .target = &p.triple_variance,
+             .help = "Compute the exact variance of triples, which takes longest by far",
+             .negated_flag = true}};
+}
+
+std::vector<Field> count_fields(Parameters& p) {
+    return {{.name = "gaps",
+             .target = &p.gaps,
+             .help = "Gaps as a symbol like all others, or rows with a gap in either column left out "
+                     "(pairs without sampling only)",
+             .choices = {"symbol", "omit"}},
+            {.name = "weights",
+             .target = &p.weights,
+             .help = "Weight sequences by the number of their near copies (pairs without exact null "
+                     "only)"},
+            {.name = "identity",
+             .target = &p.identity,
+             .help = "Identity above which sequences share their weight",
+             .letter = 'w',
+             .least = 0,
+             .most = 1},
+            {.name = "pseudocount",
+             .target = &p.pseudocount,
+             .help = "Added to every cell of a table (pairs without exact null only)",
+             .unit = "sequences",
+             .least = 0,
+             .most = 1e6},
+            {.name = "min-entropy",
+             .target = &p.least_entropy,
+             .help = "Flag columns of a smaller entropy in columns.tsv",
+             .unit = "bits",
+             .least = 0}};
+}
+
+std::vector<Field> list_fields(Parameters& p) {
+    return {{.name = "top",
+             .target = &p.top,
+             .help = "Pairs and triples that the tables list",
+             .letter = 'k',
+             .least = 1,
+             .most = 1e8},
+            {.name = "by",
+             .target = &p.by,
+             .help = "Number that ranks triples: mi, z (exact), sampled_z, percentile, synergy (minus the "
+                     "co-information) or excess (over what pairs explain); by default the first there is "
+                     "of z, sampled_z, mi",
+             .choices = {"", "mi", "z", "sampled_z", "percentile", "synergy", "excess"}},
+            {.name = "threshold",
+             .target = &p.threshold,
+             .help = "Keep all triples of at least this value of the ranking number in triples.npz, and "
+                     "list no pair of a smaller Z",
+             .automatic = "none"},
+            {.name = "all",
+             .target = &p.all,
+             .help = "Keep every triple in triples.npz"}};
+}
+
+}  // namespace
+
+std::vector<Field> fields(Parameters& p) {
+    std::vector<Field> all;
+    for (const std::vector<Field>& part : {null_fields(p), count_fields(p), list_fields(p)})
+        all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,177 @@
+// Triple run: the sweep over tiles of triples, its collectors, and what is derived once all are in.
+#include "pleat/mutual_information/triple_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/error.h"
+#include "pleat/core/memory.h"
+#include "pleat/core/sweep.h"
+#include "pleat/mutual_information/interactions.h"
+#include "pleat/mutual_information/triple_values.h"
+
+namespace pleat::mutual_information {
+
+namespace {
+
+constexpr Index kCpuSide = 16, kGpuSide = 32;     // columns of a tile's block
+constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
+
+/// The collectors of one rank.
+struct Collectors {
+    Collectors(const TripleValues& values, const Parameters& parameters, Index columns);
+    void put(const TripleTileValues& at, const PairRun& pairs, std::int64_t shuffles);
+    void join(AdditiveCheckpoint& checkpoint);
+
+    TripleNumbers numbers;
+    BestTriples best;
+    std::optional<TriplesOver> kept;
+    std::optional<CliqueSet> cliques, cliques_by_z;
+    /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
+    std::vector<std::int64_t> levels;
+};
+
+TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& parameters, Index columns) {
+    TripleNumbers numbers{columns, values.names()};
+    if (!parameters.by.empty()) {
+        numbers.key = values.place(parameters.by);
+        if (numbers.key < 0)
+            throw UsageError(fmt::format("--by {0}: expected a number that --null {1} computes{2}, "
+                                         "found '{0}'",
+                                         parameters.by, parameters.null,
+                                         parameters.triple_variance ? "" : " without the variance"));
+        return numbers;
+    }
+    for (const char* name : {"mi", "sampled_z", "z"})
+        if (const int place = values.place(name); place >= 0) numbers.key = place;
+    return numbers;
+}
+
+Collectors::Collectors(const TripleValues& values, const Parameters& parameters, Index columns)
+    : numbers(ranked_numbers(values, parameters, columns)), best(numbers, parameters.top) {
+    if (parameters.all) {
+        // Ranked by MI, which every triple has: a number that may be NaN would leave triples out.
+        TripleNumbers by_mi = numbers;
+        by_mi.key = 0;
+        kept.emplace(by_mi, -1.0, triple_count(columns));
+    } else if (!std::isnan(parameters.threshold)) {
+        kept.emplace(numbers, parameters.threshold, kMostKept);
+    }
+    if (parameters.has_sampled()) {
+        cliques.emplace(columns);
+        levels.assign(parameters.shuffles + 1, 0);
+    }
+    if (parameters.has_exact() && parameters.triple_variance) cliques_by_z.emplace(columns);
+}
+
+void Collectors::join(AdditiveCheckpoint& checkpoint) {
+    checkpoint.collect("best", best);
+    if (kept) checkpoint.collect("kept", *kept);
+    if (cliques) checkpoint.collect("cliques", *cliques);
+    if (cliques_by_z) checkpoint.collect("cliques_by_z", *cliques_by_z);
+    checkpoint.add("levels", levels);
+}
+
+void Collectors::put(const TripleTileValues& at, const PairRun& pairs, std::int64_t shuffles) {
+    const auto span = [](const auto& array) {
+        return std::span(array.data(), static_cast<std::size_t>(array.size()));
+    };
+    best.put(at.tile, at.values);
+    if (kept) kept->put(at.tile, at.values);
+    if (cliques) {
+        cliques->put_percentiles(at.tile, pairs.statistics.less, span(at.sums.less));
+        for (Index item = 0; item < at.tile.count; ++item)
+            if (at.sums.equal(item) < shuffles) ++levels[shuffles - at.sums.less(item)];
+    }
+    if (cliques_by_z) {
+        const View<const double, 1> z = at.z();
+        cliques_by_z->put_z(at.tile, pairs.statistics.z, {z.data, static_cast<std::size_t>(z.size())});
+    }
+}
+
+/// Benjamini-Hochberg from the counts of each level of p = (1 + level) / (1 + n): [level].
+std::vector<double> rates(const std::vector<std::int64_t>& levels) {
+    std::vector<double> rate(levels.size());
+    std::int64_t tests = 0;
+    for (const std::int64_t count : levels) tests += count;
+    std::int64_t at_most = tests;
+    double least = 1.0;
+    for (std::size_t level = levels.size(); level-- > 0;) {
+        const double p = static_cast<double>(1 + level) / static_cast<double>(levels.size());
+        if (at_most > 0)
+            least = std::min(least, p * static_cast<double>(tests) / static_cast<double>(at_most));
+        rate[level] = least;
+        at_most -= levels[level];
+    }
+    return rate;
+}
+
+/// The false discovery rate of each record; NaN where the null does not vary.
+std::vector<double> record_rates(const TripleRecords& records, const TripleValues& values,
+                                 const std::vector<double>& rate) {
+    const int less = values.place("n_less"), equal = values.place("n_equal");
+    const auto shuffles = static_cast<Index>(rate.size()) - 1;
+    std::vector<double> found;
+    for (Index record = 0; record < records.numbers.extent(0); ++record) {
+        const bool varies = static_cast<Index>(records.numbers(record, equal)) < shuffles;
+        found.push_back(varies ? rate[shuffles - static_cast<Index>(records.numbers(record, less))]
+                               : std::numeric_limits<double>::quiet_NaN());
+    }
+    return found;
+}
+
+std::vector<double> excess_of(const TripleRecords& records, const Columns& columns,
+                              const Context& context) {
+    std::vector<std::array<Index, 3>> triples;
+    for (const Index triple : records.triples)
+        triples.push_back(triple_at(triple, columns.column_count()));
+    std::vector<Excess> excess(triples.size());
+    third_order_excess(columns, triples, excess, context);
+    std::vector<double> bits;
+    for (const Excess& each : excess) bits.push_back(each.bits);
+    return bits;
+}
+
+}  // namespace
+
+TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
+                         const Parameters& parameters, const std::string& problem_hash,
+                         const Context& context) {
+    const Index columns = problem.columns->column_count();
+    const bool on_gpu = context.device.kind == Device::Kind::cuda;
+    const std::vector<Tile> shaped = triple_tiles(columns, on_gpu ? kGpuSide : kCpuSide);
+    const TripleValues values(problem, kernel, pairs, parameters, context);
+    Collectors collectors(values, parameters, columns);
+    AdditiveCheckpoint checkpoint(context, "triples", problem_hash, static_cast<Index>(shaped.size()));
+    collectors.join(checkpoint);
+    checkpoint.resume();
+    // The tiles' output goes to the collectors.
+    std::vector<Tile> tiles = shaped;
+    for (Tile& tile : tiles) tile.items = 0;
+    sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
+        collectors.put(values.compute(tile), pairs, parameters.shuffles);
+    });
+    checkpoint.total();
+
+    TripleResult result;
+    result.names = values.names();
+    result.key = collectors.numbers.key;
+    result.count = triple_count(columns);
+    result.best = collectors.best.records();
+    result.best_excess = excess_of(result.best, *problem.columns, context);
+    if (collectors.kept) result.kept = collectors.kept->records();
+    if (parameters.has_sampled()) {
+        const std::vector<double> rate = rates(collectors.levels);
+        result.best_fdr = record_rates(result.best, values, rate);
+        if (result.kept) result.kept_fdr = record_rates(*result.kept, values, rate);
+    }
+    result.cliques = std::move(collectors.cliques);
+    result.cliques_by_z = std::move(collectors.cliques_by_z);
+    return result;
+}
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,18 @@
+// Triple run: all triples of columns, tile by tile, into collectors that never hold all of them.
+#pragma once
+
+#include <string>
+
+#include "pleat/core/context.h"
+#include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/mutual_information.h"
+#include "pleat/mutual_information/pair_run.h"
+
+namespace pleat::mutual_information {
+
+/// Stage "triples" of the progress. The result is whole on rank 0.
+TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
+                         const Parameters& parameters, const std::string& problem_hash,
+                         const Context& context);
+
+}  // namespace pleat::mutual_information
