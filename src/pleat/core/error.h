@@ -54,6 +54,13 @@ public:
     explicit Cancelled(const std::string& text) : Error(text, 130) {}
 };
 
+/// Another rank of the run failed, and tells why itself.
+class OtherRankFailed : public Error {
+public:
+    explicit OtherRankFailed(int exit_code = 1)
+        : Error("stopped because another rank failed", exit_code) {}
+};
+
 /// Collects a reader's complaints about one file and throws them together, ten at the most,
 /// one line each, so that a user repairs a file in one round.
 class Complaints {

@@ -3,18 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
 #include "pleat/core/npy.h"
+#include "pleat/core/saving.h"
 
 namespace pleat {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Names of the loop's own members, which no state may use.
 constexpr std::string_view kProblem = "loop_problem", kStage = "loop_stage", kSteps = "loop_steps",
@@ -27,12 +22,7 @@ struct Position {
 
 void save(const std::filesystem::path& path, std::string_view stage, const State& state,
           Position position) {
-    std::error_code unknown;
-    const auto room = std::filesystem::space(std::filesystem::absolute(path).parent_path(), unknown);
-    if (!unknown && static_cast<std::int64_t>(room.available) < state.bytes())
-        throw OutputError(fmt::format("{}: expected {} of free space, found {}", path.string(),
-                                      human_bytes(state.bytes()),
-                                      human_bytes(static_cast<std::int64_t>(room.available))));
+    require_room(path, state.bytes());
     NpzWriter writer(path);
     writer.add_text(kProblem, state.problem());
     writer.add_text(kStage, stage);
@@ -56,34 +46,9 @@ Position load(const std::filesystem::path& path, std::string_view stage, State& 
     try {
         return read_checkpoint(NpzReader(path), stage, state);
     } catch (const InputError& error) {
-        const std::string name = path.string(), text = error.what();
-        throw InputError(fmt::format("{}{}; remove this checkpoint, or give --force, to start anew",
-                                     text.starts_with(name) ? "" : name + ": ", text));
+        throw InputError(refusal(path, error));
     }
 }
-
-/// Decides when a save is due: not before `least` seconds, and not so often that saving a large
-/// state takes more than a tenth of the time.
-class SaveClock {
-public:
-    explicit SaveClock(double least) : least_(least) {}
-    bool is_due() const { return seconds_since(last_) >= std::max(least_, 9.0 * cost_); }
-    template <class Action>
-    void run(Action action) {
-        const Clock::time_point start = Clock::now();
-        action();
-        cost_ = seconds_since(start);
-        last_ = Clock::now();
-    }
-
-private:
-    static double seconds_since(Clock::time_point start) {
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    }
-    double least_;
-    double cost_ = 0.0;
-    Clock::time_point last_ = Clock::now();
-};
 
 /// `unsaved`: why the state could not be saved, or nothing.
 [[noreturn]] void stop(const Context& context, std::string_view stage, std::int64_t steps,

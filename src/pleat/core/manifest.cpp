@@ -74,6 +74,7 @@ std::string to_json(const Manifest& m) {
     json["device"] = m.device;
     json["instruction_set"] = m.instruction_set;
     json["threads"] = m.threads;
+    json["ranks"] = m.ranks;
     json["peak_memory_bytes"] = of_process(m.peak_memory);
     json["seed"] = m.seed;
     json["parameters"] = json_values(m.parameters);

@@ -40,7 +40,8 @@ struct Manifest {
     ManifestValues parameters, results;
     std::uint64_t seed = 0;
     std::string device, instruction_set;
-    int threads = 0;
+    int threads = 0;  ///< of each rank
+    int ranks = 1;
     /// Other runs work in this process at the same time: its CPU time and memory are not this run's.
     bool shares_process = false;
     std::vector<Input> inputs;

@@ -241,6 +241,7 @@ PLEAT_NPY_TYPE(double)
 PLEAT_NPY_TYPE(std::int8_t)
 PLEAT_NPY_TYPE(std::uint8_t)
 PLEAT_NPY_TYPE(std::int32_t)
+PLEAT_NPY_TYPE(std::uint32_t)
 PLEAT_NPY_TYPE(std::int64_t)
 PLEAT_NPY_TYPE(std::uint64_t)
 #undef PLEAT_NPY_TYPE

@@ -25,7 +25,7 @@ struct NpyArray {
     std::vector<std::uint8_t> bytes;
 
     Index size() const;
-    /// The elements converted to T (float, double, int8, uint8, int32, int64, uint64); `what` names
+    /// The elements converted to T (float, double, int8, uint8, int32, uint32, int64, uint64); `what` names
     /// the array in errors. InputError when a value does not fit: out of an integer's range, or
     /// with a fraction where an integer is wanted.
     template <class T>

@@ -21,6 +21,8 @@ namespace pleat {
 
 namespace {
 
+constexpr double kRounding = 1e-6;  // of a sum of parts that is a whole number
+
 /// CPUs of the affinity mask; the mask is enlarged until the kernel's fits.
 std::int64_t affinity_cpus() {
     constexpr int kMostCpus = 1 << 20;
@@ -44,18 +46,26 @@ std::int64_t environment_threads(const char* name) {
 
 }  // namespace
 
-int available_threads() {
+int available_threads(const Comm& comm) {
+    std::int64_t affinity = affinity_cpus(), group = cgroup_cpus();
+    // A rank that a launcher bound to CPUs of its own has its part already.
+    if (comm.cpu_share() > 0.0)
+        affinity = std::min(affinity, static_cast<std::int64_t>(comm.cpu_share() + kRounding));
+    if (group != kUnlimited) group /= comm.local_size();
     const std::int64_t least =
-        std::min({affinity_cpus(), cgroup_cpus(), environment_threads("SLURM_CPUS_PER_TASK"),
+        std::min({affinity, group, environment_threads("SLURM_CPUS_PER_TASK"),
                   environment_threads("OMP_NUM_THREADS")});
     return static_cast<int>(std::max<std::int64_t>(1, least));
 }
+
+int available_threads() { return available_threads(Comm()); }
 
 int resolve_threads(const Context& context) {
     if (context.threads < 0)
         throw UsageError(
             fmt::format("--threads: expected a whole number >= 0, found '{}'", context.threads));
-    return context.threads > 0 ? context.threads : available_threads();
+    if (context.threads > 0) return context.threads;
+    return context.comm != nullptr ? available_threads(*context.comm) : available_threads();
 }
 
 void parallel_for(int threads, Index count, const std::function<void(Index, int)>& body) {

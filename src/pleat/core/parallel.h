@@ -11,8 +11,10 @@ namespace pleat {
 /// Threads that this process may use: the least of the CPUs in its affinity mask, the quota of its
 /// control group, SLURM_CPUS_PER_TASK and OMP_NUM_THREADS; at least 1.
 int available_threads();
+/// The part of them that a rank may use beside the other ranks of its machine.
+int available_threads(const Comm& comm);
 
-/// `context.threads`, or available_threads() where that is 0; UsageError when negative.
+/// `context.threads`, or the available ones of the context's rank where that is 0; UsageError when negative.
 int resolve_threads(const Context& context);
 
 /// Calls `body(index, thread)` for each index in [0, count), in no particular order, on up to

@@ -22,6 +22,7 @@
 #include "pleat/core/output_file.h"
 #include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
+#include "pleat/core/rank_files.h"
 
 namespace pleat {
 
@@ -75,6 +76,7 @@ struct RunDirectory::Implementation : Progress {
     void save_manifest(std::string_view status);
     void tidy_away();
     void remove_partial_files() const;
+    void remove_rank_files(const std::string& name, std::string_view suffix) const;
     bool has_something_to_keep() const;
     std::filesystem::path file(std::string_view name) const;
 
@@ -257,8 +259,11 @@ bool RunDirectory::Implementation::has_something_to_keep() const {
                name != kCite;
     };
     if (manifest.resumed && std::any_of(begin(entries), end(entries), is_content)) return true;
+    const auto exists_for_ranks = [&](const std::string& name) {
+        return exists(name) || !rank_files(folder.path() / name).empty();
+    };
     return std::any_of(output_names.begin(), output_names.end(), exists) ||
-           std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists);
+           std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists_for_ranks);
 }
 
 /// Removes what a killed process left of files that it was writing.
@@ -268,6 +273,12 @@ void RunDirectory::Implementation::remove_partial_files() const {
     names.insert(names.end(), {kManifest, kCite});
     for (const std::string& name : names)
         remove_quietly(folder.path() / (name + std::string(OutputFile::kSuffix)));
+    for (const std::string& name : checkpoint_names) remove_rank_files(name, OutputFile::kSuffix);
+}
+
+void RunDirectory::Implementation::remove_rank_files(const std::string& name,
+                                                     std::string_view suffix) const {
+    for (const auto& path : rank_files(folder.path() / name, suffix)) remove_quietly(path);
 }
 
 void RunDirectory::Implementation::tidy_away() {
@@ -342,6 +353,7 @@ void RunDirectory::context(const Context& context) {
     manifest.instruction_set = uses_simd ? instruction_set() : "";
     manifest.threads =
         context.device.kind == Device::Kind::reference ? 1 : resolve_threads(context);
+    manifest.ranks = context.comm != nullptr ? context.comm->size() : 1;
     manifest.seed = context.seed;
 }
 
@@ -387,7 +399,10 @@ void RunDirectory::finish() {
     if (!run.bibliography.empty()) write_text(run.folder.path() / kCite, run.bibliography);
     run.save_manifest("finished");
     run.finished = true;
-    for (const std::string& name : run.checkpoint_names) remove_quietly(run.folder.path() / name);
+    for (const std::string& name : run.checkpoint_names) {
+        remove_quietly(run.folder.path() / name);
+        run.remove_rank_files(name, {});
+    }
     run.remove_partial_files();
 }
 

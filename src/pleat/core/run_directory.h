@@ -66,7 +66,8 @@ public:
     /// Path of a result file of this plain name, listed in the manifest if it exists at the end.
     /// Write it through OutputFile (or what stands on it), so that it is whole or absent.
     std::filesystem::path output(std::string_view name);
-    /// Path of a file that lives while the run is unfinished and is removed by finish().
+    /// Path of a file that lives while the run is unfinished and is removed by finish(), with the
+    /// files that ranks keep beside it (rank_file()).
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
 
     /// Lists an input under the path as given and hashes it behind the work that goes on; finish()
@@ -75,7 +76,7 @@ public:
     /// Lists an input that was hashed while it was read (stdin).
     void input(std::string_view name, const FileHash& hash);
     void parameters(const std::vector<Field>& fields);
-    /// Records device, instruction set, threads and seed.
+    /// Records device, instruction set, threads, ranks and seed.
     void context(const Context& context);
     /// A number or word that sums up the result, under "results".
     void fact(std::string_view name, double value);

@@ -21,10 +21,16 @@ struct Ranks {
     Comm& comm;
 };
 
-std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileSink& sink) {
+std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileSink& sink,
+                                       int ranks) {
     std::vector<const Tile*> missing;
     for (const Tile& tile : tiles)
         if (!sink.has(tile)) missing.push_back(&tile);
+    const auto is_larger = [](const Tile* a, const Tile* b) {
+        return a->items * a->values > b->items * b->values;
+    };
+    // A round takes as long as its largest tile.
+    if (ranks > 1) std::stable_sort(missing.begin(), missing.end(), is_larger);
     return missing;
 }
 
@@ -34,23 +40,23 @@ void compute_tile(const Tile& tile, TileSink& sink, const TileFunction& compute,
         output.fill(0.0f);
     else
         output = Array<float, 2>(tile.items, tile.values);
+    sink.begin(tile);
     compute(tile, output);
     sink.put(tile, output);
 }
 
 /// Throws on every rank when one has an error; flushes first, so that finished tiles are kept.
 void agree_on_errors(Comm& comm, TileSink& sink, std::exception_ptr error) {
-    if (!comm.any(error != nullptr)) return;
-    if (error == nullptr) {
-        sink.flush();
-        throw Error("stopped because another rank failed", 1);
-    }
     try {
-        sink.flush();
-    } catch (const Error&) {
-        // The first error is the one to tell; what is not flushed is computed again.
+        agree_on_error(comm, error);
+    } catch (...) {
+        try {
+            sink.flush();
+        } catch (const Error&) {
+            // The first error is the one to tell; what is not flushed is computed again.
+        }
+        throw;
     }
-    std::rethrow_exception(error);
 }
 
 [[noreturn]] void stop(std::string_view stage, std::int64_t done, std::int64_t total,
@@ -69,7 +75,7 @@ void sweep(const Context& context, std::string_view stage, std::span<const Tile>
            TileSink& sink, const TileFunction& compute) {
     Ranks ranks(context);
     Comm& comm = ranks.comm;
-    const auto missing = missing_tiles(tiles, sink);
+    const auto missing = missing_tiles(tiles, sink, comm.size());
     // No rank may put a tile while another still asks for what is there.
     comm.barrier();
     const auto total = static_cast<std::int64_t>(tiles.size());

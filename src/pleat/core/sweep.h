@@ -30,6 +30,8 @@ struct TileSink {
     virtual ~TileSink() = default;
     /// True when the tile need not be computed (again).
     virtual bool has(const Tile& tile) const = 0;
+    /// The tile's computation begins; no put() follows where that fails.
+    virtual void begin(const Tile& tile) { (void)tile; }
     /// Takes a finished tile; `output` is [item, value] and valid only during the call.
     virtual void put(const Tile& tile, View<const float, 2> output) = 0;
     /// Makes what was put durable; called at the end of a sweep and before it throws.
@@ -42,11 +44,11 @@ struct TileSink {
 using TileFunction = std::function<void(const Tile& tile, View<float, 2> output)>;
 
 /// Computes every tile that `sink` does not have and puts it there, in the order of `tiles`. With
-/// several ranks the missing tiles are dealt out in turn, each rank to its own sink object; all
-/// ranks agree on a cancel or failure after each round. Threads belong into `compute`. Progress
+/// several ranks the missing tiles are dealt out in turn, those with the largest output first, so
+/// that a round's tiles are about alike; each rank has its own sink object, and all ranks agree on a
+/// cancel or failure after each round. Threads belong into `compute`. Progress
 /// counts tiles. Throws Cancelled when asked to stop before the last tile is done; an error of
-/// `compute` or of the sink is thrown as it is, on other ranks as an Error that says that another
-/// rank failed. In each case the tiles finished before are in the sink.
+/// `compute` or of the sink is thrown as it is, on other ranks as OtherRankFailed. In each case the tiles finished before are in the sink.
 void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
            TileSink& sink, const TileFunction& compute);
 

@@ -8,20 +8,20 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <barrier>
 #include <cmath>
 #include <map>
 #include <random>
-#include <thread>
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/core/tests/thread_comm.h"
 #include "pleat/core/tile_file.h"
 
 namespace pleat {
 namespace {
 
 using test::error_text;
+using test::on_ranks;
 using test::slurp;
 using test::spill;
 using test::TemporaryFolder;
@@ -293,46 +293,6 @@ TEST(TileFile, AskingForMoreThanTheDiskHoldsIsRefusedAtOnce) {
     EXPECT_TRUE(folder.names().empty());
 }
 
-/// Ranks as threads of this process.
-class ThreadComm : public Comm {
-public:
-    struct Shared {
-        explicit Shared(int n) : size(n), meeting(n) {}
-        int size;
-        std::barrier<> meeting;
-        std::atomic<int> count = 0;
-    };
-    ThreadComm(Shared& shared, int rank) : shared_(shared), rank_(rank) {}
-    int rank() const override { return rank_; }
-    int size() const override { return shared_.size; }
-    void barrier() override { shared_.meeting.arrive_and_wait(); }
-    bool any(bool value) override {
-        if (value) ++shared_.count;
-        barrier();
-        const bool result = shared_.count > 0;
-        barrier();
-        if (value) --shared_.count;
-        barrier();
-        return result;
-    }
-
-private:
-    Shared& shared_;
-    int rank_;
-};
-
-template <class Action>
-void on_ranks(int size, Action action) {
-    ThreadComm::Shared shared(size);
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < size; ++rank)
-        threads.emplace_back([&, rank] {
-            ThreadComm comm(shared, rank);
-            action(comm);
-        });
-    for (std::thread& thread : threads) thread.join();
-}
-
 TEST(Sweep, RanksShareTheTilesAndGiveTheSameFile) {
     const auto tiles = make_tiles(14, 3);
     TemporaryFolder folder;
@@ -372,7 +332,7 @@ TEST(Sweep, RanksStopTogether) {
             });
         } catch (const DeviceError&) {
             ++own_errors;
-        } catch (const Error&) {
+        } catch (const OtherRankFailed&) {
             ++others;
         }
         Recorder recorder;

@@ -1,0 +1,92 @@
+// Additive checkpoint: resuming a sweep whose result is arrays to which every tile adds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "pleat/core/context.h"
+#include "pleat/core/saving.h"
+#include "pleat/core/sweep.h"
+
+namespace pleat {
+
+class NpzReader;
+
+/// The sink of a sweep whose tiles write no output of their own: each adds to integers, or raises
+/// maxima, in arrays of the caller. It keeps which tiles are in the arrays, and saves both, for any
+/// number of ranks before a kill and after. In an engine, on every rank:
+///
+///     AdditiveCheckpoint sums(context, "pairs", problem, tiles.size());
+///     sums.add("less", less.view());          // zero at this point
+///     sums.raise("largest", largest.view());  // at their least value
+///     sums.resume();
+///     sweep(context, "pairs", tiles, sums, [&](const Tile& tile, View<float, 2>) { ... less[i] += 1; ... });
+///     sums.total();                           // now the arrays are those of one rank, on every rank
+///
+/// Each rank saves its own tiles in a file of its own beside `context.checkpoint` (rank_file()),
+/// written beside, then renamed. Any set of these files whose tiles are disjoint adds up to a valid
+/// state, so a kill at any moment costs time and never a bit of the result.
+class AdditiveCheckpoint : public TileSink {
+public:
+    /// `problem` is a hash of input and parameters; `tiles` have the ids 0 to `tiles` - 1. Without
+    /// `context.checkpoint` nothing is saved.
+    AdditiveCheckpoint(const Context& context, std::string stage, std::string problem, Index tiles);
+
+    /// Arrays of the caller, which outlive this object: to which tiles add, or whose elements they
+    /// raise (no NaN). The same names and lengths on every rank, before resume().
+    void add(std::string name, std::span<std::int64_t> sums);
+    void add(std::string name, std::span<std::uint32_t> sums);
+    void raise(std::string name, std::span<double> maxima);
+
+    /// Takes over what earlier runs saved: adds it on rank 0, and agrees with all ranks on the tiles
+    /// that are done. InputError with advice for a file that is damaged or of another problem.
+    void resume();
+    /// After the sweep: makes the arrays of every rank those over all tiles. The files stay.
+    void total();
+
+    bool has(const Tile& tile) const override;
+    void begin(const Tile& tile) override;
+    void put(const Tile& tile, View<const float, 2> output) override;
+    /// Saves what is new. After a failure in the midst of a tile, whose part is in the arrays, it does
+    /// nothing: the state saved before stands.
+    void flush() override;
+    std::filesystem::path place() const override;
+
+private:
+    struct Values {
+        std::string name;
+        std::variant<std::span<std::int64_t>, std::span<std::uint32_t>, std::span<double>> data;
+    };
+    /// An earlier file's tiles.
+    struct Part {
+        std::filesystem::path path;
+        std::vector<std::uint8_t> marks;
+        Index count = 0;
+    };
+    Part read_part(const std::filesystem::path& path) const;
+    void take_parts();
+    bool take(const Part& part);
+    void load_values(const NpzReader& reader);
+    void save();
+    void save_or_tell();
+    Index bytes() const;
+    int rank() const;
+
+    Context context_;
+    std::string stage_, problem_;
+    std::vector<Values> values_;
+    std::vector<std::uint8_t> known_;  ///< [tile]: done before this sweep, on whatever rank
+    std::vector<std::uint8_t> own_;    ///< [tile]: in this rank's arrays
+    SaveClock clock_;
+    std::string unsaved_;  ///< why no more is saved
+    bool is_new_ = false;  ///< tiles were put since the last save
+    bool is_open_ = false;  ///< a tile is being added
+    bool is_total_ = false;
+};
+
+}  // namespace pleat

@@ -1,0 +1,21 @@
+// Launch: what the environment tells of the launcher that started this process.
+#pragma once
+
+#include <string>
+
+namespace pleat {
+
+/// A process that mpirun, mpiexec or srun started as one of several.
+struct Launch {
+    bool is_launched = false;
+    int rank = 0, processes = 1;
+};
+
+/// Reads the variables of Open MPI, of PMI (MPICH and its kin) and of PMIx under Slurm.
+Launch find_launch();
+
+/// Throws on every process of a launch that cannot become ranks: UsageError with the text on the
+/// first, OtherRankFailed on the others, so that it is told once.
+[[noreturn]] void refuse_launch(const Launch& launch, const std::string& text);
+
+}  // namespace pleat
