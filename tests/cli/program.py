@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 PROGRAM = os.environ.get("PLEAT_PROGRAM", "pleat")
-TYPES = {"<f8": "d", "<f4": "f", "<i8": "q", "|u1": "B"}
+TYPES = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i", "<u4": "I", "|u1": "B"}
 
 
 def clean_environment(**more):

@@ -4,7 +4,8 @@ import unittest
 
 from program import ROOT, ProgramTest, pleat
 
-COMMANDS = ("couplings", "info", "version", "help")
+DOCUMENTED = ("couplings", "info", "mi")
+COMMANDS = (*DOCUMENTED, "version", "help")
 
 
 class Help(ProgramTest):
@@ -14,7 +15,7 @@ class Help(ProgramTest):
 
     def test_captured_texts_are_current(self):
         captured = {"pleat.txt": pleat("--help")}
-        captured.update({f"pleat-{name}.txt": pleat(name, "--help") for name in ("couplings", "info")})
+        captured.update({f"pleat-{name}.txt": pleat(name, "--help") for name in DOCUMENTED})
         for name, done in captured.items():
             with self.subTest(name):
                 text = (ROOT / "docs" / "cli" / name).read_text(encoding="utf-8")
@@ -22,7 +23,7 @@ class Help(ProgramTest):
                                  "run scripts/capture_help with the built program")
 
     def test_every_help_has_examples_and_exit_codes(self):
-        for name in ("couplings", "info"):
+        for name in DOCUMENTED:
             text = self.assert_shown(pleat(name, "-h"))
             self.assertIn(f"  pleat {name}", text)
             self.assertIn("Exit codes:\n  0 done", text)

@@ -105,6 +105,7 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
     };
     for (const Values& values : values_)
         std::visit([&](const auto& data) { load(values.name, data); }, values.data);
+    for (const NamedCollector& named : collectors_) named.collector->load(reader, named.name);
 }
 
 /// False when the part holds a tile that is there already: it is of before a merge that a kill cut
@@ -163,6 +164,12 @@ void AdditiveCheckpoint::total() {
     is_total_ = true;
     for (const Values& values : values_)
         std::visit([&](const auto& data) { join_ranks(ranks.comm, data); }, values.data);
+    for (const NamedCollector& named : collectors_) {
+        const std::vector<std::uint8_t> own =
+            ranks.comm.size() > 1 ? named.collector->bytes() : std::vector<std::uint8_t>();
+        const auto all = ranks.comm.gather(own, 0);
+        for (std::size_t rank = 1; rank < all.size(); ++rank) named.collector->merge(all[rank]);
+    }
 }
 
 bool AdditiveCheckpoint::has(const Tile& tile) const {
@@ -204,6 +211,7 @@ void AdditiveCheckpoint::save() {
                 writer.add(values.name, data.data(), {static_cast<Index>(data.size())});
             },
             values.data);
+    for (const NamedCollector& named : collectors_) named.collector->save(writer, named.name);
     writer.close();
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,17 @@
 namespace pleat {
 
 class NpzReader;
+class NpzWriter;
+
+/// Something other than sums that tiles are fed to, whose content depends on no order: a list of the
+/// best, a set. What load() and merge() find is added to what is there.
+struct Collector {
+    virtual ~Collector() = default;
+    virtual void save(NpzWriter& file, std::string_view name) const = 0;
+    virtual void load(const NpzReader& file, std::string_view name) = 0;
+    virtual std::vector<std::uint8_t> bytes() const = 0;  ///< for merge() on another rank
+    virtual void merge(std::span<const std::uint8_t> bytes) = 0;
+};
 
 /// The sink of a sweep whose tiles write no output of their own: each adds to integers, or raises
 /// maxima, in arrays of the caller. It keeps which tiles are in the arrays, and saves both, for any
@@ -42,6 +55,12 @@ public:
     void add(std::string name, std::span<std::int64_t> sums);
     void add(std::string name, std::span<std::uint32_t> sums);
     void raise(std::string name, std::span<double> maxima);
+    /// An object of the caller that has the functions of Collector. Its content over all tiles is on
+    /// rank 0 alone after total().
+    template <class T>
+    void collect(std::string name, T& object) {
+        collectors_.push_back({std::move(name), std::make_unique<Collecting<T>>(object)});
+    }
 
     /// Takes over what earlier runs saved: adds it on rank 0, and agrees with all ranks on the tiles
     /// that are done. InputError with advice for a file that is damaged or of another problem.
@@ -62,6 +81,19 @@ private:
         std::string name;
         std::variant<std::span<std::int64_t>, std::span<std::uint32_t>, std::span<double>> data;
     };
+    template <class T>
+    struct Collecting final : Collector {
+        explicit Collecting(T& collecting) : object(collecting) {}
+        void save(NpzWriter& file, std::string_view name) const override { object.save(file, name); }
+        void load(const NpzReader& file, std::string_view name) override { object.load(file, name); }
+        std::vector<std::uint8_t> bytes() const override { return object.bytes(); }
+        void merge(std::span<const std::uint8_t> bytes) override { object.merge(bytes); }
+        T& object;
+    };
+    struct NamedCollector {
+        std::string name;
+        std::unique_ptr<Collector> collector;
+    };
     /// An earlier file's tiles.
     struct Part {
         std::filesystem::path path;
@@ -80,6 +112,7 @@ private:
     Context context_;
     std::string stage_, problem_;
     std::vector<Values> values_;
+    std::vector<NamedCollector> collectors_;
     std::vector<std::uint8_t> known_;  ///< [tile]: done before this sweep, on whatever rank
     std::vector<std::uint8_t> own_;    ///< [tile]: in this rank's arrays
     SaveClock clock_;

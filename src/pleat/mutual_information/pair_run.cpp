@@ -6,6 +6,7 @@
 
 #include "pleat/core/additive_checkpoint.h"
 #include "pleat/core/sweep.h"
+#include "pleat/mutual_information/information.h"
 #include "pleat/mutual_information/moments.h"
 
 namespace pleat::mutual_information {

@@ -1,0 +1,102 @@
+// Mutual information: check, count columns, run pairs and then triples.
+#include "pleat/mutual_information/mutual_information.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "pleat/core/error.h"
+#include "pleat/core/hash.h"
+#include "pleat/core/memory.h"
+#include "pleat/core/parallel.h"
+#include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/pair_run.h"
+#include "pleat/mutual_information/statistic.h"
+#include "pleat/mutual_information/triple_run.h"
+#include "pleat/mutual_information/weighted_run.h"
+
+namespace pleat::mutual_information {
+
+namespace {
+
+void check_combinations(const Parameters& p) {
+    const auto refuse = [](bool found, const char* text) {
+        if (found) throw UsageError(text);
+    };
+    refuse(p.is_weighted() && p.has_exact(),
+           "--weights and --pseudocount: expected --null sampled or none, since the exact moments hold "
+           "for plain counts only");
+    refuse((p.is_weighted() || p.gaps == "omit") && p.order > 2,
+           "--order 3: expected plain counts with gaps as a symbol, found --weights, --pseudocount or "
+           "--gaps omit, which are of pairs");
+    refuse(p.gaps == "omit" && p.has_sampled(),
+           "--gaps omit: expected --null exact or none, since shuffles would change which rows are left "
+           "out");
+    refuse(p.gaps == "omit" && p.is_weighted(),
+           "--gaps omit: expected plain counts, found --weights or --pseudocount");
+    refuse(p.order == 2 && (p.all || !p.by.empty()), "--all and --by: expected --order 3, which they are of");
+}
+
+void check_input(const Alignment& alignment, Parameters parameters) {
+    check(fields(parameters));
+    check_combinations(parameters);
+    const std::string source = alignment.source.string();
+    if (alignment.sequence_count() < 2)
+        throw InputError(fmt::format("{}: expected at least 2 sequences, found {}", source,
+                                     alignment.sequence_count()));
+    if (alignment.column_count() < parameters.order)
+        throw InputError(fmt::format("{}: expected at least {} columns, found {}", source,
+                                     parameters.order, alignment.column_count()));
+    if (alignment.alphabet->size() > 32)
+        throw InputError(fmt::format("{}: expected at most 32 letters, found {}", source,
+                                     alignment.alphabet->size()));
+}
+
+void check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context) {
+    const int threads = resolve_threads(context);
+    require_memory(memory_needed(alignment, parameters, {Device::Kind::cpu, 0}, threads),
+                   fmt::format("the tables of {} columns", alignment.column_count()),
+                   "leave out columns with many gaps (--max-gaps), or use fewer threads");
+}
+
+/// Of all that decides the sums; what is listed of them may change between two calls.
+std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
+                         const Context& context) {
+    Sha256 hash;
+    Parameters copy = parameters;
+    hash.field(alignment.letters.view()).field(alignment.alphabet->letters());
+    hash.field(context.device.kind_name()).field(static_cast<std::int64_t>(context.seed));
+    for (const Field& field : fields(copy))
+        if (field.name != "min-entropy") hash.field(field.name).field(field.text());
+    return hash.hex();
+}
+
+}  // namespace
+
+Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
+    check_input(alignment, parameters);
+    check_memory(alignment, parameters, context);
+    Result result;
+    result.columns = compact(alignment.letters);
+    result.shuffles = parameters.has_sampled() ? parameters.shuffles : 0;
+    for (Index column = 0; column < result.columns.column_count(); ++column) {
+        result.entropy.push_back(entropy(result.columns.margin(column), result.columns.row_count()));
+        if (result.entropy.back() < parameters.least_entropy) result.low_entropy.push_back(column);
+    }
+    if (parameters.is_weighted() || parameters.gaps == "omit") {
+        run_weighted(alignment, parameters, context, result);
+        return result;
+    }
+    const Statistic statistic = make_statistic(result.columns.row_count());
+    const Problem problem{&result.columns, &statistic, context.seed};
+    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
+    const std::string hash = problem_hash(alignment, parameters, context);
+    PairRun pairs = run_pairs(problem, *kernel, parameters, hash, context);
+    if (parameters.order == 3)
+        result.triples = run_triples(problem, *kernel, pairs, parameters, hash, context);
+    result.pairs = std::move(pairs.statistics);
+    return result;
+}
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,32 @@
+// Output: what a run of mutual information leaves in its run directory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pleat/bio/alignment.h"
+#include "pleat/bio/known_structure.h"
+#include "pleat/core/run_directory.h"
+#include "pleat/mutual_information/mutual_information.h"
+
+namespace pleat::mutual_information {
+
+/// Everything that the files tell. All references and pointers outlive the calls.
+struct Report {
+    const Alignment& alignment;  ///< as counted
+    const Parameters& parameters;
+    const Result& result;
+    const ReferenceRow& reference;
+    const KnownStructure* structure = nullptr;  ///< null: none given
+};
+
+/// The pairs that pairs.tsv lists, best first: by exact Z, else by sampled Z, else by MIp, each of at
+/// least Parameters::threshold; of equal ones the lexicographically first. Pairs without a Z (a column
+/// of one symbol) come last.
+std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters);
+
+/// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the clique
+/// sets; README.md of this folder describes each. OutputError where files cannot be written.
+void write_results(RunDirectory& run, const Report& report, int threads);
+
+}  // namespace pleat::mutual_information

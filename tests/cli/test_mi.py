@@ -1,0 +1,187 @@
+# `pleat mi`: its files, its statistics against a count made here, refusals, and going on after a kill.
+import itertools
+import math
+import random
+import signal
+import subprocess
+import time
+import unittest
+from collections import Counter
+
+from program import PROGRAM, ProgramTest, clean_environment, manifest, pleat, read_npz, read_table, \
+    results, small_rows
+
+QUICK = ("--shuffles", "200", "-t", "2")
+
+
+def entropy(symbols):
+    count = Counter(symbols)
+    total = sum(count.values())
+    return sum(n / total * math.log2(total / n) for n in count.values())
+
+
+def xor_rows():
+    """Columns 1 to 8 at random, column 9 the exclusive or of columns 3 and 6."""
+    draw = random.Random(3)
+    rows = []
+    for _ in range(300):
+        bits = [draw.randrange(2) for _ in range(8)]
+        bits.append(bits[2] ^ bits[5])
+        rows.append("".join("AC"[bit] for bit in bits))
+    return rows
+
+
+class Mi(ProgramTest):
+    def measure(self, *arguments, run="run", **options):
+        """Runs `pleat mi` quietly into self.folder / run; its folder comes back."""
+        done = pleat("mi", *arguments, "-o", self.folder / run, "-q", **options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+        return self.folder / run
+
+
+class Outputs(Mi):
+    def test_pairs_agree_with_a_count_made_here(self):
+        rows = small_rows(60, 4, 12)
+        run = self.measure(self.write_alignment(rows), *QUICK)
+        arrays = read_npz(run / "pairs.npz")
+        columns = list(zip(*rows))
+        pairs = list(itertools.combinations(range(12), 2))
+        self.assertEqual(list(zip(arrays["i"][1], arrays["j"][1])), pairs)
+        for at, (i, j) in enumerate(pairs):
+            joint = entropy(zip(columns[i], columns[j]))
+            expected = entropy(columns[i]) + entropy(columns[j]) - joint
+            self.assertAlmostEqual(arrays["mi"][1][at], expected, 9)
+            self.assertAlmostEqual(arrays["joint_entropy"][1][at], joint, 9)
+        for column, bits in enumerate(arrays["diagonal_mi"][1]):
+            self.assertAlmostEqual(bits, entropy(columns[column]), 9)
+        self.assertTrue(all(map(math.isnan, arrays["diagonal_z"][1])))
+        for less, equal, c, p in zip(*(arrays[name][1]
+                                       for name in ("n_less", "n_equal", "percentile", "p"))):
+            self.assertEqual(c, less / 200)
+            self.assertAlmostEqual(p, (201 - less) / 201)
+            self.assertLessEqual(less + equal, 200)
+
+    def test_tables_rank_by_z_and_name_columns_from_1(self):
+        run = self.measure(self.write_alignment(small_rows(100, 4, 20)), *QUICK, "--top", "15")
+        table = read_table(run / "pairs.tsv")
+        self.assertEqual([row["rank"] for row in table], [str(n) for n in range(1, 16)])
+        z = [float(row["z"]) for row in table]
+        self.assertEqual(z, sorted(z, reverse=True))
+        self.assertTrue(all(1 <= int(row["i"]) < int(row["j"]) <= 20 for row in table))
+        columns = read_table(run / "columns.tsv")
+        self.assertEqual([row["column"] for row in columns], [str(n) for n in range(1, 21)])
+        self.assertEqual({row["z"] for row in columns}, {"NA"})
+        told = manifest(run)
+        self.assertEqual(told["command"], "mi")
+        self.assertEqual(told["results"]["pairs"], 190)
+        self.assertTrue((run / "cite.bib").exists())
+
+    def test_unknown_letters_are_a_symbol_of_their_own(self):
+        rows = ["AX", "AX", "C-", "C-"] * 5
+        arrays = read_npz(self.measure(self.write_alignment(rows), *QUICK) / "pairs.npz")
+        self.assertAlmostEqual(arrays["mi"][1][0], 1.0)
+
+    def test_a_planted_exclusive_or_is_found_by_interaction_terms_alone(self):
+        family = self.write_alignment(xor_rows())
+        for by in ("synergy", "excess"):
+            run = self.measure(family, *QUICK, "--order", "3", "--by", by, run=by)
+            best = read_table(run / "triples.tsv")[0]
+            self.assertEqual([best[side] for side in "ijk"], ["3", "6", "9"])
+            self.assertGreater(float(best["excess"]), 0.8)
+        pairs = read_npz(run / "pairs.npz")
+        of = dict(zip(zip(pairs["i"][1], pairs["j"][1]), pairs["mi"][1]))
+        self.assertLess(max(of[pair] for pair in ((2, 5), (2, 8), (5, 8))), 0.03)
+
+    def test_every_triple_can_be_kept(self):
+        family = self.write_alignment(small_rows(50, 4, 9))
+        run = self.measure(family, *QUICK, "--order", "3", "--all", run="all")
+        arrays = read_npz(run / "triples.npz")
+        self.assertEqual(list(zip(*(arrays[side][1] for side in "ijk"))),
+                         list(itertools.combinations(range(9), 3)))
+        over = self.measure(family, *QUICK, "--order", "3", "--threshold", "1", run="over")
+        kept = read_npz(over / "triples.npz")["z"][1]
+        self.assertEqual(sorted(kept), sorted(z for z in arrays["z"][1] if z >= 1))
+        best = read_table(over / "triples.tsv")
+        self.assertEqual(len(best), 84)
+        members = sum(int(row["cliques"]) for row in read_table(run / "columns.tsv"))
+        self.assertEqual(members, 3 * manifest(run)["results"]["cliques"])
+
+    def test_seeds_decide_shuffles_and_threads_nothing(self):
+        family = self.write_alignment(small_rows(80, 4, 15))
+        one = self.measure(family, "-n", "100", "-t", "1", "--order", "3", run="one")
+        three = self.measure(family, "-n", "100", "-t", "3", "--order", "3", run="three")
+        other = self.measure(family, "-n", "100", "--seed", "2", run="other")
+        self.assertEqual(results(one), results(three))
+        self.assertNotEqual(read_npz(one / "pairs.npz")["n_less"],
+                            read_npz(other / "pairs.npz")["n_less"])
+        self.assertEqual(read_npz(one / "pairs.npz")["z"], read_npz(other / "pairs.npz")["z"])
+
+    def test_weights_and_gaps_omitted(self):
+        family = self.write_alignment(small_rows(80, 4, 12))
+        weighted = self.measure(family, "--weights", "--null", "none", run="weighted")
+        self.assertLess(manifest(weighted)["results"]["effective_sequences"], 80)
+        counted = self.measure(family, "--null", "none", run="counted")
+        self.assertNotEqual(read_npz(weighted / "pairs.npz")["mi"],
+                            read_npz(counted / "pairs.npz")["mi"])
+        sampled = self.measure(family, "--pseudocount", "0.05", "--null", "sampled", *QUICK, run="pseudo")
+        self.assertIn("n_less", read_npz(sampled / "pairs.npz"))
+        omitted = self.measure(family, "--gaps", "omit", "--null", "exact", run="omitted")
+        self.assertIn("z", read_npz(omitted / "pairs.npz"))
+
+
+class Refusals(Mi):
+    def test_each_is_one_line(self):
+        family = self.write_alignment(small_rows(20))
+        run = ("-o", self.folder / "deep" / "run")
+        for arguments, text in (
+                ((family, *run, "--order", "4"), "--order: expected a whole number >= 2 and <= 3"),
+                ((family, *run, "-n", "5000000"), "--shuffles: expected a whole number >= 1 and <= 4194303"),
+                ((family, *run, "--weights"), "expected --null sampled or none"),
+                ((family, *run, "--null", "maybe"), "--null: expected one of"),
+                ((family, *run, "--order", "3", "--null", "exact", "--by", "percentile"), "--by percentile"),
+                ((family, *run, "--all"), "expected --order 3"),
+                ((family, family, *run), "ALIGNMENT"),
+                (run, "ALIGNMENT")):
+            with self.subTest(arguments):
+                self.assert_refused(pleat("mi", *arguments), 2, text)
+                self.assertFalse((self.folder / "deep").exists())
+
+    def test_two_columns_make_no_triple(self):
+        family = self.write_alignment(["AC", "CA", "AA"])
+        done = pleat("mi", family, "-o", self.folder / "run", "--order", "3")
+        self.assert_refused(done, 3, "expected at least 3 columns, found 2")
+
+
+class Resume(Mi):
+    def test_killed_runs_go_on_to_the_same_bits(self):
+        family = self.write_alignment(small_rows(400, 4, 60))
+        for order, shuffles in (("2", "60000"), ("3", "150")):
+            options = ("--order", order, "-n", shuffles, "-t", "1", "--no-triple-variance")
+            whole = self.measure(family, *options, run=f"whole{order}")
+            for how in (signal.SIGKILL, signal.SIGINT):
+                with self.subTest(order=order, how=how):
+                    run = self.folder / f"disturbed{order}{how}"
+                    process = self.start(family, run, options)
+                    process.send_signal(how)
+                    process.communicate(timeout=60)
+                    self.assertEqual(process.returncode, -how if how == signal.SIGKILL else 130)
+                    done = pleat("mi", family, "-o", run, "-q", *options)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertTrue(manifest(run)["resumed"])
+                    self.assertEqual(results(run), results(whole))
+
+    def start(self, family, run, options):
+        """A run that saves its state at every chance, once its first state is saved."""
+        process = subprocess.Popen(
+            [PROGRAM, "mi", family, "-o", run, *options], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=clean_environment(PLEAT_CHECKPOINT_SECONDS="0"))
+        deadline = time.monotonic() + 60
+        while not list(run.glob("checkpoint*.npz")):
+            self.assertIsNone(process.poll(), "the run ended before it could be disturbed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.002)
+        return process
+
+
+if __name__ == "__main__":
+    unittest.main()
