@@ -12,6 +12,7 @@ namespace pleat::program {
 struct Command {
     CLI::App* parser = nullptr;
     std::function<void(const std::vector<std::string>& arguments)> run;
+    bool knows_ranks = false;  ///< several ranks may run it together; else main() refuses them
 };
 
 Command couplings_command(CLI::App& program);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,29 @@ std::string read_standard_input(Index most_bytes) {
 
 FileHash hash_of(const std::string& bytes) {
     return {Sha256().add(bytes.data(), bytes.size()).hex(), static_cast<std::int64_t>(bytes.size())};
+}
+
+/// Standard input's alignment, listed among the run's inputs where there is a run.
+Alignment read_bytes(const std::string& bytes, const ReadOptions& read, RunDirectory* run) {
+    Alignment alignment = read_alignment_from_memory("stdin", bytes, read);
+    if (run != nullptr) run->input("stdin", hash_of(bytes));
+    return alignment;
+}
+
+/// Whether the options let a GPU be used, and do not say which.
+bool leaves_gpu_open(const RunOptions& options) {
+    return options.device == "auto" || options.device == "cuda";
+}
+
+/// The GPU of this rank where it has the memory for all ranks that share it.
+DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm) {
+    const int gpus = std::max(1, count_cuda_devices());
+    const int sharers = (comm.local_size() + gpus - 1) / gpus;
+    try {
+        return choose_device({{use_cuda_device(index)}, ""}, gpu_bytes * sharers);
+    } catch (const DeviceError& error) {
+        return {{Device::Kind::cpu, 0}, error.what()};
+    }
 }
 
 }  // namespace
@@ -95,6 +119,14 @@ Context make_context(const RunOptions& options) {
     return context;
 }
 
+Context make_context(const RunOptions& options, Ranks& ranks) {
+    Context context = make_context(options);
+    context.comm = &ranks.comm();
+    if (leaves_gpu_open(options) && ranks.comm().local_size() > 1)
+        context.device.index = ranks.comm().local_rank() % std::max(1, count_cuda_devices());
+    return context;
+}
+
 bool may_use_gpu(const RunOptions& options) {
     return options.device == "auto" || Device::parse(options.device).kind == Device::Kind::cuda;
 }
@@ -107,6 +139,18 @@ std::jthread start_device(const RunOptions& options, const Context& context, boo
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
     if (options.device != "auto") return fmt::format("device {}, as asked for", context.device.name());
     const DeviceChoice choice = choose_device(find_cuda_devices(gpu_bytes), gpu_bytes);
+    context.device = choice.device;
+    return fmt::format("device {}: {}", context.device.name(), choice.reason);
+}
+
+std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+                          Context& context) {
+    if (options.device != "auto" || ranks.size() == 1)
+        return settle_device(options, gpu_bytes, context);
+    DeviceChoice choice = choose_own_gpu(context.device.index, gpu_bytes, ranks.comm());
+    const bool is_cpu = choice.device.kind == Device::Kind::cpu;
+    if (ranks.comm().any(is_cpu) && !is_cpu)
+        choice = {{Device::Kind::cpu, 0}, "another rank has no GPU that holds it"};
     context.device = choice.device;
     return fmt::format("device {}: {}", context.device.name(), choice.reason);
 }
@@ -143,14 +187,23 @@ void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
 
 Alignment read_input(const AlignmentOptions& options, RunDirectory& run) {
     const ReadOptions read{.format = options.format, .alphabet = options.alphabet};
-    if (options.path == "-") {
-        const std::string bytes = read_standard_input(read.most_bytes);
-        Alignment alignment = read_alignment_from_memory("stdin", bytes, read);
-        run.input("stdin", hash_of(bytes));
-        return alignment;
-    }
+    if (options.path == "-")
+        return read_bytes(read_standard_input(read.most_bytes), read, &run);
     Alignment alignment = read_alignment(options.path, read);
     record_input(options.path, run);
+    return alignment;
+}
+
+Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks) {
+    const ReadOptions read{.format = options.format, .alphabet = options.alphabet};
+    if (options.path == "-") {
+        std::string bytes;
+        ranks.lead([&] { bytes = read_standard_input(read.most_bytes); });
+        ranks.share(bytes);
+        return read_bytes(bytes, read, run);
+    }
+    Alignment alignment = read_alignment(options.path, read);
+    if (run != nullptr) record_input(options.path, *run);
     return alignment;
 }
 

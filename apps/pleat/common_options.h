@@ -13,6 +13,7 @@
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/run_directory.h"
+#include "ranks.h"
 
 namespace pleat::program {
 
@@ -29,6 +30,9 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// The context that the options ask for, without progress and checkpoint. UsageError for a device that
 /// has no name.
 Context make_context(const RunOptions& options);
+/// The same for one of several ranks: with them, and where the options leave the number of the GPU
+/// open, the GPU of this rank: the ranks of a machine take its GPUs in turn.
+Context make_context(const RunOptions& options, Ranks& ranks);
 /// Whether the options let a GPU be used.
 bool may_use_gpu(const RunOptions& options);
 /// Begins to start the GPU that the options may need: see start_cuda_early().
@@ -37,6 +41,9 @@ bool may_use_gpu(const RunOptions& options);
 /// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the device
 /// and why it is the one it is, in one line.
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
+/// The same for a context of several ranks: each gets its GPU, or all get the CPU. A meeting.
+std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+                          Context& context);
 
 /// How an alignment is read and filtered.
 struct AlignmentOptions {
@@ -50,6 +57,8 @@ void add_alignment_options(CLI::App& command, AlignmentOptions& options);
 
 /// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
 Alignment read_input(const AlignmentOptions& options, RunDirectory& run);
+/// The same on every rank, of which only the leading one has a run; it alone reads standard input.
+Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
 
 /// Hashes a file that was read and lists it among the run's inputs; a pipe, which has been read up, is
 /// passed over.

@@ -20,6 +20,8 @@ constexpr int kBug = 1, kDevice = 4;
 Failure current_failure() {
     try {
         throw;
+    } catch (const OtherRankFailed& error) {
+        return {"", error.exit_code()};
     } catch (const Error& error) {
         return {error.what(), error.exit_code()};
     } catch (const std::bad_alloc&) {

@@ -6,7 +6,7 @@
 namespace pleat::program {
 
 struct Failure {
-    std::string text;  ///< one line, or several about one file
+    std::string text;  ///< one line, or several about one file; empty: another rank tells
     int exit_code = 0;
 };
 

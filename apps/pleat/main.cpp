@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "help_format.h"
 #include "pleat/core/error.h"
 #include "pleat/core/version.h"
+#include "ranks.h"
 #include "standard_output.h"
 
 namespace {
@@ -67,7 +69,8 @@ void add_plain_commands(CLI::App& program, const std::string& overview,
                         }});
 }
 
-void run(int count, char** values) {
+/// Runs the command that the line names. `ranks`: all of them read the same line.
+void run(int count, char** values, Ranks& ranks) {
     CLI::App program("Protein science on CPUs and GPUs.", "pleat");
     program.formatter(std::make_shared<HelpFormat>());
     program.set_version_flag("--version", version_line(), "Show the version");
@@ -88,14 +91,17 @@ void run(int count, char** values) {
         program.parse(count, values);
     } catch (const CLI::CallForHelp&) {
         const std::vector<CLI::App*> chosen = program.get_subcommands();
-        return print(chosen.empty() ? overview : chosen.front()->help());
+        return ranks.lead([&] { print(chosen.empty() ? overview : chosen.front()->help()); });
     } catch (const CLI::CallForVersion&) {
-        return print(version_line() + "\n");
+        return ranks.lead([] { print(version_line() + "\n"); });
     } catch (const CLI::ParseError& error) {
         throw UsageError(fmt::format("{}; 'pleat help' lists commands and options", error.what()));
     }
-    for (const Command& command : commands)
-        if (command.parser->parsed()) return command.run({values + 1, values + count});
+    for (const Command& command : commands) {
+        if (!command.parser->parsed()) continue;
+        if (!command.knows_ranks) ranks.require_one(command.parser->get_name());
+        return command.run({values + 1, values + count});
+    }
     throw UsageError("expected a command, found none; 'pleat help' lists them");
 }
 
@@ -105,13 +111,16 @@ int main(int count, char** values) {
     hold_closed_streams();
     // A reader that left is found when writing, not by a signal that leaves half a line behind.
     ::signal(SIGPIPE, SIG_IGN);
+    std::optional<Ranks> ranks;
+    Failure failure;
     try {
-        run(count, values);
+        ranks.emplace();
+        run(count, values, *ranks);
         flush_standard_output();
-        return 0;
     } catch (const std::exception&) {
-        const Failure failure = current_failure();
-        complain(failure.text);
-        return failure.exit_code;
+        failure = current_failure();
     }
+    if (ranks) return ranks->end(failure, complain);
+    if (!failure.text.empty()) complain(failure.text);
+    return failure.exit_code;
 }

@@ -22,6 +22,8 @@ std::jthread start_cuda_early(int, bool) { return {}; }
 
 CudaDevices find_cuda_devices(std::int64_t) { return {{}, kAbsence}; }
 
+int count_cuda_devices() { return 0; }
+
 CudaDevice use_cuda_device(int index) { refuse(index); }
 
 std::unique_ptr<couplings::Kernel> couplings::make_cuda_kernel(const Problem&, int index,

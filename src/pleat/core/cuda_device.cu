@@ -81,6 +81,11 @@ CudaDevices find_cuda_devices(std::int64_t enough) {
     return found;
 }
 
+int count_cuda_devices() {
+    std::string absence;
+    return count_devices(absence);
+}
+
 CudaDevice use_cuda_device(int index) {
     const std::string name = Device{Device::Kind::cuda, index}.name();
     const std::string advice = "; leave --device out to use what there is";

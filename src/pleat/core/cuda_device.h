@@ -41,6 +41,9 @@ struct CudaDevices {
 /// (each that is looked at is started); never throws for want of one.
 CudaDevices find_cuda_devices(std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 
+/// How many GPUs there are, without starting any; never throws for want of one.
+int count_cuda_devices();
+
 /// Makes the GPU the calling thread's and returns its state. Throws DeviceError that names the
 /// reason: no driver, no GPU of this number, one that is too old, a build without CUDA kernels.
 CudaDevice use_cuda_device(int index);

@@ -59,7 +59,7 @@ struct QuietProgress : Progress {
 }  // namespace
 
 void install_interrupt_handler() {
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
         struct sigaction old {};
         ::sigaction(signal, nullptr, &old);
         if (old.sa_handler == SIG_IGN) continue;

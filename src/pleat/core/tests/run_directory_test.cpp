@@ -275,6 +275,29 @@ TEST(RunDirectory, KeepsCheckpointsAndResultsOfAFailedRun) {
     EXPECT_TRUE(contains(slurp(path / "manifest.json"), "\"resumed\": true"));
 }
 
+TEST(RunDirectory, FilesOfRanksAreCheckpointsToo) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    const RunDirectory::Request request{.path = path, .command = "couplings"};
+    {
+        RunDirectory run(request);
+        (void)run.checkpoint();
+        spill(path / "checkpoint.rank0.npz", "state");
+        spill(path / "checkpoint.rank17.npz", "state");
+    }
+    EXPECT_TRUE(contains(slurp(path / "manifest.json"), "\"status\": \"unfinished\""));
+    {
+        RunDirectory run(request);
+        EXPECT_TRUE(run.resumed());
+        (void)run.checkpoint();
+        spill(path / "checkpoint.rank17.npz.part", "sta");
+        spill(path / "checkpoint.rankless.npz", "not ours");
+        run.finish();
+    }
+    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"checkpoint.rankless.npz", "log.txt",
+                                                            "manifest.json"}));
+}
+
 TEST(RunDirectory, AKilledRunIsContinued) {
     TemporaryFolder folder;
     const std::filesystem::path path = folder / "run";

@@ -1,0 +1,52 @@
+// Ranks: who leads, and what the others get from it.
+#include "ranks.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/core/progress_terminal.h"
+
+namespace pleat::program {
+
+void Ranks::require_one(std::string_view command) const {
+    if (size() == 1) return;
+    throw UsageError(fmt::format("'pleat {}' works on one rank: expected no mpirun, or mpirun -n 1, "
+                                 "found {} ranks",
+                                 command, size()));
+}
+
+void Ranks::lead(const std::function<void()>& work) {
+    std::exception_ptr error;
+    try {
+        if (leads()) work();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    agree_on_error(*comm_, error);
+}
+
+void Ranks::share(std::string& bytes) {
+    std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());
+    comm_->broadcast(copy, 0);
+    bytes.assign(copy.begin(), copy.end());
+}
+
+void Ranks::share(std::filesystem::path& path) {
+    std::string text = path.string();
+    share(text);
+    path = text;
+}
+
+std::unique_ptr<Progress> Ranks::progress(bool quiet) const {
+    return make_progress(stderr, quiet || !leads());
+}
+
+int Ranks::end(const Failure& failure, const Comm::Tell& tell) {
+    return comm_->end({failure.text, failure.exit_code}, tell);
+}
+
+}  // namespace pleat::program
