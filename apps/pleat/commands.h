@@ -8,6 +8,8 @@
 
 namespace pleat::program {
 
+class Ranks;
+
 /// A subcommand: its part of the parser, and its work once the options are read. Errors are thrown.
 struct Command {
     CLI::App* parser = nullptr;
@@ -17,5 +19,6 @@ struct Command {
 
 Command couplings_command(CLI::App& program);
 Command info_command(CLI::App& program);
+Command mi_command(CLI::App& program, Ranks& ranks);
 
 }  // namespace pleat::program

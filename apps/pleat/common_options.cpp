@@ -38,6 +38,10 @@ FileHash hash_of(const std::string& bytes) {
     return {Sha256().add(bytes.data(), bytes.size()).hex(), static_cast<std::int64_t>(bytes.size())};
 }
 
+ReadOptions read_options(const AlignmentOptions& options) {
+    return {.format = options.format, .alphabet = options.alphabet, .keep_unknown = options.keep_unknown};
+}
+
 /// Standard input's alignment, listed among the run's inputs where there is a run.
 Alignment read_bytes(const std::string& bytes, const ReadOptions& read, RunDirectory* run) {
     Alignment alignment = read_alignment_from_memory("stdin", bytes, read);
@@ -178,15 +182,17 @@ std::vector<Field> fields(AlignmentOptions& options) {
              .most = 1}};
 }
 
-void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
-    command.add_option("ALIGNMENT", options.paths,
-                       "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; - "
-                       "for standard input. Several are several families");
+void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several) {
+    const std::string what = "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; "
+                             "- for standard input";
+    CLI::Option* const paths = command.add_option(
+        "ALIGNMENT", options.paths, several ? what + ". Several are several families" : what);
+    if (!several) paths->required()->expected(1);
     add_fields(command, kInput, fields(options));
 }
 
 Alignment read_input(const AlignmentOptions& options, RunDirectory& run) {
-    const ReadOptions read{.format = options.format, .alphabet = options.alphabet};
+    const ReadOptions read = read_options(options);
     if (options.path == "-")
         return read_bytes(read_standard_input(read.most_bytes), read, &run);
     Alignment alignment = read_alignment(options.path, read);
@@ -195,7 +201,7 @@ Alignment read_input(const AlignmentOptions& options, RunDirectory& run) {
 }
 
 Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks) {
-    const ReadOptions read{.format = options.format, .alphabet = options.alphabet};
+    const ReadOptions read = read_options(options);
     if (options.path == "-") {
         std::string bytes;
         ranks.lead([&] { bytes = read_standard_input(read.most_bytes); });

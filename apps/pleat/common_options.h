@@ -51,9 +51,11 @@ struct AlignmentOptions {
     std::vector<std::string> paths;  ///< all that the command line names
     std::string format, alphabet;
     double most_gaps = 1.0, least_coverage = 0.0;
+    bool keep_unknown = false;  ///< see ReadOptions
 };
 std::vector<Field> fields(AlignmentOptions& options);
-void add_alignment_options(CLI::App& command, AlignmentOptions& options);
+/// `several`: whether more than one may be given, each a family.
+void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several);
 
 /// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
 Alignment read_input(const AlignmentOptions& options, RunDirectory& run);

@@ -70,7 +70,7 @@ void run_couplings(CouplingsOptions& options, const std::vector<std::string>& ar
 Command couplings_command(CLI::App& program) {
     CLI::App* parser = program.add_subcommand("couplings", kDescription);
     const auto options = std::make_shared<CouplingsOptions>();
-    add_alignment_options(*parser, options->alignment);
+    add_alignment_options(*parser, options->alignment, true);
     add_run_options(*parser, options->run);
     add_fields(*parser, "Several families", family_fields(*options));
     add_fields(*parser, "Fit", couplings::fields(options->parameters));

@@ -82,6 +82,7 @@ void run(int count, char** values, Ranks& ranks) {
     std::vector<Command> commands;
     std::string overview;
     commands.push_back(couplings_command(program));
+    commands.push_back(mi_command(program, ranks));
     commands.push_back(info_command(program));
     add_plain_commands(program, overview, commands);
     for (const Command& command : commands) command.parser->group("Commands");

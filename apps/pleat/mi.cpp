@@ -156,7 +156,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
 Command mi_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("mi", kDescription);
     const auto options = std::make_shared<MiOptions>();
-    add_alignment_options(*parser, options->alignment, 1);
+    add_alignment_options(*parser, options->alignment, false);
     add_run_options(*parser, options->run);
     add_fields(*parser, "Mutual information", mi::fields(options->parameters));
     add_structure_options(*parser, options->structure);

@@ -106,7 +106,7 @@ int main(int count, char** values) {
     benchmark::Initialize(&count, values);
     std::vector<Case> cases;
     for (int i = 1; i < count; ++i) {
-        const Alignment alignment = read_alignment(values[i], {.format = "", .keep_unknown = true});
+        const Alignment alignment = read_alignment(values[i], {.format = "", .alphabet = "", .keep_unknown = true});
         cases.push_back({std::string(values[i]), compact(alignment.letters)});
     }
     if (cases.empty()) {

@@ -10,8 +10,10 @@
 #include "pleat/core/hash.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
+#include "pleat/mutual_information/cuda_layout.h"
 #include "pleat/mutual_information/kernel.h"
 #include "pleat/mutual_information/pair_run.h"
+#include "pleat/mutual_information/shuffled_planes.h"
 #include "pleat/mutual_information/statistic.h"
 #include "pleat/mutual_information/triple_run.h"
 #include "pleat/mutual_information/weighted_run.h"
@@ -72,7 +74,32 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
     return hash.hex();
 }
 
+/// Bytes of a pair: T, the sums, and all that is derived.
+constexpr std::int64_t kPairBytes = 400;
+/// Bytes of a kept triple: some 20 numbers, once collected and once sorted.
+constexpr std::int64_t kTripleBytes = 400;
+
 }  // namespace
+
+std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
+                           const Device& device, int threads) {
+    const Index rows = alignment.sequence_count(), columns = alignment.column_count();
+    if (device.kind == Device::Kind::cuda)
+        return cuda::memory_wanted(compact(alignment.letters), static_cast<int>(parameters.order),
+                                   parameters.has_sampled() ? parameters.shuffles : 0,
+                                   pair_count(columns));
+    const Index words = (rows + 63) / 64;
+    const std::int64_t planes = columns * (alignment.alphabet->size() - 1) * words * kLanes * 8;
+    const std::int64_t batch = std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20));
+    std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns) +
+                         (parameters.has_sampled() ? batch + threads * 14 * rows * kLanes : 0);
+    if (parameters.order == 3) {
+        const Index triples = triple_count(columns);
+        const Index kept = parameters.all ? triples : std::min(triples, parameters.top);
+        bytes += triples / 4 + kTripleBytes * kept;
+    }
+    return bytes;
+}
 
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     check_input(alignment, parameters);

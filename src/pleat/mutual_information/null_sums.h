@@ -13,6 +13,7 @@ constexpr std::int64_t kMostShuffles = (std::int64_t{1} << 22) - 1;
 /// For each item (a pair, or a triple of a tile), over the shuffles so far, with T as in Statistic,
 /// D = T_shuffled - T_observed and d = moment_difference(D, statistic.shift):
 struct NullSums {
+    NullSums() = default;
     explicit NullSums(Index items)
         : less(items), equal(items), first(items), second(items), third_low(items),
           third_high(items) {}

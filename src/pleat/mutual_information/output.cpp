@@ -55,6 +55,7 @@ std::vector<Column> pair_columns(const PairStatistics& pairs) {
                                    {"percentile", member(pairs.sampled, &SampledNull::percentile)},
                                    {"p", member(pairs.sampled, &SampledNull::p)},
                                    {"p_strict", member(pairs.sampled, &SampledNull::p_strict)},
+                                   {"exact_p", pairs.exact_p},
                                    {"tail_p", pairs.tail_p},
                                    {"fdr", pairs.fdr},
                                    {"family_p", pairs.family_p}};

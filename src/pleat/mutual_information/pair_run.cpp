@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 
 #include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/parallel.h"
 #include "pleat/core/sweep.h"
+#include "pleat/mutual_information/exact_tail.h"
 #include "pleat/mutual_information/information.h"
 #include "pleat/mutual_information/moments.h"
 
@@ -15,6 +19,7 @@ namespace {
 
 constexpr Index kTileShuffles = 64;  // least: what a batch of the CPU kernel holds
 constexpr Index kMostTiles = 200;
+constexpr double kTailWork = 100;    // of an enumeration: 10 us
 
 /// Blocks of shuffles, a tile each.
 std::vector<Tile> shuffle_tiles(Index shuffles) {
@@ -70,6 +75,29 @@ void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index shu
     checkpoint.total();
 }
 
+/// P(T >= observed) of each pair whose tables are few enough to enumerate in passing; NaN of the others
+/// and where no permutation changes T.
+std::vector<double> enumerated_p(const Columns& columns, const Statistic& statistic,
+                                 const std::vector<std::int64_t>& observed, const Context& context) {
+    const ExactNulls nulls(statistic);
+    const Index count = columns.column_count();
+    std::vector<double> p(observed.size(), std::numeric_limits<double>::quiet_NaN());
+    parallel_for(resolve_threads(context), count, [&](Index i, int) {
+        // Of pairs with the same margins the null is the same.
+        std::map<std::vector<Index>, std::optional<ExactNull>> known;
+        for (Index j = i + 1; j < count; ++j) {
+            const std::span<const Index> margin = columns.margin(j);
+            const auto [at, is_new] = known.try_emplace({margin.begin(), margin.end()});
+            if (is_new) at->second = nulls.null(columns.margin(i), margin, kTailWork);
+            if (!at->second || at->second->atoms.size() < 2) continue;
+            const Index pair = pair_index(i, j, count);
+            const ExactTail tail = at->second->tail(observed[pair]);
+            p[pair] = std::min(1.0, tail.equal + tail.greater);
+        }
+    });
+    return p;
+}
+
 }  // namespace
 
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
@@ -81,13 +109,15 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
     kernel.observe_pairs(view_of(run.observed));
     PairSource source{.columns = columns, .statistic = *problem.statistic, .observed = run.observed};
 
-    std::vector<double> mean, variance;
+    std::vector<double> mean, variance, exact_p;
     if (parameters.has_exact()) {
         mean.resize(pairs);
         variance.resize(pairs);
         pair_moments(columns, view_of(mean), view_of(variance), context);
         source.mean = mean;
         source.variance = variance;
+        exact_p = enumerated_p(columns, *problem.statistic, run.observed, context);
+        source.exact_p = exact_p;
     }
     NullSums sums(parameters.has_sampled() ? pairs : 0);
     std::vector<double> largest;

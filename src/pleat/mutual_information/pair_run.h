@@ -21,8 +21,4 @@ struct PairRun {
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
                   const std::string& problem_hash, const Context& context);
 
-/// Bytes that run_pairs() holds at most, the kernel's own included, on the host.
-std::int64_t pair_memory(Index rows, Index columns, Index planes, const Parameters& parameters,
-                         int threads);
-
 }  // namespace pleat::mutual_information

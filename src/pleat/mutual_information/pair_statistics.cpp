@@ -231,7 +231,11 @@ PairStatistics pair_statistics(const PairSource& source) {
     if (source.sums != nullptr && source.shuffles > 0) add_samples(source, pairs);
     if (!exact && pairs.sampled.empty()) return pairs;
     pairs.tail_p.resize(count);
-    for (std::size_t pair = 0; pair < count; ++pair) pairs.tail_p[pair] = tail_of(pairs, pair);
+    pairs.exact_p.assign(source.exact_p.begin(), source.exact_p.end());
+    for (std::size_t pair = 0; pair < count; ++pair) {
+        const bool enumerated = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
+        pairs.tail_p[pair] = enumerated ? pairs.exact_p[pair] : tail_of(pairs, pair);
+    }
     pairs.fdr = false_discovery_rate(tested_p(pairs));
     if (exact && !source.largest.empty()) {
         const Standard standard =

@@ -78,9 +78,11 @@ struct PairStatistics {
     std::vector<SampledNull> sampled;
     std::vector<std::uint32_t> less, equal;  ///< shuffles
     /// P(MI >= observed) of the Pearson III distribution of exact mean and variance and sampled
-    /// skewness; without samples gamma_tail(), which is approximate. With samples alone their mean
+    /// skewness; without samples gamma_tail(), which is approximate; exact_p where that is known. With samples alone their mean
     /// and variance are used. NaN where the null is constant.
     std::vector<double> tail_p;
+    /// P(MI >= observed) over all permutations where tables were enumerated, else NaN.
+    std::vector<double> exact_p;
     std::vector<double> fdr;  ///< of sampled p, without samples of tail_p; NaN: constant null
     std::vector<double> family_p;
 };
@@ -94,6 +96,7 @@ struct PairSource {
     const NullSums* sums = nullptr;
     std::int64_t shuffles = 0;
     std::span<const double> largest = {};  ///< [shuffle]; needs the exact moments
+    std::span<const double> exact_p = {};  ///< [pair]; NaN where not known
 };
 
 /// A pair with a column of one symbol has MI = 0, n_equal = n, p = 1 and NaN for z, tail_p, fdr and

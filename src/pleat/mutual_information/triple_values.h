@@ -17,7 +17,7 @@ namespace pleat::mutual_information {
 struct TripleTileValues {
     TripleTile tile;
     Array<double, 2> values;  ///< [number, triple of the tile]
-    NullSums sums{0};         ///< without sampling no items
+    NullSums sums;         ///< without sampling no items
     View<const double, 1> z() const { return values.view()[z_row]; }
     int z_row = -1;           ///< of the exact Z; -1: none
 };

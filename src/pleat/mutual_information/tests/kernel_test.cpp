@@ -16,7 +16,7 @@ namespace {
 
 struct Sampled {
     std::vector<std::int64_t> observed;
-    NullSums sums{0};
+    NullSums sums;
     std::vector<double> largest;
 };
 
