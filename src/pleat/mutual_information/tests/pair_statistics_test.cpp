@@ -11,6 +11,7 @@
 
 #include "pleat/mutual_information/information.h"
 #include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/tail.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 
@@ -297,6 +298,25 @@ TEST(PairStatistics, FindAPairThatBelongsTogetherAndLeaveConstantsOut) {
     EXPECT_EQ(both.family_p[found], 1.0 / (1 + shuffles));
     EXPECT_TRUE(std::isnan(both.family_p[4]));
     EXPECT_NEAR(exact.fdr[found], 10 * exact.tail_p[found], 1e-12 * exact.fdr[found]);
+}
+
+/// Shuffles that never met the null's rare values leave the gamma tail; no moments, nothing at all.
+TEST(PairStatistics, FallBackWhereShufflesSayNothing) {
+    const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
+    const Statistic statistic = make_statistic(6);
+    const auto t = test::observe_pairs(columns, statistic);
+    NullSums sums(1);
+    for (int shuffle = 0; shuffle < 3; ++shuffle)
+        test::add_difference(sums, 0, -1'000'000'000, statistic.shift);
+    const std::vector<double> mean{0.1}, variance{0.02};
+    const PairStatistics pairs = pair_statistics({columns, statistic, t, mean, variance, &sums, 3, {}});
+    EXPECT_EQ(pairs.tail_p[0], gamma_tail(pairs.mi[0], 0.1, 0.02));
+    EXPECT_GT(pairs.tail_p[0], 0);
+    const PairStatistics sampled = pair_statistics({columns, statistic, t, {}, {}, &sums, 3, {}});
+    EXPECT_TRUE(std::isnan(sampled.tail_p[0]));
+    const PairStatistics plain = pair_statistics({columns, statistic, t});
+    EXPECT_TRUE(plain.tail_p.empty() && plain.fdr.empty() && plain.sampled.empty());
+    EXPECT_EQ(plain.normalised[0], 1);
 }
 
 class TailOracle : public testing::TestWithParam<const char*> {};

@@ -139,6 +139,11 @@ TEST(WeightedNull, WithoutWeightsIsTheKernels) {
     kernel->sample_pairs({0, shuffles}, observed, sums, nullptr);
     const WeightedPairs pairs = weighted_pairs(columns, {}, context);
     const WeightedNull null = weighted_null(columns, {}, pairs.mi, shuffles, context);
+    const std::vector<double> tenths(61, 0.1);  // which add up differently in every order
+    const WeightedNull rounded = weighted_null(
+        columns, {tenths}, weighted_pairs(columns, {tenths}, context).mi, shuffles, context);
+    EXPECT_EQ(rounded.less, null.less);
+    EXPECT_EQ(rounded.equal, null.equal);
     for (Index pair = 0; pair < 36; ++pair) {
         EXPECT_EQ(null.less[pair], sums.less[pair]);
         EXPECT_EQ(null.equal[pair], sums.equal[pair]);
