@@ -122,6 +122,18 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
     if (!options.run.quiet) print(summary(report, run.path().string()));
 }
 
+/// The device of the run, and why it is that.
+std::string settle_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
+                             Context& context) {
+    if (options.run.device == "auto" && options.parameters.counts_on_cpu()) {
+        context.device = {Device::Kind::cpu, 0};
+        return "device cpu: weighted counts and pairs without gaps are computed there";
+    }
+    const std::int64_t gpu_bytes = mi::memory_needed(alignment, options.parameters,
+                                                     {Device::Kind::cuda, 0}, resolve_threads(context));
+    return settle_device(options.run, gpu_bytes, ranks, context);
+}
+
 void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
@@ -140,11 +152,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     ranks.lead([&] { lay_structure(options, source, leading); });
     const Alignment alignment =
         filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
-    const std::string remark = settle_device(
-        options.run,
-        mi::memory_needed(alignment, options.parameters, {Device::Kind::cuda, 0},
-                          resolve_threads(context)),
-        ranks, context);
+    const std::string remark = settle_mi_device(options, alignment, ranks, context);
     if (leading.run) leading.run->context(context);
     if (options.run.verbose) context.message(remark);
     const mi::Result result = mi::run(alignment, options.parameters, context);

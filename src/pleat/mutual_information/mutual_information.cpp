@@ -29,7 +29,7 @@ void check_combinations(const Parameters& p) {
     refuse(p.is_weighted() && p.has_exact(),
            "--weights and --pseudocount: expected --null sampled or none, since the exact moments hold "
            "for plain counts only");
-    refuse((p.is_weighted() || p.gaps == "omit") && p.order > 2,
+    refuse(p.counts_on_cpu() && p.order > 2,
            "--order 3: expected plain counts with gaps as a symbol, found --weights, --pseudocount or "
            "--gaps omit, which are of pairs");
     refuse(p.gaps == "omit" && p.has_sampled(),
@@ -111,7 +111,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
         result.entropy.push_back(entropy(result.columns.margin(column), result.columns.row_count()));
         if (result.entropy.back() < parameters.least_entropy) result.low_entropy.push_back(column);
     }
-    if (parameters.is_weighted() || parameters.gaps == "omit") {
+    if (parameters.counts_on_cpu()) {
         run_weighted(alignment, parameters, context, result);
         return result;
     }

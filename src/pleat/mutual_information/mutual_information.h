@@ -38,6 +38,8 @@ struct Parameters {
     bool has_exact() const { return null == "exact" || null == "both"; }
     /// Whether MI is of weighted counts in float64 instead of plain counts.
     bool is_weighted() const { return weights || pseudocount > 0; }
+    /// Whether the counts are such that the CPU alone makes, on one rank.
+    bool counts_on_cpu() const { return is_weighted() || gaps == "omit"; }
 };
 std::vector<Field> fields(Parameters& parameters);
 
@@ -60,6 +62,7 @@ struct Result {
     std::vector<double> entropy;      ///< H_i in bits: MI_ii; Z_ii is 0/0 and NaN by definition
     std::vector<Index> low_entropy;   ///< columns below Parameters::least_entropy
     PairStatistics pairs;
+    std::vector<Index> pair_rows;     ///< [pair]: rows counted, where gaps are omitted; else empty
     std::int64_t shuffles = 0;        ///< 0 without sampling
     std::vector<double> weights;      ///< of the sequences; empty: none
     double effective_sequences = 0;

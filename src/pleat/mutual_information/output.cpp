@@ -85,6 +85,7 @@ void write_pair_arrays(const std::filesystem::path& path, const Report& report) 
         add_vector(writer, "n_less", result.pairs.less);
         add_vector(writer, "n_equal", result.pairs.equal);
     }
+    if (!result.pair_rows.empty()) add_vector(writer, "rows", result.pair_rows);
     // The diagonal: a column tells its own entropy of itself, and no shuffle changes that: Z is 0/0.
     add_vector(writer, "diagonal_mi", result.entropy);
     add_vector(writer, "diagonal_z",

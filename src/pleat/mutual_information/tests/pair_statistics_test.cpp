@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <numeric>
 
+#include <nlohmann/json.hpp>
+
 #include "pleat/mutual_information/information.h"
+#include "pleat/mutual_information/kernel.h"
 #include "pleat/mutual_information/tail.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
@@ -295,6 +299,63 @@ TEST(PairStatistics, FindAPairThatBelongsTogetherAndLeaveConstantsOut) {
     EXPECT_TRUE(std::isnan(both.family_p[4]));
     EXPECT_NEAR(exact.fdr[found], 10 * exact.tail_p[found], 1e-12 * exact.fdr[found]);
 }
+
+/// Shuffles that never met the null's rare values leave the gamma tail; no moments, nothing at all.
+TEST(PairStatistics, FallBackWhereShufflesSayNothing) {
+    const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
+    const Statistic statistic = make_statistic(6);
+    const auto t = test::observe_pairs(columns, statistic);
+    NullSums sums(1);
+    for (int shuffle = 0; shuffle < 3; ++shuffle)
+        test::add_difference(sums, 0, -1'000'000'000, statistic.shift);
+    const std::vector<double> mean{0.1}, variance{0.02};
+    const PairStatistics pairs = pair_statistics({columns, statistic, t, mean, variance, &sums, 3, {}});
+    EXPECT_EQ(pairs.tail_p[0], gamma_tail(pairs.mi[0], 0.1, 0.02));
+    EXPECT_GT(pairs.tail_p[0], 0);
+    const PairStatistics sampled = pair_statistics({columns, statistic, t, {}, {}, &sums, 3, {}});
+    EXPECT_TRUE(std::isnan(sampled.tail_p[0]));
+    const PairStatistics plain = pair_statistics({columns, statistic, t});
+    EXPECT_TRUE(plain.tail_p.empty() && plain.fdr.empty() && plain.sampled.empty());
+    EXPECT_EQ(plain.normalised[0], 1);
+}
+
+class TailOracle : public testing::TestWithParam<const char*> {};
+
+/// Against full enumeration: within half a decade of p down to 1e-3 for nulls of many atoms.
+TEST_P(TailOracle, IsNearTheEnumeratedTail) {
+    if (!test::oracle_is_present(GetParam())) GTEST_SKIP() << "no oracle " << GetParam();
+    const Columns columns = test::oracle_columns(GetParam());
+    const Statistic statistic = make_statistic(columns.row_count());
+    const auto mean = test::oracle_numbers(GetParam(), "E2");
+    const auto variance = test::oracle_numbers(GetParam(), "V2");
+    const auto kernel = make_reference_kernel({&columns, &statistic, 1});
+    const auto pairs = static_cast<Index>(mean.size());
+    Array<std::int64_t, 1> t(pairs);
+    kernel->observe_pairs(t);
+    NullSums sums(pairs);
+    const std::int64_t shuffles = 2000;
+    kernel->sample_pairs({0, shuffles}, t, sums, nullptr);
+    const PairStatistics found = pair_statistics({columns, statistic, std::span(t.data(), t.size()),
+                                                  mean, variance, &sums, shuffles, {}});
+    std::ifstream stream(test::oracle_file(GetParam(), "exact_pairs.json"));
+    int compared = 0;
+    double sum = 0;
+    for (const auto& pair : nlohmann::json::parse(stream)) {
+        const double exact = pair["p_greater"].get<double>() + pair["p_equal"].get<double>();
+        const Index at = pair_index(pair["i"], pair["j"], columns.column_count());
+        const SampledNull& sampled = found.sampled[at];
+        EXPECT_NEAR(sampled.p, exact, 5 * std::sqrt(exact * (1 - exact) / 2000) + 0.001) << at;
+        if (pair["atoms"].get<int>() < 50 || exact < 1e-3) continue;
+        const double decades = std::abs(std::log10(found.tail_p[at] / exact));
+        EXPECT_LT(decades, 0.5) << at << " p " << exact;
+        sum += decades;
+        ++compared;
+    }
+    EXPECT_GE(compared, 10);
+    EXPECT_LT(sum / compared, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TailOracle, testing::Values("small24x8", "rna60x20", "mid120x30"));
 
 }  // namespace
 }  // namespace pleat::mutual_information
