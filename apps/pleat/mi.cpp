@@ -99,6 +99,7 @@ void open_run(MiOptions& options, const std::vector<std::string>& arguments, Con
     leading.run->parameters(result_fields(options));
     for (const Citation& citation : mi::citations(options.parameters)) leading.run->cite(citation);
     context.checkpoint = leading.run->checkpoint();
+    leading.run->checkpoint(mi::triple_checkpoint(context.checkpoint).filename().string());
     leading.run->stage("read");
 }
 

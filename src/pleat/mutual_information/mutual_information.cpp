@@ -37,6 +37,9 @@ void check_combinations(const Parameters& p) {
            "out");
     refuse(p.gaps == "omit" && p.is_weighted(),
            "--gaps omit: expected plain counts, found --weights or --pseudocount");
+    const bool has_by = p.by.empty() || p.by == "mi" || p.by == "synergy" || p.by == "excess" ||
+                        (p.by == "z" ? p.has_exact() && p.triple_variance : p.has_sampled());
+    refuse(!has_by, "--by: expected a number that --null, and --no-triple-variance, leave to be computed");
     refuse(p.order == 2 && (p.all || !p.by.empty()), "--all and --by: expected --order 3, which they are of");
 }
 
@@ -101,6 +104,13 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
     return bytes;
 }
 
+std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint) {
+    if (checkpoint.empty()) return {};
+    std::filesystem::path path = checkpoint;
+    return path.replace_filename(checkpoint.stem().string() + "-triples" +
+                                 checkpoint.extension().string());
+}
+
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     check_input(alignment, parameters);
     check_memory(alignment, parameters, context);
@@ -120,8 +130,11 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     const std::string hash = problem_hash(alignment, parameters, context);
     PairRun pairs = run_pairs(problem, *kernel, parameters, hash, context);
-    if (parameters.order == 3)
-        result.triples = run_triples(problem, *kernel, pairs, parameters, hash, context);
+    if (parameters.order == 3) {
+        Context own = context;
+        own.checkpoint = triple_checkpoint(context.checkpoint);
+        result.triples = run_triples(problem, *kernel, pairs, parameters, hash, own);
+    }
     result.pairs = std::move(pairs.statistics);
     return result;
 }

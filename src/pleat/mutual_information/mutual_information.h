@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -75,6 +76,10 @@ struct Result {
 /// Throws UsageError (parameters, or combinations without a meaning), InputError (fewer columns than
 /// the order), DeviceError (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
+
+/// The file beside Context::checkpoint, which the pairs use, that keeps the state of the triples; empty
+/// where that is.
+std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint);
 
 /// Bytes of memory that run() needs on the given device, beyond the alignment; for `cuda` the GPU's.
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,

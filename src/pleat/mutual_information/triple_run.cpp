@@ -5,11 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "pleat/core/additive_checkpoint.h"
-#include "pleat/core/error.h"
-#include "pleat/core/memory.h"
 #include "pleat/core/sweep.h"
 #include "pleat/mutual_information/interactions.h"
 #include "pleat/mutual_information/triple_values.h"
@@ -39,11 +35,6 @@ TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& param
     TripleNumbers numbers{columns, values.names()};
     if (!parameters.by.empty()) {
         numbers.key = values.place(parameters.by);
-        if (numbers.key < 0)
-            throw UsageError(fmt::format("--by {0}: expected a number that --null {1} computes{2}, "
-                                         "found '{0}'",
-                                         parameters.by, parameters.null,
-                                         parameters.triple_variance ? "" : " without the variance"));
         return numbers;
     }
     for (const char* name : {"mi", "sampled_z", "z"})
