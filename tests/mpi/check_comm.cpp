@@ -87,6 +87,10 @@ int main() {
         check_sums(comm);
         check_bytes(comm);
         check_places(comm);
-        ranks.lead([&] { std::printf("checked %d ranks\n", comm.size()); });
+        const double cpus = comm.sum(comm.cpu_share());
+        ranks.lead([&] {
+            std::printf("checked %d ranks on %.0f CPUs, %d idle\n", comm.size(), cpus,
+                        comm.idle_cpus());
+        });
     });
 }
