@@ -1,8 +1,9 @@
-# Two commands for a fresh Debian 12: `make demo` runs the main job, `make test` runs every test.
+# Commands for a fresh Debian 12: `make demo` runs the main job, `make test` every test, `make test-mpi`
+# those of several ranks.
 
 PRESET ?= release
 
-.PHONY: demo test
+.PHONY: demo test test-mpi
 
 demo:
 	scripts/setup program
@@ -13,3 +14,9 @@ test:
 	scripts/setup test
 	scripts/build $(PRESET) -DPLEAT_TESTS=ON -DPLEAT_BENCH=ON
 	scripts/test build/$(PRESET)
+
+test-mpi: PRESET = mpi
+test-mpi:
+	scripts/setup mpi
+	scripts/build $(PRESET) -DPLEAT_MPI=ON -DPLEAT_TESTS=ON
+	scripts/test build/$(PRESET) -R '^mpi\.'

@@ -45,6 +45,15 @@ std::unique_ptr<Progress> Ranks::progress(bool quiet) const {
     return make_progress(stderr, quiet || !leads());
 }
 
+std::string Ranks::advice() const {
+    const int idle = comm_->idle_cpus();
+    const double bound = comm_->cpu_share() * comm_->local_size();
+    if (idle <= bound) return {};
+    return fmt::format("mpirun has bound no rank to {} CPUs of this machine: its option --bind-to "
+                       "none lets the ranks share them all",
+                       idle);
+}
+
 int Ranks::end(const Failure& failure, const Comm::Tell& tell) {
     return comm_->end({failure.text, failure.exit_code}, tell);
 }

@@ -22,6 +22,7 @@ namespace pleat::program {
 ///     ranks.share(context.checkpoint);
 ///     const auto shown = ranks.progress(options.run.quiet);
 ///     context.progress = run ? &run->watch(shown.get()) : shown.get();
+///     if (!ranks.advice().empty()) context.message(ranks.advice());
 ///     const Alignment alignment = read_input(options.alignment, run ? &*run : nullptr, ranks);
 ///     ... run the engine with this context ...
 ///     ranks.lead([&] { write the results; run->finish(); print the summary; });
@@ -44,6 +45,9 @@ public:
     void share(std::filesystem::path& path);
     /// make_progress() on the leading rank; on the others silence. An interrupt reaches all.
     std::unique_ptr<Progress> progress(bool quiet) const;
+
+    /// What to tell a user whose launcher leaves most CPUs of this machine to no rank; else nothing.
+    std::string advice() const;
 
     /// The end of the program on every rank, `failure` being empty where all went well: tells the
     /// failure of the run once, and returns its exit code.

@@ -19,7 +19,7 @@ TYPES = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i", "<u4": "I", "|u1": "B"}
 def clean_environment(**more):
     """The environment without settings that steer pleat."""
     kept = {key: value for key, value in os.environ.items()
-            if not key.startswith(("PLEAT_", "OMP_", "SLURM_"))}
+            if not key.startswith(("PLEAT_", "OMP_", "OMPI_", "PMI", "SLURM_"))}
     return {**kept, **more}
 
 

@@ -54,6 +54,19 @@ class Usage(ProgramTest):
         run = self.fit(family, "-t", "2", run="other", environment={"PLEAT_THREADS": "3"})
         self.assertEqual(manifest(run)["threads"], 2)
 
+    def test_processes_of_a_launch_that_cannot_become_ranks(self):
+        family = self.write_alignment(small_rows(20))
+        for rank in ("0", "1"):
+            launch = {"PMI_RANK": rank, "PMI_SIZE": "2"}
+            done = pleat("couplings", family, "-o", self.folder / "run", environment=launch)
+            if rank == "0":
+                self.assert_refused(done, 2, "found", "set PLEAT_RANKS=off")
+            else:  # the first one tells
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, b"", b""))
+            self.assertFalse((self.folder / "run").exists())
+        run = self.fit(family, environment={**launch, "PLEAT_RANKS": "off"})
+        self.assertEqual(manifest(run)["ranks"], 1)
+
     def test_a_folder_in_use_is_not_overwritten(self):
         family = self.write_alignment(small_rows(20))
         run = self.fit(family)

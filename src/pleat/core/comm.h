@@ -34,6 +34,8 @@ public:
     /// CPUs of this rank's affinity mask, one that n ranks of this machine share counted as 1 / n;
     /// 0: no rank shares any.
     virtual double cpu_share() const { return 0.0; }
+    /// CPUs of this machine that mpirun may use and has bound no rank to.
+    virtual int idle_cpus() const { return 0; }
 
     virtual void barrier() {}
     /// True when it is true on any rank (cancel, failure).

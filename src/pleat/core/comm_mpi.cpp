@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -55,12 +56,12 @@ bool await(MPI_Request& request, Clock::duration most) {
     }
 }
 
-/// One byte a CPU: whether this process may run there.
-std::vector<std::uint8_t> affinity_mask() {
+/// One byte a CPU: whether a process may run there; 0: this one.
+std::vector<std::uint8_t> affinity_mask(pid_t process) {
     std::vector<std::uint8_t> mask(kFirstCpus);
     cpu_set_t set;
     CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return std::vector<std::uint8_t>(kFirstCpus);
+    if (sched_getaffinity(process, sizeof set, &set) != 0) return mask;
     for (int cpu = 0; cpu < kFirstCpus; ++cpu)
         mask[static_cast<std::size_t>(cpu)] = CPU_ISSET(cpu, &set) != 0;
     return mask;
@@ -75,6 +76,7 @@ public:
     int local_rank() const override { return local_rank_; }
     int local_size() const override { return local_size_; }
     double cpu_share() const override { return cpu_share_; }
+    int idle_cpus() const override { return idle_cpus_; }
 
     void barrier() override { meet(kNo); }
     bool any(bool value) override { return meet(value ? kYes : kNo) == kYes; }
@@ -100,6 +102,7 @@ private:
     MPI_Comm group_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
     double cpu_share_ = 0.0;
+    int idle_cpus_ = 0;
     bool knows_failure_ = false;  ///< every rank knows that one failed, and comes to end()
     bool has_ended_ = false;
 };
@@ -137,12 +140,16 @@ void MpiComm::find_neighbours() {
     MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
     MPI_Comm_rank(machine, &local_rank_);
     MPI_Comm_size(machine, &local_size_);
-    const std::vector<std::uint8_t> own = affinity_mask();
+    const std::vector<std::uint8_t> own = affinity_mask(0), launcher = affinity_mask(::getppid());
+    // Other launchers leave their own process where it may run anywhere.
+    const bool is_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
     std::vector<int> ranks(own.begin(), own.end());
     MPI_Allreduce(MPI_IN_PLACE, ranks.data(), kFirstCpus, MPI_INT, MPI_SUM, machine);
     MPI_Comm_free(&machine);
-    for (std::size_t cpu = 0; cpu < own.size(); ++cpu)
+    for (std::size_t cpu = 0; cpu < own.size(); ++cpu) {
         if (own[cpu] != 0) cpu_share_ += 1.0 / ranks[cpu];
+        if (is_mpirun && launcher[cpu] != 0 && ranks[cpu] == 0) ++idle_cpus_;
+    }
 }
 
 int MpiComm::meet(Word word) {

@@ -1,0 +1,43 @@
+# A failure of any rank at any place ends all ranks soon, with its exit code and one line.
+import unittest
+
+from launcher import RANK_SUMS, RanksTest, mpirun
+
+
+class FailuresTest(RanksTest):
+    def test_each_place_and_rank(self):
+        for failure in ("early", "tile", "after", "late"):
+            for rank in (0,) if failure == "late" else (0, 2):
+                with self.subTest(failure=failure, rank=rank):
+                    self.run_folder = self.folder / f"{failure}{rank}"
+                    # Three ranks take the tiles in turn: tile 5 is that of rank 2, tile 3 of rank 0.
+                    done = mpirun(3, RANK_SUMS, self.run_folder, 12, 1, failure, rank, 3 + rank)
+                    where = "" if rank == 0 else f"rank {rank} on "
+                    self.assert_told_once(done, 3, where)
+                    self.assert_told_once(done, 3, f"failed as asked: {failure}")
+                    self.assertLess(done[3], 8)
+                    self.assert_finishes(12)
+
+    def test_a_folder_that_cannot_be_made(self):
+        (self.folder / "file").write_text("x")
+        done = mpirun(3, RANK_SUMS, self.folder / "file" / "run", 12, 1)
+        self.assert_told_once(done, 5, "file/run")
+        self.assertNotIn("rank", done[2].split("/")[0])
+
+    def test_the_same_error_on_all_ranks_is_told_once(self):
+        self.assert_told_once(mpirun(4, RANK_SUMS, "too", "few"), 2, "expected 3 or 6 arguments")
+
+    def test_a_rank_that_waits_long_tells_and_ends_all(self):
+        done = mpirun(2, RANK_SUMS, self.run_folder, 2, 60_000, "early", 1, 0)
+        self.assert_told_once(done, 3, "failed as asked: early")
+        self.assertLess(done[3], 30)
+
+    def test_a_killed_rank_ends_all(self):
+        code, _, err, seconds = mpirun(3, RANK_SUMS, self.run_folder, 12, 1, "kill", 0, 7)
+        self.assertNotEqual(code, 0, err)
+        self.assertLess(seconds, 20)
+        self.assertLessEqual(self.assert_finishes(12), 12)
+
+
+if __name__ == "__main__":
+    unittest.main()
