@@ -99,10 +99,10 @@ constexpr std::int64_t item_bytes(Index items, Index shuffles) {
 /// What the runtime and the rounding of allocations take besides.
 constexpr std::int64_t kSpareBytes = std::int64_t{256} << 20;
 
-/// Bytes of a GPU that `shuffles` shuffles of all pairs (order 2), or of triples in tiles of up to
-/// `items` items (order 3), want: all shuffles in one batch, or at least so many that nothing is
-/// gained by more memory. The kernel works with less, down to one group of 32 shuffles.
-inline std::int64_t memory_wanted(const Columns& columns, int order, Index shuffles, Index items) {
+/// Bytes of a GPU that fill it with work on `shuffles` shuffles of all pairs (order 2), or also of
+/// triples in tiles of up to `items` items (order 3). The kernel takes room for all shuffles where
+/// that is free, and works with less than this, down to one group of 32 shuffles.
+inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles, Index items) {
     constexpr Index kEnoughGroups = 64;
     const Index groups = std::min(word_count(std::max<Index>(shuffles, 1)), kEnoughGroups);
     const std::int64_t planes = group_bytes(columns);
