@@ -1,4 +1,4 @@
-# The bars of the couplings on one H200: what is measured, by which part, and what it must reach.
+# The bars of the engines on one H200: what is measured, by which part, and what it must reach.
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 # Sizes (sequences, columns) of the generated alignments that are timed, and of the large one.
 SIZES = ((5000, 150), (5000, 300), (5000, 500), (50000, 150), (2000, 1000))
 LARGE = (5000, 3000)
+# As diverse as the sequences of Ras: 17 symbols a column. Made too.
+DIVERSE = (998, 160)
 
 
 def size_name(size):
@@ -29,6 +31,32 @@ class Bar:
     def text(self):
         return f"<= {self.most:g}" if self.least is None else f">= {self.least:g}"
 
+
+@dataclass(frozen=True)
+class MiCase:
+    """A run of pleat mi that is timed: `program` and `kernel` are the most seconds of the whole and of
+    the stage that counts shuffles, with a finer aim."""
+    name: str
+    alignment: str
+    order: int
+    repeats: int
+    program: tuple[float, float | None] | None = None
+    kernel: tuple[float, float | None] | None = None
+
+    def bars(self):
+        for what, aim in (("program", self.program), ("kernel", self.kernel)):
+            if aim is not None:
+                yield Bar(f"{self.name}: seconds of the {what}", "mutual_information", most=aim[0],
+                          stretch=aim[1])
+
+
+MI_SHUFFLES = 10000
+MI_TIMES = (
+    MiCase("pairs of 753x264", "calm753x264", 2, 5, (0.4, None), (0.1, None)),
+    MiCase("triples of 140x71 RNA", "ribo140x71", 3, 5, None, (0.05, None)),
+    MiCase("triples of 753x264", "calm753x264", 3, 1, (20, 6)),
+    MiCase(f"triples of {size_name(DIVERSE)}", size_name(DIVERSE), 3, 1, (30, None)),
+)
 
 SECONDS = {(5000, 150): (0.25, 0.12), (5000, 500): (0.6, 0.35), (50000, 150): (0.7, 0.4),
            (2000, 1000): (0.9, 0.5)}
@@ -54,5 +82,10 @@ BARS = (
     Bar("families: computed again by a second call", "families", most=0),
     Bar("families: lost beside a broken one", "families", most=0),
     Bar("families: scores of other bits in another run", "families", most=0),
+    *(bar for case in MI_TIMES for bar in case.bars()),
+    Bar("mutual information: runs of other bits than the first", "mutual_information", most=0),
+    Bar("mutual information: results that differ from the CPU's", "mutual_information", most=0),
+    Bar("two GPUs: times as fast as one, triples of 753x264", "two_gpus", least=1.9),
+    Bar("two GPUs: results that differ from one GPU's", "two_gpus", most=0),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

@@ -8,7 +8,8 @@ from record import describe_commit
 
 PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/test_weights",
             "src/pleat/weights/bench_weights", "src/pleat/couplings/test_couplings",
-            "src/pleat/couplings/bench_couplings", "bench/bench_ceilings", "bench/bench_ccmpred_iterations")
+            "src/pleat/couplings/bench_couplings", "src/pleat/mutual_information/test_mutual_information",
+            "bench/bench_ceilings", "bench/bench_ccmpred_iterations")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
@@ -52,6 +53,10 @@ def pack_data(root, shared, folder):
     for path in (shared / "oracle/couplings").glob("*.gz"):
         if re.fullmatch(r"\w+\.(aln|mat)\.gz", path.name):
             shutil.copy(path, folder / "data/oracle")
+    (folder / "data/mutual_information").mkdir()
+    for name in ("calm753x264.fasta.gz", "ribo140x71.fasta"):
+        if (shared / "oracle/mutual_information" / name).exists():
+            shutil.copy(shared / "oracle/mutual_information" / name, folder / "data/mutual_information")
     if not shared.is_dir():
         print(f"{shared}: absent; the families and the reference optima are left out")
 

@@ -8,8 +8,10 @@ import traceback
 
 from record import describe_machine
 
+from .bars import DIVERSE
 from .correctness import sanitizers, tests
 from .families import families, large
+from .mutual_information import mutual_information, two_gpus
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .record import Record
 from .session import OutOfTime, Session
@@ -18,8 +20,10 @@ from .speed import ceilings, evaluations, times
 # In this order: what does not depend on a quiet machine runs beside the fits on the CPU and the making
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
-         "evaluations": evaluations, "optimum": optimum, "families": families, "large": large}
+         "evaluations": evaluations, "optimum": optimum, "families": families,
+         "mutual_information": mutual_information, "two_gpus": two_gpus, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
+NEED_TWO = ("two_gpus",)  # left out where there is one GPU
 
 
 def describe_gpu(session):
@@ -59,7 +63,9 @@ def run(folder, path, parts, device, limit):
     record = Record(path, {"date": datetime.date.today().isoformat(), "commit": packed["commit"],
                            "machine": describe_machine(), "device": device}, parts)
     session = Session(folder, record, device, time.monotonic() + limit)
-    record.data["machine"]["gpus"] = describe_gpu(session)
+    gpus = record.data["machine"]["gpus"] = describe_gpu(session)
+    if len(gpus or ()) < 2:
+        parts = record.parts = [name for name in parts if name not in NEED_TWO]
     info = session.call([session.program("pleat"), "info"], 30)
     record.data["info"] = info.text.splitlines()
     print(info.text, flush=True)
@@ -67,6 +73,8 @@ def run(folder, path, parts, device, limit):
         at_end.callback(session.end)
         if {"times", "evaluations", "large"} & set(parts):
             session.generate("large" in parts)
+        if "mutual_information" in parts:
+            session.make(DIVERSE)
         if "optimum" in parts:
             start_cpu_fits(session)
         for name in (name for name in PARTS if name in parts):

@@ -109,17 +109,20 @@ class Session:
     def generate(self, large):
         """Starts making the alignments that were not packed, all at once, plain as CCMpred reads
         them."""
-        folder = self.folder / "data/generated"
-        folder.mkdir(parents=True, exist_ok=True)
         for size in (*SIZES, *((LARGE,) if large else ())):
-            path = folder / f"{size_name(size)}.aln"
-            if path.exists():
-                continue
-            part = path.with_suffix(".part")
-            maker = self.folder / "bench/make_alignment.py"
-            self.generating[path] = part, subprocess.Popen(
-                [sys.executable, "-B", maker, str(size[0]), str(size[1]), "-o", part],
-                stdin=subprocess.DEVNULL)
+            self.make(size)
+
+    def make(self, size):
+        """Starts making the alignment of that size, unless it was packed."""
+        path = self.folder / "data/generated" / f"{size_name(size)}.aln"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            return
+        part = path.with_suffix(".part")
+        maker = self.folder / "bench/make_alignment.py"
+        self.generating[path] = part, subprocess.Popen(
+            [sys.executable, "-B", maker, str(size[0]), str(size[1]), "-o", part],
+            stdin=subprocess.DEVNULL)
 
     def generated(self, size):
         """The made alignment of that size, waited for."""

@@ -14,12 +14,24 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from gpu import bars, correctness, optimum, pack, record, run, session, speed  # noqa: E402
+from gpu import (bars, correctness, mutual_information, optimum, pack, record, run,  # noqa: E402
+                 session, speed)
 
 PLEAT = r'''#!/usr/bin/env python3
 # Pretends to fit: writes a manifest and one matrix of scores.
 import json, os, pathlib, sys
 words = sys.argv[1:]
+if words[0] == "mi":
+    out = pathlib.Path(words[words.index("-o") + 1])
+    order, device = words[words.index("--order") + 1], words[words.index("--device") + 1]
+    out.mkdir(parents=True)
+    for name in ("pairs", "triples"):
+        (out / f"{name}.npz").write_bytes(b"numbers")
+    (out / "manifest.json").write_text(json.dumps({
+        "seconds": 1.0 / int(os.environ.get("RANKS", "1")), "timings": [{"stage": "read", "seconds": 0.1}, {"stage": "pairs", "seconds": 0.03},
+                    {"stage": "triples", "seconds": 0.02}, {"stage": "pairs", "seconds": 0.01}],
+        "messages": [], "results": {"sequences": 2, "columns": 12, "pairs": 66}}))
+    sys.exit(0)
 if words[0] != "couplings":
     sys.exit(0)
 LEAST = %s
@@ -66,10 +78,13 @@ class Packed(unittest.TestCase):
         keeper = tempfile.TemporaryDirectory()
         self.addCleanup(keeper.cleanup)
         self.folder = pathlib.Path(keeper.name) / "packed"
-        for name in ("bin", "lib", "path", "data/families", "data/oracle", "data/generated"):
+        for name in ("bin", "lib", "path", "data/families", "data/oracle", "data/generated",
+                     "data/mutual_information"):
             (self.folder / name).mkdir(parents=True)
         (self.folder / "pack.json").write_text('{"commit": "abc"}')
-        for size in (*bars.SIZES, bars.LARGE):
+        for name in ("calm753x264.fasta.gz", "ribo140x71.fasta"):
+            (self.folder / "data/mutual_information" / name).write_bytes(b"")
+        for size in (*bars.SIZES, bars.LARGE, bars.DIVERSE):
             (self.folder / "data/generated" / f"{bars.size_name(size)}.aln").write_text("AC\nAD\n")
         for name in ("1atzA", *optimum.LONG):
             (self.folder / "data/families" / f"{name}.aln.gz").write_bytes(b"")
@@ -88,6 +103,8 @@ class Packed(unittest.TestCase):
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
         self.program("../path/compute-sanitizer",
                      "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
+        self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\necho 'GPU, 1, 2, 3, 4'\n")
+        self.program("../path/mpirun", "#!/bin/sh\nexport RANKS=$2\nshift 2\nexec \"$@\"\n")
         # A made-up stopwatch: what a busy machine takes for these scripts must not decide a bar.
         stopwatch = itertools.count(0.0, 0.1)
         patches = (mock.patch.object(session, "REPEATS", 2),
@@ -165,6 +182,37 @@ class Runs(Packed):
                           "GPU and CPU: top-L pairs that differ",
                           "families: not finished by that call",
                           "families: computed again by a second call"})
+
+    def test_mutual_information_tells_sums_of_stages_and_other_bits(self):
+        self.program("pleat", PLEAT.replace('b"numbers"', "os.urandom(9)"))
+        status, found, _ = self.run_parts("mutual_information", "two_gpus")
+        self.assertEqual(status, 1)
+        measured = {bar["name"]: bar["measured"] for bar in found["bars"]}
+        self.assertAlmostEqual(measured["pairs of 753x264: seconds of the kernel"], 0.04)
+        self.assertEqual(measured["triples of 140x71 RNA: seconds of the kernel"], 0.02)
+        repeats = sum(case.repeats - 1 for case in bars.MI_TIMES)
+        self.assertEqual(measured["mutual information: runs of other bits than the first"], repeats)
+        self.assertEqual(measured["mutual information: results that differ from the CPU's"],
+                         len(mutual_information.COMPARED))
+        self.assertEqual(measured["two GPUs: results that differ from one GPU's"], 1)
+        self.assertEqual(measured["two GPUs: times as fast as one, triples of 753x264"], 2)
+
+    def test_mutual_information_that_fails_leaves_its_bars_open(self):
+        self.program("pleat", PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)'))
+        (self.folder / "data/mutual_information/ribo140x71.fasta").unlink()
+        _, found, _ = self.run_parts("mutual_information", "two_gpus")
+        told = found["parts"]["mutual_information"]
+        self.assertIn("status 4", told["pairs of 753x264"]["failed"])
+        self.assertIn("absent", told["triples of 140x71 RNA"])
+        self.assertEqual(told["beside_the_cpu"], {"compared": 1, "different": 1})
+        self.assertIn("status 4", found["parts"]["two_gpus"]["ranks_1"]["failed"])
+        seconds = [bar for bar in found["bars"] if "seconds" in bar["name"]]
+        self.assertTrue(seconds and all(bar["met"] is None for bar in seconds))
+
+    def test_one_gpu_is_not_asked_for_two(self):
+        self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\n")
+        status, found, _ = self.run_parts("ceilings", "two_gpus")
+        self.assertEqual((status, found["bars"], list(found["parts"])), (0, [], ["ceilings"]))
 
     def test_other_gpus_have_no_ceilings_and_no_fractions(self):
         self.program("bench_ceilings", "#!/bin/sh\necho '{\"absent\": \"8.0\"}'\n")

@@ -88,7 +88,7 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
                            const Device& device, int threads) {
     const Index rows = alignment.sequence_count(), columns = alignment.column_count();
     if (device.kind == Device::Kind::cuda)
-        return cuda::memory_wanted(compact(alignment.letters), static_cast<int>(parameters.order),
+        return cuda::memory_needed(compact(alignment.letters), static_cast<int>(parameters.order),
                                    parameters.has_sampled() ? parameters.shuffles : 0,
                                    pair_count(columns));
     const Index words = (rows + 63) / 64;

@@ -1,0 +1,154 @@
+# Mutual information on GPUs: whole programs and their kernels' seconds, the CPU's bits, two GPUs.
+import json
+import shutil
+import statistics
+
+from .bars import DIVERSE, MI_SHUFFLES, MI_TIMES, size_name
+
+# Files of a run that hold nothing but what the shuffles gave, and are the same on every device.
+RESULTS = {2: ("pairs.npz",), 3: ("pairs.npz", "triples.npz")}
+# What the manifest calls the time in which shuffles are counted.
+STAGES = {2: "pairs", 3: "triples"}
+FACTS = ("sequences", "columns", "pairs", "triples")
+# Shuffles that are also counted by the CPU kernel, whose bits the GPU's must be.
+COMPARED = (("calm753x264", 2, 500), ("ribo140x71", 3, 200), ("ribo140x71", 2, 1000))
+RUN_LIMIT, COMPARE_LIMIT = 120.0, 60.0
+TWO_GPU_CASE = "calm753x264"
+
+
+def alignment_of(session, name):
+    """The alignment of a case, packed or made; None where it was not packed."""
+    if name == size_name(DIVERSE):
+        return session.generated(DIVERSE)
+    for path in sorted((session.folder / "data/mutual_information").glob(f"{name}.fasta*")):
+        return path
+    return None
+
+
+def call(session, alignment, run, order, shuffles, device, launcher=(), limit=RUN_LIMIT):
+    """pleat mi with the sampled null alone: the rest is the CPU's."""
+    # What mpirun asks of those who run it as root.
+    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return session.call([*launcher, session.program("pleat"), "mi", alignment, "-o", run, "--order",
+                         str(order), "--null", "sampled", "--shuffles", str(shuffles), "--seed", "1",
+                         "--device", device, "--quiet"], limit, **(as_root if launcher else {}))
+
+
+def told_by(run, order):
+    """Sizes, and the seconds of each stage, with the counting one by itself."""
+    told = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    stages = {}
+    for stage in told["timings"]:
+        stages[stage["stage"]] = stages.get(stage["stage"], 0.0) + stage["seconds"]
+    return {**{name: told["results"][name] for name in FACTS if name in told["results"]},
+            "stages": stages, "kernel_seconds": stages.get(STAGES[order]),
+            "run_seconds": told["seconds"], "messages": told["messages"]}
+
+
+def bytes_of(run, order):
+    return [(run / name).read_bytes() for name in RESULTS[order]]
+
+
+def time_case(session, case, scratch):
+    """Runs of one case, each in a new folder: medians, and whether all gave the same bytes."""
+    alignment = alignment_of(session, case.alignment)
+    if alignment is None:
+        return {"absent": "the alignment is not in the pack"}
+    seconds, kernels, contents, found = [], [], [], {}
+    for repeat in range(case.repeats):
+        run = scratch / f"{case.name.replace(' ', '-')}-{repeat}"
+        done = call(session, alignment, run, case.order, MI_SHUFFLES, session.device)
+        if done.status != 0:
+            return {"failed": done.complaint()}
+        found = told_by(run, case.order)
+        seconds.append(done.seconds)
+        kernels.append(found.pop("kernel_seconds"))
+        contents.append(bytes_of(run, case.order))
+        shutil.rmtree(run)
+    found.update(seconds=seconds, median=statistics.median(seconds),
+                 different_results=sum(content != contents[0] for content in contents))
+    if None not in kernels:
+        found.update(kernel_seconds=kernels, kernel_median=statistics.median(kernels))
+    return found
+
+
+def times(session, scratch):
+    """Every case of MI_TIMES with its bars."""
+    different = 0
+    for case in MI_TIMES:
+        found = time_case(session, case, scratch)
+        session.record.add("mutual_information", **{case.name: found})
+        if case.program:
+            session.record.bar(f"{case.name}: seconds of the program", found.get("median"))
+        if case.kernel:
+            session.record.bar(f"{case.name}: seconds of the kernel", found.get("kernel_median"))
+        different += found.get("different_results", 0)
+        print(f"{case.name}: program {found.get('median', found.get('failed', 'absent'))}, kernel "
+              f"{found.get('kernel_median')}", flush=True)
+    session.record.bar("mutual information: runs of other bits than the first", different)
+
+
+def compare_with_the_cpu(session, scratch):
+    """The same files from the GPU and from the CPU."""
+    different = compared = 0
+    for name, order, shuffles in COMPARED:
+        alignment = alignment_of(session, name)
+        if alignment is None:
+            continue
+        runs = {}
+        for device in (session.device, "cpu"):
+            run = scratch / f"{name}-{order}-{device}-compared"
+            done = call(session, alignment, run, order, shuffles, device, limit=COMPARE_LIMIT)
+            if done.status == 0:
+                runs[device] = bytes_of(run, order)
+            else:
+                print(f"{name} on {device}: {done.complaint()}", flush=True)
+            shutil.rmtree(run, ignore_errors=True)
+        compared += 1
+        different += len(runs) < len({session.device, "cpu"}) or runs[session.device] != runs["cpu"]
+    session.record.add("mutual_information", beside_the_cpu={"compared": compared,
+                                                             "different": different})
+    session.record.bar("mutual information: results that differ from the CPU's",
+                       different if compared else None)
+    print(f"mutual information: {compared} compared with the CPU, {different} different", flush=True)
+
+
+def mutual_information(session):
+    """Times of pairs and triples on one GPU, and the CPU's bits."""
+    with session.scratch() as scratch:
+        for step in (compare_with_the_cpu, times):
+            try:
+                step(session, scratch)
+            except (OSError, ValueError, KeyError) as error:
+                told = f"{type(error).__name__}: {error}"
+                session.record.add("mutual_information", **{step.__name__: {"failed": told}})
+                print(f"mutual information: {step.__name__}: {told}", flush=True)
+
+
+def two_gpus(session):
+    """All triples on two GPUs, one rank each, beside one: the same bits, and how much faster."""
+    launcher = shutil.which("mpirun")
+    alignment = alignment_of(session, TWO_GPU_CASE)
+    if launcher is None or alignment is None:
+        told = "mpirun is not on PATH" if launcher is None else "the alignment is not in the pack"
+        session.record.add("two_gpus", absent=told)
+        print(f"two GPUs: {told}", flush=True)
+        return
+    found, contents = {}, []
+    with session.scratch() as scratch:
+        for ranks in (1, 2):
+            run = scratch / f"ranks-{ranks}"
+            done = call(session, alignment, run, 3, MI_SHUFFLES, session.device,
+                        (launcher, "-n", str(ranks)))
+            if done.status != 0:
+                session.record.add("two_gpus", **{f"ranks_{ranks}": {"failed": done.complaint()}})
+                print(f"two GPUs: {ranks} ranks: {done.complaint()}", flush=True)
+                return
+            found[ranks] = {"seconds": done.seconds, **told_by(run, 3)}
+            contents.append(bytes_of(run, 3))
+            session.record.add("two_gpus", **{f"ranks_{ranks}": found[ranks]})
+    # By the run's own clock: what mpirun takes to start ranks is not the GPUs'.
+    faster = found[1]["run_seconds"] / found[2]["run_seconds"]
+    session.record.bar("two GPUs: times as fast as one, triples of 753x264", faster)
+    session.record.bar("two GPUs: results that differ from one GPU's", int(contents[0] != contents[1]))
+    print(f"two GPUs: {faster:.2f} times as fast as one", flush=True)

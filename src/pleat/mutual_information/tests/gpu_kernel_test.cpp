@@ -1,0 +1,240 @@
+// The GPU kernel's steps and their order, run thread by thread on the host: the reference's
+// integers.
+#include "host_gpu.h"  // before all that it imitates
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "random_columns.h"
+#include "sampled.h"
+
+namespace pleat::mutual_information {
+namespace {
+
+using test::expect_equal;
+using test::Found;
+using test::found_pairs;
+using test::found_triples;
+using GpuOnHost = cuda::GpuKernel<HostGpu>;
+
+struct Given {
+    Columns columns;
+    Statistic statistic;
+    Problem problem;
+
+    explicit Given(Columns from, std::uint64_t seed = 42)
+        : columns(std::move(from)),
+          statistic(make_statistic(columns.row_count())),
+          problem{&columns, &statistic, seed} {}
+    Given(const Given&) = delete;
+};
+
+Columns letters_of(Index rows, Index columns, int symbols, unsigned seed) {
+    std::mt19937 random(seed);
+    Array<std::uint8_t, 2> letters(rows, columns);
+    for (std::uint8_t& letter : letters)
+        letter = static_cast<std::uint8_t>(random() % static_cast<unsigned>(symbols));
+    return compact(letters);
+}
+
+void expect_pairs_of_the_reference(const Given& given, HostGpuState& state,
+                                   const std::vector<Index>& lengths) {
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    const auto reference = make_reference_kernel(given.problem);
+    expect_equal(found_pairs(kernel, given.columns, 3, lengths),
+                 found_pairs(*reference, given.columns, 3, lengths));
+}
+
+void expect_triples_of_the_reference(const Given& given, HostGpuState& state,
+                                     const TripleTile& tile, Block shuffles) {
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    const auto reference = make_reference_kernel(given.problem);
+    expect_equal(found_triples(kernel, tile, shuffles), found_triples(*reference, tile, shuffles));
+}
+
+struct Shape {
+    Index rows, columns;
+    int symbols;
+    Index shuffles;
+};
+// No multiple of a word's rows, of 32 shuffles, of blocks of 4 or 8 columns; one symbol and 32.
+const Shape kShapes[] = {{1, 4, 1, 3},    {2, 3, 2, 9},    {31, 2, 5, 1},    {33, 6, 4, 8},
+                         {64, 7, 22, 33}, {97, 13, 6, 40}, {100, 5, 32, 64}, {150, 9, 13, 5}};
+
+TEST(GpuOnHost, CountsPairsLikeTheReference) {
+    for (const Shape& shape : kShapes) {
+        SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
+        HostGpuState state;
+        const Index half = shape.shuffles / 2;
+        expect_pairs_of_the_reference(
+            Given(random_columns(shape.rows, shape.columns, shape.symbols, 7)), state,
+            {half, shape.shuffles - half});
+        EXPECT_EQ(state.used_bytes, 0);
+    }
+}
+
+TEST(GpuOnHost, CountsTriplesLikeTheReference) {
+    for (const Shape& shape : kShapes) {
+        SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
+        const Index used = std::min<Index>(shape.columns, 9);
+        const Given given(random_columns(shape.rows, used, shape.symbols, 8));
+        HostGpuState state;
+        for (const Tile& tile : triple_tiles(used, 4))
+            expect_triples_of_the_reference(given, state, triple_tile(tile.side),
+                                            {5, std::min<Index>(shape.shuffles, 35)});
+    }
+}
+
+// Evenly frequent symbols: every block of cells has its largest sides, and every table many blocks.
+TEST(GpuOnHost, CountsTablesOfManySymbols) {
+    for (const int symbols : {6, 7, 12, 13, 22, 32}) {
+        SCOPED_TRACE(symbols);
+        HostGpuState state;
+        const Given given(letters_of(230, 4, symbols, 9));
+        expect_pairs_of_the_reference(given, state, {34});
+        const Block side{0, 4};
+        expect_triples_of_the_reference(given, state, triple_tile({side, side, side}), {1, 20});
+    }
+}
+
+// Every shape of a block of cells, up to six by six, beside each other.
+TEST(GpuOnHost, CountsTablesOfEveryBlockShape) {
+    Array<std::uint8_t, 2> letters(160, 12);
+    std::mt19937 random(10);
+    for (Index column = 0; column < 12; ++column) {
+        for (Index row = 0; row < 160; ++row)
+            letters(row, column) = static_cast<std::uint8_t>(random() % (column % 6 + 1));
+    }
+    HostGpuState state;
+    expect_pairs_of_the_reference(Given(compact(letters)), state, {32});
+}
+
+TEST(GpuOnHost, CountsTilesOfAnySides) {
+    const Given given(random_columns(70, 14, 5, 11));
+    const Block sides[][3] = {{{0, 3}, {2, 4}, {9, 5}},    {{0, 14}, {0, 14}, {0, 14}},
+                              {{1, 2}, {5, 1}, {6, 1}},    {{3, 3}, {3, 6}, {5, 9}},
+                              {{4, 3}, {4, 3}, {12, 2}},   {{5, 2}, {8, 4}, {0, 14}},
+                              {{11, 3}, {11, 3}, {11, 3}}, {{12, 2}, {12, 2}, {12, 2}}};
+    for (const auto& side : sides) {
+        SCOPED_TRACE(std::to_string(side[0].first) + " " + std::to_string(side[1].first) + " " +
+                     std::to_string(side[2].first));
+        HostGpuState state;
+        expect_triples_of_the_reference(given, state, triple_tile(side), {0, 6});
+    }
+}
+
+// What a kernel for 200 shuffles of these columns takes besides the planes of shuffles.
+std::int64_t bytes_besides(const Given& given, Index items) {
+    constexpr std::int64_t kReserve = 64 << 20, kFixed = 8 << 10;
+    return kReserve + kFixed + cuda::item_bytes(items, 200);
+}
+
+TEST(GpuOnHost, CountsPairsInBatchesWhereMemoryIsShort) {
+    const Given given(random_columns(90, 8, 6, 12));
+    const std::int64_t group = cuda::group_bytes(given.columns);
+    for (const Index groups : {1, 2, 5}) {
+        SCOPED_TRACE(groups);
+        HostGpuState state;
+        state.total_bytes = bytes_besides(given, 28) + (groups + 1) * group;
+        expect_pairs_of_the_reference(given, state, {200});
+        EXPECT_GE(state.launches["shuffle columns"], 2);
+        EXPECT_LE(state.most_used_bytes, state.total_bytes);
+    }
+}
+
+TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
+    const Given given(random_columns(90, 8, 6, 12));
+    const Block all{0, 8};
+    const TripleTile tile = triple_tile({all, all, all});
+    const std::int64_t group = cuda::group_bytes(given.columns);
+    HostGpuState enough;
+    expect_triples_of_the_reference(given, enough, tile, {2, 200});
+    EXPECT_EQ(enough.launches["shuffle columns"], 1);
+    for (const Index groups : {3, 6}) {
+        SCOPED_TRACE(groups);
+        HostGpuState state;
+        state.total_bytes = bytes_besides(given, 56) + (groups + 2) * group;
+        expect_triples_of_the_reference(given, state, tile, {2, 200});
+        EXPECT_GE(state.launches["shuffle columns"], 2);
+        EXPECT_GT(state.launches["slice planes"], 2 * enough.launches["slice planes"]);
+    }
+}
+
+// Observing needs memory of its own, which planes that are kept may hold.
+TEST(GpuOnHost, GivesPlanesUpToObserve) {
+    const Given given(random_columns(90, 8, 6, 12));
+    const Block all{0, 8};
+    const TripleTile tile = triple_tile({all, all, all});
+    HostGpuState state;
+    state.total_bytes = bytes_besides(given, 56) + 7 * cuda::group_bytes(given.columns);
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    const auto reference = make_reference_kernel(given.problem);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        expect_equal(found_pairs(kernel, given.columns, 0, {40}),
+                     found_pairs(*reference, given.columns, 0, {40}));
+        expect_equal(found_triples(kernel, tile, {0, 40}),
+                     found_triples(*reference, tile, {0, 40}));
+    }
+}
+
+TEST(GpuOnHost, RefusesWhatNeverFits) {
+    const Given given(random_columns(90, 8, 6, 12));
+    HostGpuState state;
+    state.total_bytes = (64 << 20) + 1000;
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    std::vector<std::int64_t> observed(28);
+    NullSums sums(28);
+    try {
+        kernel.sample_pairs({0, 10}, {observed.data(), 28}, sums, nullptr);
+        FAIL() << "expected a DeviceError";
+    } catch (const DeviceError& error) {
+        EXPECT_NE(std::string(error.what()).find("32 shuffles of 8 columns of 90 rows"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(GpuOnHost, ShufflesOnceForAllTilesOfABlock) {
+    const Given given(random_columns(50, 9, 4, 13));
+    HostGpuState state;
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    const auto reference = make_reference_kernel(given.problem);
+    for (const Block shuffles : {Block{0, 40}, Block{40, 20}, Block{0, 40}}) {
+        for (const Tile& tile : triple_tiles(9, 5)) {
+            const TripleTile triples = triple_tile(tile.side);
+            expect_equal(found_triples(kernel, triples, shuffles),
+                         found_triples(*reference, triples, shuffles));
+        }
+    }
+    EXPECT_EQ(state.launches["shuffle columns"], 3);
+}
+
+TEST(GpuOnHost, ShufflesLongColumnsInScratchMemory) {
+    const Given given(random_columns(300, 5, 9, 14));
+    HostGpuState state;
+    state.shared_bytes = 9600;  // less than ten words of rows for 32 lanes
+    expect_pairs_of_the_reference(given, state, {70});
+    EXPECT_EQ(state.used_bytes, 0);
+}
+
+// More rows than counts of F that shared memory holds, and counts up to all of them.
+TEST(GpuOnHost, ReadsFFromGlobalMemoryWhereItIsLong) {
+    HostGpuState state;
+    expect_pairs_of_the_reference(Given(random_columns(7000, 3, 3, 15)), state, {2});
+}
+
+TEST(GpuOnHost, TakesNoShuffleAndNoItem) {
+    const Given given(random_columns(20, 2, 3, 16));
+    HostGpuState state;
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    const Block all{0, 2};
+    const Found nothing = found_triples(kernel, triple_tile({all, all, all}), {0, 5});
+    EXPECT_TRUE(nothing.observed.empty());
+    const Found unsampled = found_pairs(kernel, given.columns, 0, {0});
+    EXPECT_EQ(unsampled.sums.less[0] + unsampled.sums.equal[0], 0u);
+    EXPECT_EQ(state.launches["shuffle columns"], 0);
+}
+
+}  // namespace
+}  // namespace pleat::mutual_information
