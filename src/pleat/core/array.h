@@ -24,7 +24,7 @@ public:
         requires(sizeof...(Extents) == Rank)
     explicit Array(Extents... n) : view_(nullptr, n...) {
         allocate();
-        if (size() > 0) std::memset(view_.data, 0, bytes());
+        if (view_.data != nullptr) std::memset(view_.data, 0, bytes());
     }
 
     /// An array whose elements are not set: for those who fill it with several threads.
@@ -39,7 +39,7 @@ public:
 
     Array(const Array& other) : view_(other.view_) {
         allocate();
-        if (size() > 0) std::memcpy(view_.data, other.view_.data, bytes());
+        if (view_.data != nullptr) std::memcpy(view_.data, other.view_.data, bytes());
     }
     Array(Array&& other) noexcept : view_(std::exchange(other.view_, {})) {}
     Array& operator=(Array other) noexcept {
