@@ -10,10 +10,10 @@ namespace pleat::mutual_information {
 namespace {
 
 // Where an expansion ends, in squares: at an order this much smaller than order 2, or this small
-// (orders do not mix, so that what is left out adds its square). Forward recurrence grows wrong
-// where orders come near the width of the law: there the expansion ends as soon as an order exceeds
-// the one before.
-constexpr double kSmallest = 1e-20, kNothing = 1e-26, kDoubtful = 1e-13;
+// (orders do not mix, so that what is left out adds its square).
+constexpr double kSmallest = 1e-21, kNothing = 1e-27;
+// High orders reach far into the tails; where their norms miss 1 by more, the tails are lacking.
+constexpr double kFarTail = 1e-36, kLost = 1e-6;
 
 // Recurrence x Q_m = rise_(m+1) Q_(m+1) + centre_m Q_m + rise_m Q_(m-1) of the orthonormal Hahn
 // polynomials of Hyp(N, r, c) (Koekoek, Lesky, Swarttouw, section 9.5, in these margins).
@@ -66,7 +66,7 @@ void PairPartMaker::count_cells(std::span<const Index> margin_i, std::span<const
     Index cell = 0;
     for (const Index r : margin_i) {
         for (const Index c : margin_j) {
-            hypergeometric(space_.rows, r, c, kTail, 0, law_);
+            hypergeometric(space_.rows, r, c, space_.basis == nullptr ? kTail : kFarTail, 0, law_);
             touched_.emplace_back(law_.first, law_.first + law_.size());
             for (Index at = 0; at < law_.size(); ++at)
                 expected_[law_.first + at] += law_.probability[at];
@@ -95,6 +95,28 @@ void PairPartMaker::bring_to_nodes(double* terms) {
     touched_.clear();
 }
 
+bool PairPartMaker::next_polynomial(int m, double centre, double rise, double fall) {
+    const Index count = law_.size();
+    polynomial_.resize((m + 1) * count);
+    double* made = polynomial_.data() + m * count;
+    const double* latest = made - count;
+    for (Index at = 0; at < count; ++at) made[at] = (static_cast<double>(at) - centre) * latest[at];
+    if (m > 1)
+        for (Index at = 0; at < count; ++at) made[at] -= fall * made[at - 2 * count];
+    for (int before = 0; before < m; ++before) {
+        const double* other = polynomial_.data() + before * count;
+        double part = 0;
+        for (Index at = 0; at < count; ++at) part += made[at] * other[at];
+        for (Index at = 0; at < count; ++at) made[at] -= part * other[at];
+    }
+    double square = 0;
+    for (Index at = 0; at < count; ++at) {
+        made[at] /= rise;
+        square += made[at] * made[at];
+    }
+    return std::abs(square - 1) < kLost;
+}
+
 void PairPartMaker::expand(Index cell, Index cells, Index r, Index c) {
     const Index most = std::min(std::min(r, c), std::min(space_.rows - r, space_.rows - c));
     const Recurrence recurrence{static_cast<double>(space_.rows), static_cast<double>(r),
@@ -102,44 +124,43 @@ void PairPartMaker::expand(Index cell, Index cells, Index r, Index c) {
     const int orders =
         static_cast<int>(std::min<Index>(most, Differences::orders(recurrence.up(0))));
     const Index count = law_.size();
-    polynomial_ = law_.probability;
-    before_.assign(count, 0);
-    double second = 0, latest = 1e300;
-    for (int m = 1; m <= orders; ++m) {
-        const double centre = recurrence.centre(m - 1) - static_cast<double>(law_.first);
-        const double rise = recurrence.rise(m), fall = recurrence.rise(m - 1);
+    // Polynomials times the root of the law are orthonormal vectors; each is made orthogonal to all
+    // before it once more, as the recurrence alone loses that where orders come near the law's
+    // width.
+    polynomial_.resize(count);
+    root_.resize(count);
+    for (Index at = 0; at < count; ++at)
+        root_[at] = polynomial_[at] = std::sqrt(law_.probability[at]);
+    double second = 0;
+    for (int m = 1; m <= orders && m < count; ++m) {
+        const double rise = recurrence.rise(m);
+        if (!next_polynomial(m, recurrence.centre(m - 1) - static_cast<double>(law_.first), rise,
+                             recurrence.rise(m - 1)))
+            break;
         if (static_cast<int>(coefficient_.size()) <= m) coefficient_.resize(m + 1);
         auto& of_order = coefficient_[m];
         if (static_cast<Index>(of_order.size()) < cells * width_) of_order.resize(cells * width_);
-        double* sum = sum_.data();
+        double* sum = of_order.data() + cell * width_;
         std::fill_n(sum, width_, 0.0);
         double own = 0;
         for (Index at = 0; at < count; ++at) {
-            const double next =
-                ((static_cast<double>(at) - centre) * polynomial_[at] - fall * before_[at]) / rise;
-            before_[at] = polynomial_[at];
-            polynomial_[at] = next;
-            own += next * information_[at];
+            const double weight = root_[at] * polynomial_[m * count + at];
+            own += weight * information_[at];
             const double* function = space_.basis->at(law_.first + at);
-            for (Index f = 0; f < width_; ++f) sum[f] += next * function[f];
+            for (Index f = 0; f < width_; ++f) sum[f] += weight * function[f];
         }
         sum[0] = own;
-        double energy = 0;
-        // Order 1 is kept as the mean slope: less the standard deviation of the count.
-        const double scale = m == 1 ? 1 / rise : 1;
-        for (Index f = 0; f < width_; ++f) {
-            of_order[cell * width_ + f] = sum[f] * scale;
-            const double weighted = f == 0 ? own : sum[f] * space_.basis->importance()[f];
+        double energy = own * own;
+        for (Index f = 1; f < width_; ++f) {
+            const double weighted = sum[f] * space_.basis->importance()[f];
             energy += weighted * weighted;
         }
-        if (m == 2) second = energy;
-        if (energy < kDoubtful * second && energy > 4 * latest) {
-            std::fill_n(of_order.begin() + cell * width_, width_, 0.0);
-            break;
-        }
-        latest = energy;
         orders_ = std::max(orders_, m);
+        if (m == 2) second = energy;
         if (m >= 4 && (energy < kSmallest * second || energy < kNothing)) break;
+        // Order 1 is kept as the mean slope: less the standard deviation of the count.
+        if (m == 1)
+            for (Index f = 0; f < width_; ++f) sum[f] /= rise;
     }
 }
 

@@ -47,6 +47,7 @@ public:
 private:
     void count_cells(std::span<const Index> margin_i, std::span<const Index> margin_j);
     void bring_to_nodes(double* terms);
+    bool next_polynomial(int m, double centre, double rise, double fall);
     void expand(Index cell, Index cells, Index r, Index c);
     void add_first_order(std::span<const Index> margin_i, std::span<const Index> margin_j);
     void add_covariance(int m, const LetterGram& gram_i, const LetterGram& gram_j);
@@ -60,7 +61,7 @@ private:
     std::vector<double> information_;
     std::vector<double> expected_;                  // [count]: B
     std::vector<std::pair<Index, Index>> touched_;  // ranges of counts that are not 0 in it
-    std::vector<double> polynomial_, before_;       // [count of the law]
+    std::vector<double> polynomial_, root_;         // [order, count of the law]; [count of the law]
     std::vector<std::vector<double>> coefficient_;  // [order][cell, function]
     std::vector<double> image_, sums_;
     std::vector<double> covariance_, sum_;  // [function, function]; [function]
