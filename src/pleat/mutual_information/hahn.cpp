@@ -64,7 +64,8 @@ void HahnLaw::next() {
         window_.probability.pop_back();
 }
 
-CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& differences) {
+CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& differences,
+                          bool all_orders) {
     CellExpansion cell;
     const double expectation =
         static_cast<double>(r) * static_cast<double>(c) / static_cast<double>(rows);
@@ -88,11 +89,28 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
         cell.coefficient[m] = std::sqrt(factor.square()) * mean;
         cell.orders = m;
         const double square = cell.coefficient[m] * cell.coefficient[m];
-        if (m >= 4 && cell.coefficient[m] < cell.coefficient[m - 1] &&
+        if (!all_orders && m >= 4 && cell.coefficient[m] < cell.coefficient[m - 1] &&
             square < kSmallest * cell.coefficient[2] * cell.coefficient[2])
             break;
     }
     return cell;
+}
+
+void cell_information(double expectation, const Window& law, const Differences& differences,
+                      std::vector<double>& information) {
+    information.resize(law.size());
+    const Index last = law.first + law.size() - 1;
+    const Index start = std::clamp(static_cast<Index>(std::llround(expectation)), law.first, last);
+    const double excess = (static_cast<double>(start) - expectation) / expectation;
+    const double value = start == 0 ? 1 : (1 + excess) * std::log1p(excess) - excess;
+    information[start - law.first] = value * expectation * std::numbers::log2e;
+    // From there by steps, which are small near the expectation: sums keep their digits.
+    const double slope = std::log2(expectation) + std::numbers::log2e;
+    const double* step = differences.order(1);
+    for (Index n = start; n < last; ++n)
+        information[n + 1 - law.first] = information[n - law.first] + (step[n] - slope);
+    for (Index n = start; n > law.first; --n)
+        information[n - 1 - law.first] = information[n - law.first] - (step[n - 1] - slope);
 }
 
 }  // namespace pleat::mutual_information

@@ -63,7 +63,13 @@ struct CellExpansion {
     std::array<double, Differences::kMost + 1> coefficient{};
 };
 
-/// The expansion for 1 <= r, c <= N - 1.
-CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& differences);
+/// The expansion for 1 <= r, c <= N - 1, ended where the rest does not matter, or with all orders
+/// that Differences::orders names.
+CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& differences,
+                          bool all_orders = false);
+
+/// For all n of a law with expectation e: n lg(n/e) - (n - e)/ln 2, which is not negative.
+void cell_information(double expectation, const Window& law, const Differences& differences,
+                      std::vector<double>& information);
 
 }  // namespace pleat::mutual_information

@@ -19,8 +19,9 @@ public:
     LetterGram(std::span<const Index> margin, Index rows, int orders);
 
     Index letters() const { return letters_; }
-    /// Replaces f (element a at f[a * stride]) by rho_m f.
-    void apply(int m, double* f, Index stride) const;
+    /// Replaces f by rho_m f, where f has `width` values for each letter a, from f[a * stride] on.
+    /// `scratch` holds 2 width values.
+    void apply(int m, double* f, Index stride, Index width, double* scratch) const;
 
 private:
     Index letters_, largest_;

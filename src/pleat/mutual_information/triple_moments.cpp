@@ -1,0 +1,232 @@
+// Triple moments: parts of pairs and of third columns, and their products.
+#include "pleat/mutual_information/triple_moments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "pleat/core/error.h"
+#include "pleat/core/parallel.h"
+#include "pleat/mutual_information/triple_parts.h"
+
+namespace pleat::mutual_information {
+
+namespace {
+
+constexpr Index kRepresentatives = 48;  // letters that the basis is made of
+constexpr Index kMostCounts = 256;      // letters expanded at a time
+constexpr double kNoise = 1e-12;        // of Var T: below it every permutation gives the same T
+
+// Four products at a time, each in four partial sums.
+void dots(const double* pair, const double* const* thirds, Index count, double* out) {
+    double part[4][4] = {};
+    Index at = 0;
+    for (; at + 4 <= count; at += 4)
+        for (int third = 0; third < 4; ++third)
+            for (int lane = 0; lane < 4; ++lane)
+                part[third][lane] += pair[at + lane] * thirds[third][at + lane];
+    for (int third = 0; third < 4; ++third) {
+        for (Index rest = at; rest < count; ++rest)
+            part[third][0] += pair[rest] * thirds[third][rest];
+        out[third] = (part[third][0] + part[third][2]) + (part[third][1] + part[third][3]);
+    }
+}
+
+std::vector<Index> every(const std::vector<Index>& counts, Index most) {
+    if (static_cast<Index>(counts.size()) <= most) return counts;
+    std::vector<Index> chosen;
+    const auto last = static_cast<Index>(counts.size()) - 1;
+    for (Index at = 0; at < most; ++at) chosen.push_back(counts[at * last / (most - 1)]);
+    return chosen;
+}
+
+}  // namespace
+
+struct TripleMoments::Implementation {
+    Implementation(const Columns& all, const Context& how, bool variance)
+        : columns(all),
+          context(how),
+          with_variance(variance),
+          threads(resolve_threads(how)),
+          differences(all.row_count()),
+          nodes(all.row_count()) {
+        collect_margins();
+        space = {columns.row_count(), &nodes, &differences, nullptr};
+        if (with_variance) make_basis();
+        make_thirds();
+        for (int thread = 0; thread < threads; ++thread) makers.emplace_back(space);
+    }
+
+    template <class Body>
+    void in_chunks(Index count, Index chunk, const Body& body) const {
+        for (Index first = 0; first < count; first += chunk) {
+            if (context.cancelled()) throw Cancelled("stopped while computing the exact moments");
+            parallel_for(threads, std::min(chunk, count - first),
+                         [&](Index at, int thread) { body(first + at, thread); });
+        }
+    }
+
+    std::span<const Index> margin(Index kind) const { return columns.margin(example[kind]); }
+    std::vector<LetterExpansion> expand(const std::vector<Index>& counts) const;
+    void collect_margins();
+    void make_basis();
+    void make_thirds();
+    void make_pairs(const TripleTile& tile);
+    const double* pair(Index i, Index j) const {
+        const auto key = std::minmax(kind_of[i], kind_of[j]);
+        return pairs.data() + place.at({key.first, key.second}) * (1 + space.terms());
+    }
+    void row(const TripleTile::Row& row, double* mean, double* variance) const;
+    void run(const TripleTile& tile, View<double, 1> mean, double* variance);
+
+    const Columns& columns;
+    const Context& context;
+    bool with_variance;
+    int threads;
+    Differences differences;
+    CountNodes nodes;
+    std::unique_ptr<TripleBasis> basis;
+    TripleSpace space;
+    std::vector<Index> kind_of;     // [column]: its margin's place in the list of distinct ones
+    std::vector<Index> example;     // [kind]: a column that has it
+    std::vector<ThirdPart> thirds;  // [kind]
+    std::vector<PairPartMaker> makers;
+    Block pair_side[2] = {};
+    std::map<std::pair<Index, Index>, Index> place;  // of two kinds among the pairs kept
+    std::vector<double> pairs;                       // [pair]: its own mean, then its terms
+};
+
+void TripleMoments::Implementation::collect_margins() {
+    std::map<std::vector<Index>, Index> kinds;
+    for (Index column = 0; column < columns.column_count(); ++column) {
+        const auto counts = columns.margin(column);
+        const auto [found, is_new] = kinds.try_emplace(
+            std::vector<Index>(counts.begin(), counts.end()), static_cast<Index>(example.size()));
+        if (is_new) example.push_back(column);
+        kind_of.push_back(found->second);
+    }
+}
+
+std::vector<LetterExpansion> TripleMoments::Implementation::expand(
+    const std::vector<Index>& counts) const {
+    std::vector<LetterExpansion> letters(counts.size());
+    in_chunks(static_cast<Index>(counts.size()), 8 * threads, [&](Index at, int) {
+        letters[at] = expand_letter(columns.row_count(), counts[at], nodes, differences);
+    });
+    return letters;
+}
+
+void TripleMoments::Implementation::make_basis() {
+    std::set<Index> counts(columns.counts.begin(), columns.counts.end());
+    counts.erase(columns.row_count());
+    const auto letters = expand(every({counts.begin(), counts.end()}, kRepresentatives));
+    basis = std::make_unique<TripleBasis>(columns.row_count(), nodes, letters);
+    space.basis = basis.get();
+}
+
+void TripleMoments::Implementation::make_thirds() {
+    const Index kinds = static_cast<Index>(example.size());
+    thirds.resize(kinds);
+    for (Index first = 0, last = 0; first < kinds; first = last) {
+        std::set<Index> distinct;
+        for (; last < kinds; ++last) {
+            std::set<Index> more(distinct);
+            for (const Index count : margin(last)) more.insert(count);
+            if (last > first && static_cast<Index>(more.size()) > kMostCounts) break;
+            distinct = std::move(more);
+        }
+        const std::vector<Index> counts(distinct.begin(), distinct.end());
+        const auto letters = expand(counts);
+        in_chunks(last - first, 8 * threads, [&](Index at, int) {
+            std::vector<const LetterExpansion*> own;
+            for (const Index count : margin(first + at))
+                own.push_back(&letters[std::lower_bound(counts.begin(), counts.end(), count) -
+                                       counts.begin()]);
+            thirds[first + at] = make_third_part(space, margin(first + at), own);
+        });
+        context.update("exact", last, kinds);
+    }
+}
+
+void TripleMoments::Implementation::make_pairs(const TripleTile& tile) {
+    const auto is_kept = [&](int side) {
+        return !place.empty() && tile.side[side].first == pair_side[side].first &&
+               tile.side[side].count == pair_side[side].count;
+    };
+    std::vector<std::pair<Index, Index>> wanted;
+    if (!is_kept(0) || !is_kept(1)) {
+        place.clear();
+        pairs.clear();
+    }
+    pair_side[0] = tile.side[0];
+    pair_side[1] = tile.side[1];
+    for (const auto& row : tile.rows) {
+        const auto key = std::minmax(kind_of[row.i], kind_of[row.j]);
+        if (place.try_emplace({key.first, key.second}, static_cast<Index>(place.size())).second)
+            wanted.emplace_back(key.first, key.second);
+    }
+    const Index stride = 1 + space.terms();
+    const Index kept = static_cast<Index>(pairs.size()) / stride;
+    pairs.resize(pairs.size() + wanted.size() * stride);
+    in_chunks(static_cast<Index>(wanted.size()), 32 * threads, [&](Index at, int thread) {
+        double* terms = pairs.data() + (kept + at) * stride;
+        const auto [i, j] = wanted[at];
+        terms[0] = makers[thread].make(margin(i), margin(j), terms + 1);
+    });
+}
+
+void TripleMoments::Implementation::row(const TripleTile::Row& row, double* mean,
+                                        double* variance) const {
+    const auto all = static_cast<double>(columns.row_count());
+    const double* terms = pair(row.i, row.j);
+    const bool are_constant = columns.symbol_count(row.i) == 1 && columns.symbol_count(row.j) == 1;
+    const double* of_mean[4];
+    const double* of_variance[4];
+    double found[4];
+    for (Index first = 0; first < row.count; first += 4) {
+        const Index count = std::min(Index{4}, row.count - first);
+        for (Index at = 0; at < 4; ++at) {
+            const Index k = row.first_k + first + std::min(at, count - 1);
+            of_mean[at] = thirds[kind_of[k]].mean.data();
+            of_variance[at] = thirds[kind_of[k]].variance.data();
+        }
+        dots(terms + 1, of_mean, nodes.size(), found);
+        for (Index at = 0; at < count; ++at)
+            mean[first + at] = std::max(0.0, terms[0] + found[at]) / all;
+        if (variance == nullptr) continue;
+        dots(terms + 1, of_variance, space.terms(), found);
+        for (Index at = 0; at < count; ++at)
+            variance[first + at] = are_constant || found[at] < kNoise ? 0 : found[at] / (all * all);
+    }
+}
+
+void TripleMoments::Implementation::run(const TripleTile& tile, View<double, 1> mean,
+                                        double* variance) {
+    make_pairs(tile);
+    in_chunks(static_cast<Index>(tile.rows.size()), 4096, [&](Index at, int) {
+        const auto& of_row = tile.rows[at];
+        row(of_row, mean.data + of_row.offset,
+            variance == nullptr ? nullptr : variance + of_row.offset);
+    });
+}
+
+TripleMoments::TripleMoments(const Columns& columns, const Context& context, bool with_variance)
+    : implementation_(std::make_unique<Implementation>(columns, context, with_variance)) {}
+
+TripleMoments::~TripleMoments() = default;
+
+void TripleMoments::mean(const TripleTile& tile, View<double, 1> mean) {
+    implementation_->run(tile, mean, nullptr);
+}
+
+void TripleMoments::moments(const TripleTile& tile, View<double, 1> mean,
+                            View<double, 1> variance) {
+    if (!implementation_->with_variance)
+        throw UsageError("expected triple moments prepared with variances, found without");
+    implementation_->run(tile, mean, variance.data);
+}
+
+double TripleMoments::seconds(const Columns&, Index, bool) { return 0; }
+
+}  // namespace pleat::mutual_information

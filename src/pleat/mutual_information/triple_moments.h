@@ -1,0 +1,42 @@
+// Triple moments: exact mean and variance of MI_ijk when columns are permuted, tile by tile.
+#pragma once
+
+#include <memory>
+
+#include "pleat/core/context.h"
+#include "pleat/core/view.h"
+#include "pleat/mutual_information/columns.h"
+#include "pleat/mutual_information/tiles.h"
+
+namespace pleat::mutual_information {
+
+/// Mean, and population variance, in bits of MI_ijk = H_i + H_j + H_k - H_ijk over all permutations
+/// of the columns against each other. A pair (i, j) and a third column k each become one vector of
+/// a few hundred to a thousand numbers, of which each triple's moments are a scalar product
+/// (README.md). The same bits for any number of threads. One call at a time.
+class TripleMoments {
+public:
+    /// Prepares every column as a third one; `columns` and what `context` points to must outlive
+    /// this. Stage "exact" of the progress; throws Cancelled. Memory: per distinct margin of a
+    /// column about 10 kB with variances, and while it is prepared up to 200 MB.
+    TripleMoments(const Columns& columns, const Context& context, bool with_variance);
+    ~TripleMoments();
+    TripleMoments(const TripleMoments&) = delete;
+    TripleMoments& operator=(const TripleMoments&) = delete;
+
+    /// [triple of the tile]. Pairs are kept until a tile has other i or j, so give tiles that
+    /// differ in k alone one after the other, as triple_tiles() does.
+    void mean(const TripleTile& tile, View<double, 1> mean);
+    /// Needs `with_variance`.
+    void moments(const TripleTile& tile, View<double, 1> mean, View<double, 1> variance);
+
+    /// Seconds on one thread that all triples of `columns` take, within a factor of two, where
+    /// tiles hold all pairs of `side` columns with all of `side` third ones.
+    static double seconds(const Columns& columns, Index side, bool with_variance);
+
+private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace pleat::mutual_information
