@@ -14,9 +14,10 @@ namespace pleat::program {
 
 void Ranks::require_one(std::string_view command) const {
     if (size() == 1) return;
-    throw UsageError(fmt::format("'pleat {}' works on one rank: expected no mpirun, or mpirun -n 1, "
-                                 "found {} ranks",
-                                 command, size()));
+    throw UsageError(
+        fmt::format("'pleat {}' works on one rank: expected no mpirun, or mpirun -n 1, "
+                    "found {} ranks",
+                    command, size()));
 }
 
 void Ranks::lead(const std::function<void()>& work) {
@@ -49,9 +50,10 @@ std::string Ranks::advice() const {
     const int idle = comm_->idle_cpus();
     const double bound = comm_->cpu_share() * comm_->local_size();
     if (idle <= bound) return {};
-    return fmt::format("mpirun has bound no rank to {} CPUs of this machine: its option --bind-to "
-                       "none lets the ranks share them all",
-                       idle);
+    return fmt::format(
+        "mpirun has bound no rank to {} CPUs of this machine: its option --bind-to "
+        "none lets the ranks share them all",
+        idle);
 }
 
 int Ranks::end(const Failure& failure, const Comm::Tell& tell) {

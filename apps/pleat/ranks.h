@@ -46,7 +46,8 @@ public:
     /// make_progress() on the leading rank; on the others silence. An interrupt reaches all.
     std::unique_ptr<Progress> progress(bool quiet) const;
 
-    /// What to tell a user whose launcher leaves most CPUs of this machine to no rank; else nothing.
+    /// What to tell a user whose launcher leaves most CPUs of this machine to no rank; else
+    /// nothing.
     std::string advice() const;
 
     /// The end of the program on every rank, `failure` being empty where all went well: tells the

@@ -59,6 +59,8 @@ public:
 
     void run() {
         fail_if("early");
+        fail_if("alone");
+        if (options_.failure == "alone") std::this_thread::sleep_for(std::chrono::seconds(50));
         std::optional<RunDirectory> run;
         Context context;
         context.comm = &ranks_.comm();

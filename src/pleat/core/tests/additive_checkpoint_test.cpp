@@ -170,7 +170,13 @@ TEST(AdditiveCheckpoint, PartsThatAMergeLeftBehindAreNotCountedTwice) {
     EXPECT_LE(plain.computed, 12);
 
     ASSERT_FALSE(run_and_die(checkpoint, 1, 0, tiles));  // merges, and dies in its first tile
-    EXPECT_EQ(files_of(checkpoint).size(), 1u);
+    const auto merged = files_of(checkpoint);
+    ASSERT_EQ(merged.size(), 1u);
+    TemporaryFolder third;
+    spill(rank_file(third / "checkpoint.npz", 0), merged.begin()->second);
+    Job from_merged{.checkpoint = third / "checkpoint.npz"};
+    expect_on_ranks(3, from_merged, tiles);
+    EXPECT_EQ(from_merged.computed, plain.computed.load());
     // As if the kill had come before the parts were removed.
     for (const auto& [path, bytes] : before) {
         if (path != rank_file(checkpoint, 0)) spill(path, bytes);

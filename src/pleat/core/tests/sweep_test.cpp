@@ -318,6 +318,23 @@ TEST(Sweep, RanksShareTheTilesAndGiveTheSameFile) {
     }
 }
 
+TEST(Sweep, TheTilesOfARoundAreAlike) {
+    std::vector<Tile> tiles;
+    for (const Index items : {1, 1, 9, 1, 5, 5, 1, 9})
+        tiles.push_back({.id = static_cast<Index>(tiles.size()), .items = items});
+    std::vector<std::vector<Index>> sizes(2);
+    on_ranks(2, [&](Comm& comm) {
+        MemorySink sink;
+        Context context;
+        context.comm = &comm;
+        sweep(context, "tiles", tiles, sink, [&](const Tile& tile, View<float, 2>) {
+            sizes[static_cast<std::size_t>(comm.rank())].push_back(tile.items);
+        });
+    });
+    EXPECT_EQ(sizes[0], (std::vector<Index>{9, 5, 1, 1}));
+    EXPECT_EQ(sizes[1], sizes[0]);
+}
+
 TEST(Sweep, RanksStopTogether) {
     const auto tiles = make_tiles(14, 3);
     std::atomic<int> own_errors = 0, others = 0, cancels = 0;
