@@ -161,6 +161,18 @@ TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
     }
 }
 
+// What is announced is enough for all shuffles at once, up to those that fill a GPU.
+TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
+    const Given given(random_columns(90, 8, 6, 12));
+    const Block all{0, 8};
+    const TripleTile tile = triple_tile({all, all, all});
+    HostGpuState state;
+    state.total_bytes = cuda::memory_needed(given.columns, 3, 200, tile.count);
+    expect_pairs_of_the_reference(given, state, {200});
+    expect_triples_of_the_reference(given, state, tile, {0, 200});
+    EXPECT_EQ(state.launches["shuffle columns"], 2);
+}
+
 // Observing needs memory of its own, which planes that are kept may hold.
 TEST(GpuOnHost, GivesPlanesUpToObserve) {
     const Given given(random_columns(90, 8, 6, 12));
