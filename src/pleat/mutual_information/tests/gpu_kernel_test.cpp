@@ -112,10 +112,10 @@ TEST(GpuOnHost, CountsTablesOfEveryBlockShape) {
 
 TEST(GpuOnHost, CountsTilesOfAnySides) {
     const Given given(random_columns(70, 14, 5, 11));
-    const Block sides[][3] = {{{0, 3}, {2, 4}, {9, 5}},    {{0, 14}, {0, 14}, {0, 14}},
-                              {{1, 2}, {5, 1}, {6, 1}},    {{3, 3}, {3, 6}, {5, 9}},
-                              {{4, 3}, {4, 3}, {12, 2}},   {{5, 2}, {8, 4}, {0, 14}},
-                              {{11, 3}, {11, 3}, {11, 3}}, {{12, 2}, {12, 2}, {12, 2}}};
+    const Block sides[][3] = {
+        {{0, 3}, {2, 4}, {9, 5}},   {{0, 14}, {0, 14}, {0, 14}}, {{1, 2}, {5, 1}, {6, 1}},
+        {{3, 3}, {3, 6}, {5, 9}},   {{4, 3}, {4, 3}, {12, 2}},   {{5, 2}, {8, 4}, {0, 14}},
+        {{0, 1}, {1, 12}, {3, 11}}, {{11, 3}, {11, 3}, {11, 3}}, {{12, 2}, {12, 2}, {12, 2}}};
     for (const auto& side : sides) {
         SCOPED_TRACE(std::to_string(side[0].first) + " " + std::to_string(side[1].first) + " " +
                      std::to_string(side[2].first));
@@ -151,14 +151,27 @@ TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
     HostGpuState enough;
     expect_triples_of_the_reference(given, enough, tile, {2, 200});
     EXPECT_EQ(enough.launches["shuffle columns"], 1);
-    for (const Index groups : {3, 6}) {
+    // With the most, the planes of all seven groups fit, but not all of them sliced.
+    for (const Index groups : {3, 6, 15}) {
         SCOPED_TRACE(groups);
         HostGpuState state;
         state.total_bytes = bytes_besides(given, 56) + (groups + 2) * group;
         expect_triples_of_the_reference(given, state, tile, {2, 200});
-        EXPECT_GE(state.launches["shuffle columns"], 2);
-        EXPECT_GT(state.launches["slice planes"], 2 * enough.launches["slice planes"]);
+        EXPECT_EQ(state.launches["shuffle columns"] == 1, groups == 15);
+        EXPECT_GT(state.launches["slice planes"], enough.launches["slice planes"] + 5);
     }
+}
+
+// What is announced is enough for all shuffles at once, up to those that fill a GPU.
+TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
+    const Given given(random_columns(90, 8, 6, 12));
+    const Block all{0, 8};
+    const TripleTile tile = triple_tile({all, all, all});
+    HostGpuState state;
+    state.total_bytes = cuda::memory_needed(given.columns, 3, 200, tile.count);
+    expect_pairs_of_the_reference(given, state, {200});
+    expect_triples_of_the_reference(given, state, tile, {0, 200});
+    EXPECT_EQ(state.launches["shuffle columns"], 2);
 }
 
 // Observing needs memory of its own, which planes that are kept may hold.

@@ -103,34 +103,39 @@ TEST(GpuSteps, PlacesOfDoublesHaveTheirOrder) {
     }
 }
 
-// A warp's 32 values of T at the largest differences that a statistic may have.
-TEST(GpuSteps, SumsAreExactAtTheirLimits) {
+// What a warp with these values of T adds for an item of an observed T of 5.
+void expect_sums_of(const std::vector<long long>& t) {
+    constexpr int kValid = 31;
+    NullSums expected(1);
+    for (int lane = 0; lane < kValid; ++lane) {
+        const long long d = t[lane] - 5, cube = d * d * d;
+        expected.less[0] += d < 0;
+        expected.equal[0] += d == 0;
+        expected.first[0] += d;
+        expected.second[0] += d * d;
+        expected.third_low[0] += cube & 0xffffffff;
+        expected.third_high[0] += cube >> 32;
+    }
+    cuda::Wide sums[cuda::kSums] = {};
+    pleat::test::Machine::only().run({1, 1}, {32, 1}, [&] {
+        const int lane = static_cast<int>(threadIdx.x);
+        cuda::add_to_sums(t[lane], 5, lane < kValid, 0, lane, sums);
+    });
+    EXPECT_EQ(sums[0], expected.less[0]);
+    EXPECT_EQ(sums[1], expected.equal[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(sums[2]), expected.first[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(sums[3]), expected.second[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(sums[4]), expected.third_low[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(sums[5]), expected.third_high[0]);
+}
+
+TEST(GpuSteps, SumsAreExactAtTheLargestDifferences) {
     constexpr long long kLargest = (1 << 20) - 1;
     for (const long long size : {kLargest, -kLargest, 0LL, 1LL, -1LL, 777LL}) {
-        NullSums expected(1);
-        std::vector<long long> t(32);
-        for (int lane = 0; lane < 32; ++lane) t[lane] = 5 + (lane % 3 == 2 ? -size : size);
-        cuda::Wide sums[cuda::kSums] = {};
-        constexpr int kValid = 29;
-        for (int lane = 0; lane < kValid; ++lane) {
-            const long long d = t[lane] - 5, cube = d * d * d;
-            expected.less[0] += d < 0;
-            expected.equal[0] += d == 0;
-            expected.first[0] += d;
-            expected.second[0] += d * d;
-            expected.third_low[0] += cube & 0xffffffff;
-            expected.third_high[0] += cube >> 32;
-        }
-        pleat::test::Machine::only().run({1, 1}, {32, 1}, [&] {
-            const int lane = static_cast<int>(threadIdx.x);
-            cuda::add_to_sums(t[lane], 5, lane < kValid, 0, lane, sums);
-        });
-        EXPECT_EQ(sums[0], expected.less[0]);
-        EXPECT_EQ(sums[1], expected.equal[0]);
-        EXPECT_EQ(static_cast<std::int64_t>(sums[2]), expected.first[0]);
-        EXPECT_EQ(static_cast<std::int64_t>(sums[3]), expected.second[0]);
-        EXPECT_EQ(static_cast<std::int64_t>(sums[4]), expected.third_low[0]);
-        EXPECT_EQ(static_cast<std::int64_t>(sums[5]), expected.third_high[0]);
+        std::vector<long long> alike(32, 5 + size), mixed = alike;
+        for (int lane = 2; lane < 32; lane += 3) mixed[lane] = 5 - size;
+        expect_sums_of(alike);
+        expect_sums_of(mixed);
     }
 }
 
