@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/parallel.h"
 #include "pleat/core/sweep.h"
 #include "pleat/mutual_information/interactions.h"
 #include "pleat/mutual_information/triple_values.h"
@@ -15,6 +19,7 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr Index kCpuSide = 16, kGpuSide = 32;     // columns of a tile's block
+constexpr double kLong = 60.0;                    // seconds
 constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
 
 /// The collectors of one rank.
@@ -127,6 +132,16 @@ std::vector<double> excess_of(const TripleRecords& records, const Columns& colum
     return bits;
 }
 
+/// What the exact moments will take, where that is long.
+void tell_cost(const Columns& columns, const Parameters& parameters, const Context& context) {
+    const double seconds =
+        TripleMoments::seconds(columns, kCpuSide, parameters.triple_variance) / resolve_threads(context);
+    if (seconds < kLong) return;
+    context.message(fmt::format("the exact moments of {} triples take some {:.0f} min{}",
+                                triple_count(columns.column_count()), std::ceil(seconds / 60),
+                                parameters.triple_variance ? "; --no-triple-variance leaves the mean" : ""));
+}
+
 }  // namespace
 
 TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
@@ -135,6 +150,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     const Index columns = problem.columns->column_count();
     const bool on_gpu = context.device.kind == Device::Kind::cuda;
     const std::vector<Tile> shaped = triple_tiles(columns, on_gpu ? kGpuSide : kCpuSide);
+    if (parameters.has_exact()) tell_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, columns);
     AdditiveCheckpoint checkpoint(context, "triples", problem_hash, static_cast<Index>(shaped.size()));

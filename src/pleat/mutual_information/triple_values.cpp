@@ -19,7 +19,8 @@ TripleValues::TripleValues(const Problem& problem, Kernel& kernel, const PairRun
         names_.insert(names_.end(), more.begin(), more.end());
     };
     if (parameters.has_exact()) {
-        moments_ = std::make_unique<TripleMoments>(*problem.columns, silent_);
+        moments_ =
+            std::make_unique<TripleMoments>(*problem.columns, context, parameters.triple_variance);
         add({"mean"});
         if (parameters.triple_variance) add({"variance", "z"});
     }
@@ -69,11 +70,10 @@ void TripleValues::fill_information(const std::vector<std::int64_t>& observed,
 
 void TripleValues::fill_exact(TripleTileValues& at) const {
     const View<double, 1> mean = at.values[place("mean")];
-    moments_->mean(at.tile, mean);
     at.z_row = place("z");
-    if (at.z_row < 0) return;
+    if (at.z_row < 0) return moments_->mean(at.tile, mean);
     const View<double, 1> variance = at.values[place("variance")];
-    moments_->variance(at.tile, variance);
+    moments_->moments(at.tile, mean, variance);
     for (Index item = 0; item < at.tile.count; ++item)
         at.values(at.z_row, item) = exact_z(at.values(0, item), mean[item], variance[item]);
 }
