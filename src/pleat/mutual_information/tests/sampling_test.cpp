@@ -1,0 +1,135 @@
+// Sampled moments and percentiles lie where the exact ones say, on every pair of real alignments.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/read_alignment.h"
+#include "pleat/core/cuda_device.h"
+#include "pleat/mutual_information/exact_tail.h"
+#include "pleat/mutual_information/information.h"
+#include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/moments.h"
+#include "pleat/mutual_information/pair_statistics.h"
+
+namespace pleat::mutual_information {
+namespace {
+
+constexpr Index kShuffles = 10000;
+
+/// What a file's pairs gave: how many lie so many standard errors off.
+struct Deviations {
+    Index pairs = 0, tails = 0;
+    Index beyond4 = 0;
+    double worst = 0;
+
+    void add(double off) {
+        beyond4 += std::abs(off) > 4;
+        worst = std::max(worst, std::abs(off));
+    }
+};
+
+class Sampling : public testing::TestWithParam<std::string> {};
+
+Columns read_columns(const std::filesystem::path& path, Index most_columns) {
+    const Alignment alignment =
+        read_alignment(path, {.format = "", .alphabet = "", .keep_unknown = true});
+    const Index columns = std::min(most_columns, alignment.column_count());
+    const Index rows = std::min<Index>(1000, alignment.sequence_count());
+    Array<std::uint8_t, 2> letters(rows, columns);
+    for (Index n = 0; n < rows; ++n)
+        std::copy_n(alignment.letters[n].data, columns, letters[n].data);
+    return compact(letters);
+}
+
+/// Standard errors by the null's own moments: of the mean sd / sqrt n; of the variance by the kurtosis
+/// that a Pearson III distribution of this skewness has, 1.5 skewness^2.
+void compare_moments(const SampledNull& sampled, double mean, double variance, Deviations& found) {
+    const double n = static_cast<double>(kShuffles);
+    found.add((sampled.mean - mean) / std::sqrt(variance / n));
+    const double kurtosis = 1.5 * sampled.skewness * sampled.skewness;
+    found.add((sampled.variance - variance) / (variance * std::sqrt((2 + kurtosis) / n)));
+    ++found.pairs;
+}
+
+/// A share p of n shuffles has a standard error of sqrt(p (1 - p) / n), but never below one shuffle.
+void compare_shares(const ExactTail& tail, std::uint32_t less, std::uint32_t equal, Deviations& found) {
+    const double n = static_cast<double>(kShuffles);
+    for (const auto& [share, count] : {std::pair{tail.less, less}, std::pair{tail.equal, equal}}) {
+        const double error = std::sqrt(std::max(share * (1 - share) / n, 1 / (n * n)));
+        found.add((static_cast<double>(count) / n - share) / error);
+    }
+    ++found.tails;
+}
+
+Deviations deviations(const Columns& columns, const Context& context) {
+    const Statistic statistic = make_statistic(columns.row_count());
+    const auto kernel = make_kernel({&columns, &statistic, 1}, context);
+    const Index count = columns.column_count(), pairs = pair_count(count);
+    Array<std::int64_t, 1> observed(pairs);
+    kernel->observe_pairs(observed);
+    NullSums sums(pairs);
+    kernel->sample_pairs({0, kShuffles}, observed, sums, nullptr);
+    Array<double, 1> mean(pairs), variance(pairs);
+    pair_moments(columns, mean, variance, context);
+    const std::vector<double> mi =
+        pair_information(columns, statistic, {observed.data(), static_cast<std::size_t>(pairs)});
+    const ExactNulls nulls(statistic);
+    Deviations found;
+    for (Index i = 0, pair = 0; i < count; ++i) {
+        for (Index j = i + 1; j < count; ++j, ++pair) {
+            if (is_constant(mean(pair), variance(pair))) {
+                EXPECT_EQ(sums.equal(pair), kShuffles);
+                continue;
+            }
+            compare_moments(sampled_null(sums, pair, kShuffles, mi[pair], statistic), mean(pair),
+                            variance(pair), found);
+            if (const auto null = nulls.null(columns.margin(i), columns.margin(j), 1000))
+                compare_shares(null->tail(observed(pair)), sums.less(pair), sums.equal(pair), found);
+        }
+    }
+    return found;
+}
+
+TEST_P(Sampling, AgreesWithTheExactNullOfRealAlignments) {
+    Context context;
+    context.device = Device::parse(GetParam());
+    context.threads = 2;
+    if (GetParam() == "cuda") {
+        const CudaDevices gpus = find_cuda_devices(0);
+        if (gpus.devices.empty()) GTEST_SKIP() << gpus.absence;
+    }
+    const std::filesystem::path data = PLEAT_DATA, shared = PLEAT_SHARED;
+    const std::filesystem::path oracle = shared / "oracle/mutual_information";
+    const std::filesystem::path alignments = shared / "data/alignments";
+    int read = 0;
+    Index tests = 0, beyond4 = 0;
+    for (const auto& path : {data / "cheY.aln.gz", data / "trypsin.a2m.gz", oracle / "trna140x71.fasta",
+                             oracle / "hivp_xray_unique.fasta", alignments / "PF00014_bpti.aln.gz"}) {
+        if (!std::filesystem::exists(path)) continue;
+        SCOPED_TRACE(path.filename().string());
+        const Deviations found = deviations(read_columns(path, 40), context);
+        EXPECT_GT(found.pairs, 100);
+        // Of as many normal deviates the largest is beyond 6 once in 10^4 such tests; skewed nulls of
+        // few atoms have longer tails, and their variance a larger error than their skewness tells.
+        EXPECT_LT(found.worst, 7.0);
+        tests += 2 * (found.pairs + found.tails);
+        beyond4 += found.beyond4;
+        ++read;
+    }
+    EXPECT_GE(read, 2);
+    RecordProperty("comparisons", static_cast<int>(tests));
+    RecordProperty("beyond_4_standard_errors", static_cast<int>(beyond4));
+    // A normal deviate is beyond 4 with a probability of 6.3e-5.
+    EXPECT_LE(static_cast<double>(beyond4), 4 + 2e-4 * static_cast<double>(tests));
+    if (read < 5) GTEST_SKIP() << "../shared is absent: two of five alignments were compared";
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Sampling, testing::Values("cpu", "cuda"),
+                         [](const auto& device) { return device.param; });
+
+}  // namespace
+}  // namespace pleat::mutual_information
