@@ -40,7 +40,9 @@ __device__ __forceinline__ long long sum_cells(const std::uint32_t* rows, Index 
             for (int c = 0; c < kColumns; ++c) ones[r][c] = 0;
         }
     }
-#pragma unroll 1
+    // Small blocks keep more loads under way.
+    [[maybe_unused]] constexpr int kPairsAtOnce = kRows * kColumns <= 9 ? 2 : 1;
+#pragma unroll kPairsAtOnce
     for (Index pair = words / 2; pair > 0; --pair) {
         std::uint32_t row[2][kRows], column[2][kColumns];
 #pragma unroll

@@ -12,7 +12,7 @@ namespace pleat::mutual_information::test {
 
 struct Found {
     std::vector<std::int64_t> observed;
-    NullSums sums{0};
+    NullSums sums{1};
     std::vector<double> largest;
 };
 
