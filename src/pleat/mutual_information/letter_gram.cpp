@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pleat/mutual_information/triple_steps.h"
+
 namespace pleat::mutual_information {
 
 LetterGram::LetterGram(std::span<const Index> margin, Index rows, int orders)
@@ -27,31 +29,11 @@ LetterGram::LetterGram(std::span<const Index> margin, Index rows, int orders)
     }
 }
 
-void LetterGram::apply(int m, double* f, Index stride, Index width, double* scratch) const {
-    const double sign = m % 2 == 0 ? 1 : -1;
-    const double* dyad = dyad_.data() + (m - 1) * letters_;
-    const double* with_largest = with_largest_.data() + (m - 1) * letters_;
-    double* sum = scratch;
-    double* to_largest = scratch + width;
-    double* largest = f + largest_ * stride;
-    std::fill_n(scratch, 2 * width, 0.0);
-    for (Index a = 0; a < letters_; ++a) {
-        if (a == largest_) continue;
-        const double* value = f + a * stride;
-        for (Index at = 0; at < width; ++at) {
-            sum[at] += dyad[a] * value[at];
-            to_largest[at] += with_largest[a] * value[at];
-        }
-    }
-    for (Index a = 0; a < letters_; ++a) {
-        if (a == largest_) continue;
-        double* value = f + a * stride;
-        const double own = 1 - sign * dyad[a] * dyad[a], others = sign * dyad[a];
-        const double from_largest = sign * with_largest[a];
-        for (Index at = 0; at < width; ++at)
-            value[at] = own * value[at] + others * sum[at] + from_largest * largest[at];
-    }
-    for (Index at = 0; at < width; ++at) largest[at] += sign * to_largest[at];
+void LetterGram::apply(int m, double* f, Index stride, Index width) const {
+    const Index first = (m - 1) * letters_;
+    steps::apply_gram({letters_, largest_, m % 2 == 0 ? 1.0 : -1.0, dyad_.data() + first,
+                       with_largest_.data() + first},
+                      f, stride, width);
 }
 
 }  // namespace pleat::mutual_information

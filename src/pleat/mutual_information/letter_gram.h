@@ -20,8 +20,7 @@ public:
 
     Index letters() const { return letters_; }
     /// Replaces f by rho_m f, where f has `width` values for each letter a, from f[a * stride] on.
-    /// `scratch` holds 2 width values.
-    void apply(int m, double* f, Index stride, Index width, double* scratch) const;
+    void apply(int m, double* f, Index stride, Index width) const;
 
 private:
     Index letters_, largest_;

@@ -107,7 +107,7 @@ double first_order(std::span<const Index> i, std::span<const Index> j, Index row
 
 // What one thread works in.
 struct Scratch {
-    std::vector<double> value, image, sums;
+    std::vector<double> value, image;
 };
 
 // Moments of a pair of columns whose cell (a, b) is `cell(a, b)`.
@@ -137,10 +137,9 @@ Moments combine(std::span<const Index> i, std::span<const Index> j, const Letter
             }
         }
         work.image = work.value;
-        work.sums.resize(2 * letters_j);
+        gram_i.apply(m, work.image.data(), letters_j, letters_j);
         for (Index a = 0; a < letters_i; ++a)
-            gram_j.apply(m, work.image.data() + a * letters_j, 1, 1, work.sums.data());
-        gram_i.apply(m, work.image.data(), letters_j, letters_j, work.sums.data());
+            gram_j.apply(m, work.image.data() + a * letters_j, 1, 1);
         for (Index at = 0; at < cells; ++at) variance += work.value[at] * work.image[at];
     }
     const auto all = static_cast<double>(rows);

@@ -4,6 +4,7 @@
 
 #include "pleat/mutual_information/hahn.h"
 #include "pleat/mutual_information/triple_parts.h"
+#include "pleat/mutual_information/triple_steps.h"
 
 namespace pleat::mutual_information {
 
@@ -103,12 +104,7 @@ bool PairPartMaker::next_polynomial(int m, double centre, double rise, double fa
     for (Index at = 0; at < count; ++at) made[at] = (static_cast<double>(at) - centre) * latest[at];
     if (m > 1)
         for (Index at = 0; at < count; ++at) made[at] -= fall * made[at - 2 * count];
-    for (int before = 0; before < m; ++before) {
-        const double* other = polynomial_.data() + before * count;
-        double part = 0;
-        for (Index at = 0; at < count; ++at) part += made[at] * other[at];
-        for (Index at = 0; at < count; ++at) made[at] -= part * other[at];
-    }
+    steps::make_orthogonal(polynomial_.data(), m, count, made);
     double square = 0;
     for (Index at = 0; at < count; ++at) {
         made[at] /= rise;
@@ -141,14 +137,13 @@ void PairPartMaker::expand(Index cell, Index cells, Index r, Index c) {
         auto& of_order = coefficient_[m];
         if (static_cast<Index>(of_order.size()) < cells * width_) of_order.resize(cells * width_);
         double* sum = of_order.data() + cell * width_;
-        std::fill_n(sum, width_, 0.0);
         double own = 0;
+        weight_.resize(count);
         for (Index at = 0; at < count; ++at) {
-            const double weight = root_[at] * polynomial_[m * count + at];
-            own += weight * information_[at];
-            const double* function = space_.basis->at(law_.first + at);
-            for (Index f = 0; f < width_; ++f) sum[f] += weight * function[f];
+            weight_[at] = root_[at] * polynomial_[m * count + at];
+            own += weight_[at] * information_[at];
         }
+        steps::weighted_sum(weight_.data(), space_.basis->at(law_.first), count, width_, sum);
         sum[0] = own;
         double energy = own * own;
         for (Index f = 1; f < width_; ++f) {
@@ -184,32 +179,26 @@ void PairPartMaker::add_first_order(std::span<const Index> margin_i,
         centre(letters_j, width_, margin_j, slope + a * letters_j * width_);
     for (Index b = 0; b < letters_j; ++b)
         centre(letters_i, letters_j * width_, margin_i, slope + b * width_);
+    image_.resize(letters_i * letters_j * width_);
     for (Index a = 0; a < letters_i; ++a) {
         for (Index b = 0; b < letters_j; ++b) {
-            const double* value = slope + (a * letters_j + b) * width_;
+            const Index cell = (a * letters_j + b) * width_;
             const double weight =
                 static_cast<double>(margin_i[a]) * static_cast<double>(margin_j[b]) / (all - 1);
-            for (Index f = 0; f < width_; ++f)
-                for (Index g = 0; g < width_; ++g)
-                    covariance_[f * width_ + g] += weight * value[f] * value[g];
+            for (Index f = 0; f < width_; ++f) image_[cell + f] = weight * slope[cell + f];
         }
     }
+    steps::add_products(image_.data(), slope, letters_i * letters_j, width_, covariance_.data());
 }
 
 void PairPartMaker::add_covariance(int m, const LetterGram& gram_i, const LetterGram& gram_j) {
     const Index row = gram_j.letters() * width_, cells = gram_i.letters() * gram_j.letters();
     const auto& value = coefficient_[m];
     image_.assign(value.begin(), value.begin() + cells * width_);
-    sums_.resize(2 * row);
     for (Index a = 0; a < gram_i.letters(); ++a)
-        gram_j.apply(m, image_.data() + a * row, width_, width_, sums_.data());
-    gram_i.apply(m, image_.data(), row, row, sums_.data());
-    for (Index cell = 0; cell < cells; ++cell) {
-        const double* left = value.data() + cell * width_;
-        const double* right = image_.data() + cell * width_;
-        for (Index f = 0; f < space_.basis->size(); ++f)
-            for (Index g = 0; g < width_; ++g) covariance_[f * width_ + g] += left[f] * right[g];
-    }
+        gram_j.apply(m, image_.data() + a * row, width_, width_);
+    gram_i.apply(m, image_.data(), row, row);
+    steps::add_products(value.data(), image_.data(), cells, width_, covariance_.data());
 }
 
 void PairPartMaker::finish(double* terms) {
@@ -220,7 +209,7 @@ void PairPartMaker::finish(double* terms) {
     double* square = covariance + space_.basis->packed_size();
     for (Index f = 0; f < size; ++f) {
         for (Index g = 0; g <= f; ++g) {
-            *covariance++ = 0.5 * (covariance_[f * width_ + g] + covariance_[g * width_ + f]);
+            *covariance++ = covariance_[f * width_ + g];
             *square++ = mean[f] * mean[g];
         }
     }

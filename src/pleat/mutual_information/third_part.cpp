@@ -65,8 +65,7 @@ void Third::first_order() {
 void Third::order(int m, const LetterGram& gram) {
     const Index letters = gram.letters();
     const double sign = m % 2 == 0 ? 1 : -1;
-    std::vector<double> own(letters * nodes_), reach(letters * nodes_),
-        sums(2 * nodes_ + 2 * width_);
+    std::vector<double> own(letters * nodes_), reach(letters * nodes_);
     std::vector<double> projected(letters * width_);
     for (Index c = 0; c < letters; ++c) {
         if (m > letters_[c]->orders) continue;
@@ -75,9 +74,9 @@ void Third::order(int m, const LetterGram& gram) {
         space_.basis->project(reach.data() + c * nodes_, projected.data() + c * width_);
     }
     const auto own_before = own, reach_before = reach, projected_before = projected;
-    gram.apply(m, own.data(), nodes_, nodes_, sums.data());
-    gram.apply(m, reach.data(), nodes_, nodes_, sums.data());
-    gram.apply(m, projected.data(), width_, width_, sums.data());
+    gram.apply(m, own.data(), nodes_, nodes_);
+    gram.apply(m, reach.data(), nodes_, nodes_);
+    gram.apply(m, projected.data(), width_, width_);
     for (Index at = 0; at < letters * nodes_; ++at) cell_[at % nodes_] += own[at] * own_before[at];
     if (m > space_.basis->orders()) return;
     for (Index at = 0; at < letters * nodes_; ++at)

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pleat/mutual_information/hahn.h"
+#include "pleat/mutual_information/triple_steps.h"
 
 namespace pleat::mutual_information {
 
@@ -134,8 +135,11 @@ TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
 
 void TripleBasis::project(const double* at_nodes, double* coefficient) const {
     std::fill_n(coefficient, width_, 0.0);
-    for (Index function = 1; function < size_; ++function)
-        coefficient[function] = dot(at_nodes, &at_nodes_(function, 0), at_nodes_.extent(1));
+    for (Index first = 0; first < size_; first += 4) {  // rows above the size are 0
+        const double* functions[4];
+        for (Index at = 0; at < 4; ++at) functions[at] = &at_nodes_(first + at, 0);
+        steps::products(at_nodes, functions, at_nodes_.extent(1), coefficient + first);
+    }
 }
 
 }  // namespace pleat::mutual_information

@@ -30,9 +30,8 @@ public:
     /// Needs `with_variance`.
     void moments(const TripleTile& tile, View<double, 1> mean, View<double, 1> variance);
 
-    /// Seconds on one thread that all triples of `columns` take, within a factor of two, where
-    /// tiles hold all pairs of `side` columns with all of `side` third ones.
-    static double seconds(const Columns& columns, Index side, bool with_variance);
+    /// Seconds on one thread that all triples of `columns` take, within a factor of two or three.
+    static double seconds(const Columns& columns, bool with_variance);
 
 private:
     struct Implementation;

@@ -63,7 +63,7 @@ private:
     std::vector<std::pair<Index, Index>> touched_;  // ranges of counts that are not 0 in it
     std::vector<double> polynomial_, root_;         // [order, count of the law]; [count of the law]
     std::vector<std::vector<double>> coefficient_;  // [order][cell, function]
-    std::vector<double> image_, sums_;
+    std::vector<double> image_, weight_;
     std::vector<double> covariance_, sum_;  // [function, function]; [function]
 };
 

@@ -256,6 +256,14 @@ TEST(TripleMoments, HaveTheSameBitsForAnyThreadsAndTiles) {
     }
 }
 
+TEST(TripleMoments, EstimateTheirTime) {
+    const Columns small = random_columns(100, 10), large = random_columns(100, 60);
+    EXPECT_GT(TripleMoments::seconds(small, false), 0);
+    EXPECT_GT(TripleMoments::seconds(small, true), TripleMoments::seconds(small, false));
+    EXPECT_GT(TripleMoments::seconds(large, true), 10 * TripleMoments::seconds(small, true));
+    EXPECT_LT(TripleMoments::seconds(large, true), 100);
+}
+
 struct Stopped final : Progress {
     void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
     bool cancelled() override { return true; }
