@@ -145,6 +145,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     ranks.lead([&] { open_run(options, arguments, context, leading); });
     ranks.share(context.checkpoint);
     context.progress = leading.run ? &leading.run->watch(shown.get()) : shown.get();
+    if (!ranks.advice().empty()) context.message(ranks.advice());
 
     options.alignment.keep_unknown = true;
     options.alignment.path = options.alignment.paths.front();

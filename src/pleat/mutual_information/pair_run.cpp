@@ -17,14 +17,14 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kTileShuffles = 64;  // least: what a batch of the CPU kernel holds
+constexpr Index kCpuShuffles = 64;    // a tile's least: what a batch of the CPU kernel holds
+constexpr Index kGpuShuffles = 1024;  // its sums are copied once a tile
 constexpr Index kMostTiles = 200;
 constexpr double kTailWork = 100;    // of an enumeration: 10 us
 
 /// Blocks of shuffles, a tile each.
-std::vector<Tile> shuffle_tiles(Index shuffles) {
-    const Index size =
-        ((shuffles + kMostTiles - 1) / kMostTiles + kTileShuffles - 1) / kTileShuffles * kTileShuffles;
+std::vector<Tile> shuffle_tiles(Index shuffles, Index least) {
+    const Index size = ((shuffles + kMostTiles - 1) / kMostTiles + least - 1) / least * least;
     std::vector<Tile> tiles;
     for (Index first = 0; first < shuffles; first += size) {
         Tile tile;
@@ -54,7 +54,8 @@ View<const T, 1> view_of(const std::vector<T>& values) {
 void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index shuffles,
             const Standard* standard, const std::string& problem_hash, const Context& context,
             NullSums& sums, std::vector<double>& largest) {
-    const std::vector<Tile> tiles = shuffle_tiles(shuffles);
+    const bool on_gpu = context.device.kind == Device::Kind::cuda;
+    const std::vector<Tile> tiles = shuffle_tiles(shuffles, on_gpu ? kGpuShuffles : kCpuShuffles);
     AdditiveCheckpoint checkpoint(context, "pairs", problem_hash, static_cast<Index>(tiles.size()));
     checkpoint.add("less", all_of(sums.less));
     checkpoint.add("equal", all_of(sums.equal));
