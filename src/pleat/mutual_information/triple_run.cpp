@@ -135,7 +135,7 @@ std::vector<double> excess_of(const TripleRecords& records, const Columns& colum
 /// What the exact moments will take, where that is long.
 void tell_cost(const Columns& columns, const Parameters& parameters, const Context& context) {
     const double seconds =
-        TripleMoments::seconds(columns, kCpuSide, parameters.triple_variance) / resolve_threads(context);
+        TripleMoments::seconds(columns, parameters.triple_variance) / resolve_threads(context);
     if (seconds < kLong) return;
     context.message(fmt::format("the exact moments of {} triples take some {:.0f} min{}",
                                 triple_count(columns.column_count()), std::ceil(seconds / 60),
