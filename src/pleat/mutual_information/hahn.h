@@ -10,16 +10,17 @@
 
 namespace pleat::mutual_information {
 
-// Why orders do not mix. Under a uniform permutation s, the count of a cell is n_ab = |s(A) and B| for
-// the row sets A and B of its two letters. Functions of a permutation fall into parts that permutations
-// leave in place (irreducible representations of the symmetric group); f(n_ab) has one component in
-// part (N - m, m) for each order m, namely its m-th coefficient over the orthonormal polynomials of the
-// hypergeometric law of n_ab, the Hahn polynomials. By Schur's orthogonality
+// Why orders do not mix. Under a uniform permutation s, the count of a cell is n_ab = |s(A) and B|
+// for the row sets A and B of its two letters. Functions of a permutation fall into parts that
+// permutations leave in place (irreducible representations of the symmetric group); f(n_ab) has one
+// component in part (N - m, m) for each order m, namely its m-th coefficient over the orthonormal
+// polynomials of the hypergeometric law of n_ab, the Hahn polynomials. By Schur's orthogonality
 //     Cov(f(n_ab), g(n_cd)) = sum over m >= 1 of f_m g_m rho_m(a, c) rho_m(b, d),
-// rho_m(a, a) = 1 and, for two letters, which share no row, rho_m as in LetterGram. A coefficient is
+// rho_m(a, a) = 1 and, for two letters, which share no row, rho_m as in LetterGram. A coefficient
+// is
 //     f_m = C_m E[Delta^m f(X_m)],  X_m ~ Hyp(N - 2m, r - m, c - m),
-// (Rodrigues), of one sign for all cells when f(n) = n lg n: nothing cancels, and a variance over all
-// cells of a table costs O(letters^2) an order.
+// (Rodrigues), of one sign for all cells when f(n) = n lg n: nothing cancels, and a variance over
+// all cells of a table costs O(letters^2) an order.
 
 /// Factors that depend on one cell's margins r and c alone, as its orders go up: the square of
 ///     C_m = sqrt([r]_m [c]_m [N-r]_m [N-c]_m / (m! [N]_2m [N-m+1]_m)),
