@@ -138,7 +138,7 @@ class Refusals(Mi):
                 ((family, *run, "-n", "5000000"), "--shuffles: expected a whole number >= 1 and <= 4194303"),
                 ((family, *run, "--weights"), "expected --null sampled or none"),
                 ((family, *run, "--null", "maybe"), "--null: expected one of"),
-                ((family, *run, "--order", "3", "--null", "exact", "--by", "percentile"), "--by: expected a number"),
+                ((family, *run, "--order", "3", "--null", "exact", "--by", "percentile"), "expected a number for --by"),
                 ((family, *run, "--all"), "expected --order 3"),
                 ((family, family, *run), "ALIGNMENT"),
                 (run, "ALIGNMENT")):

@@ -27,20 +27,21 @@ void check_combinations(const Parameters& p) {
         if (found) throw UsageError(text);
     };
     refuse(p.is_weighted() && p.has_exact(),
-           "--weights and --pseudocount: expected --null sampled or none, since the exact moments hold "
-           "for plain counts only");
+           "expected --null sampled or none with --weights or --pseudocount, found an exact one: its "
+           "moments hold for plain counts only");
     refuse(p.counts_on_cpu() && p.order > 2,
-           "--order 3: expected plain counts with gaps as a symbol, found --weights, --pseudocount or "
-           "--gaps omit, which are of pairs");
+           "expected plain counts with gaps as a symbol for --order 3, found --weights, --pseudocount "
+           "or --gaps omit, which are of pairs");
     refuse(p.gaps == "omit" && p.has_sampled(),
-           "--gaps omit: expected --null exact or none, since shuffles would change which rows are left "
-           "out");
+           "expected --null exact or none with --gaps omit, found a sampled one: shuffles would change "
+           "which rows are left out");
     refuse(p.gaps == "omit" && p.is_weighted(),
-           "--gaps omit: expected plain counts, found --weights or --pseudocount");
+           "expected plain counts with --gaps omit, found --weights or --pseudocount");
     const bool has_by = p.by.empty() || p.by == "mi" || p.by == "synergy" || p.by == "excess" ||
                         (p.by == "z" ? p.has_exact() && p.triple_variance : p.has_sampled());
-    refuse(!has_by, "--by: expected a number that --null, and --no-triple-variance, leave to be computed");
-    refuse(p.order == 2 && (p.all || !p.by.empty()), "--all and --by: expected --order 3, which they are of");
+    refuse(!has_by, "expected a number for --by that --null computes, found one that it leaves out");
+    refuse(p.order == 2 && (p.all || !p.by.empty()),
+           "expected --order 3 with --all or --by, found pairs alone");
 }
 
 void check_input(const Alignment& alignment, Parameters parameters) {
