@@ -70,8 +70,8 @@ void run_without_gaps(const Alignment& alignment, const Parameters& parameters,
 void run_weighted(const Alignment& alignment, const Parameters& parameters, const Context& context,
                   Result& result) {
     if (context.device.kind == Device::Kind::cuda)
-        throw UsageError("expected plain counts with gaps as a symbol on a GPU, found --weights, "
-                         "--pseudocount or --gaps omit, which the CPU computes");
+        throw UsageError("expected plain counts with gaps as a symbol on a GPU, found options "
+                         "(--weights, --pseudocount, --gaps omit) that the CPU computes");
     if (parameters.gaps == "omit") {
         run_without_gaps(alignment, parameters, context, result);
     } else {
