@@ -52,9 +52,16 @@ struct MiOptions {
     mi::Parameters parameters;
 };
 
+/// Distances are told, but no contacts are judged.
+std::vector<Field> structure_fields(MiOptions& options) {
+    std::vector<Field> all = fields(options.structure);
+    std::erase_if(all, [](const Field& field) { return field.name == "cutoff"; });
+    return all;
+}
+
 std::vector<Field> result_fields(MiOptions& options) {
     std::vector<Field> all = mi::fields(options.parameters);
-    for (const std::vector<Field>& more : {fields(options.alignment), fields(options.structure)})
+    for (const std::vector<Field>& more : {fields(options.alignment), structure_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }
@@ -169,7 +176,7 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
     add_alignment_options(*parser, options->alignment, false);
     add_run_options(*parser, options->run);
     add_fields(*parser, "Mutual information", mi::fields(options->parameters));
-    add_structure_options(*parser, options->structure);
+    add_fields(*parser, "Structure", structure_fields(*options));
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
             .run = [options, &ranks](const std::vector<std::string>& arguments) {

@@ -25,7 +25,7 @@ std::vector<Field> null_fields(Parameters& p) {
              .most = static_cast<double>(kMostShuffles)},
             {.name = "triple-variance",
              .target = &p.triple_variance,
-             .help = "Compute the exact variance of triples, which takes longest by far",
+             .help = "Compute the exact variance of triples, and their Z",
              .negated_flag = true}};
 }
 
