@@ -50,7 +50,7 @@ class MiTest(RanksTest):
         self.assertFalse((self.folder / "deep").exists())
 
     def test_killed_ranks_go_on_with_another_number(self):
-        slow = ("-q", "-t", "1", "--order", "3", "-n", "20000", "--top", "500")
+        slow = ("-q", "-t", "1", "--order", "3", "-n", "3000", "--top", "500")
         whole = self.folder / "slow"
         subprocess.run([PROGRAM, "mi", self.family, "-o", whole, *slow], check=True,
                        env=environment(), timeout=120)
