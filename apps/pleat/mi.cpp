@@ -130,12 +130,13 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
     if (!options.run.quiet) print(summary(report, run.path().string()));
 }
 
-/// The device of the run, and why it is that.
+/// The device of the run, and why it is that. The CUDA kernel has only been run on the host so far, so a
+/// GPU must be named.
 std::string settle_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
                              Context& context) {
-    if (options.run.device == "auto" && options.parameters.counts_on_cpu()) {
+    if (options.run.device == "auto") {
         context.device = {Device::Kind::cpu, 0};
-        return "device cpu: weighted counts and pairs without gaps are computed there";
+        return "device cpu: a GPU is taken where --device names it, since its kernel is new";
     }
     const std::int64_t gpu_bytes = mi::memory_needed(alignment, options.parameters,
                                                      {Device::Kind::cuda, 0}, resolve_threads(context));
@@ -146,7 +147,8 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run, ranks);
-    const std::jthread device_start = start_device(options.run, context, true);
+    std::jthread device_start;
+    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     Leading leading;
     ranks.lead([&] { open_run(options, arguments, context, leading); });
