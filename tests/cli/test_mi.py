@@ -139,6 +139,7 @@ class Refusals(Mi):
                 ((family, *run, "--weights"), "expected --null sampled or none"),
                 ((family, *run, "--null", "maybe"), "--null: expected one of"),
                 ((family, *run, "--order", "3", "--null", "exact", "--by", "percentile"), "expected a number for --by"),
+                ((family, *run, "--order", "3", "--by", "size"), "--by: expected one of mi, z, sampled_z"),
                 ((family, *run, "--all"), "expected --order 3"),
                 ((family, family, *run), "ALIGNMENT"),
                 (run, "ALIGNMENT")):
@@ -161,22 +162,38 @@ class Resume(Mi):
             for how in (signal.SIGKILL, signal.SIGINT):
                 with self.subTest(order=order, how=how):
                     run = self.folder / f"disturbed{order}{how}"
-                    process = self.start(family, run, options)
-                    process.send_signal(how)
-                    process.communicate(timeout=60)
-                    self.assertEqual(process.returncode, -how if how == signal.SIGKILL else 130)
+                    state = "checkpoint.*npz" if order == "2" else "checkpoint-triples.*npz"
+                    self.disturb(family, run, options, state, how)
                     done = pleat("mi", family, "-o", run, "-q", *options)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue(manifest(run)["resumed"])
                     self.assertEqual(results(run), results(whole))
 
-    def start(self, family, run, options):
+    def test_pairs_of_a_killed_run_serve_another_list(self):
+        family = self.write_alignment(small_rows(300, 4, 36))
+        options = ("-n", "60000", "-t", "1", "--no-triple-variance")
+        whole, run = self.measure(family, *options, run="whole"), self.folder / "run"
+        self.disturb(family, run, options, "checkpoint.*npz", signal.SIGKILL)
+        done = pleat("mi", family, "-o", run, "-q", *options, "--top", "7")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(manifest(run)["resumed"])
+        self.assertEqual(results(run)["pairs.npz"], results(whole)["pairs.npz"])
+        self.assertEqual(len((run / "pairs.tsv").read_text().splitlines()), 8)
+
+    def disturb(self, family, run, options, state, how):
+        """Ends a run by a signal once it has saved its first state of that name."""
+        process = self.start(family, run, options, state)
+        process.send_signal(how)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -how if how == signal.SIGKILL else 130)
+
+    def start(self, family, run, options, state):
         """A run that saves its state at every chance, once its first state is saved."""
         process = subprocess.Popen(
             [PROGRAM, "mi", family, "-o", run, *options], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=clean_environment(PLEAT_CHECKPOINT_SECONDS="0"))
         deadline = time.monotonic() + 60
-        while not list(run.glob("checkpoint*.npz")):
+        while not list(run.glob(state)):
             self.assertIsNone(process.poll(), "the run ended before it could be disturbed")
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.002)

@@ -28,9 +28,13 @@ bool is_automatic(const Field& field) {
 /// "a number > 0 and <= 1 (angstrom) or auto": what a value of this option has to be.
 std::string expectation(const Field& field) {
     if (std::holds_alternative<bool*>(field.target)) return "true or false";
-    if (std::holds_alternative<std::string*>(field.target))
-        return field.choices.empty() ? "text"
-                                     : fmt::format("one of {}", fmt::join(field.choices, ", "));
+    if (std::holds_alternative<std::string*>(field.target)) {
+        if (field.choices.empty()) return "text";
+        // The empty choice stands for none given, which nobody types.
+        std::vector<std::string> named = field.choices;
+        std::erase(named, "");
+        return fmt::format("one of {}", fmt::join(named, ", "));
+    }
     std::string text =
         std::holds_alternative<double*>(field.target) ? "a number" : "a whole number";
     const bool has_least = std::isfinite(field.least), has_most = std::isfinite(field.most);

@@ -66,15 +66,17 @@ void check_memory(const Alignment& alignment, const Parameters& parameters, cons
                    "leave out columns with many gaps (--max-gaps), or use fewer threads");
 }
 
-/// Of all that decides the sums; what is listed of them may change between two calls.
+/// Of all that decides a stage's sums and what it collects. Others may change between two calls: sums
+/// of pairs serve whatever is listed of them, and both orders.
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
-                         const Context& context) {
+                         const Context& context, std::initializer_list<std::string_view> decisive) {
     Sha256 hash;
     Parameters copy = parameters;
     hash.field(alignment.letters.view()).field(alignment.alphabet->letters());
     hash.field(context.device.kind_name()).field(static_cast<std::int64_t>(context.seed));
     for (const Field& field : fields(copy))
-        if (field.name != "min-entropy") hash.field(field.name).field(field.text());
+        if (std::find(decisive.begin(), decisive.end(), field.name) != decisive.end())
+            hash.field(field.name).field(field.text());
     return hash.hex();
 }
 
@@ -129,12 +131,16 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     const Statistic statistic = make_statistic(result.columns.row_count());
     const Problem problem{&result.columns, &statistic, context.seed};
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
-    const std::string hash = problem_hash(alignment, parameters, context);
-    PairRun pairs = run_pairs(problem, *kernel, parameters, hash, context);
+    const auto hash = [&](std::initializer_list<std::string_view> decisive) {
+        return problem_hash(alignment, parameters, context, decisive);
+    };
+    PairRun pairs = run_pairs(problem, *kernel, parameters, hash({"null", "shuffles"}), context);
     if (parameters.order == 3) {
         Context own = context;
         own.checkpoint = triple_checkpoint(context.checkpoint);
-        result.triples = run_triples(problem, *kernel, pairs, parameters, hash, own);
+        const std::string of_triples =
+            hash({"null", "shuffles", "triple-variance", "top", "by", "threshold", "all"});
+        result.triples = run_triples(problem, *kernel, pairs, parameters, of_triples, own);
     }
     result.pairs = std::move(pairs.statistics);
     return result;

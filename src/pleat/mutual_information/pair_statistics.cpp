@@ -19,6 +19,7 @@ __extension__ using WideBits = unsigned __int128;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kConstant = 1e-10;          // variance over mean^2
 constexpr double kConstantVariance = 1e-18;  // bits^2
+constexpr double kHalf = 0.5 + 1e-6;         // of a unit of d, and the rounding of float64
 
 struct Means {
     std::vector<double> of_column;
@@ -152,7 +153,9 @@ std::vector<double> family_wise_p(const Standard& standard, std::span<const doub
     for (std::size_t item = 0; item < p.size(); ++item) {
         if (standard.factor[item] == 0) continue;
         const double z = (0 - standard.centre[item]) * standard.factor[item];
-        const auto reached = sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), z);
+        // Shuffles of pairs with the same margins tie with this one, but for d's rounding by half.
+        const double tied = z - kHalf * standard.factor[item];
+        const auto reached = sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), tied);
         p[item] = static_cast<double>(1 + reached) / static_cast<double>(1 + sorted.size());
     }
     return p;
@@ -202,12 +205,12 @@ void add_samples(const PairSource& source, PairStatistics& pairs) {
 }
 
 /// p of those pairs whose null varies, NaN of the others: one symbol, or each row its own.
-std::vector<double> tested_p(const PairStatistics& pairs) {
+std::vector<double> tested_p(const PairStatistics& pairs, std::int64_t shuffles) {
     if (pairs.sampled.empty()) return pairs.tail_p;
     std::vector<double> p(pairs.mi.size(), kNaN);
     for (std::size_t pair = 0; pair < p.size(); ++pair) {
         const bool tested = pairs.mean.empty()
-                                ? pairs.sampled[pair].variance > 0
+                                ? pairs.equal[pair] < shuffles
                                 : !is_constant(pairs.mean[pair], pairs.variance[pair]);
         if (tested) p[pair] = pairs.sampled[pair].p;
     }
@@ -236,7 +239,7 @@ PairStatistics pair_statistics(const PairSource& source) {
         const bool enumerated = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
         pairs.tail_p[pair] = enumerated ? pairs.exact_p[pair] : tail_of(pairs, pair);
     }
-    pairs.fdr = false_discovery_rate(tested_p(pairs));
+    pairs.fdr = false_discovery_rate(tested_p(pairs, source.shuffles));
     if (exact && !source.largest.empty()) {
         const Standard standard =
             standardise(pairs.mi, pairs.mean, pairs.variance, source.statistic);

@@ -18,10 +18,11 @@ void derive(Index columns, PairStatistics& pairs) {
 }
 
 /// The false discovery rate of sampled p, of pairs whose null varies.
-void derive_rates(PairStatistics& pairs) {
+void derive_rates(std::int64_t shuffles, PairStatistics& pairs) {
     std::vector<double> p;
-    for (const SampledNull& null : pairs.sampled)
-        p.push_back(null.variance > 0 ? null.p : std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t pair = 0; pair < pairs.sampled.size(); ++pair)
+        p.push_back(pairs.equal[pair] < shuffles ? pairs.sampled[pair].p
+                                                 : std::numeric_limits<double>::quiet_NaN());
     pairs.fdr = false_discovery_rate(p);
 }
 
@@ -46,7 +47,7 @@ void run_weights(const Alignment& alignment, const Parameters& parameters, const
     pairs.sampled = std::move(null.sampled);
     pairs.less = std::move(null.less);
     pairs.equal = std::move(null.equal);
-    derive_rates(pairs);
+    derive_rates(parameters.shuffles, pairs);
 }
 
 void run_without_gaps(const Alignment& alignment, const Parameters& parameters,

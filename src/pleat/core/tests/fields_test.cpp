@@ -44,7 +44,7 @@ std::vector<Field> fields(Parameters& p) {
         {.name = "limit", .target = &p.limit, .help = "", .least = 1, .most = kNone},
         {.name = "threads", .target = &p.threads, .help = "", .least = 1, .automatic = "all"},
         {.name = "weights", .target = &p.weights, .help = "", .negated_flag = true},
-        {.name = "alphabet", .target = &p.alphabet, .help = "", .choices = {"protein", "rna"}},
+        {.name = "alphabet", .target = &p.alphabet, .help = "", .choices = {"", "protein", "rna"}},
         {.name = "title", .target = &p.title, .help = ""},
     };
 }

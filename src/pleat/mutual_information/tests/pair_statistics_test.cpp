@@ -237,6 +237,33 @@ TEST(FamilyWiseP, CountsTheShufflesWhoseLargestReachesIt) {
     EXPECT_TRUE(std::isnan(p[2]));
 }
 
+/// A shuffle of another pair with the same margins has the very MI of this one, up to the rounding of d.
+TEST(FamilyWiseP, CountsTiesWithPairsOfTheSameNull) {
+    const Statistic statistic = make_statistic(100);
+    const std::vector<double> mi{0.5}, mean{0.2}, variance{0.01};
+    const Standard standard = standardise(mi, mean, variance, statistic);
+    const double z = (0 - standard.centre[0]) * standard.factor[0], unit = standard.factor[0];
+    EXPECT_EQ(family_wise_p(standard, std::vector{z - 0.5 * unit, z + 0.5 * unit, z - 2 * unit})[0],
+              3.0 / 4);
+}
+
+/// Without moments: a pair that no shuffle reached is tested although its shuffles are all alike.
+TEST(PairStatistics, RateAPairWhoseShufflesAreAlikeButBelowIt) {
+    const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
+    const Statistic statistic = make_statistic(6);
+    const auto t = test::observe_pairs(columns, statistic);
+    for (const std::int64_t difference : {-1'000'000'000, 0}) {
+        NullSums sums(1);
+        for (int shuffle = 0; shuffle < 9; ++shuffle)
+            test::add_difference(sums, 0, difference, statistic.shift);
+        const PairStatistics pairs = pair_statistics({columns, statistic, t, {}, {}, &sums, 9, {}});
+        if (difference == 0)
+            EXPECT_TRUE(std::isnan(pairs.fdr[0]));
+        else
+            EXPECT_EQ(pairs.fdr[0], 0.1);
+    }
+}
+
 /// Shuffles of a pair, counted as a kernel would, against one pair whose columns are alike.
 TEST(PairStatistics, FindAPairThatBelongsTogetherAndLeaveConstantsOut) {
     std::mt19937_64 random(11);
