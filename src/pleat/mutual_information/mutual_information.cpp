@@ -40,6 +40,7 @@ void check_combinations(const Parameters& p) {
     const bool has_by = p.by.empty() || p.by == "mi" || p.by == "synergy" || p.by == "excess" ||
                         (p.by == "z" ? p.has_exact() && p.triple_variance : p.has_sampled());
     refuse(!has_by, "expected a number for --by that --null computes, found one that it leaves out");
+    refuse(p.all && !std::isnan(p.threshold), "expected one of --all and --threshold, found both");
     refuse(p.order == 2 && (p.all || !p.by.empty()),
            "expected --order 3 with --all or --by, found pairs alone");
 }
@@ -82,8 +83,11 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
 
 /// Bytes of a pair: T, the sums, and all that is derived.
 constexpr std::int64_t kPairBytes = 400;
-/// Bytes of a kept triple: some 20 numbers, once collected and once sorted.
-constexpr std::int64_t kTripleBytes = 400;
+/// Bytes of a kept triple: its numbers once collected and once sorted, and its place.
+std::int64_t triple_bytes(const Parameters& p) {
+    const int numbers = 6 + (p.has_exact() ? 3 : 0) + (p.has_sampled() ? 9 : 0);
+    return 16 * numbers + 40;
+}
 
 }  // namespace
 
@@ -102,7 +106,7 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
     if (parameters.order == 3) {
         const Index triples = triple_count(columns);
         const Index kept = parameters.all ? triples : std::min(triples, parameters.top);
-        bytes += triples / 4 + kTripleBytes * kept;
+        bytes += triples / 4 + triple_bytes(parameters) * kept;
     }
     return bytes;
 }

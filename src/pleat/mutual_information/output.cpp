@@ -264,11 +264,16 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
                                                              : pairs.mip;
     std::vector<Index> ranked(pairs.mi.size());
     std::iota(ranked.begin(), ranked.end(), Index{0});
-    if (!std::isnan(parameters.threshold))
-        std::erase_if(ranked, [&](Index pair) { return !(key[pair] >= parameters.threshold); });
+    // A pair above all of its shuffles, which were all alike, has no sampled Z, yet the least p.
     const auto value = [&](Index pair) {
-        return std::isnan(key[pair]) ? -std::numeric_limits<double>::infinity() : key[pair];
+        const auto at = static_cast<std::size_t>(pair);
+        if (!std::isnan(key[at])) return key[at];
+        const bool above_all = pairs.z.empty() && !pairs.less.empty() && pairs.less[at] > 0;
+        const double infinity = std::numeric_limits<double>::infinity();
+        return above_all && pairs.equal[at] == 0 ? infinity : -infinity;
     };
+    if (parameters.order == 2 && !std::isnan(parameters.threshold))
+        std::erase_if(ranked, [&](Index pair) { return value(pair) < parameters.threshold; });
     const auto before = [&](Index a, Index b) {
         return value(a) > value(b) || (value(a) == value(b) && a < b);
     };

@@ -20,8 +20,8 @@ struct Report {
     const KnownStructure* structure = nullptr;  ///< null: none given
 };
 
-/// The pairs that pairs.tsv lists, best first: by exact Z, else by sampled Z, else by MIp, each of at
-/// least Parameters::threshold; of equal ones the lexicographically first. Pairs without a Z (a column
+/// The pairs that pairs.tsv lists, best first: by exact Z, else by sampled Z, else by MIp, with order 2
+/// each of at least Parameters::threshold; of equal ones the lexicographically first. Pairs without a Z (a column
 /// of one symbol) come last.
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters);
 

@@ -73,8 +73,9 @@ std::vector<Field> list_fields(Parameters& p) {
              .choices = {"", "mi", "z", "sampled_z", "percentile", "synergy", "excess"}},
             {.name = "threshold",
              .target = &p.threshold,
-             .help = "Keep all triples of at least this value of the ranking number in triples.npz, and "
-                     "list no pair of a smaller Z",
+             .help = "Of pairs, list none with a smaller Z (MIp without a null); with --order 3, keep "
+                     "all triples of at least this value of the number that ranks them, and list no "
+                     "other",
              .automatic = "none"},
             {.name = "all",
              .target = &p.all,

@@ -25,7 +25,8 @@ constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
 /// The collectors of one rank.
 struct Collectors {
     Collectors(const TripleValues& values, const Parameters& parameters, Index columns);
-    void put(const TripleTileValues& at, const PairRun& pairs, std::int64_t shuffles);
+    void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters,
+             const Columns& columns);
     void join(AdditiveCheckpoint& checkpoint);
 
     TripleNumbers numbers;
@@ -72,11 +73,26 @@ void Collectors::join(AdditiveCheckpoint& checkpoint) {
     checkpoint.add("levels", levels);
 }
 
-void Collectors::put(const TripleTileValues& at, const PairRun& pairs, std::int64_t shuffles) {
+/// Takes what is not to be listed out of the ranking: triples below the threshold, and those with a
+/// column of one symbol, which have the very Z of a pair.
+void leave_out(TripleTileValues& at, int key, const Parameters& parameters, const Columns& columns) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    for (const TripleTile::Row& row : at.tile.rows) {
+        const bool constant = columns.symbol_count(row.i) == 1 || columns.symbol_count(row.j) == 1;
+        for (Index n = 0; n < row.count; ++n) {
+            double& value = at.values(key, row.offset + n);
+            if (constant || columns.symbol_count(row.first_k + n) == 1 || value < parameters.threshold)
+                value = kNone;
+        }
+    }
+}
+
+void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters,
+                     const Columns& columns) {
     const auto span = [](const auto& array) {
         return std::span(array.data(), static_cast<std::size_t>(array.size()));
     };
-    best.put(at.tile, at.values);
+    const std::int64_t shuffles = parameters.shuffles;
     if (kept) kept->put(at.tile, at.values);
     if (cliques) {
         cliques->put_percentiles(at.tile, pairs.statistics.less, span(at.sums.less));
@@ -87,6 +103,8 @@ void Collectors::put(const TripleTileValues& at, const PairRun& pairs, std::int6
         const View<const double, 1> z = at.z();
         cliques_by_z->put_z(at.tile, pairs.statistics.z, {z.data, static_cast<std::size_t>(z.size())});
     }
+    leave_out(at, numbers.key, parameters, columns);
+    best.put(at.tile, at.values);
 }
 
 /// Benjamini-Hochberg from the counts of each level of p = (1 + level) / (1 + n): [level].
@@ -126,7 +144,7 @@ std::vector<double> excess_of(const TripleRecords& records, const Columns& colum
     for (const Index triple : records.triples)
         triples.push_back(triple_at(triple, columns.column_count()));
     std::vector<Excess> excess(triples.size());
-    third_order_excess(columns, triples, excess, context);
+    third_order_excess(columns, triples, excess, context, kListedExcess);
     std::vector<double> bits;
     for (const Excess& each : excess) bits.push_back(each.bits);
     return bits;
@@ -160,7 +178,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     std::vector<Tile> tiles = shaped;
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
-        collectors.put(values.compute(tile), pairs, parameters.shuffles);
+        collectors.put(values.compute(tile), pairs, parameters, *problem.columns);
     });
     checkpoint.total();
 

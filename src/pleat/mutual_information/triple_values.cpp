@@ -103,7 +103,7 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
 void TripleValues::fill_excess(TripleTileValues& at) const {
     const auto triples = triples_of(at.tile);
     std::vector<Excess> excess(triples.size());
-    third_order_excess(*problem_.columns, triples, excess, silent_);
+    third_order_excess(*problem_.columns, triples, excess, silent_, kListedExcess);
     for (Index item = 0; item < at.tile.count; ++item)
         at.values(place("excess"), item) = excess[item].bits;
 }

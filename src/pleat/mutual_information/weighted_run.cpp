@@ -73,6 +73,8 @@ void run_weighted(const Alignment& alignment, const Parameters& parameters, cons
     if (context.device.kind == Device::Kind::cuda)
         throw UsageError("expected plain counts with gaps as a symbol on a GPU, found options "
                          "(--weights, --pseudocount, --gaps omit) that the CPU computes");
+    if (context.comm != nullptr && context.comm->size() > 1)
+        throw UsageError("expected one rank for --weights, --pseudocount and --gaps omit, found several");
     if (parameters.gaps == "omit") {
         run_without_gaps(alignment, parameters, context, result);
     } else {
