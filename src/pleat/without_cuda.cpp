@@ -3,6 +3,7 @@
 #include "pleat/core/error.h"
 #include "pleat/couplings/kernel.h"
 #include "pleat/mutual_information/kernel.h"
+#include "pleat/rmsd/kernel.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -37,6 +38,10 @@ std::unique_ptr<weights::Kernel> weights::make_cuda_kernel(const Problem&, const
 
 std::unique_ptr<mutual_information::Kernel> mutual_information::make_cuda_kernel(
     const Problem&, const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Context& context) {
     refuse(context.device.index);
 }
 

@@ -1,0 +1,38 @@
+// Parameters: the options of rmsd, described once.
+#include "pleat/rmsd/rmsd.h"
+
+namespace pleat::rmsd {
+
+std::vector<Field> fields(Parameters& p) {
+    return {{.name = "precision",
+             .target = &p.precision,
+             .help = "mixed: products in float32, error up to 1e-5 angstrom; float64: up to 1e-6 "
+                     "(beside the rounding of results to float32)",
+             .choices = {"mixed", "float64"}},
+            {.name = "matrix",
+             .target = &p.matrix,
+             .help = "Pairs of rmsd.npy: condensed (i < j, as SciPy's), full (square), or none",
+             .choices = {"condensed", "full", "none"}},
+            {.name = "cutoff",
+             .target = &p.cutoff,
+             .help = "List pairs below this RMSD in neighbours.npz",
+             .unit = "angstrom",
+             .letter = 'c',
+             .least = 0,
+             .least_excluded = true,
+             .automatic = "none"},
+            {.name = "best",
+             .target = &p.best,
+             .help = "Nearest frames of each that best.npz lists; 0: none",
+             .letter = 'k',
+             .least = 0,
+             .most = 1e6},
+            {.name = "bin",
+             .target = &p.bin,
+             .help = "Width of the histogram's bins",
+             .unit = "angstrom",
+             .least = 1e-6,
+             .most = 1e6}};
+}
+
+}  // namespace pleat::rmsd

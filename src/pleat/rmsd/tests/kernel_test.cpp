@@ -1,0 +1,169 @@
+// Properties of superposed distances, and the CPU kernel against the reference.
+#include "pleat/rmsd/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/tests/random_ensemble.h"
+
+namespace pleat::rmsd {
+namespace {
+
+double worst_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    EXPECT_EQ(a.size(), b.size());
+    double worst = 0.0;
+    for (std::size_t n = 0; n < a.size(); ++n) {
+        const double difference = std::fabs(double{a[n]} - double{b[n]});
+        worst = std::isnan(difference) ? 1e9 : std::max(worst, difference);
+    }
+    return worst;
+}
+
+/// Rotated about a random axis and moved; mirrored in x first where asked for.
+void move(View<float, 2> frame, std::mt19937_64& generator, double far, bool mirrored = false) {
+    std::normal_distribution<double> normal;
+    std::array<double, 4> q{normal(generator), normal(generator), normal(generator), normal(generator)};
+    double size = 0.0;
+    for (const double part : q) size += part * part;
+    for (double& part : q) part /= std::sqrt(size);
+    const auto [w, x, y, z] = q;
+    const double m[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                            {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                            {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+    const double shift[3] = {far * normal(generator), far * normal(generator), far * normal(generator)};
+    for (Index k = 0; k < frame.extent(0); ++k) {
+        const double p[3] = {mirrored ? -frame(k, 0) : frame(k, 0), frame(k, 1), frame(k, 2)};
+        for (int axis = 0; axis < 3; ++axis)
+            frame(k, axis) = static_cast<float>(m[axis][0] * p[0] + m[axis][1] * p[1] +
+                                                m[axis][2] * p[2] + shift[axis]);
+    }
+}
+
+TEST(Kernel, AgreesWithTheReferenceOnRandomEnsembles) {
+    for (const Index atoms : {1, 2, 3, 5, 31, 70, 140, 333}) {
+        for (const double spread : {0.01, 0.5, 3.0, 20.0}) {
+            const Frames frames = centre(random_ensemble(37, atoms, spread, 5), {}, 1);
+            const std::vector<float> expected = test::reference_pairs(frames);
+            test::with_every_kernel(frames, [&](const std::string& kernel, const std::vector<float>& found) {
+                // Beside the stated errors: a float32 result is rounded.
+                const double rounding = 1e-7 * *std::max_element(expected.begin(), expected.end());
+                const double stated = kernel.starts_with("mixed") ? 1e-5 : 1e-6;
+                EXPECT_LE(worst_difference(found, expected), stated + rounding)
+                    << kernel << ", atoms " << atoms << ", spread " << spread;
+            });
+        }
+    }
+}
+
+TEST(Kernel, IsBlindToRotationAndTranslation) {
+    Array<float, 3> xyz = random_ensemble(20, 70, 1.0, 1);
+    const std::vector<float> before = test::reference_pairs(centre(xyz, {}, 1));
+    std::mt19937_64 generator(3);
+    for (Index i = 0; i < 20; ++i) move(xyz[i], generator, 10.0);
+    test::with_every_kernel(centre(xyz, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
+        EXPECT_LE(worst_difference(found, before), 2e-5) << kernel;  // moved coordinates are rounded
+    });
+}
+
+TEST(Kernel, TellsMirrorImagesApart) {
+    Array<float, 3> xyz = random_ensemble(12, 30, 2.0, 2);
+    const std::vector<float> before = test::reference_pairs(centre(xyz, {}, 1));
+    std::mt19937_64 generator(4);
+    Array<float, 3> one(Index{2}, Index{30}, Index{3});
+    for (int side = 0; side < 2; ++side) std::copy_n(xyz.data(), 90, one[side].data);
+    move(one[1], generator, 1.0, true);
+    for (Index i = 0; i < 12; ++i) move(xyz[i], generator, 1.0, true);
+    test::with_every_kernel(centre(xyz, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
+        EXPECT_LE(worst_difference(found, before), 2e-5) << kernel;
+    });
+    test::with_every_kernel(centre(one, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
+        EXPECT_GT(found[0], 1.0) << kernel;
+    });
+}
+
+TEST(Kernel, FollowsAPermutationOfFramesAndIsTheSameBothWays) {
+    const Index count = 50;
+    const Array<float, 3> xyz = random_ensemble(count, 40, 2.0, 6);
+    std::vector<Index> order(count);
+    std::iota(order.begin(), order.end(), Index{0});
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(8));
+    Array<float, 3> shuffled(count, Index{40}, Index{3});
+    for (Index i = 0; i < count; ++i) std::copy_n(xyz[order[i]].data, 120, shuffled[i].data);
+    const auto plain = test::cpu_pairs(centre(xyz, {}, 1), Precision::mixed);
+    const auto found = test::cpu_pairs(centre(shuffled, {}, 1), Precision::mixed);
+    for (Index i = 0; i < count; ++i) {
+        for (Index j = i + 1; j < count; ++j) {
+            const auto [low, high] = std::minmax(order[i], order[j]);
+            ASSERT_NEAR(found[pairs_before(i, count) + j - i - 1],
+                        plain[pairs_before(low, count) + high - low - 1], 1e-5);
+        }
+    }
+}
+
+TEST(Kernel, KeepsTheTriangleInequality) {
+    const Index count = 40;
+    const auto rmsd = test::cpu_pairs(centre(random_ensemble(count, 25, 5.0, 9), {}, 1), Precision::mixed);
+    const auto at = [&](Index i, Index j) {
+        return i == j ? 0.0f : rmsd[pairs_before(std::min(i, j), count) + std::abs(i - j) - 1];
+    };
+    for (Index i = 0; i < count; ++i)
+        for (Index j = 0; j < count; ++j)
+            for (Index k = 0; k < count; ++k) ASSERT_LE(at(i, k), at(i, j) + at(j, k) + 3e-5);
+}
+
+TEST(Kernel, GivesTheSameBitsForAnyBandsAndThreads) {
+    const Frames frames = centre(random_ensemble(211, 45, 1.0, 10), {}, 1);
+    for (const Precision precision : {Precision::mixed, Precision::float64}) {
+        const auto expected = test::cpu_pairs(frames, precision, 1, 211);
+        EXPECT_EQ(test::cpu_pairs(frames, precision, 3, 211), expected);
+        for (const Index rows : {1, 7, 48, 100})
+            EXPECT_EQ(test::cpu_pairs(frames, precision, 2, rows), expected) << rows;
+    }
+}
+
+TEST(Kernel, CopiesHaveNoDistance) {
+    Array<float, 3> xyz = random_ensemble(1, 100, 0.0, 11), copies(Index{20}, Index{100}, Index{3});
+    for (Index i = 0; i < 20; ++i) std::copy_n(xyz.data(), 300, copies[i].data);
+    test::with_every_kernel(centre(copies, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
+        EXPECT_LE(*std::max_element(found.begin(), found.end()), 1e-6) << kernel;
+    });
+}
+
+TEST(Kernel, CountsAnAtomOfWeightTwoTwice) {
+    const Array<float, 3> xyz = random_ensemble(9, 10, 2.0, 12);
+    Array<float, 3> twice(Index{9}, Index{14}, Index{3});
+    std::vector<double> weights(10, 1.0);
+    for (Index k = 0; k < 4; ++k) weights[k] = 2.0;
+    for (Index i = 0; i < 9; ++i) {
+        std::copy_n(xyz[i].data, 30, twice[i].data);
+        std::copy_n(xyz[i].data, 12, twice[i].data + 30);
+    }
+    const std::vector<float> expected = test::reference_pairs(centre(twice, {}, 1));
+    test::with_every_kernel(centre(xyz, weights, 1), [&](const std::string& kernel, const std::vector<float>& found) {
+        EXPECT_LE(worst_difference(found, expected), 1e-5) << kernel;
+    });
+}
+
+TEST(Frames, RefusesWhatIsNotFinite) {
+    Array<float, 3> xyz = random_ensemble(3, 4, 1.0, 13);
+    for (const float value : {std::nanf(""), INFINITY, 1e20f}) {
+        xyz(1, 2, 0) = value;
+        try {
+            centre(xyz, {}, 1);
+            FAIL() << value;
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find("frame 2: expected"), std::string::npos);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pleat::rmsd

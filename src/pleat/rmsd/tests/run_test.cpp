@@ -1,0 +1,168 @@
+// Runs of rmsd: matrices, histogram, neighbours, best frames, and going on after a stop.
+#include "pleat/rmsd/rmsd.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/tests/random_ensemble.h"
+
+namespace pleat::rmsd {
+namespace {
+
+constexpr Index kFrames = 1500, kAtoms = 6;  // two bands of rows
+
+const Array<float, 3>& ensemble() {
+    static const Array<float, 3> xyz = random_ensemble(kFrames, kAtoms, 1.0, 21);
+    return xyz;
+}
+
+const std::vector<float>& truth() {
+    static const std::vector<float> pairs =
+        test::cpu_pairs(centre(ensemble(), {}, 1), Precision::mixed);
+    return pairs;
+}
+
+float truth_of(Index i, Index j) {
+    return i == j ? 0.0f : truth()[pairs_before(std::min(i, j), kFrames) + std::abs(i - j) - 1];
+}
+
+Context one_thread() {
+    Context context;
+    context.threads = 1;
+    return context;
+}
+
+TEST(Run, WritesTheCondensedAndTheFullMatrix) {
+    const pleat::test::TemporaryFolder folder;
+    Parameters parameters;
+    run(ensemble(), {}, parameters, one_thread(), folder / "condensed.npy");
+    const NpyArray condensed = read_npy(folder / "condensed.npy");
+    EXPECT_EQ(condensed.dtype, "<f4");
+    EXPECT_EQ(condensed.shape, std::vector<Index>({kFrames * (kFrames - 1) / 2}));
+    EXPECT_EQ(condensed.as<float>("rmsd"), truth());
+    parameters.matrix = "full";
+    run(ensemble(), {}, parameters, one_thread(), folder / "full.npy");
+    const NpyArray full = read_npy(folder / "full.npy");
+    EXPECT_EQ(full.shape, std::vector<Index>({kFrames, kFrames}));
+    const std::vector<float> values = full.as<float>("rmsd");
+    for (Index i = 0; i < kFrames; ++i)
+        for (Index j = 0; j < kFrames; ++j) ASSERT_EQ(values[i * kFrames + j], truth_of(i, j));
+    EXPECT_EQ(folder.names().size(), 2U) << "tiles stayed";
+}
+
+TEST(Run, SumsUpTheSameWithAndWithoutAMatrix) {
+    const pleat::test::TemporaryFolder folder;
+    Parameters parameters;
+    parameters.cutoff = 1.9;
+    parameters.best = 3;
+    const Result with = run(ensemble(), {}, parameters, one_thread(), folder / "rmsd.npy");
+    parameters.matrix = "none";
+    const Result without = run(ensemble(), {}, parameters, one_thread(), {});
+    for (const Result* result : {&with, &without}) {
+        EXPECT_EQ(result->pairs, kFrames * (kFrames - 1) / 2);
+        EXPECT_EQ(result->least, *std::min_element(truth().begin(), truth().end()));
+        EXPECT_EQ(result->most, *std::max_element(truth().begin(), truth().end()));
+        std::vector<std::int64_t> histogram(result->histogram.size());
+        for (const float value : truth()) ++histogram.at(static_cast<std::size_t>(value / 0.05));
+        EXPECT_EQ(result->histogram, histogram);
+        EXPECT_GT(result->histogram.back(), 0);
+    }
+    EXPECT_EQ(with.neighbours.indices, without.neighbours.indices);
+    EXPECT_TRUE(std::equal(with.best.indices.begin(), with.best.indices.end(),
+                           without.best.indices.begin()));
+    EXPECT_EQ(with.mean, without.mean);
+}
+
+TEST(Run, ListsNeighboursAndTheBest) {
+    Parameters parameters;
+    parameters.matrix = "none";
+    parameters.cutoff = 1.7;
+    parameters.best = 4;
+    const Result result = run(ensemble(), {}, parameters, one_thread(), {});
+    ASSERT_EQ(result.neighbours.starts.size(), static_cast<std::size_t>(kFrames) + 1);
+    ASSERT_GT(result.neighbours.indices.size(), 0U);
+    for (Index i = 0; i < kFrames; ++i) {
+        std::vector<std::int32_t> near;
+        std::vector<std::pair<float, Index>> others;
+        for (Index j = 0; j < kFrames; ++j) {
+            if (j != i && truth_of(i, j) < 1.7f) near.push_back(static_cast<std::int32_t>(j));
+            if (j != i) others.emplace_back(truth_of(i, j), j);
+        }
+        const auto first = result.neighbours.indices.begin() + result.neighbours.starts[i];
+        const auto last = result.neighbours.indices.begin() + result.neighbours.starts[i + 1];
+        ASSERT_EQ(std::vector<std::int32_t>(first, last), near) << i;
+        std::sort(others.begin(), others.end());
+        for (Index rank = 0; rank < 4; ++rank) {
+            ASSERT_EQ(result.best.indices(i, rank), others[rank].second);
+            ASSERT_EQ(result.best.rmsd(i, rank), others[rank].first);
+        }
+    }
+}
+
+struct StopAtOnce final : Progress {
+    void update(std::string_view, std::int64_t, std::int64_t, std::string_view note) override {
+        resumed = resumed || note == "resumed";
+    }
+    bool cancelled() override { return stops; }
+    void message(std::string_view) override {}
+    bool stops = true, resumed = false;
+};
+
+TEST(Run, GoesOnAfterAStopWithTheSameBits) {
+    const pleat::test::TemporaryFolder folder;
+    StopAtOnce progress;
+    Context context = one_thread();
+    context.progress = &progress;
+    context.checkpoint = folder / "tiles.bin";
+    EXPECT_THROW(run(ensemble(), {}, {}, context, folder / "rmsd.npy"), Cancelled);
+    EXPECT_FALSE(std::filesystem::exists(folder / "rmsd.npy"));
+    progress.stops = false;
+    run(ensemble(), {}, {}, context, folder / "rmsd.npy");
+    EXPECT_TRUE(progress.resumed);
+    EXPECT_EQ(read_npy(folder / "rmsd.npy").as<float>("rmsd"), truth());
+    Parameters other;
+    other.precision = "float64";
+    EXPECT_THROW(run(ensemble(), {}, other, context, folder / "rmsd.npy"), InputError);
+}
+
+TEST(Run, OneFrameHasNoPairs) {
+    const pleat::test::TemporaryFolder folder;
+    const Array<float, 3> one = random_ensemble(1, 5, 1.0, 3);
+    Parameters parameters;
+    parameters.best = 2;
+    parameters.cutoff = 1;
+    const Result result = run(one, {}, parameters, one_thread(), folder / "rmsd.npy");
+    EXPECT_EQ(result.pairs, 0);
+    EXPECT_EQ(result.mean, 0.0);
+    EXPECT_EQ(read_npy(folder / "rmsd.npy").shape, std::vector<Index>({0}));
+}
+
+TEST(Run, RefusesWhatMakesNoSense) {
+    const auto refused = [](View<const float, 3> xyz, std::vector<double> weights) {
+        Parameters parameters;
+        parameters.matrix = "none";
+        EXPECT_THROW(run(xyz, weights, parameters, one_thread(), {}), InputError);
+    };
+    refused({ensemble().data(), 100, 4, 2}, {});
+    refused({ensemble().data(), 0, 4, 3}, {});
+    refused({ensemble().data(), 4, 0, 3}, {});
+    refused(ensemble(), {1.0, 2.0});
+    refused(ensemble(), std::vector<double>(kAtoms, 0.0));
+    refused(ensemble(), std::vector<double>(kAtoms, -1.0));
+    refused(ensemble(), std::vector<double>(kAtoms, std::nan("")));
+    EXPECT_THROW(run(ensemble(), {}, {}, one_thread(), {}), UsageError);
+    Parameters wrong;
+    wrong.cutoff = -1;
+    EXPECT_THROW(run(ensemble(), {}, wrong, one_thread(), {}), UsageError);
+}
+
+}  // namespace
+}  // namespace pleat::rmsd
