@@ -139,7 +139,7 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
                       .force = options.run.force});
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
     context.progress = &run.watch(shown.get());
-    context.checkpoint = run.checkpoint("tiles.bin");
+    context.checkpoint = run.checkpoint("checkpoint.tiles");
     run.parameters(result_fields(options));
     for (const Citation& citation : rmsd::citations()) run.cite(citation);
     run.stage("read");

@@ -6,6 +6,7 @@
 #include "pleat/core/context.h"
 #include "pleat/core/sweep.h"
 #include "pleat/rmsd/frames.h"
+#include "pleat/rmsd/host_device.h"
 
 namespace pleat::rmsd {
 
@@ -18,7 +19,7 @@ struct Problem {
 };
 
 /// Pairs i < j of `frames` frames, in the condensed order: (0, 1), (0, 2), ..., (1, 2), ...
-constexpr Index pairs_before(Index row, Index frames) {
+PLEAT_HOST_DEVICE constexpr Index pairs_before(Index row, Index frames) {
     return row * frames - row * (row + 1) / 2;
 }
 

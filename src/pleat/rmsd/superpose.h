@@ -4,12 +4,7 @@
 #include <cmath>
 
 #include "pleat/core/view.h"
-
-#ifdef __CUDACC__
-#define PLEAT_HOST_DEVICE __host__ __device__
-#else
-#define PLEAT_HOST_DEVICE
-#endif
+#include "pleat/rmsd/host_device.h"
 
 namespace pleat::rmsd {
 
