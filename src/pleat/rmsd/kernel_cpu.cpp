@@ -38,11 +38,8 @@ public:
 private:
     void block(Block rows, Index panel, BlockScratch& scratch, Index band_first, float* rmsd) {
         rmsd_block(packed_, rows, panel, tolerance_, scratch);
+        settle(rows.first, panel, scratch);
         const Index count = frames_.frame_count(), last = std::min(count, (panel + 1) * kPanel);
-        for (const auto& [row, lane] : scratch.doubtful) {
-            const Index i = rows.first + row, j = panel * kPanel + lane;
-            if (j > i && j < count) scratch.rmsd(row, lane) = certain(i, j);
-        }
         for (Index row = 0; row < rows.count; ++row) {
             const Index i = rows.first + row, j = std::max(i + 1, panel * kPanel);
             if (j >= last) continue;
@@ -50,6 +47,29 @@ private:
             std::memcpy(rmsd + place, &scratch.rmsd(row, j - panel * kPanel),
                         static_cast<std::size_t>(last - j) * sizeof(float));
         }
+    }
+
+    /// Doubtful pairs again in float64, and what is doubtful then from rotated coordinates. A pair's value
+    /// does not depend on which others it is solved with.
+    void settle(Index first, Index panel, BlockScratch& scratch) const {
+        FramePair pairs[kPanel];
+        float* places[kPanel];
+        int count = 0;
+        const auto solve = [&] {
+            float found[kPanel];
+            const std::uint32_t doubtful = rmsd_pairs(frames_, pairs, count, tolerance_, found);
+            for (int n = 0; n < count; ++n)
+                *places[n] = (doubtful >> n & 1) != 0 ? certain(pairs[n].i, pairs[n].j) : found[n];
+            count = 0;
+        };
+        for (const auto& [row, lane] : scratch.doubtful) {
+            const Index i = first + row, j = panel * kPanel + lane;
+            if (j <= i || j >= frames_.frame_count()) continue;
+            pairs[count] = {i, j};
+            places[count] = &scratch.rmsd(row, lane);
+            if (++count == kPanel) solve();
+        }
+        if (count > 0) solve();
     }
 
     float certain(Index i, Index j) const {

@@ -39,15 +39,15 @@ struct Sums {
 
     template <class D, class T>
     HWY_INLINE void add(D d, const T* HWY_RESTRICT p, V qx, V qy, V qz) {
-        const V x = hn::Set(d, p[0]);
+        add(hn::Set(d, p[0]), hn::Set(d, p[1]), hn::Set(d, p[2]), qx, qy, qz);
+    }
+    HWY_INLINE void add(V x, V y, V z, V qx, V qy, V qz) {
         xx = hn::MulAdd(x, qx, xx);
         xy = hn::MulAdd(x, qy, xy);
         xz = hn::MulAdd(x, qz, xz);
-        const V y = hn::Set(d, p[1]);
         yx = hn::MulAdd(y, qx, yx);
         yy = hn::MulAdd(y, qy, yy);
         yz = hn::MulAdd(y, qz, yz);
-        const V z = hn::Set(d, p[2]);
         zx = hn::MulAdd(z, qx, zx);
         zy = hn::MulAdd(z, qy, zy);
         zz = hn::MulAdd(z, qz, zz);
@@ -113,6 +113,26 @@ HWY_INLINE void multiply(const Packed<T>& packed, Block rows, Index panel, doubl
             for (Index lane = 0; lane < kPanel; lane += lanes)
                 add_products<1>(d, p + row * row_size, row_size, q + lane, count,
                                 to + row * 9 * kPanel + lane);
+    }
+}
+
+/// The covariance of one pair of frames [axis, atom], atoms side by side in vectors, at `to` and every
+/// kPanel after it.
+HWY_INLINE void multiply_pair(const double* HWY_RESTRICT p, const double* HWY_RESTRICT q, Index atoms,
+                              double* HWY_RESTRICT to) {
+    const Doubles d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    Sums<Vector> s(d);
+    Index k = 0;
+    for (; k + lanes <= atoms; k += lanes)
+        s.add(hn::LoadU(d, p + k), hn::LoadU(d, p + atoms + k), hn::LoadU(d, p + 2 * atoms + k),
+              hn::LoadU(d, q + k), hn::LoadU(d, q + atoms + k), hn::LoadU(d, q + 2 * atoms + k));
+    const Vector* const all[9] = {&s.xx, &s.xy, &s.xz, &s.yx, &s.yy, &s.yz, &s.zx, &s.zy, &s.zz};
+    for (int entry = 0; entry < 9; ++entry) {
+        double sum = hn::GetLane(hn::SumOfLanes(d, *all[entry]));
+        for (Index rest = k; rest < atoms; ++rest)
+            sum += p[entry / 3 * atoms + rest] * q[entry % 3 * atoms + rest];
+        to[entry * kPanel] = sum;
     }
 }
 
@@ -188,42 +208,54 @@ constexpr double kStep = 3e-9, kSlope = 1e-4;
 constexpr double kRounding = 5e-15;
 constexpr int kMostSteps = 12;
 
-HWY_INLINE void solve_row(const double* HWY_RESTRICT covariance, const double* HWY_RESTRICT row_terms,
-                          const double* HWY_RESTRICT column_terms,
-                          const double* HWY_RESTRICT self, const double* HWY_RESTRICT inverse,
-                          const double* HWY_RESTRICT spread, const double (&row)[3],
-                          const Limits& limits, double* HWY_RESTRICT squares,
-                          double* HWY_RESTRICT doubts) {
+/// What the solver knows of the frames of one side, [lane].
+struct Side {
+    const double* self;
+    const double* inverse;
+    const double* spread;
+};
+
+/// Solves kPanel pairs.
+HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_RESTRICT row_terms,
+                      const double* HWY_RESTRICT column_terms, const Side& p_side, const Side& q_side,
+                      const Limits& limits, double* HWY_RESTRICT values,
+                      double* HWY_RESTRICT doubts) {
     const Doubles d;
     constexpr Index kLanes = HWY_LANES(double) < kPanel ? HWY_LANES(double) : kPanel;
     constexpr int kVectors = kPanel / kLanes, kTogether = kVectors < 2 ? 1 : 2;
     for (int first = 0; first < kVectors; first += kTogether) {
         const Index at0 = first * kLanes, at1 = (first + kTogether - 1) * kLanes;
-        const Vector scale0 = hn::Mul(hn::Set(d, row[1]), hn::Load(d, inverse + at0));
-        const Vector scale1 = hn::Mul(hn::Set(d, row[1]), hn::Load(d, inverse + at1));
+        const Vector scale0 = hn::Mul(hn::Load(d, p_side.inverse + at0), hn::Load(d, q_side.inverse + at0));
+        const Vector scale1 = hn::Mul(hn::Load(d, p_side.inverse + at1), hn::Load(d, q_side.inverse + at1));
         const Quartic p0 = load_quartic(covariance + at0, row_terms, column_terms + at0, scale0);
         const Quartic p1 = load_quartic(covariance + at1, row_terms, column_terms + at1, scale1);
         Vector x0 = p0.start(), x1 = p1.start(), step0 = x0, step1 = x1;
+        // A lane that has arrived stays, so that its value does not depend on the lanes beside it. NaN
+        // counts as arrived.
+        const Vector arrived = hn::Set(d, kStep);
+        auto goes0 = hn::Eq(x0, x0), goes1 = hn::Eq(x1, x1);
         for (int n = 0; n < kMostSteps; ++n) {
-            step0 = p0.step(x0);
-            step1 = p1.step(x1);
+            step0 = hn::IfThenElseZero(goes0, p0.step(x0));
+            step1 = hn::IfThenElseZero(goes1, p1.step(x1));
             x0 = hn::Sub(x0, step0);
             x1 = hn::Sub(x1, step1);
             // Rounding makes steps of either sign at a multiple root.
-            if (hn::AllTrue(d, hn::Lt(hn::Max(hn::Abs(step0), hn::Abs(step1)), hn::Set(d, kStep))))
-                break;
+            goes0 = hn::Ge(hn::Abs(step0), arrived);
+            goes1 = hn::Ge(hn::Abs(step1), arrived);
+            if (hn::AllFalse(d, hn::Or(goes0, goes1))) break;
         }
         const auto finish = [&](Vector x, Vector step, const Quartic& p, Index at) {
             const Vector slope = p.slope(x);
-            const Vector other = hn::Load(d, self + at);
-            const Vector size = hn::Sqrt(hn::Mul(hn::Set(d, row[0]), other));
+            const Vector own = hn::Load(d, p_side.self + at), other = hn::Load(d, q_side.self + at);
+            const Vector size = hn::Sqrt(hn::Mul(own, other));
             const Vector reached = hn::Mul(hn::Add(x, x), size);
-            const Vector difference = hn::Sub(hn::Add(hn::Set(d, row[0]), other), reached);
+            const Vector difference = hn::Sub(hn::Add(own, other), reached);
             const Vector per_weight = hn::Set(d, 1.0 / limits.weight);
             const Vector square = hn::Mul(hn::Max(difference, hn::Zero(d)), per_weight);
             const Vector root_error = hn::Div(hn::Set(d, kRounding), slope);
-            const Vector product = hn::Mul(hn::Set(d, limits.product_error * row[2]),
-                                           hn::Load(d, spread + at));
+            const Vector product =
+                hn::Mul(hn::Set(d, limits.product_error),
+                        hn::Mul(hn::Load(d, p_side.spread + at), hn::Load(d, q_side.spread + at)));
             // Half of the error of the mean square.
             const Vector error =
                 hn::Mul(hn::MulAdd(root_error, size, product), per_weight);
@@ -232,7 +264,7 @@ HWY_INLINE void solve_row(const double* HWY_RESTRICT covariance, const double* H
             const auto certain =
                 hn::And(hn::And(hn::Lt(error, allowed), hn::Gt(slope, hn::Set(d, kSlope))),
                         hn::Lt(hn::Abs(step), hn::Set(d, kStep)));
-            hn::Store(hn::Sqrt(square), d, squares + at);
+            hn::Store(hn::Sqrt(square), d, values + at);
             hn::Store(hn::IfThenElse(certain, hn::Zero(d), hn::Set(d, 1.0)), d, doubts + at);
         };
         finish(x0, step0, p0, at0);
@@ -240,31 +272,64 @@ HWY_INLINE void solve_row(const double* HWY_RESTRICT covariance, const double* H
     }
 }
 
+/// The error of a sum of products in units of both spreads. Each addition rounds a sum of up to a chunk's
+/// products; such sums grow evenly and roundings add up at random. Twice this estimate was never exceeded
+/// in trials (README.md).
+template <class T>
+double product_error(Index atoms, Index chunk) {
+    const double added = static_cast<double>(std::is_same_v<T, float> ? std::min(chunk, atoms) : atoms);
+    const double unit = 0.5 * std::numeric_limits<T>::epsilon();
+    return 2.0 * unit * (0.5 * added + 1.0) / std::sqrt(static_cast<double>(atoms));
+}
+
 template <class T>
 void rmsd_of(const Packed<T>& packed, Block rows, Index panel, double tolerance,
              BlockScratch& scratch) {
     multiply(packed, rows, panel, scratch.covariance.data());
     scratch.doubtful.clear();
-    // Each addition rounds a sum of up to a chunk's products; such sums grow evenly and roundings add up
-    // at random. Twice this estimate was never exceeded in trials (README.md).
-    const double atoms = static_cast<double>(packed.atoms);
-    const double chunk = std::is_same_v<T, float> ? std::min(static_cast<double>(chunk_of(packed.atoms)), atoms) : atoms;
-    const double unit = 0.5 * std::numeric_limits<T>::epsilon();
-    const Limits limits{tolerance, 2.0 * unit * (0.5 * chunk + 1.0) / std::sqrt(atoms), packed.weight};
-    alignas(64) double values[kPanel], doubts[kPanel];
+    const Limits limits{tolerance, product_error<T>(packed.atoms, chunk_of(packed.atoms)),
+                        packed.weight};
+    alignas(64) double values[kPanel], doubts[kPanel], of_row[3][kPanel];
     const Index from = panel * kPanel;
+    const Side columns{packed.self.data() + from, packed.inverse.data() + from,
+                       packed.spread.data() + from};
     for (Index row = 0; row < rows.count; ++row) {
         const Index i = rows.first + row;
-        const double of_row[3] = {packed.self[i], packed.inverse[i], packed.spread[i]};
-        solve_row(scratch.covariance.data() + row * 9 * kPanel, packed.row_terms[i].data,
-                  packed.column_terms[panel].data, packed.self.data() + from,
-                  packed.inverse.data() + from, packed.spread.data() + from, of_row, limits, values,
-                  doubts);
+        std::fill_n(of_row[0], kPanel, packed.self[i]);
+        std::fill_n(of_row[1], kPanel, packed.inverse[i]);
+        std::fill_n(of_row[2], kPanel, packed.spread[i]);
+        solve(scratch.covariance.data() + row * 9 * kPanel, packed.row_terms[i].data,
+              packed.column_terms[panel].data, {of_row[0], of_row[1], of_row[2]}, columns, limits,
+              values, doubts);
         for (Index lane = 0; lane < kPanel; ++lane) {
             scratch.rmsd(row, lane) = static_cast<float>(values[lane]);
             if (doubts[lane] != 0.0) scratch.doubtful.emplace_back(row, lane);
         }
     }
+}
+
+std::uint32_t rmsd_listed(const Frames& frames, const FramePair* pairs, int count, double tolerance,
+                          float* rmsd) {
+    const Index atoms = frames.atom_count();
+    alignas(64) double covariance[9 * kPanel] = {}, none[9 * kPanel] = {}, self[2][kPanel] = {},
+                       inverse[2][kPanel] = {}, root[2][kPanel] = {}, values[kPanel], doubts[kPanel];
+    for (int n = 0; n < count; ++n) {
+        multiply_pair(frames.frame(pairs[n].i), frames.frame(pairs[n].j), atoms, covariance + n);
+        for (int side = 0; side < 2; ++side) {
+            self[side][n] = frames.self[side == 0 ? pairs[n].i : pairs[n].j];
+            root[side][n] = std::sqrt(self[side][n]);
+            inverse[side][n] = self[side][n] > 0 ? 1.0 / root[side][n] : 0.0;
+        }
+    }
+    const Limits limits{tolerance, product_error<double>(atoms, atoms), frames.weight};
+    solve(covariance, none, none, {self[0], inverse[0], root[0]}, {self[1], inverse[1], root[1]}, limits,
+          values, doubts);
+    std::uint32_t doubtful = 0;
+    for (int n = 0; n < count; ++n) {
+        rmsd[n] = static_cast<float>(values[n]);
+        if (doubts[n] != 0.0) doubtful |= std::uint32_t{1} << n;
+    }
+    return doubtful;
 }
 
 void rmsd_floats(const Packed<float>& packed, Block rows, Index panel, double tolerance,
@@ -284,6 +349,7 @@ namespace pleat::rmsd {
 namespace {
 
 HWY_EXPORT(rmsd_floats);
+HWY_EXPORT(rmsd_listed);
 HWY_EXPORT(rmsd_doubles);
 
 }  // namespace
@@ -295,6 +361,11 @@ void rmsd_block(const Packed<float>& packed, Block rows, Index panel, double tol
 void rmsd_block(const Packed<double>& packed, Block rows, Index panel, double tolerance,
                 BlockScratch& scratch) {
     HWY_DYNAMIC_DISPATCH(rmsd_doubles)(packed, rows, panel, tolerance, scratch);
+}
+
+std::uint32_t rmsd_pairs(const Frames& frames, const FramePair* pairs, int count, double tolerance,
+                         float* rmsd) {
+    return HWY_DYNAMIC_DISPATCH(rmsd_listed)(frames, pairs, count, tolerance, rmsd);
 }
 
 }  // namespace pleat::rmsd

@@ -1,6 +1,7 @@
 // Pair block: the product and the solver of a block of rows and a panel of columns.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -26,5 +27,14 @@ void rmsd_block(const Packed<float>& packed, Block rows, Index panel, double tol
                 BlockScratch& scratch);
 void rmsd_block(const Packed<double>& packed, Block rows, Index panel, double tolerance,
                 BlockScratch& scratch);
+
+struct FramePair {
+    Index i, j;
+};
+
+/// RMSD of up to kPanel pairs in float64, from the frames themselves. Returns a bit for each that is
+/// doubtful still.
+std::uint32_t rmsd_pairs(const Frames& frames, const FramePair* pairs, int count, double tolerance,
+                         float* rmsd);
 
 }  // namespace pleat::rmsd

@@ -8,7 +8,7 @@
 
 namespace pleat::rmsd {
 
-/// [frame, atom, axis]: a walk of steps of 2 angstrom a axis, each atom moved by `spread` a axis.
+/// [frame, atom, axis]: a walk of steps of 2 angstrom along each axis, each atom moved by `spread`.
 inline Array<float, 3> random_ensemble(Index frames, Index atoms, double spread, std::uint64_t seed) {
     std::mt19937_64 generator(seed);
     std::normal_distribution<double> normal;
