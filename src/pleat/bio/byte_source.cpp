@@ -1,61 +1,23 @@
 // Byte sources: opening, and cutting the decoded bytes into lines.
 #include "pleat/bio/byte_source.h"
 
-#include <cerrno>
 #include <cstring>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "pleat/bio/decoder.h"
+#include "pleat/bio/open_descriptor.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
-
-namespace {
-
-/// Owns a file descriptor; standard input is left open.
-struct Descriptor {
-    int number = -1;
-    explicit Descriptor(int file) : number(file) {}
-    ~Descriptor() {
-        if (number > STDIN_FILENO) ::close(number);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-};
-
-int open_file(const std::filesystem::path& path) {
-    if (path == "-") return STDIN_FILENO;
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const int reason = errno;
-    struct stat about = {};
-    if (file >= 0 && ::fstat(file, &about) == 0 && S_ISDIR(about.st_mode)) {
-        ::close(file);
-        throw InputError(path.string(), 0, "expected a file, found a directory");
-    }
-    if (file < 0 && reason == ENOENT) {
-        throw InputError(path.string(), 0, "expected a file, found nothing of that name");
-    }
-    if (file < 0) {
-        throw InputError(path.string(), 0,
-                         fmt::format("expected a readable file, found: {}", std::strerror(reason)));
-    }
-    return file;
-}
-
-}  // namespace
 
 struct ByteSource::Implementation {
     static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
     std::string name;
     Index most_bytes;
-    Descriptor descriptor;
+    OpenDescriptor descriptor;
     Decoder decoder;
     std::vector<char> buffer = std::vector<char>(std::size_t{1} << 18);
     std::size_t first = 0;  // the unused part of `buffer`: [first, last)
@@ -67,11 +29,22 @@ struct ByteSource::Implementation {
     bool held = false;
     bool after_return = false;  // the line before ended in CR: an LF that follows belongs to it
 
-    Implementation(std::string called, Index most, int file, std::string_view memory)
+    Implementation(std::string called, Index most, const std::filesystem::path& path)
         : name(std::move(called)),
           most_bytes(most),
-          descriptor(file),
-          decoder(StoredBytes{file, memory}) {
+          descriptor(path),
+          decoder(StoredBytes{descriptor.number(), {}}) {
+        open();
+    }
+    Implementation(std::string called, Index most, std::string_view memory)
+        : name(std::move(called)),
+          most_bytes(most),
+          descriptor(-1),
+          decoder(StoredBytes{-1, memory}) {
+        open();
+    }
+
+    void open() {
         while (last < 3 && refill()) {
         }
         const std::string_view start(buffer.data(), last);
@@ -154,12 +127,11 @@ struct ByteSource::Implementation {
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path, Index most_bytes)
-    : implementation_(std::make_unique<Implementation>(
-          path == "-" ? "stdin" : path.string(), most_bytes, open_file(path), std::string_view())) {
-}
+    : implementation_(std::make_unique<Implementation>(path == "-" ? "stdin" : path.string(),
+                                                       most_bytes, path)) {}
 
 ByteSource::ByteSource(std::string name, std::string_view bytes, Index most_bytes)
-    : implementation_(std::make_unique<Implementation>(std::move(name), most_bytes, -1, bytes)) {}
+    : implementation_(std::make_unique<Implementation>(std::move(name), most_bytes, bytes)) {}
 
 ByteSource::~ByteSource() = default;
 

@@ -1,0 +1,129 @@
+// Frame readers: telling the format by content, and what all readers of bytes share.
+#include "pleat/bio/frame_reader.h"
+
+#include <fmt/format.h>
+
+#include "pleat/bio/byte_source.h"
+#include "pleat/bio/model_frames.h"
+#include "pleat/bio/trajectory_frames.h"
+#include "pleat/core/array.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+enum class Format { text, npy, dcd, xtc, trr, netcdf };
+
+Format format_of(ByteReader& bytes) {
+    const std::string_view start = bytes.peek(16);
+    const auto holds = [&](std::size_t at, std::string_view magic) {
+        return start.size() >= at + magic.size() && start.substr(at, magic.size()) == magic;
+    };
+    if (start.empty()) throw InputError(bytes.name(), 0, "expected coordinates, found no bytes");
+    if (holds(0, "\x93NUMPY")) return Format::npy;
+    if (holds(4, "CORD") || holds(8, "CORD") || holds(4, "VELD")) return Format::dcd;
+    if (holds(0, std::string_view("\0\0\x07\xcb", 4)) ||
+        holds(0, std::string_view("\0\0\x07\xe7", 4))) {
+        return Format::xtc;
+    }
+    if (holds(0, "\x89HDF")) {
+        throw InputError(bytes.name(), 0,
+                         "expected NetCDF-3 or another format of trajectories, found HDF5 or "
+                         "NetCDF-4: convert it first (cpptraj, or nccopy -k classic)");
+    }
+    if (start.find('\0') != std::string_view::npos) {
+        throw InputError(bytes.name(), 0,
+                         "expected PDB, mmCIF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
+                         "binary data");
+    }
+    return Format::text;
+}
+
+bool is_mmcif(ByteSource& source) {
+    std::string_view line;
+    while (source.next(line)) {
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first == std::string_view::npos || line[first] == '#') continue;
+        source.hold();
+        const std::string_view word = line.substr(first, 5);
+        return word == "data_" || word == "DATA_";
+    }
+    throw InputError(source.name(), 0, "expected a PDB or mmCIF file, found no text");
+}
+
+std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source) {
+    if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
+    return std::make_unique<PdbFrames>(std::move(source));
+}
+
+/// Null for text, which is read line by line instead.
+std::unique_ptr<FrameReader> open_binary(std::unique_ptr<ByteReader> bytes) {
+    switch (format_of(*bytes)) {
+        case Format::npy: return open_npy_frames(std::move(bytes));
+        case Format::dcd: return open_dcd_frames(std::move(bytes));
+        case Format::xtc: return open_xtc_frames(std::move(bytes));
+        default: break;
+    }
+    return nullptr;
+}
+
+// PDB files of many models are read one model at a time: no bound but the disk's.
+constexpr Index kMostText = Index{1} << 44;
+
+}  // namespace
+
+bool FrameReader::skip() {
+    Array<float, 2> unused(3, atom_count());
+    return next(unused);
+}
+
+void TrajectoryFrames::fail(std::string_view text) const {
+    throw InputError(bytes_->name(), 0, text);
+}
+
+void TrajectoryFrames::fail_in_frame(std::string_view text) const {
+    fail(fmt::format("frame {}: {}", frames_ + 1, text));
+}
+
+const std::vector<char>& TrajectoryFrames::frame_bytes(std::size_t size) {
+    const std::size_t found = bytes_->read(buffer_, size);
+    if (found < size) {
+        fail_in_frame(fmt::format("expected {} more bytes, found {} (cut short)", size, found));
+    }
+    return buffer_;
+}
+
+void TrajectoryFrames::compare_announced(Index announced) {
+    if (announced == frames_) return;
+    notes_.push_back(fmt::format("{}: the header announces {} frames, the file holds {}",
+                                 bytes_->name(), announced, frames_));
+}
+
+std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path) {
+    if (path == "-") {
+        throw UsageError("expected files of coordinates, found '-': standard input is read once");
+    }
+    if (auto reader = open_binary(std::make_unique<ByteReader>(path))) return reader;
+    return open_text(std::make_unique<ByteSource>(path, kMostText));
+}
+
+std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes) {
+    if (auto reader = open_binary(std::make_unique<ByteReader>(name, bytes))) return reader;
+    return open_text(std::make_unique<ByteSource>(name, bytes, kMostText));
+}
+
+Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes) {
+    const std::unique_ptr<FrameReader> reader = open_frames(path);
+    if (reader->topology() == nullptr) {
+        throw InputError(
+            path.string(), 0,
+            fmt::format("expected a topology (PDB or mmCIF file), found {}", reader->format()));
+    }
+    if (notes != nullptr) {
+        notes->insert(notes->end(), reader->notes().begin(), reader->notes().end());
+    }
+    return *reader->topology();
+}
+
+}  // namespace pleat

@@ -1,0 +1,101 @@
+// NPY frames: an array [frame, atom, 3] of floats or doubles, in angstrom.
+#include <fmt/format.h>
+
+#include "pleat/bio/trajectory_frames.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/npy_header.h"
+
+namespace pleat {
+
+namespace {
+
+class NpyFrames : public TrajectoryFrames {
+public:
+    explicit NpyFrames(std::unique_ptr<ByteReader> bytes) : TrajectoryFrames(std::move(bytes)) {
+        read_header();
+        if (header_.shape.size() != 3 || header_.shape[2] != 3) {
+            fail(fmt::format("expected an array [frame, atom, 3], found shape ({})",
+                             fmt::join(header_.shape, ", ")));
+        }
+        if (header_.dtype[1] != 'f') {
+            fail(fmt::format("expected floats of 4 or 8 bytes, found element type '{}'",
+                             header_.dtype));
+        }
+        count_ = header_.shape[0];
+        atoms_ = header_.shape[1];
+        if (header_.fortran_order) read_whole();
+    }
+
+    std::string_view format() const override { return "NPY"; }
+
+    bool next(View<float, 2> frame) override {
+        if (frames_ == count_) {
+            check_end();
+            return false;
+        }
+        const char* at = row();
+        const bool big = header_.dtype[0] == '>';
+        const std::size_t width = header_.element_bytes;
+        for (Index atom = 0; atom < atoms_; ++atom) {
+            for (Index axis = 0; axis < 3; ++axis, at += width) {
+                frame(axis, atom) = width == 4 ? stored_number<float>(at, big)
+                                               : static_cast<float>(stored_number<double>(at, big));
+            }
+        }
+        ++frames_;
+        return true;
+    }
+
+private:
+    std::size_t row_bytes() const {
+        return static_cast<std::size_t>(3 * atoms_) * header_.element_bytes;
+    }
+
+    void read_header() {
+        std::vector<char> start;
+        const auto at = [&](std::size_t i) {
+            return i < start.size() ? static_cast<unsigned char>(start[i]) : 0u;
+        };
+        const std::string_view prefix = bytes_->peek(12);
+        start.assign(prefix.begin(), prefix.end());
+        const bool first_version = at(6) == 1;
+        std::size_t length = at(8) | at(9) << 8;
+        if (!first_version) length |= std::size_t{at(10)} << 16 | std::size_t{at(11)} << 24;
+        bytes_->read(start, length + (first_version ? 10 : 12));
+        header_bytes_.assign(start.begin(), start.end());
+        header_ = read_npy_header(header_bytes_, bytes_->name());
+    }
+
+    /// Axes in the other order: the frames lie all over the file.
+    void read_whole() {
+        std::vector<char> data;
+        bytes_->read(data, header_.data_bytes);
+        std::vector<std::uint8_t> all = header_bytes_;
+        all.insert(all.end(), data.begin(), data.end());
+        whole_ = parse_npy(std::move(all), bytes_->name()).bytes;
+        header_.dtype[0] = '<';
+    }
+
+    const char* row() {
+        if (!header_.fortran_order) return frame_bytes(row_bytes()).data();
+        return reinterpret_cast<const char*>(whole_.data()) +
+               static_cast<std::size_t>(frames_) * row_bytes();
+    }
+
+    void check_end() {
+        if (bytes_->at_end()) return;
+        fail(fmt::format("expected the end of the file after {} frames, found more bytes", count_));
+    }
+
+    NpyHeader header_;
+    std::vector<std::uint8_t> header_bytes_, whole_;
+    Index count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameReader> open_npy_frames(std::unique_ptr<ByteReader> bytes) {
+    return std::make_unique<NpyFrames>(std::move(bytes));
+}
+
+}  // namespace pleat

@@ -1,0 +1,235 @@
+// Ensembles of PDB, mmCIF and NPY files that the tests write: frames, alternates, matching, ranges.
+#include "pleat/bio/ensemble.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pleat/bio/ensemble_files.h"
+#include "pleat/bio/tests/packed.h"
+#include "pleat/bio/tests/refusal.h"
+#include "pleat/bio/tests/scratch_file.h"
+#include "pleat/bio/tests/structure_text.h"
+#include "pleat/core/npy.h"
+
+namespace {
+
+using namespace pleat;
+using pleat::test::AtomText;
+using pleat::test::cif_line;
+using pleat::test::kCifHeader;
+using pleat::test::pdb_line;
+using pleat::testing::refusal;
+using pleat::testing::ScratchFolder;
+
+constexpr auto kHas = [](const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+};
+
+AtomText atom(const std::string& name, int number, double x, const std::string& chain = "A") {
+    AtomText text;
+    text.name = name;
+    text.number = number;
+    text.chain = chain;
+    text.x = x;
+    text.element = name.substr(0, 1);
+    return text;
+}
+
+std::string two_models() {
+    return "MODEL        1\n" + pdb_line(atom("N", 1, 1)) + pdb_line(atom("CA", 1, 2)) +
+           "TER\nENDMDL\nMODEL        2\n" + pdb_line(atom("N", 1, 3)) +
+           pdb_line(atom("CA", 1, 4)) + "ENDMDL\nEND\n";
+}
+
+TEST(Ensemble, ModelsOfAPdbFileAreFrames) {
+    const ScratchFolder folder;
+    for (const std::string& text : {two_models(), pleat::testing::gzipped(two_models())}) {
+        const Ensemble ensemble = read_ensemble({folder.write("two.pdb", text).string()});
+        ASSERT_EQ(ensemble.frame_count(), 2);
+        ASSERT_EQ(ensemble.atom_count(), 2);
+        EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 1), 2);
+        EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 3);
+        EXPECT_EQ(ensemble.topology->atoms[1].name, "CA");
+        EXPECT_NEAR(ensemble.topology->atoms[0].mass, 14.007, 0.01);
+        EXPECT_EQ(ensemble.topology->residues.size(), 1u);
+        EXPECT_EQ(ensemble.origins[1].frame, 2);
+    }
+}
+
+TEST(Ensemble, ModelsOfAnMmcifFileAreFrames) {
+    const ScratchFolder folder;
+    const std::string text = std::string(kCifHeader) + cif_line(atom("N", 1, 1), 1) +
+                             cif_line(atom("CA", 1, 2), 1) + cif_line(atom("CA", 1, 4), 2) +
+                             cif_line(atom("N", 1, 3), 2);
+    const Ensemble ensemble = read_ensemble({folder.write("two.cif", text).string()});
+    ASSERT_EQ(ensemble.frame_count(), 2);
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 3) << "atoms of the second model in another order";
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 1), 4);
+    EXPECT_EQ(ensemble.topology->residues[0].chain, "A");
+}
+
+TEST(Ensemble, OfAlternatesTheMostOccupiedIsKeptAndSaid) {
+    const ScratchFolder folder;
+    AtomText a = atom("CA", 5, 1), b = atom("CA", 5, 2), c = atom("CB", 5, 3), d = atom("CB", 5, 4);
+    a.altloc = c.altloc = 'A';
+    b.altloc = d.altloc = 'B';
+    a.occupancy = 0.4;
+    b.occupancy = 0.6;
+    c.occupancy = d.occupancy = 0.5;
+    const auto file = folder.write("a.pdb", pdb_line(a) + pdb_line(b) + pdb_line(c) + pdb_line(d));
+    const Ensemble ensemble = read_ensemble({file.string()});
+    ASSERT_EQ(ensemble.atom_count(), 2);
+    EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 0), 2);
+    EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 1), 3);
+    bool said = false;
+    for (const std::string& note : ensemble.notes) {
+        said = said || kHas(note, "left out 2 atoms of alternate locations");
+    }
+    EXPECT_TRUE(said);
+}
+
+TEST(Ensemble, InsertionCodesTellResiduesApart) {
+    const ScratchFolder folder;
+    AtomText plain = atom("CA", 52, 1), inserted = atom("CA", 52, 2);
+    inserted.insertion = 'A';
+    const auto one = folder.write("1.pdb", pdb_line(plain) + pdb_line(inserted));
+    inserted.x = 4;
+    plain.x = 3;
+    const auto other = folder.write("2.pdb", pdb_line(inserted) + pdb_line(plain));
+    const Ensemble ensemble = read_ensemble({one.string(), other.string()});
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 3);
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 1), 4);
+    EXPECT_EQ(ensemble.topology->label(1), "CA of ALA 52A in chain 'A'");
+}
+
+TEST(Ensemble, MissingAtomsMatterWhereTheyAreSelected) {
+    const ScratchFolder folder;
+    const auto whole =
+        folder.write("1.pdb", pdb_line(atom("CA", 1, 1)) + pdb_line(atom("CB", 1, 2)) +
+                                  pdb_line(atom("CA", 2, 3)));
+    const auto less =
+        folder.write("2.pdb", pdb_line(atom("CA", 1, 4)) + pdb_line(atom("CA", 2, 5)) +
+                                  pdb_line(atom("OXT", 2, 6)));
+    const std::vector<std::string> files = {whole.string(), less.string()};
+    const std::string text = refusal([&] { read_ensemble(files); });
+    EXPECT_TRUE(kHas(text, "2.pdb: model 1: expected the 3 selected atoms")) << text;
+    EXPECT_TRUE(kHas(text, "found 1 of them missing: CB of ALA 1 in chain 'A'")) << text;
+    EnsembleOptions options;
+    options.select = "ca";
+    const Ensemble ensemble = read_ensemble(files, options);
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 1), 5);
+    EXPECT_TRUE(kHas(ensemble.notes.back(), "left out 1 atoms that")) << ensemble.notes.back();
+}
+
+TEST(Ensemble, TheNameOfAnOnlyChainDoesNotMatter) {
+    const ScratchFolder folder;
+    const auto a = folder.write("1.pdb", pdb_line(atom("CA", 1, 1, "A")));
+    const auto b = folder.write("2.pdb", pdb_line(atom("CA", 1, 2, " ")));
+    EXPECT_EQ(read_ensemble({a.string(), b.string()}).frame_count(), 2);
+    const auto two =
+        folder.write("3.pdb", pdb_line(atom("CA", 1, 1, "B")) + pdb_line(atom("CA", 1, 1, "C")));
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({a.string(), two.string()}); }), "missing"));
+}
+
+TEST(Ensemble, BrokenModelsAreRefusedWithFileAndLine) {
+    const ScratchFolder folder;
+    const auto told = [&](const std::string& text) {
+        return refusal([&] { read_ensemble({folder.write("x.pdb", text).string()}); });
+    };
+    const std::string good = two_models();
+    EXPECT_TRUE(kHas(told(""), "found no bytes"));
+    EXPECT_TRUE(kHas(told("REMARK nothing\n"), "expected a model with atoms, found none"));
+    EXPECT_TRUE(kHas(told("MODEL 1\nENDMDL\n"), "x.pdb:2: expected a model with atoms"));
+    const std::string cut = good.substr(0, good.rfind("ATOM"));
+    EXPECT_TRUE(kHas(told(cut), "expected 2 atoms and ENDMDL, found the end")) << told(cut);
+    EXPECT_TRUE(kHas(told(good.substr(0, good.rfind("ATOM") + 30)), "at least 54 characters"));
+    std::string bad = good;
+    bad.replace(bad.find("   1.000"), 8, "     nan");
+    EXPECT_TRUE(kHas(told(bad), "x.pdb:2: expected a coordinate in columns 31-38")) << told(bad);
+    const std::string twice = pdb_line(atom("N", 1, 1)) + "ENDMDL\n" + pdb_line(atom("N", 1, 1)) +
+                              pdb_line(atom("N", 1, 2)) + "ENDMDL\n";
+    EXPECT_TRUE(kHas(told(twice), "model 2: expected every atom once")) << told(twice);
+}
+
+class NpyEnsemble : public ::testing::Test {
+protected:
+    std::string write(const std::vector<float>& values, const std::vector<Index>& shape) {
+        const std::filesystem::path file = folder.path() / "xyz.npy";
+        write_npy(file, values.data(), shape);
+        return file.string();
+    }
+    ScratchFolder folder;
+};
+
+TEST_F(NpyEnsemble, FramesAreRowsAndNeedNoNames) {
+    const Ensemble ensemble =
+        read_ensemble({write({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {2, 2, 3})});
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 2, 0), 9);
+    EXPECT_FALSE(ensemble.topology->named);
+    EnsembleOptions options;
+    options.select = "ca";
+    const std::string file = (folder.path() / "xyz.npy").string();
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({file}, options); }), "give a topology"));
+}
+
+TEST_F(NpyEnsemble, WhatIsNoEnsembleIsRefused) {
+    const auto told = [&](const std::vector<float>& values, const std::vector<Index>& shape) {
+        return refusal([&] { read_ensemble({write(values, shape)}); });
+    };
+    EXPECT_TRUE(kHas(told({1, 2, 3, 4}, {1, 2, 2}), "expected an array [frame, atom, 3]"));
+    EXPECT_TRUE(kHas(told({}, {0, 2, 3}), "expected frames, found none"));
+    EXPECT_TRUE(kHas(told({}, {2, 0, 3}), "expected atoms")) << told({}, {2, 0, 3});
+    const float nan = std::nanf("");
+    const std::string text = told({1, 2, 3, 4, 5, 6, 7, nan, 9, 10, 11, 12}, {2, 2, 3});
+    EXPECT_TRUE(kHas(text, "frame 2: expected finite coordinates, found nan for atom 1")) << text;
+    const std::string file = write({1, 2, 3, 4, 5, 6}, {2, 1, 3});
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 5);
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({file}); }), "frame 2: expected 12 more bytes"));
+}
+
+TEST_F(NpyEnsemble, RangesCountFramesOfAllFilesFromOne) {
+    std::vector<float> values;
+    for (int i = 0; i < 15; ++i) values.push_back(static_cast<float>(i / 3 + 1));
+    const std::string file = write(values, {5, 1, 3});
+    EnsembleOptions options;
+    options.range = parse_frame_range("2:9:3");
+    const Ensemble ensemble = read_ensemble({file, file}, options);
+    ASSERT_EQ(ensemble.frame_count(), 3);  // 2, 5 and 8, which is the third of the second file
+    EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 0), 2);
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 5);
+    EXPECT_FLOAT_EQ(ensemble.xyz(2, 0, 0), 3);
+    EXPECT_EQ(ensemble.origins[2].file, 1);
+    EXPECT_EQ(ensemble.origins[2].frame, 3);
+    options.range = parse_frame_range("11:");
+    EXPECT_TRUE(kHas(refusal([&] {
+                         read_ensemble({file, file}, options);
+                     }),
+                     "expected frames from 11 on, found 10 in 2 files"));
+}
+
+TEST(FrameRange, PartsMayBeLeftOut) {
+    EXPECT_EQ(parse_frame_range("7").last, 7);
+    EXPECT_EQ(parse_frame_range(":100").first, 1);
+    EXPECT_EQ(parse_frame_range("::10").stride, 10);
+    EXPECT_FALSE(parse_frame_range("3:9:3").has(10));
+    EXPECT_TRUE(parse_frame_range("3:9:3").has(9));
+    for (const char* text : {"", "0:5", "5:4", "1:2:0", "a", "1:2:3:4", "1:-2", "1 :2"}) {
+        EXPECT_FALSE(refusal([&] { parse_frame_range(text); }).empty()) << text;
+    }
+}
+
+TEST(EnsembleFiles, FoldersAndListsStandForTheirFiles) {
+    const ScratchFolder folder;
+    for (const char* name : {"m10.pdb", "m2.pdb.gz", ".m1.pdb", "notes.txt"})
+        folder.write(name, "x");
+    const std::string root = folder.path().string();
+    const auto list = folder.write("list", "# two\n" + root + "/m10.pdb\n\nelsewhere.dcd\n");
+    const std::vector<std::string> expected = {root + "/m2.pdb.gz", root + "/m10.pdb",
+                                               root + "/m10.pdb", "elsewhere.dcd", "plain.xtc"};
+    EXPECT_EQ(ensemble_files({root, "@" + list.string(), "plain.xtc"}), expected);
+    std::filesystem::create_directory(folder.path() / "empty");
+    EXPECT_TRUE(kHas(refusal([&] { ensemble_files({root + "/empty"}); }), "found none"));
+}
+
+}  // namespace

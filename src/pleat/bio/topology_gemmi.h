@@ -1,0 +1,35 @@
+// Gemmi's part in topologies: tables of elements, atom sites of mmCIF, selection by CID.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace pleat {
+
+/// One atom record of a PDB or mmCIF file, as it stands there.
+struct AtomRecord {
+    std::string name, residue_name, chain, element;
+    int number = 0;
+    char insertion = ' ';
+    char altloc = ' ';
+    double occupancy = 1;
+    float xyz[3] = {};
+};
+
+/// The symbol as chemists write it ("SE" -> "Se"), or "X" where there is no such element.
+std::string element_symbol(const std::string& text);
+/// Mass in dalton of a symbol, 0 for "X".
+double element_mass(const std::string& symbol);
+
+/// The models of an mmCIF text, in the order of the file, each its atom records in their order.
+/// Throws InputError naming `file` and, where there is one, the line.
+void read_mmcif_models(const std::string& file, const std::string& text,
+                       const std::function<void(std::vector<AtomRecord>&&)>& take);
+
+/// One flag an atom: whether the selection in gemmi's syntax ("//A/10-50/CA[C]") takes it.
+/// UsageError where the text is none.
+std::vector<std::uint8_t> match_cid(const std::vector<AtomRecord>& atoms, const std::string& cid);
+
+}  // namespace pleat
