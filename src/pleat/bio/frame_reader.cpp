@@ -27,6 +27,8 @@ Format format_of(ByteReader& bytes) {
         holds(0, std::string_view("\0\0\x07\xe7", 4))) {
         return Format::xtc;
     }
+    if (holds(0, std::string_view("\0\0\x07\xc9", 4))) return Format::trr;
+    if (holds(0, "CDF") && start.size() > 3 && start[3] < ' ') return Format::netcdf;
     if (holds(0, "\x89HDF")) {
         throw InputError(bytes.name(), 0,
                          "expected NetCDF-3 or another format of trajectories, found HDF5 or "
@@ -63,7 +65,9 @@ std::unique_ptr<FrameReader> open_binary(std::unique_ptr<ByteReader> bytes) {
         case Format::npy: return open_npy_frames(std::move(bytes));
         case Format::dcd: return open_dcd_frames(std::move(bytes));
         case Format::xtc: return open_xtc_frames(std::move(bytes));
-        default: break;
+        case Format::trr: return open_trr_frames(std::move(bytes));
+        case Format::netcdf: return open_netcdf_frames(std::move(bytes));
+        case Format::text: break;
     }
     return nullptr;
 }

@@ -23,7 +23,14 @@ public:
         }
         count_ = header_.shape[0];
         atoms_ = header_.shape[1];
-        if (header_.fortran_order) read_whole();
+        if (count_ < 1) fail("expected frames, found none");
+        if (atoms_ < 1) fail("expected atoms, found none");
+        // Read ahead, so that nobody makes room for atoms that only the header has.
+        if (header_.fortran_order) {
+            read_whole();
+        } else {
+            frame_bytes(row_bytes());
+        }
     }
 
     std::string_view format() const override { return "NPY"; }
@@ -77,7 +84,9 @@ private:
     }
 
     const char* row() {
-        if (!header_.fortran_order) return frame_bytes(row_bytes()).data();
+        if (!header_.fortran_order) {
+            return frames_ == 0 ? buffer_.data() : frame_bytes(row_bytes()).data();
+        }
         return reinterpret_cast<const char*>(whole_.data()) +
                static_cast<std::size_t>(frames_) * row_bytes();
     }

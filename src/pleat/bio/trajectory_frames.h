@@ -36,5 +36,7 @@ protected:
 std::unique_ptr<FrameReader> open_npy_frames(std::unique_ptr<ByteReader> bytes);
 std::unique_ptr<FrameReader> open_dcd_frames(std::unique_ptr<ByteReader> bytes);
 std::unique_ptr<FrameReader> open_xtc_frames(std::unique_ptr<ByteReader> bytes);
+std::unique_ptr<FrameReader> open_trr_frames(std::unique_ptr<ByteReader> bytes);
+std::unique_ptr<FrameReader> open_netcdf_frames(std::unique_ptr<ByteReader> bytes);
 
 }  // namespace pleat

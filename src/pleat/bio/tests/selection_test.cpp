@@ -1,0 +1,73 @@
+// Selections of a small structure of two chains, a calcium ion and an inserted residue.
+#include "pleat/bio/selection.h"
+
+#include <gtest/gtest.h>
+
+#include "pleat/bio/tests/refusal.h"
+
+namespace {
+
+using namespace pleat;
+using pleat::testing::refusal;
+
+Topology structure() {
+    Topology topology;
+    topology.source = "s.pdb";
+    const auto add = [&](const char* residue, int number, char insertion, const char* chain,
+                         std::vector<std::pair<const char*, const char*>> atoms) {
+        topology.residues.push_back({residue, number, insertion, chain});
+        for (const auto& [name, element] : atoms) {
+            topology.atoms.push_back(
+                {name, element, 1, static_cast<Index>(topology.residues.size()) - 1});
+        }
+    };
+    add("GLY", -1, ' ', "A", {{"N", "N"}, {"CA", "C"}, {"HA2", "H"}});  // 0 1 2
+    add("ALA", 10, ' ', "A", {{"N", "N"}, {"CA", "C"}, {"CB", "C"}});   // 3 4 5
+    add("ALA", 10, 'A', "A", {{"CA", "C"}, {"O", "O"}});                // 6 7
+    add("SER", 11, ' ', "B", {{"CA", "C"}, {"OG", "O"}});               // 8 9
+    add("CA", 12, ' ', "B", {{"CA", "Ca"}});                            // 10
+    add("HOH", 13, ' ', "B", {{"O", "O"}});                             // 11
+    return topology;
+}
+
+TEST(Selection, TermsTakeTheirAtoms) {
+    const Topology topology = structure();
+    using List = std::vector<Index>;
+    const auto taken = [&](const char* text) { return select_atoms(topology, text); };
+    EXPECT_EQ(taken("all").size(), 12u);
+    EXPECT_EQ(taken("ca"), (List{1, 4, 6, 8})) << "calcium is not an alpha carbon";
+    EXPECT_EQ(taken("backbone"), (List{0, 1, 3, 4, 6, 7, 8})) << "water's oxygen is not backbone";
+    EXPECT_EQ(taken("not heavy"), (List{2}));
+    EXPECT_EQ(taken("A:10"), (List{3, 4, 5}));
+    EXPECT_EQ(taken("A:10-10A"), (List{3, 4, 5, 6, 7}));
+    EXPECT_EQ(taken("A:10A-"), (List{6, 7}));
+    EXPECT_EQ(taken("A:-1"), (List{0, 1, 2}));
+    EXPECT_EQ(taken("A:-5-9,10A"), (List{0, 1, 2, 6, 7}));
+    EXPECT_EQ(taken(":11-12"), (List{8, 9, 10}));
+    EXPECT_EQ(taken("B"), (List{8, 9, 10, 11}));
+    EXPECT_EQ(taken("//A/10-11/CA"), (List{4, 6}));
+    EXPECT_EQ(taken("(ALA,SER)"), (List{3, 4, 5, 6, 7, 8, 9}));
+    EXPECT_EQ(taken("ca and A:10- or B:13"), (List{4, 6, 11}));
+    EXPECT_EQ(taken("A and not A:10-10A"), (List{0, 1, 2}));
+}
+
+TEST(Selection, WhatTakesNothingSaysWhatThereIs) {
+    const Topology topology = structure();
+    const std::string text = refusal([&] { select_atoms(topology, "C:1-5"); });
+    EXPECT_EQ(text,
+              "s.pdb: expected atoms for the selection 'C:1-5', found none: the structure has 12 "
+              "atoms; chains (residues) 'A' (-1 to 10), 'B' (11 to 13); atoms CA, N, O, CB, HA2, "
+              "OG");
+}
+
+TEST(Selection, WhatIsNoSelectionIsRefused) {
+    const Topology topology = structure();
+    for (const char* text : {"", "ca and", "and ca", "ca ca", "not", "A:", "A:x", "A:5-3", "A:1,,2",
+                             "//A/1-2/CA/x/y", "A:1-2-3"}) {
+        const std::string told = refusal([&] { select_atoms(topology, text); });
+        EXPECT_NE(told.find("expected"), std::string::npos) << text << ": " << told;
+        EXPECT_EQ(told.find("found none: the structure"), std::string::npos) << text;
+    }
+}
+
+}  // namespace
