@@ -72,8 +72,13 @@ private:
         }
         return value;
     }
+    /// Letters as messages may show them.
     std::string text(Index size) {
-        return std::string(take((size + 3) / 4 * 4), static_cast<std::size_t>(size));
+        std::string letters(take((size + 3) / 4 * 4), static_cast<std::size_t>(size));
+        for (char& c : letters) {
+            if (c != '\0' && (c < ' ' || c > '~')) c = '?';
+        }
+        return letters;
     }
 
     /// The number of items of a list; one without items has the tag 0.
@@ -97,15 +102,17 @@ private:
         for (Index left = list(kAttributes); left > 0; --left) {
             const std::string name = text(count(kMostName));
             const std::int32_t kind = type();
-            const std::string value = text(count(kMostText) * netcdf_type_bytes(kind));
+            const Index values = count(kMostText);
             NetcdfHeader::Attribute& attribute = found[name];
-            if (kind == kChar) attribute.text = value.substr(0, value.find('\0'));
-            if (kind == kFloat && value.size() == 4) {
-                attribute.number = stored_number<float>(value.data(), true);
+            if (kind == kChar) {
+                const std::string letters = text(values);
+                attribute.text = letters.substr(0, letters.find('\0'));
+                continue;
             }
-            if (kind == kDouble && value.size() == 8) {
-                attribute.number = stored_number<double>(value.data(), true);
-            }
+            const char* value = take((values * netcdf_type_bytes(kind) + 3) / 4 * 4);
+            if (values != 1) continue;
+            if (kind == kFloat) attribute.number = stored_number<float>(value, true);
+            if (kind == kDouble) attribute.number = stored_number<double>(value, true);
         }
         return found;
     }
