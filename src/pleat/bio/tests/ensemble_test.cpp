@@ -10,6 +10,7 @@
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
+#include "pleat/bio/tests/written_trajectory.h"
 #include "pleat/core/npy.h"
 
 namespace {
@@ -150,6 +151,47 @@ TEST(Ensemble, BrokenModelsAreRefusedWithFileAndLine) {
     const std::string twice = pdb_line(atom("N", 1, 1)) + "ENDMDL\n" + pdb_line(atom("N", 1, 1)) +
                               pdb_line(atom("N", 1, 2)) + "ENDMDL\n";
     EXPECT_TRUE(kHas(told(twice), "model 2: expected every atom once")) << told(twice);
+}
+
+class TrajectoryEnsemble : public ::testing::Test {
+protected:
+    ScratchFolder folder;
+    std::string topology =
+        folder
+            .write("top.pdb", pdb_line(atom("N", 1, 1)) + pdb_line(atom("CA", 1, 2)) +
+                                  pdb_line(atom("CA", 2, 3)))
+            .string();
+};
+
+TEST_F(TrajectoryEnsemble, TakesItsAtomsFromTheTopology) {
+    const auto xtc = folder.write(
+        "x.xtc", pleat::testing::xtc_plain_frame(0, 3) + pleat::testing::xtc_plain_frame(1, 3));
+    EnsembleOptions options;
+    options.topology = topology;
+    options.select = "ca";
+    const Ensemble ensemble = read_ensemble({xtc.string()}, options);
+    ASSERT_EQ(ensemble.frame_count(), 2);
+    ASSERT_EQ(ensemble.atom_count(), 2);
+    EXPECT_NEAR(ensemble.xyz(1, 2, 1), pleat::testing::place(1, 2, 2), 1e-5);
+    EXPECT_EQ(ensemble.topology->label(1), "CA of ALA 2 in chain 'A'");
+    EXPECT_EQ(ensemble.notes.at(0), "selection 'ca': 2 of 3 atoms of " + topology);
+    EXPECT_EQ(read_ensemble({topology, xtc.string()}).frame_count(), 3)
+        << "the first file names the atoms of those after it";
+}
+
+TEST_F(TrajectoryEnsemble, WithoutTopologyOrWithAnotherIsRefused) {
+    const auto xtc = folder.write("x.xtc", pleat::testing::xtc_plain_frame(0, 4));
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}); }),
+                     "expected a topology (PDB or mmCIF file) for the 4 atoms of a XTC file"));
+    EnsembleOptions options;
+    options.topology = topology;
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}, options); }),
+                     "x.xtc: expected 3 atoms as in " + topology + ", found 4"));
+    options.topology = xtc;
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({xtc.string()}, options); }),
+                     "expected a topology (PDB or mmCIF file), found XTC"));
+    options.topology = topology;
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({"nowhere.dcd"}, options); }), "found nothing"));
 }
 
 class NpyEnsemble : public ::testing::Test {
