@@ -1,5 +1,6 @@
 // pleat rmsd: the RMSD of all pairs of frames after optimal superposition.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
@@ -10,9 +11,11 @@
 #include "common_options.h"
 #include "help_format.h"
 #include "options.h"
+#include "pleat/bio/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/npy.h"
+#include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/rmsd/citations.h"
 #include "pleat/rmsd/output.h"
@@ -27,24 +30,41 @@ constexpr const char* kDescription =
 
 constexpr const char* kExamples =
     "Examples:\n"
-    "  pleat rmsd ensemble.npy -o run\n"
-    "  pleat rmsd ensemble.npy -o run --matrix full\n"
+    "  pleat rmsd models.pdb.gz -o run --select ca\n"
+    "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames 101::10\n"
     "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --best 10\n"
-    "  pleat rmsd ensemble.npy -o run --weights masses.npy\n\n"
+    "  pleat rmsd decoys/ -o run --select ca --matrix full\n\n"
+    "Several files, folders, and lists (@FILE, a path a line) are one ensemble. Frames count\n"
+    "from 1. Selections: all, ca, backbone, heavy, residues (A:10-50), gemmi's syntax, joined\n"
+    "by and, or, not.\n\n"
     "A run with a matrix that was stopped or killed goes on when the same command is given\n"
     "again. While it runs it needs room for the matrix twice: its tiles, and rmsd.npy.";
 
 struct RmsdOptions {
     RunOptions run;
-    std::string ensemble;
-    std::string weights;
+    std::vector<std::string> sources;
+    std::string topology, select = "all", frames = "::", weights;
     rmsd::Parameters parameters;
 };
 
 std::vector<Field> input_fields(RmsdOptions& options) {
-    return {{.name = "weights",
+    return {{.name = "topology",
+             .target = &options.topology,
+             .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
+                     "frame",
+             .value_name = "FILE"},
+            {.name = "select",
+             .target = &options.select,
+             .help = "Atoms to superpose and measure",
+             .letter = 's',
+             .value_name = "ATOMS"},
+            {.name = "frames",
+             .target = &options.frames,
+             .help = "Frames to take, first:last:stride",
+             .value_name = "RANGE"},
+            {.name = "weights",
              .target = &options.weights,
-             .help = "Weights of the atoms, .npy [atom], such as their masses",
+             .help = "Weights of the selected atoms, .npy [atom], such as their masses",
              .value_name = "FILE"}};
 }
 
@@ -55,36 +75,43 @@ std::vector<Field> result_fields(RmsdOptions& options) {
 }
 
 struct Coordinates {
-    std::vector<float> values;
+    Array<float, 3> xyz;  // [frame, atom, axis]
     std::vector<double> weights;
-    Index frames = 0, atoms = 0;
-    View<const float, 3> view() const { return {values.data(), frames, atoms, 3}; }
+    std::string name;     // for messages
+    Index frames() const { return xyz.extent(0); }
+    Index atoms() const { return xyz.extent(1); }
 };
 
-std::string shape_text(const NpyArray& array) {
-    std::string text;
-    for (const Index extent : array.shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", extent);
-    return "[" + text + "]";
+/// The frames of all sources, atom by atom as rmsd::run() takes them.
+Array<float, 3> read_frames(const RmsdOptions& options, RunDirectory& run, const Context& context) {
+    const Ensemble ensemble =
+        read_ensemble(options.sources, {.topology = options.topology,
+                                        .select = options.select,
+                                        .range = parse_frame_range(options.frames)});
+    for (const std::string& file : ensemble.files) record_input(file, run);
+    if (!options.topology.empty()) record_input(options.topology, run);
+    for (const std::string& note : ensemble.notes) {
+        // Where all atoms are taken the summary tells their number.
+        if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
+    }
+    const Index atoms = ensemble.atom_count();
+    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
+    parallel_for(resolve_threads(context), ensemble.frame_count(), [&](Index frame, int) {
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index atom = 0; atom < atoms; ++atom)
+                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
+    });
+    return xyz;
 }
 
-Coordinates read_coordinates(const RmsdOptions& options, RunDirectory& run) {
-    Coordinates found;
-    {
-        const NpyArray array = read_npy(options.ensemble);
-        if (array.shape.size() != 3 || array.shape[2] != 3)
-            throw InputError(options.ensemble, 0,
-                             fmt::format("expected an array [frame, atom, 3], found {}", shape_text(array)));
-        found.frames = array.shape[0];
-        found.atoms = array.shape[1];
-        found.values = array.as<float>(options.ensemble);
-    }
-    record_input(options.ensemble, run);
+Coordinates read_coordinates(const RmsdOptions& options, RunDirectory& run, const Context& context) {
+    Coordinates found{read_frames(options, run, context), {}, options.sources.front()};
     if (options.weights.empty()) return found;
     const NpyArray array = read_npy(options.weights);
-    if (array.shape != std::vector<Index>{found.atoms})
+    if (array.shape != std::vector<Index>{found.atoms()})
         throw InputError(options.weights, 0,
-                         fmt::format("expected an array [{}], a weight an atom, found {}", found.atoms,
-                                     shape_text(array)));
+                         fmt::format("expected an array [{}], a weight an atom, found [{}]",
+                                     found.atoms(), fmt::join(array.shape, ", ")));
     found.weights = array.as<double>(options.weights);
     record_input(options.weights, run);
     return found;
@@ -95,12 +122,12 @@ rmsd::Result compute(const RmsdOptions& options, const Coordinates& input, const
     std::filesystem::path matrix;
     if (options.parameters.matrix != "none") matrix = run.output("rmsd.npy");
     try {
-        return rmsd::run(input.view(), input.weights, options.parameters, context, matrix);
+        return rmsd::run(input.xyz, input.weights, options.parameters, context, matrix);
     } catch (const InputError& error) {
         const std::string text = error.what();
         // The library knows frames and atoms, but no files; a damaged checkpoint names itself.
         if (!matrix.empty() && text.starts_with(context.checkpoint.string())) throw;
-        throw InputError(options.ensemble, 0, text);
+        throw InputError(input.name, 0, text);
     }
 }
 
@@ -116,7 +143,8 @@ void record_result(RunDirectory& run, const rmsd::Result& result) {
 }
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result, const std::string& folder) {
-    std::string text = fmt::format("{}: {} frames, {} atoms, {} pairs\n", options.ensemble, result.frames,
+    std::string text = fmt::format("{}{}: {} frames, {} atoms, {} pairs\n", options.sources.front(),
+                                   options.sources.size() > 1 ? " and more" : "", result.frames,
                                    result.atoms, result.pairs);
     if (result.pairs > 0)
         text += fmt::format("RMSD from {:.4f} to {:.4f}, mean {:.4f} angstrom\n", result.least, result.most,
@@ -128,11 +156,23 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result, cons
                               options.parameters.matrix == "none" ? "" : "rmsd.npy, ");
 }
 
+/// The CUDA kernel has not run on a GPU yet, so one must be named.
+std::string settle_rmsd_device(const RmsdOptions& options, const Coordinates& input, Context& context) {
+    if (options.run.device == "auto") {
+        context.device = {Device::Kind::cpu, 0};
+        return "device cpu: a GPU is taken where --device names it, since its kernel is new";
+    }
+    const std::int64_t gpu_bytes = rmsd::memory_needed(input.frames(), input.atoms(), options.parameters,
+                                                       {Device::Kind::cuda, 0});
+    return settle_device(options.run, gpu_bytes, context);
+}
+
 void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run);
-    const std::jthread device_start = start_device(options.run, context, true);
+    std::jthread device_start;
+    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
     RunDirectory run({.path = options.run.output,
                       .command = "rmsd",
                       .arguments = arguments,
@@ -143,10 +183,8 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
     run.parameters(result_fields(options));
     for (const Citation& citation : rmsd::citations()) run.cite(citation);
     run.stage("read");
-    const Coordinates input = read_coordinates(options, run);
-    const std::int64_t gpu_bytes = rmsd::memory_needed(input.frames, input.atoms, options.parameters,
-                                                       {Device::Kind::cuda, 0});
-    const std::string remark = settle_device(options.run, gpu_bytes, context);
+    const Coordinates input = read_coordinates(options, run, context);
+    const std::string remark = settle_rmsd_device(options, input, context);
     run.context(context);
     if (options.run.verbose) context.message(remark);
     const rmsd::Result result = compute(options, input, context, run);
@@ -162,7 +200,9 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
 Command rmsd_command(CLI::App& program) {
     CLI::App* parser = program.add_subcommand("rmsd", kDescription);
     const auto options = std::make_shared<RmsdOptions>();
-    parser->add_option("ENSEMBLE", options->ensemble, "NumPy array [frame, atom, 3], angstrom (.npy)")
+    parser->add_option("ENSEMBLE", options->sources,
+                       "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
+                       "[frame, atom, 3] in angstrom; folders; @LIST")
         ->required();
     add_fields(*parser, "Input", input_fields(*options));
     add_run_options(*parser, options->run);

@@ -99,6 +99,22 @@ class Rmsd(ProgramTest):
                            .read_bytes())[1] for device in ("cpu", "reference")]
         self.assertLess(max(abs(a - b) for a, b in zip(*found)), 1e-5)
 
+    def test_models_are_frames_and_selections_are_told(self):
+        atom = "ATOM  {:5d} {:<4s} ALA A{:4d}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00           {}\n"
+        text = ""
+        for model in range(1, 6):
+            text += f"MODEL     {model:4d}\n"
+            for residue in range(1, 5):
+                for serial, (name, element) in enumerate(((" N", "N"), (" CA", "C"))):
+                    x, y, z = residue * 3.8, residue % 2 * model, model * 0.3 * serial
+                    text += atom.format(2 * residue + serial, name, residue, x, y, z, element)
+            text += "ENDMDL\n"
+        models = self.write("models.pdb", (text + "END\n").encode())
+        done = pleat("rmsd", models, "-o", self.folder / "ca", "--select", "ca", "--frames", "2:")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"4 of 8 atoms", done.stderr)
+        self.assertIn(b"4 frames, 4 atoms, 6 pairs", done.stdout)
+
     def test_refusals(self):
         good = self.ensemble(4, 5)
         out = ("-o", self.folder / "run")
@@ -106,13 +122,16 @@ class Rmsd(ProgramTest):
         nan = self.write("nan.npy", npy((2, 2, 3), [1.0] * 11 + [math.nan]))
         weights = self.write("weights.npy", npy((3,), [1.0] * 3))
         for arguments, code, *texts in (
-                ((flat, *out), 3, "flat.npy: expected an array [frame, atom, 3], found [4, 6]"),
-                ((nan, *out), 3, "nan.npy: frame 2: expected coordinates between"),
+                ((flat, *out), 3, "flat.npy: expected an array [frame, atom, 3], found shape (4, 6)"),
+                ((nan, *out), 3, "nan.npy: frame 2: expected finite coordinates, found nan"),
                 ((good, *out, "--weights", weights), 3, "weights.npy: expected an array [5]"),
                 ((self.folder / "absent.npy", *out), 3, "absent.npy"),
                 ((good, *out, "--cutoff", "0"), 2, "cutoff"),
                 ((good, *out, "--precision", "float16"), 2, "float16"),
                 ((good, *out, "--device", "cuda:77"), 4, "cuda:77"),
+                ((good, *out, "--select", "ca"), 3, "ensemble.npy"),
+                ((good, *out, "--frames", "9:"), 3, "ensemble.npy"),
+                ((good, *out, "--frames", "0:4"), 2, "0:4"),
                 ((good,), 2, "--output")):
             with self.subTest(arguments):
                 self.assert_refused(pleat("rmsd", *arguments), code, *texts)
