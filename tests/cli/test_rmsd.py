@@ -138,7 +138,7 @@ class Rmsd(ProgramTest):
         self.assertFalse((self.folder / "run").exists())
 
     def test_killed_run_goes_on_with_the_same_bits(self):
-        path = self.ensemble(1800, 4)
+        path = self.ensemble(1400, 4)
         # The reference is slow enough to be killed between its tiles.
         arguments = (path, "--device", "reference")
         expected = results(self.measure(*arguments))
