@@ -17,7 +17,8 @@ struct Case {
     const char* name;
     Index frames, atoms;
 };
-constexpr Case kCases[] = {{"2000x70", 2000, 70}, {"2000x140", 2000, 140}, {"1500x1000", 1500, 1000}};
+constexpr Case kCases[] = {
+    {"2000x70", 2000, 70}, {"2000x140", 2000, 140}, {"1500x1000", 1500, 1000}};
 
 void time_pairs(benchmark::State& state, const Case& size, Device::Kind kind, Precision precision,
                 int threads) {
@@ -34,9 +35,9 @@ void time_pairs(benchmark::State& state, const Case& size, Device::Kind kind, Pr
             kernel->band({row, std::min<Index>(480, size.frames - row)},
                          rmsd.data() + pairs_before(row, size.frames));
     }
-    state.counters["seconds a pair"] =
-        benchmark::Counter(static_cast<double>(pairs), benchmark::Counter::kIsIterationInvariantRate |
-                                                           benchmark::Counter::kInvert);
+    state.counters["seconds a pair"] = benchmark::Counter(
+        static_cast<double>(pairs),
+        benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
     state.counters["multiply-adds a second"] =
         benchmark::Counter(9.0 * static_cast<double>(pairs * size.atoms),
                            benchmark::Counter::kIsIterationInvariantRate);

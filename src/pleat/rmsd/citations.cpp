@@ -7,7 +7,8 @@ namespace {
 
 const Citation kAllPairs{
     "Hung2011",
-    "Hung, Guerquin, Samudrala: GPU-Q-J, a fast method for calculating root mean square deviation (RMSD) "
+    "Hung, Guerquin, Samudrala: GPU-Q-J, a fast method for calculating root mean square deviation "
+    "(RMSD) "
     "after optimal superposition. BMC Research Notes 4:97 (2011), doi:10.1186/1756-0500-4-97",
     R"(@article{Hung2011,
   author  = {Hung, Ling-Hong and Guerquin, Michal and Samudrala, Ram},
@@ -20,11 +21,11 @@ const Citation kAllPairs{
 }
 )"};
 
-const Citation kQuaternions{
-    "Horn1987",
-    "Horn: Closed-form solution of absolute orientation using unit quaternions. Journal of the Optical "
-    "Society of America A 4:629 (1987), doi:10.1364/JOSAA.4.000629",
-    R"(@article{Horn1987,
+const Citation kQuaternions{"Horn1987",
+                            "Horn: Closed-form solution of absolute orientation using unit "
+                            "quaternions. Journal of the Optical "
+                            "Society of America A 4:629 (1987), doi:10.1364/JOSAA.4.000629",
+                            R"(@article{Horn1987,
   author  = {Horn, Berthold K. P.},
   title   = {Closed-form solution of absolute orientation using unit quaternions},
   journal = {Journal of the Optical Society of America A},

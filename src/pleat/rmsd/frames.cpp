@@ -24,15 +24,15 @@ void centre_axis(View<const float, 2> from, int axis, std::span<const double> we
     double sum = 0.0;
     for (Index k = 0; k < atoms; ++k) sum += weight(k) * (from(k, axis) - guess);
     const double mean = sum / total;
-    for (Index k = 0; k < atoms; ++k)
-        to[k] = std::sqrt(weight(k)) * (from(k, axis) - guess - mean);
+    for (Index k = 0; k < atoms; ++k) to[k] = std::sqrt(weight(k)) * (from(k, axis) - guess - mean);
 }
 
 void check_finite(View<const float, 2> frame, Index index) {
     for (const float value : frame)
         if (!(std::fabs(value) <= kLargest))
-            throw InputError(fmt::format(
-                "frame {}: expected coordinates between -1e15 and 1e15, found {}", index + 1, value));
+            throw InputError(
+                fmt::format("frame {}: expected coordinates between -1e15 and 1e15, found {}",
+                            index + 1, value));
 }
 
 }  // namespace

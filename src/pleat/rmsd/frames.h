@@ -7,8 +7,8 @@
 
 namespace pleat::rmsd {
 
-/// An ensemble whose frames have their weighted mean at the origin. Each atom is multiplied by the root
-/// of its weight, so that sums over atoms are weighted sums.
+/// An ensemble whose frames have their weighted mean at the origin. Each atom is multiplied by the
+/// root of its weight, so that sums over atoms are weighted sums.
 struct Frames {
     Array<double, 3> xyz;   ///< [frame, axis, atom], angstrom
     Array<double, 1> self;  ///< [frame]: sum of squares

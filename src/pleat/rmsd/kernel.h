@@ -23,7 +23,8 @@ PLEAT_HOST_DEVICE constexpr Index pairs_before(Index row, Index frames) {
     return row * frames - row * (row + 1) / 2;
 }
 
-/// Each pair's value depends on its two frames alone, whatever band asks for it and however many threads.
+/// Each pair's value depends on its two frames alone, whatever band asks for it and however many
+/// threads.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -40,8 +41,8 @@ std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 /// Covariances of blocks of pairs as a matrix product, solved a vector of pairs at a time.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
-/// Every pair by a thread of the GPU `context.device.index`, in float64. DeviceError where that GPU is
-/// absent or has not the memory.
+/// Every pair by a thread of the GPU `context.device.index`, in float64. DeviceError where that GPU
+/// is absent or has not the memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context);
 
 }  // namespace pleat::rmsd

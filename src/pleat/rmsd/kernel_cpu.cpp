@@ -1,4 +1,5 @@
-// The CPU kernel of rmsd: panels of columns spread over threads, doubtful pairs measured one by one.
+// The CPU kernel of rmsd: panels of columns spread over threads, doubtful pairs measured one by
+// one.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,8 +21,11 @@ template <class Real>
 class CpuKernel final : public Kernel {
 public:
     CpuKernel(const Frames& frames, double tolerance, int threads)
-        : frames_(frames), packed_(pack<Real>(frames, threads)), tolerance_(tolerance),
-          threads_(threads), scratch_(static_cast<std::size_t>(threads)) {}
+        : frames_(frames),
+          packed_(pack<Real>(frames, threads)),
+          tolerance_(tolerance),
+          threads_(threads),
+          scratch_(static_cast<std::size_t>(threads)) {}
 
     void band(Block rows, float* rmsd) override {
         const Index first = rows.first / kPanel;
@@ -43,14 +47,15 @@ private:
         for (Index row = 0; row < rows.count; ++row) {
             const Index i = rows.first + row, j = std::max(i + 1, panel * kPanel);
             if (j >= last) continue;
-            const Index place = pairs_before(i, count) - pairs_before(band_first, count) + j - i - 1;
+            const Index place =
+                pairs_before(i, count) - pairs_before(band_first, count) + j - i - 1;
             std::memcpy(rmsd + place, &scratch.rmsd(row, j - panel * kPanel),
                         static_cast<std::size_t>(last - j) * sizeof(float));
         }
     }
 
-    /// Doubtful pairs again in float64, and what is doubtful then from rotated coordinates. A pair's value
-    /// does not depend on which others it is solved with.
+    /// Doubtful pairs again in float64, and what is doubtful then from rotated coordinates. A
+    /// pair's value does not depend on which others it is solved with.
     void settle(Index first, Index panel, BlockScratch& scratch) const {
         FramePair pairs[kPanel];
         float* places[kPanel];

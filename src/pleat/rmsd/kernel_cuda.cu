@@ -18,8 +18,8 @@ using pleat::cuda::DeviceArray;
 
 constexpr int kThreads = 128;
 
-/// Row `blockIdx.y` of the band with the later frames; threads of a block take frames side by side, whose
-/// coordinates the second cache serves to all rows of the band.
+/// Row `blockIdx.y` of the band with the later frames; threads of a block take frames side by side,
+/// whose coordinates the second cache serves to all rows of the band.
 __global__ void __launch_bounds__(kThreads)
     superpose_band(const double* xyz, Index frames, Index atoms, double weight, Index first_row,
                    float* rmsd) {
@@ -34,7 +34,9 @@ __global__ void __launch_bounds__(kThreads)
 class CudaKernel final : public Kernel {
 public:
     explicit CudaKernel(const Frames& frames)
-        : frames_(frames.frame_count()), atoms_(frames.atom_count()), weight_(frames.weight),
+        : frames_(frames.frame_count()),
+          atoms_(frames.atom_count()),
+          weight_(frames.weight),
           xyz_(frames.xyz.size()) {
         xyz_.upload(frames.xyz.data());
     }

@@ -11,15 +11,16 @@ namespace pleat::rmsd {
 
 namespace {
 
-constexpr Index kBandStep = 48;         // rows that the CPU kernel takes at once
+constexpr Index kBandStep = 48;          // rows that the CPU kernel takes at once
 constexpr Index kBandPairs = 2'000'000;  // about 50 ms of a thread
 constexpr Index kMostRows = 960;
 
-/// Rows of the full matrix from the condensed one. Columns before the diagonal are gathered for a run
-/// of rows at a time, since the pairs of one such column and these rows lie side by side.
+/// Rows of the full matrix from the condensed one. Columns before the diagonal are gathered for a
+/// run of rows at a time, since the pairs of one such column and these rows lie side by side.
 void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file) {
     constexpr Index kRun = 64;
-    std::vector<const float*> rows(static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
+    std::vector<const float*> rows(
+        static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
     for (const Tile& tile : tiles) {
         const float* at = file.output(tile).data;
         for (Index i = tile.side[0].first; i < tile.side[0].first + tile.side[0].count; ++i) {
@@ -45,8 +46,8 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
 }  // namespace
 
 std::vector<Tile> bands(Index frames) {
-    const Index rows =
-        std::clamp(kBandPairs / std::max<Index>(frames, 1) / kBandStep * kBandStep, kBandStep, kMostRows);
+    const Index rows = std::clamp(kBandPairs / std::max<Index>(frames, 1) / kBandStep * kBandStep,
+                                  kBandStep, kMostRows);
     std::vector<Tile> tiles;
     for (Index first = 0; first < frames - 1; first += rows) {
         Tile tile;

@@ -21,8 +21,9 @@ using Vector = hn::Vec<Doubles>;
 
 /// Rows worked on at once: their sums fill the registers.
 constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 3 : 1;
-/// Atoms whose products are added in the narrow type before the sums go to float64: so many that the
-/// rounding grows as slowly as the number of atoms, and that their part of a panel stays in the first cache.
+/// Atoms whose products are added in the narrow type before the sums go to float64: so many that
+/// the rounding grows as slowly as the number of atoms, and that their part of a panel stays in the
+/// first cache.
 inline Index chunk_of(Index atoms) {
     const auto even = static_cast<Index>(4.0 * std::sqrt(static_cast<double>(atoms)));
     return std::clamp<Index>(even / 8 * 8, 32, 128);
@@ -65,8 +66,9 @@ HWY_INLINE void add_to(D d, V sums, double* HWY_RESTRICT to) {
         alignas(64) float narrow[kPanel];
         hn::Store(sums, d, narrow);
         for (std::size_t lane = 0; lane < hn::Lanes(d); lane += hn::Lanes(dd))
-            hn::Store(hn::Add(hn::Load(dd, to + lane), hn::PromoteTo(dd, hn::Load(half, narrow + lane))),
-                      dd, to + lane);
+            hn::Store(
+                hn::Add(hn::Load(dd, to + lane), hn::PromoteTo(dd, hn::Load(half, narrow + lane))),
+                dd, to + lane);
     }
 }
 
@@ -78,8 +80,9 @@ HWY_INLINE void add_sums(D d, const Sums<V>& s, double* HWY_RESTRICT to) {
 
 /// Adds the products of `atoms` atoms of kCount rows and the panel's lanes from `lane` on.
 template <int kCount, class D, class T>
-HWY_INLINE void add_products(D d, const T* HWY_RESTRICT rows, Index row_size, const T* HWY_RESTRICT q,
-                             Index atoms, double* HWY_RESTRICT covariance) {
+HWY_INLINE void add_products(D d, const T* HWY_RESTRICT rows, Index row_size,
+                             const T* HWY_RESTRICT q, Index atoms,
+                             double* HWY_RESTRICT covariance) {
     using V = hn::Vec<D>;
     Sums<V> first(d), second(d), third(d);
     for (Index k = 0; k < atoms; ++k, q += 3 * kPanel, rows += 3) {
@@ -94,7 +97,8 @@ HWY_INLINE void add_products(D d, const T* HWY_RESTRICT rows, Index row_size, co
 }
 
 template <class T>
-HWY_INLINE void multiply(const Packed<T>& packed, Block rows, Index panel, double* HWY_RESTRICT to) {
+HWY_INLINE void multiply(const Packed<T>& packed, Block rows, Index panel,
+                         double* HWY_RESTRICT to) {
     const hn::CappedTag<T, kPanel> d;
     const Index atoms = packed.atoms, row_size = 3 * atoms;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
@@ -116,10 +120,10 @@ HWY_INLINE void multiply(const Packed<T>& packed, Block rows, Index panel, doubl
     }
 }
 
-/// The covariance of one pair of frames [axis, atom], atoms side by side in vectors, at `to` and every
-/// kPanel after it.
-HWY_INLINE void multiply_pair(const double* HWY_RESTRICT p, const double* HWY_RESTRICT q, Index atoms,
-                              double* HWY_RESTRICT to) {
+/// The covariance of one pair of frames [axis, atom], atoms side by side in vectors, at `to` and
+/// every kPanel after it.
+HWY_INLINE void multiply_pair(const double* HWY_RESTRICT p, const double* HWY_RESTRICT q,
+                              Index atoms, double* HWY_RESTRICT to) {
     const Doubles d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     Sums<Vector> s(d);
@@ -136,14 +140,13 @@ HWY_INLINE void multiply_pair(const double* HWY_RESTRICT p, const double* HWY_RE
     }
 }
 
-/// P(x) = (x^2 - f)^2 - 8 d x - 4 c, whose largest root is the sum that superposition reaches: f, c and d
-/// are the squares of the covariance, those of its minors, and its determinant.
+/// P(x) = (x^2 - f)^2 - 8 d x - 4 c, whose largest root is the sum that superposition reaches: f, c
+/// and d are the squares of the covariance, those of its minors, and its determinant.
 struct Quartic {
     Vector f, d8, c4;
 
     /// Of the entries r, scaled so that no root is above 1.
-    HWY_INLINE explicit Quartic(const Vector (&r)[9])
-        : f(hn::Mul(r[0], r[0])), d8(f), c4(f) {
+    HWY_INLINE explicit Quartic(const Vector (&r)[9]) : f(hn::Mul(r[0], r[0])), d8(f), c4(f) {
         const Doubles d;
         for (int entry = 1; entry < 9; ++entry) f = hn::MulAdd(r[entry], r[entry], f);
         c4 = hn::Zero(d);
@@ -186,23 +189,25 @@ struct Limits {
     double weight;
 };
 
-/// Loads a vector's covariances with the terms of single frames and makes their largest root at most 1.
+/// Loads a vector's covariances with the terms of single frames and makes their largest root at
+/// most 1.
 HWY_INLINE Quartic load_quartic(const double* HWY_RESTRICT covariance,
                                 const double* HWY_RESTRICT row_terms,
                                 const double* HWY_RESTRICT column_terms, Vector scale) {
     const Doubles d;
     Vector r[9];
     for (int entry = 0; entry < 9; ++entry) {
-        const Vector own = hn::Add(hn::Load(d, column_terms + entry * kPanel),
-                                   hn::Set(d, row_terms[entry]));
+        const Vector own =
+            hn::Add(hn::Load(d, column_terms + entry * kPanel), hn::Set(d, row_terms[entry]));
         r[entry] = hn::Mul(scale, hn::Add(hn::Load(d, covariance + entry * kPanel), own));
     }
     return Quartic(r);
 }
 
-/// Newton from above on a polynomial of four real roots: P is convex there, so that steps never pass the
-/// largest root, which lies within four steps' length. After a step of at most kStep, P' being at least
-/// kSlope, the rest is at most 6 (4 kStep)^2 / kSlope < 1e-11 and in practice below rounding.
+/// Newton from above on a polynomial of four real roots: P is convex there, so that steps never
+/// pass the largest root, which lies within four steps' length. After a step of at most kStep, P'
+/// being at least kSlope, the rest is at most 6 (4 kStep)^2 / kSlope < 1e-11 and in practice below
+/// rounding.
 constexpr double kStep = 3e-9, kSlope = 1e-4;
 /// Rounding of P, of terms up to 1, as an error of the root where P' is 1.
 constexpr double kRounding = 5e-15;
@@ -217,21 +222,23 @@ struct Side {
 
 /// Solves kPanel pairs.
 HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_RESTRICT row_terms,
-                      const double* HWY_RESTRICT column_terms, const Side& p_side, const Side& q_side,
-                      const Limits& limits, double* HWY_RESTRICT values,
+                      const double* HWY_RESTRICT column_terms, const Side& p_side,
+                      const Side& q_side, const Limits& limits, double* HWY_RESTRICT values,
                       double* HWY_RESTRICT doubts) {
     const Doubles d;
     constexpr Index kLanes = HWY_LANES(double) < kPanel ? HWY_LANES(double) : kPanel;
     constexpr int kVectors = kPanel / kLanes, kTogether = kVectors < 2 ? 1 : 2;
     for (int first = 0; first < kVectors; first += kTogether) {
         const Index at0 = first * kLanes, at1 = (first + kTogether - 1) * kLanes;
-        const Vector scale0 = hn::Mul(hn::Load(d, p_side.inverse + at0), hn::Load(d, q_side.inverse + at0));
-        const Vector scale1 = hn::Mul(hn::Load(d, p_side.inverse + at1), hn::Load(d, q_side.inverse + at1));
+        const Vector scale0 =
+            hn::Mul(hn::Load(d, p_side.inverse + at0), hn::Load(d, q_side.inverse + at0));
+        const Vector scale1 =
+            hn::Mul(hn::Load(d, p_side.inverse + at1), hn::Load(d, q_side.inverse + at1));
         const Quartic p0 = load_quartic(covariance + at0, row_terms, column_terms + at0, scale0);
         const Quartic p1 = load_quartic(covariance + at1, row_terms, column_terms + at1, scale1);
         Vector x0 = p0.start(), x1 = p1.start(), step0 = x0, step1 = x1;
-        // A lane that has arrived stays, so that its value does not depend on the lanes beside it. NaN
-        // counts as arrived.
+        // A lane that has arrived stays, so that its value does not depend on the lanes beside it.
+        // NaN counts as arrived.
         const Vector arrived = hn::Set(d, kStep);
         auto goes0 = hn::Eq(x0, x0), goes1 = hn::Eq(x1, x1);
         for (int n = 0; n < kMostSteps; ++n) {
@@ -257,8 +264,7 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
                 hn::Mul(hn::Set(d, limits.product_error),
                         hn::Mul(hn::Load(d, p_side.spread + at), hn::Load(d, q_side.spread + at)));
             // Half of the error of the mean square.
-            const Vector error =
-                hn::Mul(hn::MulAdd(root_error, size, product), per_weight);
+            const Vector error = hn::Mul(hn::MulAdd(root_error, size, product), per_weight);
             const Vector allowed = hn::Mul(hn::Set(d, limits.tolerance), hn::Sqrt(square));
             // Comparisons with NaN are false: what is not known to be certain is doubtful.
             const auto certain =
@@ -272,12 +278,13 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
     }
 }
 
-/// The error of a sum of products in units of both spreads. Each addition rounds a sum of up to a chunk's
-/// products; such sums grow evenly and roundings add up at random. Twice this estimate was never exceeded
-/// in trials (README.md).
+/// The error of a sum of products in units of both spreads. Each addition rounds a sum of up to a
+/// chunk's products; such sums grow evenly and roundings add up at random. Twice this estimate was
+/// never exceeded in trials (README.md).
 template <class T>
 double product_error(Index atoms, Index chunk) {
-    const double added = static_cast<double>(std::is_same_v<T, float> ? std::min(chunk, atoms) : atoms);
+    const double added =
+        static_cast<double>(std::is_same_v<T, float> ? std::min(chunk, atoms) : atoms);
     const double unit = 0.5 * std::numeric_limits<T>::epsilon();
     return 2.0 * unit * (0.5 * added + 1.0) / std::sqrt(static_cast<double>(atoms));
 }
@@ -312,7 +319,8 @@ std::uint32_t rmsd_listed(const Frames& frames, const FramePair* pairs, int coun
                           float* rmsd) {
     const Index atoms = frames.atom_count();
     alignas(64) double covariance[9 * kPanel] = {}, none[9 * kPanel] = {}, self[2][kPanel] = {},
-                       inverse[2][kPanel] = {}, root[2][kPanel] = {}, values[kPanel], doubts[kPanel];
+                                      inverse[2][kPanel] = {}, root[2][kPanel] = {}, values[kPanel],
+                                      doubts[kPanel];
     for (int n = 0; n < count; ++n) {
         multiply_pair(frames.frame(pairs[n].i), frames.frame(pairs[n].j), atoms, covariance + n);
         for (int side = 0; side < 2; ++side) {
@@ -322,8 +330,8 @@ std::uint32_t rmsd_listed(const Frames& frames, const FramePair* pairs, int coun
         }
     }
     const Limits limits{tolerance, product_error<double>(atoms, atoms), frames.weight};
-    solve(covariance, none, none, {self[0], inverse[0], root[0]}, {self[1], inverse[1], root[1]}, limits,
-          values, doubts);
+    solve(covariance, none, none, {self[0], inverse[0], root[0]}, {self[1], inverse[1], root[1]},
+          limits, values, doubts);
     std::uint32_t doubtful = 0;
     for (int n = 0; n < count; ++n) {
         rmsd[n] = static_cast<float>(values[n]);

@@ -16,13 +16,14 @@ inline constexpr Index kBlockRows = 48;
 struct BlockScratch {
     Array<double, 3> covariance{kBlockRows, Index{9}, kPanel};
     Array<float, 2> rmsd{kBlockRows, kPanel};
-    /// Pairs (row, lane of the panel) whose value is not certain to `tolerance`; theirs is to be found
-    /// from the coordinates.
+    /// Pairs (row, lane of the panel) whose value is not certain to `tolerance`; theirs is to be
+    /// found from the coordinates.
     std::vector<std::pair<Index, Index>> doubtful;
 };
 
 /// RMSD of rows.first, ... (up to kBlockRows) with the frames of a panel, into `scratch.rmsd`; the
-/// doubtful ones are listed. `tolerance` in angstrom. Rows and lanes beyond the frames give no meaning.
+/// doubtful ones are listed. `tolerance` in angstrom. Rows and lanes beyond the frames give no
+/// meaning.
 void rmsd_block(const Packed<float>& packed, Block rows, Index panel, double tolerance,
                 BlockScratch& scratch);
 void rmsd_block(const Packed<double>& packed, Block rows, Index panel, double tolerance,
@@ -32,8 +33,8 @@ struct FramePair {
     Index i, j;
 };
 
-/// RMSD of up to kPanel pairs in float64, from the frames themselves. Returns a bit for each that is
-/// doubtful still.
+/// RMSD of up to kPanel pairs in float64, from the frames themselves. Returns a bit for each that
+/// is doubtful still.
 std::uint32_t rmsd_pairs(const Frames& frames, const FramePair* pairs, int count, double tolerance,
                          float* rmsd);
 

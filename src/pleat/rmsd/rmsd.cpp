@@ -22,17 +22,18 @@ namespace {
 void check_input(View<const float, 3> xyz, std::span<const double> weights, Parameters parameters) {
     check(fields(parameters));
     if (xyz.extent(2) != 3)
-        throw InputError(fmt::format("expected coordinates [frame, atom, 3], found {} on the last axis",
-                                     xyz.extent(2)));
+        throw InputError(fmt::format(
+            "expected coordinates [frame, atom, 3], found {} on the last axis", xyz.extent(2)));
     if (xyz.extent(0) < 1 || xyz.extent(1) < 1)
         throw InputError(fmt::format("expected at least 1 frame and 1 atom, found {} and {}",
                                      xyz.extent(0), xyz.extent(1)));
     if (xyz.extent(0) > std::numeric_limits<std::int32_t>::max())
-        throw InputError(fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
+        throw InputError(
+            fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
     if (weights.empty()) return;
     if (static_cast<Index>(weights.size()) != xyz.extent(1))
-        throw InputError(fmt::format("expected a weight for each of {} atoms, found {}", xyz.extent(1),
-                                     weights.size()));
+        throw InputError(fmt::format("expected a weight for each of {} atoms, found {}",
+                                     xyz.extent(1), weights.size()));
     double sum = 0.0;
     for (const double weight : weights) {
         if (!(weight >= 0 && weight <= 1e15))
@@ -90,7 +91,8 @@ void run_with_matrix(const Job& job, Index frames, const std::filesystem::path& 
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device) {
     const std::int64_t coordinates = 3 * frames * atoms, band = 8 * 48 * frames;
-    if (device.kind == Device::Kind::cuda) return 8 * coordinates + 2 * band + (std::int64_t{16} << 20);
+    if (device.kind == Device::Kind::cuda)
+        return 8 * coordinates + 2 * band + (std::int64_t{16} << 20);
     // Centred in float64, and packed twice in the type of the product.
     const std::int64_t packed = parameters.precision == "float64" ? 16 : 8;
     return (8 + packed) * coordinates + 200 * frames + band + 8 * parameters.best * frames +
@@ -102,23 +104,26 @@ Result run(View<const float, 3> xyz, std::span<const double> weights, const Para
     check_input(xyz, weights, parameters);
     const bool has_matrix = parameters.matrix != "none";
     if (has_matrix && matrix.empty())
-        throw UsageError("expected a file for the matrix, found none; take --matrix none without one");
+        throw UsageError(
+            "expected a file for the matrix, found none; take --matrix none without one");
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     require_memory(memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0}),
-                   fmt::format("{} frames of {} atoms", frames, atoms), "take fewer frames or atoms");
+                   fmt::format("{} frames of {} atoms", frames, atoms),
+                   "take fewer frames or atoms");
     Context own = context;
     own.comm = nullptr;
     const Frames centred = centre(xyz, weights, resolve_threads(context));
-    const Problem problem{&centred, parameters.precision == "float64" ? Precision::float64
-                                                                      : Precision::mixed};
+    const Problem problem{
+        &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed};
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, own);
     const std::vector<Tile> tiles = bands(frames);
     Summary summary(frames, atoms, parameters);
-    Job job{tiles,
-            [&](const Tile& tile, View<float, 2> output) { kernel->band(tile.side[0], output.data); },
-            {},
-            parameters,
-            own};
+    Job job{
+        tiles,
+        [&](const Tile& tile, View<float, 2> output) { kernel->band(tile.side[0], output.data); },
+        {},
+        parameters,
+        own};
     if (has_matrix) {
         job.hash = problem_hash(xyz, weights, parameters, context);
         run_with_matrix(job, frames, matrix, summary);

@@ -1,4 +1,5 @@
-// RMSD: every pair of an ensemble after optimal superposition, to a matrix, a histogram and neighbours.
+// RMSD: every pair of an ensemble after optimal superposition, to a matrix, a histogram and
+// neighbours.
 #pragma once
 
 #include <cstdint>
@@ -43,19 +44,21 @@ struct Best {
 struct Result {
     Index frames = 0, atoms = 0, pairs = 0;
     double least = 0, most = 0, mean = 0;  ///< angstrom, over all pairs; 0 where there is none
-    /// Pairs by RMSD: count n of bin n from n * bin up to but without (n + 1) * bin; the last one holds
-    /// all beyond where there are kMostBins of them.
+    /// Pairs by RMSD: count n of bin n from n * bin up to but without (n + 1) * bin; the last one
+    /// holds all beyond where there are kMostBins of them.
     std::vector<std::int64_t> histogram;
     Neighbours neighbours;  ///< RMSD below the cut-off; empty without one
     Best best;              ///< empty unless asked for
 };
 inline constexpr Index kMostBins = 100000;
 
-/// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all 1).
-/// The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1), (0, 2),
-/// ..., as SciPy's; or full. Tiles are kept in the file Context::checkpoint (beside `matrix` without
-/// one), from which a stopped run goes on; without a matrix there is nothing to go on from. Works on
-/// one rank. UsageError, InputError (shape, weights, coordinates), DeviceError, OutputError, Cancelled.
+/// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all
+/// 1). The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1),
+/// (0, 2),
+/// ..., as SciPy's; or full. Tiles are kept in the file Context::checkpoint (beside `matrix`
+/// without one), from which a stopped run goes on; without a matrix there is nothing to go on from.
+/// Works on one rank. UsageError, InputError (shape, weights, coordinates), DeviceError,
+/// OutputError, Cancelled.
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
            const Context& context, const std::filesystem::path& matrix);
 

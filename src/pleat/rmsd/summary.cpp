@@ -7,7 +7,8 @@
 
 namespace pleat::rmsd {
 
-Summary::Summary(Index frames, Index atoms, const Parameters& parameters) : parameters_(parameters) {
+Summary::Summary(Index frames, Index atoms, const Parameters& parameters)
+    : parameters_(parameters) {
     result_.frames = frames;
     result_.atoms = atoms;
     result_.pairs = frames * (frames - 1) / 2;
@@ -50,8 +51,8 @@ void Summary::add_row(Index i, const float* rmsd) {
     if (cutoff_ > 0)
         for (Index n = 0; n < count; ++n)
             if (rmsd[n] < cutoff_)
-                near_.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(i + 1 + n),
-                                 rmsd[n]});
+                near_.push_back(
+                    {static_cast<std::int32_t>(i), static_cast<std::int32_t>(i + 1 + n), rmsd[n]});
     if (result_.best.indices.size() == 0) return;
     for (Index n = 0; n < count; ++n) {
         keep_best(i, i + 1 + n, rmsd[n]);
@@ -95,8 +96,10 @@ void Summary::sort_neighbours() {
 }
 
 Result Summary::finish() {
-    if (result_.pairs == 0) result_.least = 0.0;
-    else result_.mean = sum_ / static_cast<double>(result_.pairs);
+    if (result_.pairs == 0)
+        result_.least = 0.0;
+    else
+        result_.mean = sum_ / static_cast<double>(result_.pairs);
     if (cutoff_ > 0) sort_neighbours();
     return std::move(result_);
 }

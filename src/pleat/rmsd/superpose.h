@@ -1,4 +1,5 @@
-// Superposition of one pair by Horn's quaternions: Jacobi, rotation and residual, on host and device.
+// Superposition of one pair by Horn's quaternions: Jacobi, rotation and residual, on host and
+// device.
 #pragma once
 
 #include <cmath>
@@ -8,8 +9,8 @@
 
 namespace pleat::rmsd {
 
-/// The symmetric 4 x 4 key matrix of a covariance R[a][b] = sum p_a q_b; its largest eigenvalue is the
-/// sum that superposition reaches, and the eigenvector is the quaternion that turns p onto q.
+/// The symmetric 4 x 4 key matrix of a covariance R[a][b] = sum p_a q_b; its largest eigenvalue is
+/// the sum that superposition reaches, and the eigenvector is the quaternion that turns p onto q.
 PLEAT_HOST_DEVICE inline void key_matrix(const double (&r)[9], double (&n)[4][4]) {
     n[0][0] = r[0] + r[4] + r[8];
     n[1][1] = r[0] - r[4] - r[8];
@@ -24,7 +25,8 @@ PLEAT_HOST_DEVICE inline void key_matrix(const double (&r)[9], double (&n)[4][4]
 }
 
 /// Turns rows and columns p and q of `n` so that n[p][q] vanishes, and the vectors with them.
-PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4][4], int p, int q) {
+PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4][4], int p,
+                                          int q) {
     if (n[p][q] == 0.0) return;
     const double theta = (n[q][q] - n[p][p]) / (2.0 * n[p][q]);
     const double size = std::fabs(theta);
@@ -91,8 +93,8 @@ PLEAT_HOST_DEVICE inline void rotation_of(const double (&vectors)[4][4], int col
     rotation[8] = w * w - x * x - y * y + z * z;
 }
 
-/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis, atom].
-/// Coordinates should be near 1 in size where their squares could overflow or vanish.
+/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis,
+/// atom]. Coordinates should be near 1 in size where their squares could overflow or vanish.
 PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, Index atoms,
                                             double (&rotation)[9]) {
     double r[9] = {};

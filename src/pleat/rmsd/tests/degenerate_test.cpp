@@ -32,7 +32,8 @@ std::vector<std::string> cases() {
 }
 
 double tolerance_of(const std::string& name) {
-    const bool is_coarse = name.find("1e3") != std::string::npos || name.find("far_") != std::string::npos;
+    const bool is_coarse =
+        name.find("1e3") != std::string::npos || name.find("far_") != std::string::npos;
     return is_coarse ? 1e-4 : 1e-5;
 }
 
@@ -44,20 +45,21 @@ TEST(Degenerate, EveryClassIsRightOnEveryKernel) {
         const std::vector<double> truth =
             read_npy(kShared / "oracle/rmsd" / (name + "_rmsd.npy")).as<double>("rmsd");
         const Index count = frames.frame_count();
-        test::with_every_kernel(frames, [&](const std::string& kernel, const std::vector<float>& found) {
-            std::size_t pair = 0;
-            double worst = 0.0;
-            for (Index i = 0; i < count; ++i) {
-                for (Index j = i + 1; j < count; ++j, ++pair) {
-                    const double expected = truth[i * count + j];
-                    // A float32 result of 5000 angstrom is rounded by up to 2.4e-4.
-                    const double error = std::fabs(found[pair] - expected) - 6e-8 * expected;
-                    ASSERT_FALSE(std::isnan(error)) << name << ", " << kernel;
-                    worst = std::max(worst, error);
+        test::with_every_kernel(
+            frames, [&](const std::string& kernel, const std::vector<float>& found) {
+                std::size_t pair = 0;
+                double worst = 0.0;
+                for (Index i = 0; i < count; ++i) {
+                    for (Index j = i + 1; j < count; ++j, ++pair) {
+                        const double expected = truth[i * count + j];
+                        // A float32 result of 5000 angstrom is rounded by up to 2.4e-4.
+                        const double error = std::fabs(found[pair] - expected) - 6e-8 * expected;
+                        ASSERT_FALSE(std::isnan(error)) << name << ", " << kernel;
+                        worst = std::max(worst, error);
+                    }
                 }
-            }
-            EXPECT_LE(worst, tolerance_of(name)) << name << ", " << kernel;
-        });
+                EXPECT_LE(worst, tolerance_of(name)) << name << ", " << kernel;
+            });
     }
 }
 

@@ -33,12 +33,14 @@ inline std::vector<float> cpu_pairs(const Frames& frames, Precision precision, i
 /// Calls `check(name, condensed)` with the results of the reference and of the CPU kernel in each
 /// precision on each instruction set.
 inline void with_every_kernel(
-    const Frames& frames, const std::function<void(const std::string&, const std::vector<float>&)>& check) {
+    const Frames& frames,
+    const std::function<void(const std::string&, const std::vector<float>&)>& check) {
     check("reference", reference_pairs(frames));
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
         hwy::SetSupportedTargetsForTest(target);
         check(std::string("mixed ") + hwy::TargetName(target), cpu_pairs(frames, Precision::mixed));
-        check(std::string("float64 ") + hwy::TargetName(target), cpu_pairs(frames, Precision::float64));
+        check(std::string("float64 ") + hwy::TargetName(target),
+              cpu_pairs(frames, Precision::float64));
     }
     hwy::SetSupportedTargetsForTest(0);
 }

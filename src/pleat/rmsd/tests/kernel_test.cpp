@@ -30,7 +30,8 @@ double worst_difference(const std::vector<float>& a, const std::vector<float>& b
 /// Rotated about a random axis and moved; mirrored in x first where asked for.
 void move(View<float, 2> frame, std::mt19937_64& generator, double far, bool mirrored = false) {
     std::normal_distribution<double> normal;
-    std::array<double, 4> q{normal(generator), normal(generator), normal(generator), normal(generator)};
+    std::array<double, 4> q{normal(generator), normal(generator), normal(generator),
+                            normal(generator)};
     double size = 0.0;
     for (const double part : q) size += part * part;
     for (double& part : q) part /= std::sqrt(size);
@@ -38,7 +39,8 @@ void move(View<float, 2> frame, std::mt19937_64& generator, double far, bool mir
     const double m[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
                             {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
                             {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
-    const double shift[3] = {far * normal(generator), far * normal(generator), far * normal(generator)};
+    const double shift[3] = {far * normal(generator), far * normal(generator),
+                             far * normal(generator)};
     for (Index k = 0; k < frame.extent(0); ++k) {
         const double p[3] = {mirrored ? -frame(k, 0) : frame(k, 0), frame(k, 1), frame(k, 2)};
         for (int axis = 0; axis < 3; ++axis)
@@ -52,7 +54,8 @@ TEST(Kernel, AgreesWithTheReferenceOnRandomEnsembles) {
         for (const double spread : {0.01, 0.5, 3.0, 20.0}) {
             const Frames frames = centre(random_ensemble(37, atoms, spread, 5), {}, 1);
             const std::vector<float> expected = test::reference_pairs(frames);
-            test::with_every_kernel(frames, [&](const std::string& kernel, const std::vector<float>& found) {
+            test::with_every_kernel(frames, [&](const std::string& kernel,
+                                                const std::vector<float>& found) {
                 // Beside the stated errors: a float32 result is rounded.
                 const double rounding = 1e-7 * *std::max_element(expected.begin(), expected.end());
                 const double stated = kernel.starts_with("mixed") ? 1e-5 : 1e-6;
@@ -68,9 +71,11 @@ TEST(Kernel, IsBlindToRotationAndTranslation) {
     const std::vector<float> before = test::reference_pairs(centre(xyz, {}, 1));
     std::mt19937_64 generator(3);
     for (Index i = 0; i < 20; ++i) move(xyz[i], generator, 10.0);
-    test::with_every_kernel(centre(xyz, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
-        EXPECT_LE(worst_difference(found, before), 2e-5) << kernel;  // moved coordinates are rounded
-    });
+    test::with_every_kernel(centre(xyz, {}, 1),
+                            [&](const std::string& kernel, const std::vector<float>& found) {
+                                EXPECT_LE(worst_difference(found, before), 2e-5)
+                                    << kernel;  // moved coordinates are rounded
+                            });
 }
 
 TEST(Kernel, TellsMirrorImagesApart) {
@@ -81,12 +86,14 @@ TEST(Kernel, TellsMirrorImagesApart) {
     for (int side = 0; side < 2; ++side) std::copy_n(xyz.data(), 90, one[side].data);
     move(one[1], generator, 1.0, true);
     for (Index i = 0; i < 12; ++i) move(xyz[i], generator, 1.0, true);
-    test::with_every_kernel(centre(xyz, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
-        EXPECT_LE(worst_difference(found, before), 2e-5) << kernel;
-    });
-    test::with_every_kernel(centre(one, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
-        EXPECT_GT(found[0], 1.0) << kernel;
-    });
+    test::with_every_kernel(centre(xyz, {}, 1),
+                            [&](const std::string& kernel, const std::vector<float>& found) {
+                                EXPECT_LE(worst_difference(found, before), 2e-5) << kernel;
+                            });
+    test::with_every_kernel(centre(one, {}, 1),
+                            [&](const std::string& kernel, const std::vector<float>& found) {
+                                EXPECT_GT(found[0], 1.0) << kernel;
+                            });
 }
 
 TEST(Kernel, FollowsAPermutationOfFramesAndIsTheSameBothWays) {
@@ -110,7 +117,8 @@ TEST(Kernel, FollowsAPermutationOfFramesAndIsTheSameBothWays) {
 
 TEST(Kernel, KeepsTheTriangleInequality) {
     const Index count = 40;
-    const auto rmsd = test::cpu_pairs(centre(random_ensemble(count, 25, 5.0, 9), {}, 1), Precision::mixed);
+    const auto rmsd =
+        test::cpu_pairs(centre(random_ensemble(count, 25, 5.0, 9), {}, 1), Precision::mixed);
     const auto at = [&](Index i, Index j) {
         return i == j ? 0.0f : rmsd[pairs_before(std::min(i, j), count) + std::abs(i - j) - 1];
     };
@@ -129,8 +137,8 @@ TEST(Kernel, GivesTheSameBitsForAnyBandsAndThreads) {
     }
 }
 
-// Deviations are large there beside the distances within a cluster: what float32 cannot tell is solved
-// again, sixteen at a time.
+// Deviations are large there beside the distances within a cluster: what float32 cannot tell is
+// solved again, sixteen at a time.
 TEST(Kernel, TightClustersFarApartKeepTheBoundAndTheBits) {
     const Index count = 120, atoms = 70;
     Array<float, 3> xyz(count, atoms, Index{3});
@@ -145,9 +153,10 @@ TEST(Kernel, TightClustersFarApartKeepTheBoundAndTheBits) {
     const std::vector<float> expected = test::reference_pairs(frames);
     EXPECT_LT(*std::min_element(expected.begin(), expected.end()), 1.0);
     EXPECT_GT(*std::max_element(expected.begin(), expected.end()), 5.0);
-    test::with_every_kernel(frames, [&](const std::string& kernel, const std::vector<float>& found) {
-        EXPECT_LE(worst_difference(found, expected), 1.1e-5) << kernel;
-    });
+    test::with_every_kernel(frames,
+                            [&](const std::string& kernel, const std::vector<float>& found) {
+                                EXPECT_LE(worst_difference(found, expected), 1.1e-5) << kernel;
+                            });
     const auto whole = test::cpu_pairs(frames, Precision::mixed, 1, count);
     for (const Index rows : {5, 48})
         EXPECT_EQ(test::cpu_pairs(frames, Precision::mixed, 1, rows), whole) << rows;
@@ -156,9 +165,10 @@ TEST(Kernel, TightClustersFarApartKeepTheBoundAndTheBits) {
 TEST(Kernel, CopiesHaveNoDistance) {
     Array<float, 3> xyz = random_ensemble(1, 100, 0.0, 11), copies(Index{20}, Index{100}, Index{3});
     for (Index i = 0; i < 20; ++i) std::copy_n(xyz.data(), 300, copies[i].data);
-    test::with_every_kernel(centre(copies, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
-        EXPECT_LE(*std::max_element(found.begin(), found.end()), 1e-6) << kernel;
-    });
+    test::with_every_kernel(
+        centre(copies, {}, 1), [&](const std::string& kernel, const std::vector<float>& found) {
+            EXPECT_LE(*std::max_element(found.begin(), found.end()), 1e-6) << kernel;
+        });
 }
 
 TEST(Kernel, CountsAnAtomOfWeightTwoTwice) {
@@ -171,9 +181,10 @@ TEST(Kernel, CountsAnAtomOfWeightTwoTwice) {
         std::copy_n(xyz[i].data, 12, twice[i].data + 30);
     }
     const std::vector<float> expected = test::reference_pairs(centre(twice, {}, 1));
-    test::with_every_kernel(centre(xyz, weights, 1), [&](const std::string& kernel, const std::vector<float>& found) {
-        EXPECT_LE(worst_difference(found, expected), 1e-5) << kernel;
-    });
+    test::with_every_kernel(centre(xyz, weights, 1),
+                            [&](const std::string& kernel, const std::vector<float>& found) {
+                                EXPECT_LE(worst_difference(found, expected), 1e-5) << kernel;
+                            });
 }
 
 TEST(Frames, RefusesWhatIsNotFinite) {
