@@ -1,6 +1,8 @@
 // NPY frames: an array [frame, atom, 3] of floats or doubles, in angstrom.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pleat/bio/trajectory_frames.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/npy_header.h"
@@ -69,7 +71,14 @@ private:
         std::size_t length = at(8) | at(9) << 8;
         if (!first_version) length |= std::size_t{at(10)} << 16 | std::size_t{at(11)} << 24;
         bytes_->read(start, length + (first_version ? 10 : 12));
+        const std::size_t prefix_bytes =
+            std::min<std::size_t>(first_version ? 10 : 12, start.size());
         header_bytes_.assign(start.begin(), start.end());
+        // Keys and types of arrays of numbers are ASCII; messages cite them.
+        const bool ascii =
+            std::all_of(start.begin() + static_cast<std::ptrdiff_t>(prefix_bytes), start.end(),
+                        [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+        if (!ascii) fail("expected an .npy header in ASCII, found other characters");
         header_ = read_npy_header(header_bytes_, bytes_->name());
     }
 

@@ -66,8 +66,8 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
     line = line.substr(0, line.find_last_not_of(" \t") + 1);
     for (const char c : line) {
         const auto u = static_cast<unsigned char>(c);
-        if ((u < 0x20 && c != '\t') || u >= 0x7f) {
-            return "expected ASCII text, found other characters";
+        if (u < 0x20 || u >= 0x7f) {
+            return "expected printable ASCII in fixed columns, found other characters";
         }
     }
     if (line.size() < kCoordinatesEnd) {

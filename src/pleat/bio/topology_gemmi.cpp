@@ -13,7 +13,19 @@ namespace pleat {
 
 namespace {
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// Text of a file as messages may show it: printable ASCII, at most 120 characters.
+std::string printable(std::string text) {
+    constexpr std::size_t kMost = 120;
+    if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text;
+}
+
+std::string first_line(const std::string& text) {
+    return printable(text.substr(0, text.find('\n')));
+}
 
 /// The columns of _atom_site that are used; those of the author before those of the archive.
 enum Column {
@@ -45,9 +57,9 @@ gemmi::cif::Table atom_sites(gemmi::cif::Block& block) {
 
 /// The author's value where there is one, else the archive's, else nothing.
 std::string text_of(gemmi::cif::Table::Row& row, Column author, int label = -1) {
-    if (row.has2(author)) return row.str(author);
+    if (row.has2(author)) return printable(row.str(author));
     if (label >= 0 && row.has2(static_cast<std::size_t>(label))) {
-        return row.str(static_cast<std::size_t>(label));
+        return printable(row.str(label));
     }
     return {};
 }
@@ -69,9 +81,10 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
         const double value = gemmi::cif::as_number(text);
         if (!std::isfinite(value)) {
             throw InputError(file, 0,
-                             "expected three coordinates for every atom, found '" + text +
-                                 "' for atom " + atom.name + " of residue " + atom.residue_name +
-                                 " " + number + " in chain '" + atom.chain + "'");
+                             "expected three coordinates for every atom, found '" +
+                                 printable(text) + "' for atom " + atom.name + " of residue " +
+                                 atom.residue_name + " " + number + " in chain '" + atom.chain +
+                                 "'");
         }
         atom.xyz[axis] = static_cast<float>(value);
     }
