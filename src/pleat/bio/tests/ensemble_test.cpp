@@ -70,6 +70,24 @@ TEST(Ensemble, ModelsOfAnMmcifFileAreFrames) {
     EXPECT_EQ(ensemble.topology->residues[0].chain, "A");
 }
 
+TEST(Ensemble, OneEntryIsTheSameInBothFormats) {
+    const std::filesystem::path data = PLEAT_DATA;
+    const std::vector<std::string> files = {(data / "1a8o.pdb.gz").string(),
+                                            (data / "1a8o.cif.gz").string()};
+    const Ensemble ensemble = read_ensemble(files);
+    ASSERT_EQ(ensemble.frame_count(), 2);
+    EXPECT_GT(ensemble.atom_count(), 500);
+    for (Index i = 0; i < ensemble.atom_count(); ++i) {
+        for (Index axis = 0; axis < 3; ++axis) {
+            ASSERT_EQ(ensemble.xyz(0, axis, i), ensemble.xyz(1, axis, i))
+                << ensemble.topology->label(i);
+        }
+    }
+    EnsembleOptions options;
+    options.select = "ca";
+    EXPECT_EQ(read_ensemble(files, options).atom_count(), 70);
+}
+
 TEST(Ensemble, OfAlternatesTheMostOccupiedIsKeptAndSaid) {
     const ScratchFolder folder;
     AtomText a = atom("CA", 5, 1), b = atom("CA", 5, 2), c = atom("CB", 5, 3), d = atom("CB", 5, 4);
@@ -88,6 +106,39 @@ TEST(Ensemble, OfAlternatesTheMostOccupiedIsKeptAndSaid) {
         said = said || kHas(note, "left out 2 atoms of alternate locations");
     }
     EXPECT_TRUE(said);
+}
+
+TEST(Ensemble, OfTwoResiduesAtOnePlaceTheMostOccupiedIsKept) {
+    const ScratchFolder folder;
+    AtomText serine = atom("CA", 22, 1), proline = atom("CA", 22, 2), hydroxyl = atom("OG", 22, 3);
+    serine.residue = hydroxyl.residue = "SER";
+    proline.residue = "PRO";
+    serine.altloc = hydroxyl.altloc = 'A';
+    proline.altloc = 'B';
+    serine.occupancy = hydroxyl.occupancy = 0.4;
+    proline.occupancy = 0.6;
+    const auto file =
+        folder.write("a.pdb", pdb_line(serine) + pdb_line(hydroxyl) + pdb_line(proline));
+    const Ensemble ensemble = read_ensemble({file.string()});
+    ASSERT_EQ(ensemble.atom_count(), 1);
+    EXPECT_EQ(ensemble.topology->label(0), "CA of PRO 22 in chain 'A'");
+    EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 0), 2);
+}
+
+TEST(Ensemble, SegmentsStandForBlankChains) {
+    const ScratchFolder folder;
+    const auto segment = [](const std::string& name, double x) {
+        std::string line = pdb_line(atom("CA", 1, x, " "));
+        line.replace(72, 4, name);
+        return line;
+    };
+    const auto one = folder.write("1.pdb", segment("PROA", 1) + segment("PROB", 2));
+    const auto other = folder.write("2.pdb", segment("PROB", 4) + segment("PROA", 3));
+    EnsembleOptions options;
+    options.select = "PROB:1";
+    const Ensemble ensemble = read_ensemble({one.string(), other.string()}, options);
+    ASSERT_EQ(ensemble.atom_count(), 1);
+    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 4);
 }
 
 TEST(Ensemble, InsertionCodesTellResiduesApart) {
