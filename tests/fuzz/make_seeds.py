@@ -1,4 +1,4 @@
-# Writes the seeds of the alignment fuzzer, a small file for each format and packing: make_seeds.py FOLDER
+# Writes the seeds of a fuzzer, a small file for each format and packing: make_seeds.py FOLDER [alignment|ensemble]
 import gzip
 import struct
 import sys
@@ -30,18 +30,78 @@ def zstandard(text):
     return b"\x28\xb5\x2f\xfd\x20" + bytes([len(text)]) + struct.pack("<I", len(text) << 3 | 1)[:3] + text
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit("make_seeds.py: expected one folder")
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+def record(data):
+    """A record of a DCD file."""
+    return struct.pack("<i", len(data)) + data + struct.pack("<i", len(data))
+
+
+def dcd():
+    control = struct.pack("<20i", *[2 if i == 0 else 24 if i == 19 else 0 for i in range(20)])
+    axis = record(struct.pack("<3f", 1, 2, 3))
+    return (record(b"CORD" + control) + record(struct.pack("<i", 1) + b" " * 80)
+            + record(struct.pack("<i", 3)) + 6 * axis)
+
+
+def xtc():
+    """A frame of three atoms, and a packed one of ten atoms at one place."""
+    start = struct.pack(">4i", 1995, 3, 0, 0) + bytes(36) + struct.pack(">i9f", 3, *range(9))
+    packed = struct.pack(">4i", 1995, 10, 0, 0) + bytes(36) + struct.pack(">if", 10, 1000)
+    packed += struct.pack(">8i", 0, 0, 0, 3, 3, 3, 9, 10) + bytes(12)
+    return {"xtc": start + start, "xtc_packed": packed + packed}
+
+
+def trr():
+    sizes = [0, 0, 36, 0, 0, 0, 0, 36, 0, 0]
+    return (struct.pack(">3i", 1993, 13, 12) + b"GMX_trn_file" + struct.pack(">10i", *sizes)
+            + struct.pack(">3i2f", 3, 0, 0, 0, 0) + bytes(72))
+
+
+def netcdf():
+    def name(text):
+        return struct.pack(">i", len(text)) + text + bytes(-len(text) % 4)
+    head = b"CDF\x01" + struct.pack(">3i", 2, 10, 3)
+    head += name(b"frame") + struct.pack(">i", 0) + name(b"atom") + struct.pack(">i", 3)
+    head += name(b"spatial") + struct.pack(">3i", 3, 12, 1) + name(b"Conventions")
+    head += struct.pack(">i", 2) + name(b"AMBER") + struct.pack(">2i", 11, 1) + name(b"coordinates")
+    head += struct.pack(">8i", 3, 0, 1, 2, 0, 0, 5, 36)
+    return head + struct.pack(">i", len(head) + 4) + bytes(72)
+
+
+def ensembles():
+    atom = "ATOM      1  CA  ALA A   1       1.000   2.000   3.000  1.00 20.00           C\n"
+    cif = ("data_x\nloop_\n_atom_site.Cartn_x\n_atom_site.Cartn_y\n_atom_site.Cartn_z\n"
+           "_atom_site.label_atom_id\n_atom_site.pdbx_PDB_model_num\n1 2 3 CA 1\n4 5 6 CA 2\n")
+    shape = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 3), }".ljust(117) + "\n"
+    files = {
+        "pdb": f"MODEL 1\n{atom}ENDMDL\nMODEL 2\n{atom}ENDMDL\n".encode(),
+        "mmcif": cif.encode(),
+        "npy": b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + shape.encode() + bytes(24),
+        "dcd": dcd(),
+        "trr": trr(),
+        "netcdf": netcdf(),
+        **xtc(),
+    }
+    files["gzip"] = gzip.compress(files["dcd"], mtime=0)
+    return files
+
+
+def alignments():
     files = dict(ALIGNMENTS)
     files["gzip"] = gzip.compress(FASTA, mtime=0)
     files["gzip_members"] = gzip.compress(FASTA[:20], mtime=0) + gzip.compress(FASTA[20:], mtime=0)
     files["zstd"] = zstandard(FASTA)
     files["zstd_frames"] = zstandard(FASTA[:20]) + zstandard(FASTA[20:])
+    return files
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["alignment"], ["ensemble"]):
+        sys.exit("make_seeds.py: expected a folder, and perhaps 'alignment' or 'ensemble'")
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    files = ensembles() if sys.argv[2:] == ["ensemble"] else alignments()
     for name, content in files.items():
-        # The harness takes format and alphabet from the first byte; 0 leaves both to the content.
+        # The harnesses take their choices from the first byte; 0 leaves them to the content.
         (folder / name).write_bytes(b"\0" + content)
 
 
