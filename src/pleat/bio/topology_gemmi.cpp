@@ -1,6 +1,7 @@
 // The door to gemmi for topologies, compiled as C++17 because gemmi 0.5.7 is not valid C++20.
 #include "pleat/bio/topology_gemmi.h"
 
+#include <charconv>
 #include <cmath>
 #include <gemmi/cif.hpp>
 #include <gemmi/elem.hpp>
@@ -71,7 +72,14 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
     atom.chain = text_of(row, kChain, kLabelChain);
     atom.element = element_symbol(text_of(row, kElement));
     const std::string number = text_of(row, kNumber, kLabelNumber);
-    atom.number = number.empty() ? 0 : gemmi::cif::as_int(number);
+    atom.number = 0;
+    const char* const end = number.data() + number.size();
+    const auto parsed = std::from_chars(number.data(), end, atom.number);
+    if (!number.empty() && (parsed.ec != std::errc() || parsed.ptr != end)) {
+        throw InputError(file, 0,
+                         "expected a residue number for every atom, found '" + number + "' for " +
+                             atom.name + " of " + atom.residue_name);
+    }
     const std::string insertion = text_of(row, kInsertion), altloc = text_of(row, kAltloc);
     if (!insertion.empty()) atom.insertion = insertion[0];
     if (!altloc.empty()) atom.altloc = altloc[0];

@@ -70,6 +70,17 @@ TEST(Ensemble, ModelsOfAnMmcifFileAreFrames) {
     EXPECT_EQ(ensemble.topology->residues[0].chain, "A");
 }
 
+TEST(Ensemble, ResidueNumbersOfMmcifMustFit) {
+    const ScratchFolder folder;
+    std::string line = cif_line(atom("CA", 1, 1));
+    const std::size_t at = line.rfind(" 1 A 1");
+    line.replace(at + 1, 1, "-15555555555");
+    const auto file = folder.write("a.cif", kCifHeader + line);
+    const std::string text = refusal([&] { read_ensemble({file.string()}); });
+    EXPECT_TRUE(kHas(text, "expected a residue number for every atom, found '-15555555555'"))
+        << text;
+}
+
 TEST(Ensemble, OneEntryIsTheSameInBothFormats) {
     const std::filesystem::path data = PLEAT_DATA;
     const std::vector<std::string> files = {(data / "1a8o.pdb.gz").string(),
