@@ -3,22 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "pleat/core/cuda_device.h"
 #include "pleat/core/instruction_set.h"
 #include "random_columns.h"
+#include "sampled.h"
 
 namespace pleat::mutual_information {
 namespace {
 
-struct Sampled {
-    std::vector<std::int64_t> observed;
-    NullSums sums;
-    std::vector<double> largest;
-};
+using test::expect_equal;
+using test::Found;
+using test::found_pairs;
+using test::found_triples;
 
 Context context_of(const std::string& device, int threads) {
     Context context;
@@ -28,55 +27,20 @@ Context context_of(const std::string& device, int threads) {
 }
 
 /// All pairs, in two blocks of shuffles.
-Sampled sample_pairs(const Columns& columns, const std::string& device, Index shuffles, int threads) {
+Found sample_pairs(const Columns& columns, const std::string& device, Index shuffles, int threads) {
     const Statistic statistic = make_statistic(columns.row_count());
     const Problem problem{&columns, &statistic, 42};
     const auto kernel = make_kernel(problem, context_of(device, threads));
-    const Index pairs = pair_count(columns.column_count());
-    Sampled found{std::vector<std::int64_t>(pairs), NullSums(pairs),
-                  std::vector<double>(shuffles, -std::numeric_limits<double>::infinity())};
-    kernel->observe_pairs({found.observed.data(), pairs});
-    std::vector<double> centre(pairs), factor(pairs);
-    for (Index pair = 0; pair < pairs; ++pair) {
-        centre[pair] = static_cast<double>(pair % 7) * 11.5 - 20;
-        factor[pair] = pair % 5 == 0 ? 0.0 : 0.01 * static_cast<double>(1 + pair % 3);
-    }
     const Index half = shuffles / 2;
-    for (const Block block : {Block{3, half}, Block{3 + half, shuffles - half}}) {
-        const LargestZ largest{{centre.data(), pairs},
-                               {factor.data(), pairs},
-                               {found.largest.data() + block.first - 3, block.count}};
-        kernel->sample_pairs(block, {found.observed.data(), pairs}, found.sums, &largest);
-    }
-    return found;
+    return found_pairs(*kernel, columns, 3, {half, shuffles - half});
 }
 
-Sampled sample_triples(const Columns& columns, const std::string& device, const Tile& tile,
-                       Index shuffles, int threads) {
+Found sample_triples(const Columns& columns, const std::string& device, const Tile& tile,
+                     Index shuffles, int threads) {
     const Statistic statistic = make_statistic(columns.row_count());
     const Problem problem{&columns, &statistic, 43};
     const auto kernel = make_kernel(problem, context_of(device, threads));
-    const TripleTile triples = triple_tile(tile.side);
-    Sampled found{std::vector<std::int64_t>(triples.count), NullSums(triples.count), {}};
-    kernel->observe_triples(triples, {found.observed.data(), triples.count});
-    kernel->sample_triples(triples, {5, shuffles}, {found.observed.data(), triples.count}, found.sums);
-    return found;
-}
-
-template <class T>
-std::vector<T> values(const Array<T, 1>& array) {
-    return {array.begin(), array.end()};
-}
-
-void expect_same(const Sampled& found, const Sampled& expected) {
-    EXPECT_EQ(found.observed, expected.observed);
-    EXPECT_EQ(values(found.sums.less), values(expected.sums.less));
-    EXPECT_EQ(values(found.sums.equal), values(expected.sums.equal));
-    EXPECT_EQ(values(found.sums.first), values(expected.sums.first));
-    EXPECT_EQ(values(found.sums.second), values(expected.sums.second));
-    EXPECT_EQ(values(found.sums.third_low), values(expected.sums.third_low));
-    EXPECT_EQ(values(found.sums.third_high), values(expected.sums.third_high));
-    EXPECT_EQ(found.largest, expected.largest);
+    return found_triples(*kernel, triple_tile(tile.side), {5, shuffles});
 }
 
 struct Shape {
@@ -102,9 +66,9 @@ TEST_P(EveryKernel, CountsPairsLikeTheReference) {
     for (const Shape& shape : kShapes) {
         SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
         const Columns columns = random_columns(shape.rows, shape.columns, shape.symbols, 7);
-        const Sampled expected = sample_pairs(columns, "reference", shape.shuffles, 1);
-        expect_same(sample_pairs(columns, GetParam(), shape.shuffles, 1), expected);
-        expect_same(sample_pairs(columns, GetParam(), shape.shuffles, 3), expected);
+        const Found expected = sample_pairs(columns, "reference", shape.shuffles, 1);
+        expect_equal(sample_pairs(columns, GetParam(), shape.shuffles, 1), expected);
+        expect_equal(sample_pairs(columns, GetParam(), shape.shuffles, 3), expected);
     }
 }
 
@@ -114,23 +78,23 @@ TEST_P(EveryKernel, CountsTriplesLikeTheReference) {
         const Index used = std::min<Index>(shape.columns, 11);
         const Columns columns = random_columns(shape.rows, used, shape.symbols, 8);
         for (const Tile& tile : triple_tiles(used, 4)) {
-            const Sampled expected = sample_triples(columns, "reference", tile, shape.shuffles, 1);
-            expect_same(sample_triples(columns, GetParam(), tile, shape.shuffles, 1), expected);
-            expect_same(sample_triples(columns, GetParam(), tile, shape.shuffles, 3), expected);
+            const Found expected = sample_triples(columns, "reference", tile, shape.shuffles, 1);
+            expect_equal(sample_triples(columns, GetParam(), tile, shape.shuffles, 1), expected);
+            expect_equal(sample_triples(columns, GetParam(), tile, shape.shuffles, 3), expected);
         }
     }
 }
 
 TEST(CpuKernel, GivesTheSameOnEveryInstructionSet) {
     const Columns columns = random_columns(200, 9, 12, 9);
-    const Sampled pairs = sample_pairs(columns, "reference", 21, 1);
+    const Found pairs = sample_pairs(columns, "reference", 21, 1);
     const Tile tile = triple_tiles(9, 9).front();
-    const Sampled triples = sample_triples(columns, "reference", tile, 21, 1);
+    const Found triples = sample_triples(columns, "reference", tile, 21, 1);
     for (const std::string& name : instruction_sets()) {
         SCOPED_TRACE(name);
         restrict_instruction_set(name);
-        expect_same(sample_pairs(columns, "cpu", 21, 2), pairs);
-        expect_same(sample_triples(columns, "cpu", tile, 21, 2), triples);
+        expect_equal(sample_pairs(columns, "cpu", 21, 2), pairs);
+        expect_equal(sample_triples(columns, "cpu", tile, 21, 2), triples);
     }
     restrict_instruction_set("");
 }
@@ -140,7 +104,7 @@ TEST_P(EveryKernel, ShuffledTablesDifferFromTheObserved) {
     Array<std::uint8_t, 2> letters(100, 2);
     for (Index row = 0; row < 100; ++row)
         letters(row, 0) = letters(row, 1) = static_cast<std::uint8_t>(row % 4);
-    const Sampled found = sample_pairs(compact(letters), GetParam(), 50, 2);
+    const Found found = sample_pairs(compact(letters), GetParam(), 50, 2);
     EXPECT_EQ(found.sums.less(0), 50u);
     EXPECT_EQ(found.sums.equal(0), 0u);
     EXPECT_LT(found.sums.first(0), 0);
