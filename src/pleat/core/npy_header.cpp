@@ -12,6 +12,17 @@ namespace pleat {
 
 namespace {
 
+/// A file's text for a message of one line: its beginning, without bytes that cannot be printed.
+std::string shown(std::string_view text) {
+    constexpr std::size_t kMost = 40;
+    std::string begun(text.substr(0, kMost));
+    for (char& c : begun) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < ' ' || byte >= 0x7f) c = '?';
+    }
+    return begun;
+}
+
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kPrefixV1 = 10, kPrefixV2 = 12;
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -38,7 +49,7 @@ public:
                 header.shape = shape();
                 has_shape = true;
             } else {
-                fail(fmt::format("an unknown key '{}'", key));
+                fail(fmt::format("an unknown key '{}'", shown(key)));
             }
             if (!take(',')) {
                 expect('}');
@@ -139,7 +150,7 @@ void check_element_type(NpyHeader& header, std::string_view name) {
         throw InputError(name, 0,
                          fmt::format("expected integers or floats of 4 or 8 bytes, found element "
                                      "type '{}'",
-                                     header.dtype));
+                                     shown(header.dtype)));
     if (header.element_bytes == 1) header.dtype[0] = '|';
 }
 

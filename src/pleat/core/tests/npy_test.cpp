@@ -387,5 +387,20 @@ np.savez_compressed("packed.npz", a=a, t=np.asfortranarray(a), s=np.int16(-3))
     }
 }
 
+TEST(Npy, MessagesHoldNoUnprintableBytesOfAFile) {
+    const std::string key = "{'a\nb\x01\xc3': 1}" + std::string(60, ' ') + "\n";
+    const std::string type = "{'descr': '<f\n9', 'fortran_order': False, 'shape': (1,)}\n";
+    for (const std::string& header : {key, type}) {
+        std::string text("\x93NUMPY\x01\x00", 8);
+        text += static_cast<char>(header.size());
+        text += '\0';
+        text += header;
+        const std::string told = error_text<InputError>(
+            [&] { parse_npy({text.begin(), text.end()}, "x.npy"); });
+        EXPECT_NE(told.find("found"), std::string::npos) << told;
+        for (const char c : told) EXPECT_TRUE(c >= ' ' && c < 0x7f) << told;
+    }
+}
+
 }  // namespace
 }  // namespace pleat
