@@ -34,6 +34,25 @@ def pack_programs(build, folder):
         subprocess.run(["strip", "--strip-unneeded", path], check=True)
 
 
+def pack_ranks(build, folder):
+    """The program of a build with ranks, without the libraries of MPI: those come with mpirun."""
+    program = build / "apps/pleat/pleat"
+    needed = dict(libraries(program))
+    launcher = {name for name in needed if name.startswith("libmpi.so")}
+    if not launcher:
+        raise SystemExit(f"{build}: expected a build with PLEAT_MPI=ON, found a program without MPI")
+    for name in tuple(launcher):
+        launcher |= {library for library, _ in libraries(needed[name])}
+    for name in ("bin", "lib"):
+        (folder / "ranks" / name).mkdir(parents=True)
+    shutil.copy(program, folder / "ranks/bin")
+    for name, path in needed.items():
+        if name not in launcher and not (folder / "lib" / name).exists() or name.startswith("libpleat"):
+            shutil.copy(path, folder / "ranks/lib" / name)
+    for path in [folder / "ranks/bin/pleat", *(folder / "ranks/lib").iterdir()]:
+        subprocess.run(["strip", "--strip-unneeded", path], check=True)
+
+
 def pack_scripts(root, folder):
     for name in SCRIPTS:
         (folder / name).parent.mkdir(exist_ok=True)
@@ -61,8 +80,9 @@ def pack_data(root, shared, folder):
         print(f"{shared}: absent; the families and the reference optima are left out")
 
 
-def pack(root, folder, build, shared):
-    """Packs a build into a new folder; the exit status."""
+def pack(root, folder, build, ranks, shared):
+    """Packs a build, and the program of one with ranks unless `ranks` is None, into a new folder; the
+    exit status."""
     if build is None:
         subprocess.run([root / "scripts/build", "cuda"], check=True)
         build = root / "build/cuda"
@@ -72,6 +92,8 @@ def pack(root, folder, build, shared):
             return 2
         shutil.rmtree(folder)
     pack_programs(build, folder)
+    if ranks is not None:
+        pack_ranks(ranks, folder)
     pack_scripts(root, folder)
     pack_data(root, shared, folder)
     (folder / "pack.json").write_text(json.dumps({"commit": describe_commit(root)}) + "\n")

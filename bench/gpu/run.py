@@ -57,7 +57,7 @@ def run_part(session, name):
 def run(folder, path, parts, device, limit):
     """Runs the parts within `limit` seconds and writes the record; the exit status."""
     packed = json.loads((folder / "pack.json").read_text(encoding="utf-8"))
-    for program in (folder / "bin").iterdir():
+    for program in (*folder.glob("bin/*"), *folder.glob("ranks/bin/*")):
         if not os.access(program, os.X_OK):
             program.chmod(0o755)
     record = Record(path, {"date": datetime.date.today().isoformat(), "commit": packed["commit"],

@@ -95,6 +95,7 @@ class Packed(unittest.TestCase):
             with gzip.open(self.folder / "data/oracle" / f"{name}.mat.gz", "wt") as file:
                 file.write(matrix + "# 0 1\n")
         self.program("pleat", PLEAT)
+        self.program("../ranks/bin/pleat", PLEAT)
         for name in correctness.TESTS:
             self.program(name, "#!/bin/sh\n" + TESTED)
         self.program("bench_ceilings", f"#!/bin/sh\necho '{CEILINGS}'\n")
@@ -116,6 +117,7 @@ class Packed(unittest.TestCase):
 
     def program(self, name, text):
         path = self.folder / "bin" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
 
@@ -184,7 +186,9 @@ class Runs(Packed):
                           "families: computed again by a second call"})
 
     def test_mutual_information_tells_sums_of_stages_and_other_bits(self):
-        self.program("pleat", PLEAT.replace('b"numbers"', "os.urandom(9)"))
+        worse = PLEAT.replace('b"numbers"', "os.urandom(9)")
+        self.program("pleat", worse)
+        self.program("../ranks/bin/pleat", worse)
         status, found, _ = self.run_parts("mutual_information", "two_gpus")
         self.assertEqual(status, 1)
         measured = {bar["name"]: bar["measured"] for bar in found["bars"]}
@@ -198,7 +202,9 @@ class Runs(Packed):
         self.assertEqual(measured["two GPUs: times as fast as one, triples of 753x264"], 2)
 
     def test_mutual_information_that_fails_leaves_its_bars_open(self):
-        self.program("pleat", PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)'))
+        worse = PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)')
+        self.program("pleat", worse)
+        self.program("../ranks/bin/pleat", worse)
         (self.folder / "data/mutual_information/ribo140x71.fasta").unlink()
         _, found, _ = self.run_parts("mutual_information", "two_gpus")
         told = found["parts"]["mutual_information"]
@@ -316,7 +322,7 @@ class Figures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             mine = pathlib.Path(folder) / "mine"
             mine.mkdir()
-            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), mine), 2)
+            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), None, mine), 2)
             self.assertTrue(mine.exists())
 
 
