@@ -37,6 +37,10 @@ void check_finite(View<const float, 2> frame, Index index) {
 
 }  // namespace
 
+void check_coordinates(View<const float, 3> xyz) {
+    for (Index i = 0; i < xyz.extent(0); ++i) check_finite(xyz[i], i);
+}
+
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads) {
     const Index count = xyz.extent(0), atoms = xyz.extent(1);
     Frames frames;

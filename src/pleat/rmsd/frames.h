@@ -19,8 +19,11 @@ struct Frames {
     const double* frame(Index i) const { return xyz.data() + i * 3 * atom_count(); }
 };
 
-/// Centres `xyz` [frame, atom, axis]. `weights` [atom], not negative and not all 0; empty: all 1.
 /// InputError naming the first frame with a coordinate that is not finite or beyond 1e15.
+void check_coordinates(View<const float, 3> xyz);
+
+/// Centres `xyz` [frame, atom, axis]. `weights` [atom], not negative and not all 0; empty: all 1.
+/// InputError as check_coordinates() says.
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads);
 
 }  // namespace pleat::rmsd

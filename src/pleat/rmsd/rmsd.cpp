@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <optional>
+#include <limits>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
@@ -13,13 +12,13 @@
 #include "pleat/core/sweep.h"
 #include "pleat/rmsd/kernel.h"
 #include "pleat/rmsd/matrix.h"
+#include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/pairs_run.h"
 #include "pleat/rmsd/summary.h"
 
 namespace pleat::rmsd {
 
-namespace {
-
-void check_input(View<const float, 3> xyz, std::span<const double> weights, Parameters parameters) {
+void check_input(View<const float, 3> xyz, Parameters parameters) {
     check(fields(parameters));
     if (xyz.extent(2) != 3)
         throw InputError(fmt::format(
@@ -30,18 +29,15 @@ void check_input(View<const float, 3> xyz, std::span<const double> weights, Para
     if (xyz.extent(0) > std::numeric_limits<std::int32_t>::max())
         throw InputError(
             fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
-    if (weights.empty()) return;
-    if (static_cast<Index>(weights.size()) != xyz.extent(1))
-        throw InputError(fmt::format("expected a weight for each of {} atoms, found {}",
-                                     xyz.extent(1), weights.size()));
-    double sum = 0.0;
-    for (const double weight : weights) {
-        if (!(weight >= 0 && weight <= 1e15))
-            throw InputError(fmt::format("expected weights from 0 to 1e15, found {}", weight));
-        sum += weight;
-    }
-    if (!(sum > 0)) throw InputError("expected a weight above 0, found none");
 }
+
+void check_matrix(const Parameters& parameters, const std::filesystem::path& matrix) {
+    if (parameters.matrix != "none" && matrix.empty())
+        throw UsageError(
+            "expected a file for the matrix, found none; take --matrix none without one");
+}
+
+namespace {
 
 std::string problem_hash(View<const float, 3> xyz, std::span<const double> weights,
                          const Parameters& parameters, const Context& context) {
@@ -64,24 +60,18 @@ private:
     Summary& summary_;
 };
 
-struct Job {
-    std::span<const Tile> tiles;
-    TileFunction compute;
-    std::string hash;
-    const Parameters& parameters;
-    const Context& context;
-};
-
-void run_with_matrix(const Job& job, Index frames, const std::filesystem::path& matrix,
+void run_with_matrix(const PairsJob& job, const TileFunction& compute, const Parameters& parameters,
+                     const Context& context, const std::filesystem::path& matrix,
                      Summary& summary) {
-    const bool has_checkpoint = !job.context.checkpoint.empty();
-    std::filesystem::path place = job.context.checkpoint;
+    const bool has_checkpoint = !context.checkpoint.empty();
+    std::filesystem::path place = context.checkpoint;
     if (!has_checkpoint) (place = matrix) += ".tiles";
     {
-        TileFile file(place, job.hash, job.tiles);
-        sweep(job.context, "rmsd", job.tiles, file, job.compute);
+        TileFile file(place, job.hash(), job.tiles);
+        sweep(context, parameters.metric, job.tiles, file, compute);
         for (const Tile& tile : job.tiles) summary.add(tile.side[0], file.output(tile).data);
-        write_matrix(matrix, frames, job.tiles, file, job.parameters.matrix == "full");
+        write_matrix(matrix, job.frames, job.tiles, file, parameters.matrix == "full",
+                     metric_of(parameters.metric).of_equals());
     }
     if (!has_checkpoint) std::filesystem::remove(place);
 }
@@ -99,13 +89,29 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
            (std::int64_t{32} << 20);
 }
 
+Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
+                 const std::filesystem::path& matrix) {
+    Summary summary(job.frames, job.atoms, parameters);
+    const TileFunction compute = [&](const Tile& tile, View<float, 2> output) {
+        job.kernel.band(tile.side[0], output.data);
+    };
+    if (parameters.matrix != "none") {
+        run_with_matrix(job, compute, parameters, context, matrix, summary);
+    } else {
+        SummarySink sink(summary);
+        sweep(context, parameters.metric, job.tiles, sink, compute);
+    }
+    return summary.finish();
+}
+
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
            const Context& context, const std::filesystem::path& matrix) {
-    check_input(xyz, weights, parameters);
-    const bool has_matrix = parameters.matrix != "none";
-    if (has_matrix && matrix.empty())
-        throw UsageError(
-            "expected a file for the matrix, found none; take --matrix none without one");
+    if (parameters.metric != "rmsd")
+        return run(xyz, AtomSets{{}, {}, {weights.begin(), weights.end()}}, parameters, context,
+                   matrix);
+    check_input(xyz, parameters);
+    check(AtomSets{{}, {}, {weights.begin(), weights.end()}}, xyz.extent(1));
+    check_matrix(parameters, matrix);
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     require_memory(memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0}),
                    fmt::format("{} frames of {} atoms", frames, atoms),
@@ -116,22 +122,8 @@ Result run(View<const float, 3> xyz, std::span<const double> weights, const Para
     const Problem problem{
         &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed};
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, own);
-    const std::vector<Tile> tiles = bands(frames);
-    Summary summary(frames, atoms, parameters);
-    Job job{
-        tiles,
-        [&](const Tile& tile, View<float, 2> output) { kernel->band(tile.side[0], output.data); },
-        {},
-        parameters,
-        own};
-    if (has_matrix) {
-        job.hash = problem_hash(xyz, weights, parameters, context);
-        run_with_matrix(job, frames, matrix, summary);
-    } else {
-        SummarySink sink(summary);
-        sweep(own, "rmsd", tiles, sink, job.compute);
-    }
-    return summary.finish();
+    const auto hash = [&] { return problem_hash(xyz, weights, parameters, context); };
+    return run_pairs({*kernel, frames, atoms, bands(frames), hash}, parameters, own, matrix);
 }
 
 }  // namespace pleat::rmsd

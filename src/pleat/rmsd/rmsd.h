@@ -17,6 +17,7 @@ namespace pleat::rmsd {
 
 /// The options; fields() describes each.
 struct Parameters {
+    std::string metric = "rmsd";       ///< "rmsd", "drmsd", "tm", "gdt_ts": see metric.h
     std::string precision = "mixed";   ///< "mixed", "float64"
     std::string matrix = "condensed";  ///< "condensed", "full", "none"
     double cutoff = std::numeric_limits<double>::quiet_NaN();
@@ -27,18 +28,19 @@ struct Parameters {
 };
 std::vector<Field> fields(Parameters& parameters);
 
-/// Frames near each other, in compressed rows: those of frame i are indices[starts[i]], ...,
-/// indices[starts[i + 1] - 1], ascending, itself left out; each pair stands in both rows.
+/// Frames near each other (below the cut-off, scores above it), in compressed rows: those of frame
+/// i are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, itself left out; each pair
+/// stands in both rows.
 struct Neighbours {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> indices;
-    std::vector<float> rmsd;
+    std::vector<float> rmsd;  ///< or what the metric is
 };
 
 /// The nearest other frames of each, nearest first, the earlier frame first where two are as near.
 struct Best {
     Array<std::int32_t, 2> indices;  ///< [frame, rank]
-    Array<float, 2> rmsd;            ///< [frame, rank]
+    Array<float, 2> rmsd;            ///< [frame, rank]; or what the metric is
 };
 
 struct Result {

@@ -2,24 +2,17 @@
 #include "pleat/rmsd/summary.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace pleat::rmsd {
 
 Summary::Summary(Index frames, Index atoms, const Parameters& parameters)
-    : parameters_(parameters) {
+    : metric_(metric_of(parameters.metric)), tally_(parameters.bin) {
     result_.frames = frames;
     result_.atoms = atoms;
     result_.pairs = frames * (frames - 1) / 2;
-    result_.least = std::numeric_limits<double>::infinity();
     if (parameters.has_cutoff()) cutoff_ = static_cast<float>(parameters.cutoff);
     const Index best = std::min<Index>(parameters.best, std::max<Index>(frames - 1, 0));
-    if (best == 0) return;
-    result_.best.indices = Array<std::int32_t, 2>(frames, best);
-    result_.best.indices.fill(-1);
-    result_.best.rmsd = Array<float, 2>(frames, best);
-    result_.best.rmsd.fill(std::numeric_limits<float>::infinity());
+    if (best > 0) result_.best = empty_best(frames, best, metric_);
 }
 
 void Summary::add(Block rows, const float* rmsd) {
@@ -32,45 +25,17 @@ void Summary::add(Block rows, const float* rmsd) {
 void Summary::add_row(Index i, const float* rmsd) {
     const Index count = result_.frames - 1 - i;
     if (count == 0) return;
-    double sum = 0.0;
-    float least = rmsd[0], most = rmsd[0];
-    for (Index n = 0; n < count; ++n) {
-        sum += rmsd[n];
-        least = std::min(least, rmsd[n]);
-        most = std::max(most, rmsd[n]);
-    }
-    sum_ += sum;
-    result_.least = std::min<double>(result_.least, least);
-    result_.most = std::max<double>(result_.most, most);
-    const auto bin_of = [&](float value) {
-        return static_cast<Index>(std::min(value / parameters_.bin, kMostBins - 1.0));
-    };
-    auto& histogram = result_.histogram;
-    histogram.resize(std::max(histogram.size(), static_cast<std::size_t>(bin_of(most) + 1)));
-    for (Index n = 0; n < count; ++n) ++histogram[bin_of(rmsd[n])];
+    tally_.add(rmsd, count);
     if (cutoff_ > 0)
         for (Index n = 0; n < count; ++n)
-            if (rmsd[n] < cutoff_)
+            if (metric_.is_nearer(rmsd[n], cutoff_))
                 near_.push_back(
                     {static_cast<std::int32_t>(i), static_cast<std::int32_t>(i + 1 + n), rmsd[n]});
     if (result_.best.indices.size() == 0) return;
     for (Index n = 0; n < count; ++n) {
-        keep_best(i, i + 1 + n, rmsd[n]);
-        keep_best(i + 1 + n, i, rmsd[n]);
+        keep_nearest(result_.best, i, i + 1 + n, rmsd[n], metric_);
+        keep_nearest(result_.best, i + 1 + n, i, rmsd[n], metric_);
     }
-}
-
-void Summary::keep_best(Index frame, Index other, float rmsd) {
-    const Index kept = result_.best.rmsd.extent(1);
-    float* const values = result_.best.rmsd[frame].data;
-    // Others come in ascending order, so that an equal one goes behind.
-    if (!(rmsd < values[kept - 1])) return;
-    std::int32_t* const indices = result_.best.indices[frame].data;
-    const Index at = std::upper_bound(values, values + kept, rmsd) - values;
-    std::move_backward(values + at, values + kept - 1, values + kept);
-    std::move_backward(indices + at, indices + kept - 1, indices + kept);
-    values[at] = rmsd;
-    indices[at] = static_cast<std::int32_t>(other);
 }
 
 void Summary::sort_neighbours() {
@@ -96,11 +61,41 @@ void Summary::sort_neighbours() {
 }
 
 Result Summary::finish() {
-    if (result_.pairs == 0)
-        result_.least = 0.0;
-    else
-        result_.mean = sum_ / static_cast<double>(result_.pairs);
+    tally_.finish(result_);
     if (cutoff_ > 0) sort_neighbours();
+    return std::move(result_);
+}
+
+RectangleSummary::RectangleSummary(Index frames, Index others, Index atoms,
+                                   const Parameters& parameters)
+    : metric_(metric_of(parameters.metric)), others_(others), tally_(parameters.bin) {
+    result_.frames = frames;
+    result_.atoms = atoms;
+    result_.pairs = frames * others;
+    const Index best = std::min<Index>(parameters.best, others);
+    if (best > 0) result_.best = empty_best(frames, best, metric_);
+    if (!parameters.has_cutoff()) return;
+    cutoff_ = static_cast<float>(parameters.cutoff);
+    result_.neighbours.starts.push_back(0);
+}
+
+void RectangleSummary::add(Block rows, const float* values) {
+    Neighbours& near = result_.neighbours;
+    for (Index i = rows.first; i < rows.first + rows.count; ++i, values += others_) {
+        tally_.add(values, others_);
+        for (Index j = 0; cutoff_ > 0 && j < others_; ++j) {
+            if (!metric_.is_nearer(values[j], cutoff_)) continue;
+            near.indices.push_back(static_cast<std::int32_t>(j));
+            near.rmsd.push_back(values[j]);
+        }
+        if (cutoff_ > 0) near.starts.push_back(static_cast<std::int64_t>(near.indices.size()));
+        for (Index j = 0; result_.best.indices.size() > 0 && j < others_; ++j)
+            keep_nearest(result_.best, i, j, values[j], metric_);
+    }
+}
+
+Result RectangleSummary::finish() {
+    tally_.finish(result_);
     return std::move(result_);
 }
 

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "pleat/core/sweep.h"
+#include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/rmsd.h"
+#include "pleat/rmsd/tally.h"
 
 namespace pleat::rmsd {
 
@@ -22,14 +24,29 @@ private:
         float rmsd;
     };
     void add_row(Index i, const float* rmsd);
-    void keep_best(Index frame, Index other, float rmsd);
     void sort_neighbours();
 
-    const Parameters parameters_;
+    const Metric& metric_;
     Result result_;
-    double sum_ = 0.0;
+    Tally tally_;
     float cutoff_ = 0.0f;  ///< 0 = none
     std::vector<Near> near_;
+};
+
+/// Adds up rows of one set with all frames of another; each row must come once, in ascending order.
+class RectangleSummary {
+public:
+    RectangleSummary(Index frames, Index others, Index atoms, const Parameters& parameters);
+    /// `values` [row, other].
+    void add(Block rows, const float* values);
+    Result finish();
+
+private:
+    const Metric& metric_;
+    Index others_;
+    Result result_;
+    Tally tally_;
+    float cutoff_ = 0.0f;  ///< 0 = none
 };
 
 }  // namespace pleat::rmsd

@@ -107,11 +107,11 @@ PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, In
     rotation_of(vectors, column, rotation);
 }
 
-/// The sum of squared distances after superposition, from the rotated coordinates themselves: exact
-/// also where it is far below the sums of squares whose difference it is.
-PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const double* q, Index atoms) {
-    double m[9];
-    best_rotation(p, q, atoms, m);
+/// The sum of squared distances between p turned by `m` and q, both [axis, atom], from the rotated
+/// coordinates themselves: exact also where it is far below the sums of squares whose difference
+/// it is.
+PLEAT_HOST_DEVICE inline double rotated_residual(const double* p, const double* q, Index atoms,
+                                                 const double (&m)[9]) {
     double sum = 0.0;
     for (Index k = 0; k < atoms; ++k) {
         const double x = p[k], y = p[atoms + k], z = p[2 * atoms + k];
@@ -121,6 +121,13 @@ PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const doubl
         sum += dx * dx + dy * dy + dz * dz;
     }
     return sum;
+}
+
+/// The same after the best rotation.
+PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const double* q, Index atoms) {
+    double m[9];
+    best_rotation(p, q, atoms, m);
+    return rotated_residual(p, q, atoms, m);
 }
 
 }  // namespace pleat::rmsd
