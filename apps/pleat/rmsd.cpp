@@ -1,6 +1,5 @@
 // pleat rmsd: the RMSD of all pairs of frames after optimal superposition.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
@@ -9,13 +8,11 @@
 
 #include "commands.h"
 #include "common_options.h"
+#include "ensemble_options.h"
 #include "help_format.h"
 #include "options.h"
-#include "pleat/bio/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/rmsd/citations.h"
 #include "pleat/rmsd/output.h"
@@ -42,79 +39,14 @@ constexpr const char* kExamples =
 
 struct RmsdOptions {
     RunOptions run;
-    std::vector<std::string> sources;
-    std::string topology, select = "all", frames = "::", weights;
+    EnsembleSource ensemble;
     rmsd::Parameters parameters;
 };
 
-std::vector<Field> input_fields(RmsdOptions& options) {
-    return {{.name = "topology",
-             .target = &options.topology,
-             .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
-                     "frame",
-             .value_name = "FILE"},
-            {.name = "select",
-             .target = &options.select,
-             .help = "Atoms to superpose and measure",
-             .letter = 's',
-             .value_name = "ATOMS"},
-            {.name = "frames",
-             .target = &options.frames,
-             .help = "Frames to take, first:last:stride",
-             .value_name = "RANGE"},
-            {.name = "weights",
-             .target = &options.weights,
-             .help = "Weights of the selected atoms, .npy [atom], such as their masses",
-             .value_name = "FILE"}};
-}
-
 std::vector<Field> result_fields(RmsdOptions& options) {
     std::vector<Field> all = rmsd::fields(options.parameters);
-    for (const Field& field : input_fields(options)) all.push_back(field);
+    for (const Field& field : fields(options.ensemble)) all.push_back(field);
     return all;
-}
-
-struct Coordinates {
-    Array<float, 3> xyz;  // [frame, atom, axis]
-    std::vector<double> weights;
-    std::string name;     // for messages
-    Index frames() const { return xyz.extent(0); }
-    Index atoms() const { return xyz.extent(1); }
-};
-
-/// The frames of all sources, atom by atom as rmsd::run() takes them.
-Array<float, 3> read_frames(const RmsdOptions& options, RunDirectory& run, const Context& context) {
-    const Ensemble ensemble =
-        read_ensemble(options.sources, {.topology = options.topology,
-                                        .select = options.select,
-                                        .range = parse_frame_range(options.frames)});
-    for (const std::string& file : ensemble.files) record_input(file, run);
-    if (!options.topology.empty()) record_input(options.topology, run);
-    for (const std::string& note : ensemble.notes) {
-        // Where all atoms are taken the summary tells their number.
-        if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
-    }
-    const Index atoms = ensemble.atom_count();
-    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
-    parallel_for(resolve_threads(context), ensemble.frame_count(), [&](Index frame, int) {
-        for (Index axis = 0; axis < 3; ++axis)
-            for (Index atom = 0; atom < atoms; ++atom)
-                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
-    });
-    return xyz;
-}
-
-Coordinates read_coordinates(const RmsdOptions& options, RunDirectory& run, const Context& context) {
-    Coordinates found{read_frames(options, run, context), {}, options.sources.front()};
-    if (options.weights.empty()) return found;
-    const NpyArray array = read_npy(options.weights);
-    if (array.shape != std::vector<Index>{found.atoms()})
-        throw InputError(options.weights, 0,
-                         fmt::format("expected an array [{}], a weight an atom, found [{}]",
-                                     found.atoms(), fmt::join(array.shape, ", ")));
-    found.weights = array.as<double>(options.weights);
-    record_input(options.weights, run);
-    return found;
 }
 
 rmsd::Result compute(const RmsdOptions& options, const Coordinates& input, const Context& context,
@@ -143,8 +75,8 @@ void record_result(RunDirectory& run, const rmsd::Result& result) {
 }
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result, const std::string& folder) {
-    std::string text = fmt::format("{}{}: {} frames, {} atoms, {} pairs\n", options.sources.front(),
-                                   options.sources.size() > 1 ? " and more" : "", result.frames,
+    std::string text = fmt::format("{}{}: {} frames, {} atoms, {} pairs\n", options.ensemble.sources.front(),
+                                   options.ensemble.sources.size() > 1 ? " and more" : "", result.frames,
                                    result.atoms, result.pairs);
     if (result.pairs > 0)
         text += fmt::format("RMSD from {:.4f} to {:.4f}, mean {:.4f} angstrom\n", result.least, result.most,
@@ -183,7 +115,7 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
     run.parameters(result_fields(options));
     for (const Citation& citation : rmsd::citations()) run.cite(citation);
     run.stage("read");
-    const Coordinates input = read_coordinates(options, run, context);
+    const Coordinates input = read_coordinates(options.ensemble, run, context);
     const std::string remark = settle_rmsd_device(options, input, context);
     run.context(context);
     if (options.run.verbose) context.message(remark);
@@ -200,11 +132,8 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
 Command rmsd_command(CLI::App& program) {
     CLI::App* parser = program.add_subcommand("rmsd", kDescription);
     const auto options = std::make_shared<RmsdOptions>();
-    parser->add_option("ENSEMBLE", options->sources,
-                       "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
-                       "[frame, atom, 3] in angstrom; folders; @LIST")
-        ->required();
-    add_fields(*parser, "Input", input_fields(*options));
+    parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles)->required();
+    add_fields(*parser, "Input", fields(options->ensemble));
     add_run_options(*parser, options->run);
     add_fields(*parser, "RMSD", rmsd::fields(options->parameters));
     parser->footer(help_footer(kExamples));
