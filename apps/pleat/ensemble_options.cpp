@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "common_options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
@@ -22,6 +24,28 @@ Array<float, 3> atom_by_atom(const Ensemble& ensemble, int threads) {
                 xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
     });
     return xyz;
+}
+
+/// InputError naming atoms whose element is not known.
+std::vector<double> masses(const Topology& topology) {
+    std::vector<double> all;
+    std::vector<std::string> unknown;
+    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
+        all.push_back(topology.atoms[static_cast<std::size_t>(atom)].mass);
+        if (!(all.back() > 0)) unknown.push_back(topology.label(atom));
+    }
+    if (!topology.named)
+        throw InputError(topology.source.string(), 0,
+                         "expected atoms with names for --weights mass, found coordinates only: "
+                         "give --topology");
+    if (unknown.empty()) return all;
+    constexpr std::size_t kMost = 5;
+    const std::size_t count = unknown.size();
+    unknown.resize(std::min(count, kMost));
+    throw InputError(topology.source.string(), 0,
+                     fmt::format("expected elements for --weights mass, found {} atom{} of none: {}{}",
+                                 count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
+                                 count > kMost ? "; ..." : ""));
 }
 
 }  // namespace
@@ -43,7 +67,7 @@ std::vector<Field> fields(EnsembleSource& options) {
              .value_name = "RANGE"},
             {.name = "weights",
              .target = &options.weights,
-             .help = "Weights of the selected atoms, .npy [atom], such as their masses",
+             .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
              .value_name = "FILE"}};
 }
 
@@ -62,7 +86,12 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run, c
     found.name = options.sources.front();
     found.topology = ensemble.topology;
     found.origins = std::move(ensemble.origins);
+    found.files = std::move(ensemble.files);
     if (options.weights.empty()) return found;
+    if (options.weights == "mass") {
+        found.weights = masses(*found.topology);
+        return found;
+    }
     const NpyArray array = read_npy(options.weights);
     if (array.shape != std::vector<Index>{found.atoms()})
         throw InputError(options.weights, 0,

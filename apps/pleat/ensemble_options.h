@@ -34,6 +34,7 @@ struct Coordinates {
     std::string name;             ///< for messages
     std::shared_ptr<const Topology> topology;  ///< of the selected atoms
     std::vector<FrameOrigin> origins;          ///< one a frame
+    std::vector<std::string> files;            ///< that the origins count
     Index frames() const { return xyz.extent(0); }
     Index atoms() const { return xyz.extent(1); }
 };

@@ -6,6 +6,7 @@
 
 #include "pleat/core/parallel.h"
 #include "pleat/rmsd/comparison.h"
+#include "pleat/rmsd/rotation.h"
 #include "pleat/rmsd/settled_block.h"
 
 namespace pleat::rmsd {
@@ -69,8 +70,8 @@ private:
 /// Each pair by its own rotation in float64.
 class FitRmsd final : public Comparison {
 public:
-    FitRmsd(FitFrames rows, std::unique_ptr<FitFrames> columns)
-        : rows_(std::move(rows)), columns_(std::move(columns)) {}
+    FitRmsd(FitFrames rows, std::unique_ptr<FitFrames> columns, bool is_reference)
+        : rows_(std::move(rows)), columns_(std::move(columns)), is_reference_(is_reference) {}
 
     double cost() const override {
         return 1000.0 + 5.0 * static_cast<double>(rows_.fit.atom_count() + atoms());
@@ -80,9 +81,11 @@ public:
         const FitFrames& others = columns_ != nullptr ? *columns_ : rows_;
         for (Index i = rows.first; i < rows.first + rows.count; ++i)
             for (Index j = columns.first; j < columns.first + columns.count; ++j) {
-                double rotation[9];
-                best_rotation(rows_.fit.frame(i), others.fit.frame(j), rows_.fit.atom_count(),
-                              rotation);
+                double covariance[9], rotation[9];
+                covariance_of(rows_.fit.frame(i), others.fit.frame(j), rows_.fit.atom_count(),
+                              covariance);
+                is_reference_ ? rotation_by_jacobi(covariance, rotation)
+                              : rotation_of_covariance(covariance, rotation);
                 const double sum =
                     rotated_residual(measured(rows_, i), measured(others, j), atoms(), rotation);
                 *values++ = static_cast<float>(std::sqrt(sum / rows_.weight));
@@ -97,6 +100,7 @@ private:
 
     FitFrames rows_;
     std::unique_ptr<FitFrames> columns_;
+    bool is_reference_;
 };
 
 }  // namespace
@@ -111,8 +115,10 @@ std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision preci
     return std::make_unique<PackedRmsd<float>>(std::move(all), columns, threads);
 }
 
-std::unique_ptr<Comparison> make_fit_rmsd(FitFrames rows, std::unique_ptr<FitFrames> columns) {
-    return std::make_unique<FitRmsd>(std::move(rows), std::move(columns));
+std::unique_ptr<Comparison> make_fit_rmsd(FitFrames rows, std::unique_ptr<FitFrames> columns,
+                                          const Context& context) {
+    return std::make_unique<FitRmsd>(std::move(rows), std::move(columns),
+                                     context.device.kind == Device::Kind::reference);
 }
 
 }  // namespace pleat::rmsd

@@ -143,7 +143,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         const auto make = [&](View<const float, 3> side) {
             return fit_frames(side, atoms, threads);
         };
-        return make_fit_rmsd(make(sides.rows), other_side(sides, make));
+        return make_fit_rmsd(make(sides.rows), other_side(sides, make), context);
     }
     const Array<float, 3> all = gather({sides.columns, sides.rows}, atoms.fit);
     return make_rmsd(centre(all, gather(atoms.weights, atoms.fit), threads),

@@ -67,7 +67,8 @@ struct FitFrames {
     double weight = 0.0;        ///< of all measured atoms
 };
 /// RMSD of some atoms after superposing others.
-std::unique_ptr<Comparison> make_fit_rmsd(FitFrames rows, std::unique_ptr<FitFrames> columns);
+std::unique_ptr<Comparison> make_fit_rmsd(FitFrames rows, std::unique_ptr<FitFrames> columns,
+                                          const Context& context);
 
 /// dRMSD: root mean square difference of the distances between atoms. `frames` are not weighted;
 /// `weights` of atoms, empty: 1.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
@@ -14,6 +16,7 @@
 #include "pleat/core/sweep.h"
 #include "pleat/core/tile_file.h"
 #include "pleat/rmsd/comparison.h"
+#include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/matrix.h"
 #include "pleat/rmsd/pairs_run.h"
 #include "pleat/rmsd/summary.h"
@@ -119,6 +122,9 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
     if (others.extent(0) < 1 || others.extent(0) > std::numeric_limits<std::int32_t>::max())
         throw InputError(fmt::format(
             "expected from 1 to 2147483647 frames to compare with, found {}", others.extent(0)));
+    // Both sides are prepared together; here each still knows its frames.
+    check_coordinates(xyz);
+    check_coordinates(others, "other frame");
 }
 
 Context one_rank(const Context& context) {

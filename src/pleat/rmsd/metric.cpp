@@ -10,10 +10,10 @@ namespace pleat::rmsd {
 
 namespace {
 
-constexpr Metric kMetrics[] = {{Metric::Kind::rmsd, "rmsd", "angstrom", false},
-                               {Metric::Kind::drmsd, "drmsd", "angstrom", false},
-                               {Metric::Kind::tm, "tm", "", true},
-                               {Metric::Kind::gdt_ts, "gdt_ts", "", true}};
+constexpr Metric kMetrics[] = {{Metric::Kind::rmsd, "rmsd", "RMSD", "angstrom", false},
+                               {Metric::Kind::drmsd, "drmsd", "dRMSD", "angstrom", false},
+                               {Metric::Kind::tm, "tm", "TM-score", "", true},
+                               {Metric::Kind::gdt_ts, "gdt_ts", "GDT_TS", "", true}};
 
 }  // namespace
 

@@ -10,6 +10,7 @@ namespace pleat::rmsd {
 struct Metric {
     enum class Kind { rmsd, drmsd, tm, gdt_ts } kind;
     std::string_view name;  ///< of the option, of files and of columns
+    std::string_view label;  ///< as papers write it
     std::string_view unit;  ///< "angstrom", or nothing for scores
     bool is_score;          ///< 1 between equal structures, falling to 0; else a distance from 0
 

@@ -93,18 +93,30 @@ PLEAT_HOST_DEVICE inline void rotation_of(const double (&vectors)[4][4], int col
     rotation[8] = w * w - x * x - y * y + z * z;
 }
 
-/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis,
-/// atom]. Coordinates should be near 1 in size where their squares could overflow or vanish.
-PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, Index atoms,
-                                            double (&rotation)[9]) {
-    double r[9] = {};
-    for (Index k = 0; k < atoms; ++k)
-        for (int a = 0; a < 3; ++a)
-            for (int b = 0; b < 3; ++b) r[3 * a + b] += p[a * atoms + k] * q[b * atoms + k];
+/// The best rotation of a covariance.
+PLEAT_HOST_DEVICE inline void rotation_by_jacobi(const double (&r)[9], double (&rotation)[9]) {
     double n[4][4], vectors[4][4];
     key_matrix(r, n);
     const int column = largest_eigenvector(n, vectors);
     rotation_of(vectors, column, rotation);
+}
+
+/// r[a][b] = sum p_a q_b of frames [axis, atom].
+PLEAT_HOST_DEVICE inline void covariance_of(const double* p, const double* q, Index atoms,
+                                            double (&r)[9]) {
+    for (double& entry : r) entry = 0.0;
+    for (Index k = 0; k < atoms; ++k)
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) r[3 * a + b] += p[a * atoms + k] * q[b * atoms + k];
+}
+
+/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis,
+/// atom]. Coordinates should be near 1 in size where their squares could overflow or vanish.
+PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, Index atoms,
+                                            double (&rotation)[9]) {
+    double r[9];
+    covariance_of(p, q, atoms, r);
+    rotation_by_jacobi(r, rotation);
 }
 
 /// The sum of squared distances between p turned by `m` and q, both [axis, atom], from the rotated

@@ -11,6 +11,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
 #include "pleat/rmsd/frames.h"
+#include "pleat/rmsd/rotation.h"
 #include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
@@ -74,9 +75,10 @@ std::vector<double> Superposer::centred(View<const T, 2> structure, double (&mea
 }
 
 void Superposer::operator()(View<const float, 2> frame, View<double, 2> to) const {
-    double mean[3], m[9];
+    double mean[3], covariance[9], m[9];
     const std::vector<double> own = centred(frame, mean);
-    best_rotation(own.data(), target_.data(), static_cast<Index>(fit_.size()), m);
+    covariance_of(own.data(), target_.data(), static_cast<Index>(fit_.size()), covariance);
+    rotation_of_covariance(covariance, m);
     for (Index k = 0; k < frame.extent(0); ++k) {
         const double x = frame(k, 0) - mean[0], y = frame(k, 1) - mean[1],
                      z = frame(k, 2) - mean[2];
@@ -130,7 +132,7 @@ MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
         mean.xyz = next;
         const bool is_done = mean.change < limit;
         ++mean.rounds;
-        context.update("mean", is_done ? kMostRounds : mean.rounds, kMostRounds);
+        context.update("mean", mean.rounds, is_done ? mean.rounds : kMostRounds);
         if (is_done) break;
         check_going(context, "mean");
     }
