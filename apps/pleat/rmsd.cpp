@@ -38,7 +38,7 @@ constexpr const char* kExamples =
     "  pleat rmsd decoys/ -o run --select ca --matrix full\n"
     "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
     "  pleat rmsd run1.xtc --topology protein.pdb --against run2.xtc --select ca -o run\n"
-    "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A:' --measure 'heavy and B:' -o run\n"
+    "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o run\n"
     "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n\n"
     "Several files, folders, and lists (@FILE, a path a line) are one ensemble. Frames count\n"
     "from 1 here and in messages, from 0 in the files of results. Selections: all, ca, backbone,\n"
@@ -64,15 +64,15 @@ std::vector<Field> result_fields(RmsdOptions& options) {
 /// Options that exclude each other.
 void check_options(const RmsdOptions& options) {
     if (!options.sets.has_reference()) return;
-    const auto refuse = [](std::string_view found) {
-        throw UsageError(fmt::format("expected --reference, --rmsf and --superposed without {0}, found "
-                                     "{0}: they compare frames with one structure, not with each other",
-                                     found));
+    const auto refuse = [](std::string_view what) {
+        throw UsageError(fmt::format("expected --reference, --rmsf and --superposed without {}, found both: "
+                                     "they compare frames with one structure, not with each other",
+                                     what));
     };
     if (options.sets.has_against()) refuse("--against");
-    if (options.parameters.has_cutoff()) refuse("--cutoff");
-    if (options.parameters.best > 0) refuse("--best");
-    if (options.parameters.matrix == "full") refuse("--matrix full");
+    if (options.parameters.has_cutoff()) refuse("a cut-off");
+    if (options.parameters.best > 0) refuse("a number of best frames");
+    if (options.parameters.matrix == "full") refuse("a full matrix");
 }
 
 rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared, const Context& context,

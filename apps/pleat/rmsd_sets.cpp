@@ -21,6 +21,15 @@ std::vector<Index> places(const std::vector<Index>& some, const std::vector<Inde
     return found;
 }
 
+/// The library knows weights, but not their file.
+void check_weights(const ComparedFrames& compared) {
+    try {
+        check(compared.sets, compared.frames.atoms());
+    } catch (const InputError& error) {
+        throw InputError(compared.source.weights, 0, error.what());
+    }
+}
+
 }  // namespace
 
 std::vector<Field> fields(SetOptions& options) {
@@ -61,13 +70,17 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     if (has_measure) compared.source.select = fmt::format("{} or {}", source.select, options.measure);
     compared.frames = read_coordinates(compared.source, run, context);
     compared.sets.weights = compared.frames.weights;
-    if (!has_measure) return compared;
+    if (!has_measure) {
+        check_weights(compared);
+        return compared;
+    }
     const Topology all = read_topology(compared.frames.topology->source);
     const std::vector<Index> both = select_atoms(all, compared.source.select);
     const std::vector<Index> fit = select_atoms(all, source.select);
     const std::vector<Index> measured = select_atoms(all, options.measure);
     compared.sets.fit = places(fit, both);
     compared.sets.measured = places(measured, both);
+    check_weights(compared);
     context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
                                 fit.size(), options.measure, measured.size()));
     return compared;

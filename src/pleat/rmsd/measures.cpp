@@ -34,8 +34,8 @@ void check_sets(const AtomSets& sets, Index atoms, const Metric& metric) {
             fmt::format("expected no weights with --metric {}, found some", metric.name));
     if (metric.kind != Metric::Kind::rmsd && !sets.are_one())
         throw UsageError(
-            fmt::format("expected --measure with --metric rmsd, found {}: it fits on "
-                        "the atoms that it measures",
+            fmt::format("expected --metric rmsd with --measure, found {}, which looks at the "
+                        "measured atoms alone",
                         metric.name));
 }
 
