@@ -27,8 +27,7 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Compare the frames of an ensemble with each other, another set or one structure: RMSD after "
-    "optimal superposition, dRMSD, TM-score, GDT_TS.";
+    "Compare frames with each other, another set or one structure: RMSD, dRMSD, TM-score, GDT_TS.";
 
 constexpr const char* kExamples =
     "Examples:\n"
