@@ -33,36 +33,38 @@ double largest_root(const double (&r)[9]) {
     return x;
 }
 
+/// The six minors of two rows: of columns 01, 02, 03, 12, 13, 23.
+void minors_of(const double (&x)[4], const double (&y)[4], double (&minors)[6]) {
+    int place = 0;
+    for (int a = 0; a < 3; ++a)
+        for (int b = a + 1; b < 4; ++b) minors[place++] = x[a] * y[b] - y[a] * x[b];
+}
+
 }  // namespace
 
 void rotation_of_covariance(const double (&r)[9], double (&m)[9]) {
     const double root = largest_root(r);
-    double n[4][4];
+    double n[4][4], upper[6], lower[6];
     key_matrix(r, n);
     for (int a = 0; a < 4; ++a) n[a][a] -= root;
+    minors_of(n[0], n[1], upper);
+    minors_of(n[2], n[3], lower);
+    const double scale = std::fabs(root * root * root);
     double best[4][4] = {}, most = 0.0;
-    for (int column = 0; column < 4; ++column) {
-        double quaternion[4];
-        for (int row = 0; row < 4; ++row) {
-            int i[3], j[3];
-            for (int from = 0, k = 0; from < 4; ++from)
-                if (from != column) i[k++] = from;
-            for (int from = 0, k = 0; from < 4; ++from)
-                if (from != row) j[k++] = from;
-            const auto at = [&](int a, int b) { return n[i[a]][j[b]]; };
-            const double cofactor = at(0, 0) * (at(1, 1) * at(2, 2) - at(1, 2) * at(2, 1)) -
-                                    at(0, 1) * (at(1, 0) * at(2, 2) - at(1, 2) * at(2, 0)) +
-                                    at(0, 2) * (at(1, 0) * at(2, 1) - at(1, 1) * at(2, 0));
-            quaternion[row] = (row + column) % 2 == 0 ? cofactor : -cofactor;
-        }
-        // Its diagonal entry is the product of the gaps times the square of its part.
-        if (std::fabs(quaternion[column]) <= most) continue;
+    for (int column = 0; column < 4 && !(most > 0.1 * scale); ++column) {
+        // Laplace's expansion along the other row of its half; the sign does not matter.
+        const double(&v)[4] = n[column ^ 1];
+        const double(&c)[6] = column < 2 ? lower : upper;
+        const double quaternion[4] = {
+            v[1] * c[5] - v[2] * c[4] + v[3] * c[3], v[2] * c[2] - v[0] * c[5] - v[3] * c[1],
+            v[0] * c[4] - v[1] * c[2] + v[3] * c[0], v[1] * c[1] - v[0] * c[3] - v[2] * c[0]};
+        // The entry on the diagonal is the product of the gaps times the square of its part.
+        if (!(std::fabs(quaternion[column]) > most)) continue;
         most = std::fabs(quaternion[column]);
         for (int row = 0; row < 4; ++row) best[row][0] = quaternion[row];
-        if (most > 0.1 * std::fabs(root * root * root)) break;
     }
     constexpr double kLeastGaps = 1e-3;
-    if (!(most > kLeastGaps * std::fabs(root * root * root))) return rotation_by_jacobi(r, m);
+    if (!(most > kLeastGaps * scale)) return rotation_by_jacobi(r, m);
     rotation_of(best, 0, m);
 }
 

@@ -88,13 +88,7 @@ bool TmSearch::select(double limit) {
     constexpr Index kLeast = 3;
     constexpr double kStep = 0.5;
     const auto take = [&](double square) {
-        Index count = 0;
-        for (Index k = 0; k < atoms_; ++k) {
-            const bool is_near = found_.squares[k] < square;
-            mask_[k] = is_near ? 1.0 : 0.0;
-            count += is_near;
-        }
-        return count;
+        return near_atoms(found_.squares, atoms_, square, mask_, bits_);
     };
     Index count = take(limit * limit);
     if (count < kLeast && atoms_ > kLeast) {
@@ -106,9 +100,6 @@ bool TmSearch::select(double limit) {
         // Rounding of a far distance must not leave the third one out.
         count = take(std::max(limit * limit, std::nextafter(nearest_[kLeast - 1], HUGE_VAL)));
     }
-    std::fill(bits_.begin(), bits_.end(), 0);
-    for (Index k = 0; k < atoms_; ++k)
-        bits_[k / 64] |= static_cast<std::uint64_t>(mask_[k] != 0.0) << (k % 64);
     return count >= std::min(kLeast, atoms_) && bits_ != before_;
 }
 

@@ -38,6 +38,11 @@ using Superpose = void (*)(const TmPair& pair, const double* mask, double scale,
 void superpose_reference(const TmPair& pair, const double* mask, double scale, Superposed& found);
 void superpose_fast(const TmPair& pair, const double* mask, double scale, Superposed& found);
 
+/// Sets `mask` and one bit an atom where the square is below `limit`; how many there are. Both
+/// vectors of numbers hold whole vectors.
+Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
+                 std::vector<double>& mask, std::vector<std::uint64_t>& bits);
+
 /// Searches as the TM-score program does: fragments of L, L/2, L/4, ... down to 4 atoms at every
 /// place; each is superposed, then again and again all atoms that come closer than a threshold, up
 /// to 20 times or until they stay the same. Holds what it works with: one a thread.

@@ -107,6 +107,25 @@ void measure_all(const TmPair& pair, const double (&m)[9], const double (&t)[3],
     for (int n = 0; n < 4; ++n) found.within[n] = static_cast<Index>(within[n]);
 }
 
+Index take_near(const double* HWY_RESTRICT squares, Index atoms, Index padded, double limit,
+                double* HWY_RESTRICT mask, std::uint64_t* HWY_RESTRICT bits) {
+    const Doubles d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    const Vector most = hn::Set(d, limit);
+    std::size_t count = 0;
+    for (Index k = 0; k < padded; k += lanes) {
+        const auto real =
+            hn::FirstN(d, static_cast<std::size_t>(std::clamp<Index>(atoms - k, 0, lanes)));
+        const auto is_near = hn::And(real, hn::Lt(hn::LoadU(d, squares + k), most));
+        hn::StoreU(hn::IfThenElseZero(is_near, hn::Set(d, 1.0)), d, mask + k);
+        std::uint8_t some[8] = {};
+        hn::StoreMaskBits(d, is_near, some);
+        bits[k / 64] |= std::uint64_t{some[0]} << (k % 64);
+        count += hn::CountTrue(d, is_near);
+    }
+    return static_cast<Index>(count);
+}
+
 }  // namespace pleat::rmsd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -116,6 +135,7 @@ namespace {
 
 HWY_EXPORT(masked_sums);
 HWY_EXPORT(measure_all);
+HWY_EXPORT(take_near);
 
 void shift_of(const double (&m)[9], const double (&p_mean)[3], const double (&q_mean)[3],
               double (&t)[3]) {
@@ -125,6 +145,13 @@ void shift_of(const double (&m)[9], const double (&p_mean)[3], const double (&q_
 }
 
 }  // namespace
+
+Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
+                 std::vector<double>& mask, std::vector<std::uint64_t>& bits) {
+    std::fill(bits.begin(), bits.end(), 0);
+    return HWY_DYNAMIC_DISPATCH(take_near)(squares.data(), atoms, static_cast<Index>(mask.size()),
+                                           limit, mask.data(), bits.data());
+}
 
 void superpose_fast(const TmPair& pair, const double* mask, double scale, Superposed& found) {
     double p_mean[3], q_mean[3], r[9], m[9], t[3];
