@@ -12,6 +12,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/rmsd/band_tally.h"
 
 namespace pleat::rmsd {
 
@@ -52,7 +53,6 @@ struct Result {
     Neighbours neighbours;  ///< RMSD below the cut-off; empty without one
     Best best;              ///< empty unless asked for
 };
-inline constexpr Index kMostBins = 100000;
 
 /// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all
 /// 1). The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1),

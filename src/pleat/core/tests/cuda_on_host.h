@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -132,6 +135,7 @@ private:
 
 }  // namespace pleat::test
 
+inline void __syncwarp() { pleat::test::Machine::only().exchange(0); }
 inline void __syncthreads() { pleat::test::Machine::only().wait_for_block(); }
 inline unsigned __ballot_sync(unsigned, int predicate) {
     const std::uint64_t* all = pleat::test::Machine::only().exchange(predicate != 0);
@@ -149,6 +153,28 @@ inline unsigned __reduce_add_sync(unsigned, unsigned value) {
 inline int __reduce_add_sync(unsigned mask, int value) {
     return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value)));
 }
+inline unsigned __reduce_min_sync(unsigned, unsigned value) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
+    return static_cast<unsigned>(*std::min_element(all, all + 32));
+}
+inline unsigned __reduce_max_sync(unsigned, unsigned value) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
+    return static_cast<unsigned>(*std::max_element(all, all + 32));
+}
+/// The value of lane `lane`.
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    bits = pleat::test::Machine::only().exchange(bits)[lane % 32];
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+/// The value of the lane whose number differs in the bits of `apart`.
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int apart) {
+    return __shfl_sync(mask, value, static_cast<int>(threadIdx.x % 32) ^ apart);
+}
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
@@ -158,11 +184,26 @@ T __ldg(const T* from) {
     return *from;
 }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline unsigned __float2uint_rn(float value) { return static_cast<unsigned>(std::nearbyint(value)); }
+/// Each atomic operation returns what was there before.
 template <class T>
-void atomicAdd(T* to, T value) {
-    *to += value;
+T atomicAdd(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, static_cast<T>(*to + value));
 }
 template <class T>
-void atomicMax(T* to, T value) {
-    *to = std::max(*to, value);
+T atomicMin(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, std::min(*to, value));
+}
+template <class T>
+T atomicMax(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, std::max(*to, value));
+}
+template <class T>
+T atomicOr(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, *to | value);
+}
+template <class T>
+T atomicAnd(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, *to & value);
 }
