@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,11 +14,13 @@
 #include "options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
+#include "pleat/core/memory.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/rmsd/citations.h"
 #include "pleat/rmsd/measures.h"
 #include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/output.h"
+#include "ranks.h"
 #include "rmsd_reference.h"
 #include "rmsd_sets.h"
 #include "standard_output.h"
@@ -38,13 +41,15 @@ constexpr const char* kExamples =
     "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
     "  pleat rmsd run1.xtc --topology protein.pdb --against run2.xtc --select ca -o run\n"
     "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o run\n"
-    "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n\n"
+    "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
+    "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
     "Several files, folders, and lists (@FILE, a path a line) are one ensemble. Frames count\n"
     "from 1 here and in messages, from 0 in the files of results. Selections: all, ca, backbone,\n"
     "heavy, residues (A:10-50), gemmi's syntax, joined by and, or, not. The matrix is named\n"
     "after the metric: rmsd.npy, drmsd.npy, tm.npy, gdt_ts.npy.\n\n"
-    "A run with a matrix that was stopped or killed goes on when the same command is given\n"
-    "again. While it runs it needs room for the matrix twice: its tiles, and the file.";
+    "A run of all pairs, or with a matrix, that was stopped or killed goes on when the same\n"
+    "command is given again, also with another number of ranks. While it runs it needs room\n"
+    "for the matrix twice: its tiles, and the file. All ranks must see the run's folder.";
 
 struct RmsdOptions {
     RunOptions run;
@@ -74,21 +79,19 @@ void check_options(const RmsdOptions& options) {
     if (options.parameters.matrix == "full") refuse("a full matrix");
 }
 
+/// `run`: of the leading rank, which alone compares with other frames.
 rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared, const Context& context,
-                     RunDirectory& run) {
+                     const std::filesystem::path& matrix, std::optional<RunDirectory>& run) {
     const rmsd::Parameters& parameters = options.parameters;
-    std::filesystem::path matrix;
-    if (parameters.matrix != "none" && !options.sets.has_reference())
-        matrix = run.output(parameters.metric + ".npy");
     const Array<float, 3>& xyz = compared.frames.xyz;
     try {
         if (options.sets.has_reference())
-            return run_reference(compared, options.sets, parameters, context, run);
+            return run_reference(compared, options.sets, parameters, context, *run);
         if (!options.sets.has_against())
             return rmsd::run(xyz, compared.sets, parameters, context, matrix);
         const Coordinates others =
-            read_others(compared, options.sets.against, options.sets.against_frames, run, context);
-        run.fact("others", others.frames());
+            read_others(compared, options.sets.against, options.sets.against_frames, *run, context);
+        run->fact("others", others.frames());
         return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
     } catch (const InputError& error) {
         const std::string text = error.what();
@@ -137,49 +140,85 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result, cons
     return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n", folder, first);
 }
 
-/// The CUDA kernel has not run on a GPU yet, so one must be named.
-std::string settle_rmsd_device(const RmsdOptions& options, const Coordinates& input, Context& context) {
-    if (options.run.device == "auto") {
+/// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
+std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared, Ranks& ranks,
+                               Context& context) {
+    const bool is_plain = options.parameters.metric == "rmsd" && compared.sets.are_one() &&
+                          !options.sets.has_reference() && !options.sets.has_against();
+    if (options.run.device == "auto" && !is_plain) {
         context.device = {Device::Kind::cpu, 0};
-        return "device cpu: a GPU is taken where --device names it, since its kernel is new";
+        return "device cpu: GPUs superpose all pairs of one set";
     }
-    const std::int64_t gpu_bytes = rmsd::memory_needed(input.frames(), input.atoms(), options.parameters,
-                                                       {Device::Kind::cuda, 0});
-    return settle_device(options.run, gpu_bytes, context);
+    const std::int64_t gpu_bytes = rmsd::memory_needed(compared.frames.frames(), compared.frames.atoms(),
+                                                       options.parameters, {Device::Kind::cuda, 0});
+    return fmt::format("{}; of a GPU's memory it needs {}",
+                       settle_device(options.run, gpu_bytes, ranks, context), human_bytes(gpu_bytes));
 }
 
-void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
+/// Several ranks share pairs of one set.
+void check_ranks(const RmsdOptions& options, const Ranks& ranks) {
+    if (options.sets.has_reference() || options.sets.has_against())
+        ranks.require_one("rmsd --against, --reference, --rmsf and --superposed");
+}
+
+void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, Context& context,
+              std::optional<RunDirectory>& run) {
+    run.emplace(RunDirectory::Request{.path = options.run.output,
+                                      .command = "rmsd",
+                                      .arguments = arguments,
+                                      .force = options.run.force});
+    run->parameters(result_fields(options));
+    for (const Citation& citation : rmsd::citations(options.parameters.metric)) run->cite(citation);
+    context.checkpoint = run->checkpoint("checkpoint.tiles");
+}
+
+/// Read by the leading rank, known to all.
+ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run, Ranks& ranks,
+                    const Context& context) {
+    ComparedFrames compared;
+    ranks.lead([&] {
+        run->stage("read");
+        compared = read_compared(options.ensemble, options.sets, *run, context);
+    });
+    share(compared, ranks);
+    return compared;
+}
+
+void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
     check_options(options);
+    check_ranks(options, ranks);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    Context context = make_context(options.run);
-    std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
-    RunDirectory run({.path = options.run.output,
-                      .command = "rmsd",
-                      .arguments = arguments,
-                      .force = options.run.force});
-    const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
-    context.progress = &run.watch(shown.get());
-    context.checkpoint = run.checkpoint("checkpoint.tiles");
-    run.parameters(result_fields(options));
-    for (const Citation& citation : rmsd::citations(options.parameters.metric)) run.cite(citation);
-    run.stage("read");
-    const ComparedFrames compared = read_compared(options.ensemble, options.sets, run, context);
-    const std::string remark = settle_rmsd_device(options, compared.frames, context);
-    run.context(context);
+    Context context = make_context(options.run, ranks);
+    const std::jthread device_start = start_device(options.run, context, true);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    std::optional<RunDirectory> run;
+    ranks.lead([&] { open_run(options, arguments, context, run); });
+    ranks.share(context.checkpoint);
+    context.progress = run ? &run->watch(shown.get()) : shown.get();
+    if (!ranks.advice().empty()) context.message(ranks.advice());
+    const ComparedFrames compared = read(options, run, ranks, context);
+    const std::string remark = settle_rmsd_device(options, compared, ranks, context);
+    if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
-    const rmsd::Result result = compute(options, compared, context, run);
-    run.stage("write");
-    rmsd::write_results(run, result, options.parameters);
-    record_result(options, result, run);
-    run.finish();
-    if (!options.run.quiet) print(summary(options, result, run.path().string()));
+    std::filesystem::path matrix;
+    if (options.parameters.matrix != "none" && !options.sets.has_reference()) {
+        ranks.lead([&] { matrix = run->output(options.parameters.metric + ".npy"); });
+        ranks.share(matrix);
+    }
+    const rmsd::Result result = compute(options, compared, context, matrix, run);
+    ranks.lead([&] {
+        run->stage("write");
+        rmsd::write_results(*run, result, options.parameters);
+        record_result(options, result, *run);
+        run->finish();
+        if (!options.run.quiet) print(summary(options, result, run->path().string()));
+    });
 }
 
 }  // namespace
 
-Command rmsd_command(CLI::App& program) {
+Command rmsd_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("rmsd", kDescription);
     const auto options = std::make_shared<RmsdOptions>();
     parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles)->required();
@@ -188,9 +227,11 @@ Command rmsd_command(CLI::App& program) {
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
     parser->footer(help_footer(kExamples));
-    return {.parser = parser, .run = [options](const std::vector<std::string>& arguments) {
-                run_rmsd(*options, arguments);
-            }};
+    return {.parser = parser,
+            .run = [options, &ranks](const std::vector<std::string>& arguments) {
+                run_rmsd(*options, arguments, ranks);
+            },
+            .knows_ranks = true};
 }
 
 }  // namespace pleat::program

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 #include "pleat/bio/selection.h"
 #include "pleat/core/error.h"
@@ -19,6 +21,16 @@ std::vector<Index> places(const std::vector<Index>& some, const std::vector<Inde
     for (const Index atom : some)
         found.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
     return found;
+}
+
+/// Makes `values` those of the leading rank.
+template <class T>
+void share_values(std::vector<T>& values, Comm& comm) {
+    std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
+    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    comm.broadcast(bytes, 0);
+    values.resize(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
 }
 
 /// The library knows weights, but not their file.
@@ -84,6 +96,23 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
                                 fit.size(), options.measure, measured.size()));
     return compared;
+}
+
+void share(ComparedFrames& compared, Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    ranks.share(compared.frames.name);
+    share_values(compared.frames.weights, ranks.comm());
+    share_values(compared.sets.weights, ranks.comm());
+    share_values(compared.sets.fit, ranks.comm());
+    share_values(compared.sets.measured, ranks.comm());
+    Array<float, 3>& xyz = compared.frames.xyz;
+    std::vector<Index> shape{xyz.extent(0), xyz.extent(1), xyz.extent(2)};
+    share_values(shape, ranks.comm());
+    std::vector<float> values(ranks.leads() ? xyz.begin() : nullptr, ranks.leads() ? xyz.end() : nullptr);
+    share_values(values, ranks.comm());
+    if (ranks.leads()) return;
+    xyz = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
+    std::copy(values.begin(), values.end(), xyz.begin());
 }
 
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,

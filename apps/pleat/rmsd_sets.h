@@ -6,6 +6,7 @@
 
 #include "ensemble_options.h"
 #include "pleat/rmsd/atom_sets.h"
+#include "ranks.h"
 
 namespace pleat::program {
 
@@ -31,6 +32,9 @@ struct ComparedFrames {
 };
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              RunDirectory& run, const Context& context);
+
+/// Makes coordinates, weights and atom sets those of the leading rank; the rest stays there.
+void share(ComparedFrames& compared, Ranks& ranks);
 
 /// The same atoms of the frames of another file or set of files. InputError where they differ.
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,

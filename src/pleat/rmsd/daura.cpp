@@ -23,10 +23,8 @@ DauraClusters daura_on_gpu(View<const float, 3> xyz, std::span<const double> wei
 }
 
 std::int64_t daura_memory(Index frames, Index atoms) {
-    const Index side = (frames + kBitSide - 1) / kBitSide;
-    // The bits, counts, and the ensemble with a list of doubtful pairs.
-    return BitTiles::squares(side) * kBitSide * 4 + 16 * frames + 256 * side +
-           pack_bytes(frames, atoms, TileFormat::half) + 24 * frames * atoms + (std::int64_t{512} << 20);
+    return tile_memory(frames, atoms, TileFormat::half) + bit_memory(frames) +
+           (std::int64_t{256} << 20);
 }
 
 }  // namespace pleat::rmsd

@@ -23,7 +23,7 @@ public:
         : work_(frames, format, threads, std::move(gpu)) {
         const Index count = frames.frame_count();
         side_ = (count + kBitSide - 1) / kBitSide;
-        require_memory(daura_bytes(count), "neighbours of " + std::to_string(count) + " frames",
+        require_memory(bit_memory(count), "neighbours of " + std::to_string(count) + " frames",
                        "take fewer frames, or --device cpu",
                        std::max<std::int64_t>(work_.gpu().free_bytes() - kReserve, 0),
                        " on " + work_.gpu().name());
@@ -34,12 +34,6 @@ public:
         middles_ = Array<std::int32_t>(count);
         members_ = Array<std::uint32_t>(count);
         state_ = Array<DauraState>(1);
-    }
-
-    /// Bytes of bits and counts beside the ensemble.
-    static std::int64_t daura_bytes(Index frames) {
-        const Index side = (frames + kBitSide - 1) / kBitSide;
-        return BitTiles::squares(side) * kBitSide * 4 + 16 * frames + 256 * side;
     }
 
     /// Marks all pairs below `cutoff`. Cancelled.

@@ -143,16 +143,15 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
     check_matrix(parameters, matrix);
     const Metric& metric = metric_of(parameters.metric);
     check_sets(sets, xyz.extent(1), metric);
-    const Context own = one_rank(context);
     const Sides sides{xyz, xyz};
     const Index frames = xyz.extent(0);
-    const auto comparison = prepare(sides, sets, metric, parameters, own);
+    const auto comparison = prepare(sides, sets, metric, parameters, context);
     const auto kernel = make_pair_kernel(*comparison, frames, resolve_threads(context));
     const Index pairs = static_cast<Index>(kTileTime / comparison->cost());
     return run_pairs({*kernel, frames, measured_atoms(sets, xyz.extent(1)),
                       bands(frames, pairs, comparison->block_rows()),
                       [&] { return hash_of(sides, sets, parameters, context); }},
-                     parameters, own, matrix);
+                     parameters, context, matrix);
 }
 
 Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,

@@ -19,7 +19,9 @@ struct PairsJob {
     std::function<std::string()> hash;  ///< of the problem; asked for where tiles are kept
 };
 
-/// Sweeps the tiles to `matrix`, unless none is wanted, and to the result.
+/// Sweeps the tiles to `matrix`, unless none is wanted, and to the result, over the ranks of the
+/// context: all but the leading one get a result without values. The file of tiles and the matrix
+/// are in a folder that all ranks see.
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
                  const std::filesystem::path& matrix);
 

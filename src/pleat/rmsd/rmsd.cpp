@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "pleat/core/error.h"
@@ -14,7 +15,7 @@
 #include "pleat/rmsd/matrix.h"
 #include "pleat/rmsd/measures.h"
 #include "pleat/rmsd/pairs_run.h"
-#include "pleat/rmsd/summary.h"
+#include "pleat/rmsd/tile_pack.h"
 
 namespace pleat::rmsd {
 
@@ -47,33 +48,13 @@ std::string problem_hash(View<const float, 3> xyz, std::span<const double> weigh
     return hash.hex();
 }
 
-/// Passes bands on to the summary and keeps nothing.
-class SummarySink final : public TileSink {
-public:
-    explicit SummarySink(Summary& summary) : summary_(summary) {}
-    bool has(const Tile&) const override { return false; }
-    void put(const Tile& tile, View<const float, 2> output) override {
-        summary_.add(tile.side[0], output.data);
-    }
-
-private:
-    Summary& summary_;
-};
-
-void run_with_matrix(const PairsJob& job, const TileFunction& compute, const Parameters& parameters,
-                     const Context& context, const std::filesystem::path& matrix,
-                     Summary& summary) {
-    const bool has_checkpoint = !context.checkpoint.empty();
-    std::filesystem::path place = context.checkpoint;
-    if (!has_checkpoint) (place = matrix) += ".tiles";
-    {
-        TileFile file(place, job.hash(), job.tiles);
-        sweep(context, parameters.metric, job.tiles, file, compute);
-        for (const Tile& tile : job.tiles) summary.add(tile.side[0], file.output(tile).data);
-        write_matrix(matrix, job.frames, job.tiles, file, parameters.matrix == "full",
-                     metric_of(parameters.metric).of_equals());
-    }
-    if (!has_checkpoint) std::filesystem::remove(place);
+/// Bands for the device: of a GPU as many pairs as it takes a moment for.
+std::vector<Tile> tiles_for(const Kernel& kernel, Index frames, const Parameters& parameters,
+                            const Context& context) {
+    if (context.device.kind != Device::Kind::cuda) return bands(frames);
+    constexpr Index kTallied = Index{1} << 28, kStored = Index{1} << 24;
+    const bool has_values = parameters.matrix != "none" || parameters.best > 0 || !kernel.can_tally();
+    return bands(frames, has_values ? kStored : kTallied, kTileRows);
 }
 
 }  // namespace
@@ -81,27 +62,15 @@ void run_with_matrix(const PairsJob& job, const TileFunction& compute, const Par
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device) {
     const std::int64_t coordinates = 3 * frames * atoms, band = 8 * 48 * frames;
+    // Beside the ensemble: values of a part of a band, neighbours of a band, what is left free.
     if (device.kind == Device::Kind::cuda)
-        return 8 * coordinates + 2 * band + (std::int64_t{16} << 20);
+        return tile_memory(frames, atoms, TileFormat::floats) +
+               std::min<std::int64_t>(4 * pairs_before(frames, frames), std::int64_t{1} << 28) +
+               (std::int64_t{512} << 20);
     // Centred in float64, and packed twice in the type of the product.
     const std::int64_t packed = parameters.precision == "float64" ? 16 : 8;
     return (8 + packed) * coordinates + 200 * frames + band + 8 * parameters.best * frames +
            (std::int64_t{32} << 20);
-}
-
-Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
-                 const std::filesystem::path& matrix) {
-    Summary summary(job.frames, job.atoms, parameters);
-    const TileFunction compute = [&](const Tile& tile, View<float, 2> output) {
-        job.kernel.band(tile.side[0], output.data);
-    };
-    if (parameters.matrix != "none") {
-        run_with_matrix(job, compute, parameters, context, matrix, summary);
-    } else {
-        SummarySink sink(summary);
-        sweep(context, parameters.metric, job.tiles, sink, compute);
-    }
-    return summary.finish();
 }
 
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
@@ -116,14 +85,14 @@ Result run(View<const float, 3> xyz, std::span<const double> weights, const Para
     require_memory(memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0}),
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
-    Context own = context;
-    own.comm = nullptr;
     const Frames centred = centre(xyz, weights, resolve_threads(context));
     const Problem problem{
-        &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed};
-    const std::unique_ptr<Kernel> kernel = make_kernel(problem, own);
+        &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
+        {parameters.bin, parameters.has_cutoff() ? parameters.cutoff : 0.0}};
+    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     const auto hash = [&] { return problem_hash(xyz, weights, parameters, context); };
-    return run_pairs({*kernel, frames, atoms, bands(frames), hash}, parameters, own, matrix);
+    return run_pairs({*kernel, frames, atoms, tiles_for(*kernel, frames, parameters, context), hash},
+                     parameters, context, matrix);
 }
 
 }  // namespace pleat::rmsd

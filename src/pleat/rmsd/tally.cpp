@@ -46,10 +46,15 @@ Best empty_best(Index frames, Index count, const Metric& metric) {
 void keep_nearest(Best& best, Index frame, Index other, float value, const Metric& metric) {
     const Index kept = best.rmsd.extent(1);
     float* const values = best.rmsd[frame].data;
-    const auto is_nearer = [&](float a, float b) { return metric.is_nearer(a, b); };
-    if (!is_nearer(value, values[kept - 1])) return;
     std::int32_t* const indices = best.indices[frame].data;
-    const Index at = std::upper_bound(values, values + kept, value, is_nearer) - values;
+    // Room that is free has no frame yet, and all go before it.
+    const auto is_before = [&](Index place) {
+        return metric.is_nearer(value, values[place]) || indices[place] < 0 ||
+               (value == values[place] && other < indices[place]);
+    };
+    if (!is_before(kept - 1)) return;
+    Index at = kept - 1;
+    while (at > 0 && is_before(at - 1)) --at;
     std::move_backward(values + at, values + kept - 1, values + kept);
     std::move_backward(indices + at, indices + kept - 1, indices + kept);
     values[at] = value;

@@ -23,8 +23,8 @@ private:
 
 /// Room for the `count` nearest others of each frame.
 Best empty_best(Index frames, Index count, const Metric& metric);
-/// Puts `other` where it belongs among the nearest of `frame`; of two as near the one that came
-/// first stays in front.
+/// Puts `other` where it belongs among the nearest of `frame`; of two as near the lower one comes
+/// first, whatever the order in which they are offered.
 void keep_nearest(Best& best, Index frame, Index other, float value, const Metric& metric);
 
 }  // namespace pleat::rmsd

@@ -27,4 +27,10 @@ struct BitTiles {
     }
 };
 
+/// Bytes of the bits of all pairs, and of what clustering keeps of frames beside them.
+PLEAT_HOST_DEVICE constexpr std::int64_t bit_memory(Index frames) {
+    const Index side = (frames + kBitSide - 1) / kBitSide;
+    return BitTiles::squares(side) * kBitSide * 4 + 20 * side * kBitSide;
+}
+
 }  // namespace pleat::rmsd

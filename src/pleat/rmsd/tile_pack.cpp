@@ -8,6 +8,7 @@
 #include "pleat/core/parallel.h"
 #include "pleat/rmsd/common_structure.h"
 #include "pleat/rmsd/half_float.h"
+#include "pleat/rmsd/pairs.h"
 
 namespace pleat::rmsd {
 
@@ -144,10 +145,12 @@ float product_error(TileFormat format, Index atoms) {
     return static_cast<float>(2.0 * kUnit * (additions + 0.5 * (segments - 1.0)));
 }
 
-std::int64_t pack_bytes(Index frames, Index atoms, TileFormat format) {
+std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
     const Index panels = rounded_up(frames, kPanelFrames);
     const auto terms = static_cast<std::int64_t>(sizeof(FrameTerms));
-    return panels * (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms);
+    const Index doubts = std::min(kMostDoubts, std::max<Index>(pairs_before(frames, frames), 1));
+    return panels * (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms) +
+           24 * frames * atoms + 8 * doubts;
 }
 
 TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {

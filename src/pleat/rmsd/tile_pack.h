@@ -20,8 +20,11 @@ struct TilePack {
 
 TilePack pack_tiles(const Frames& frames, TileFormat format, int threads);
 
-/// Bytes of a pack of this size.
-std::int64_t pack_bytes(Index frames, Index atoms, TileFormat format);
+/// Pairs that are left to float64 at a time, at most.
+inline constexpr Index kMostDoubts = Index{1} << 25;
+
+/// Bytes that an ensemble takes on a GPU: its pack, itself in float64, and a list of doubtful pairs.
+std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 
 /// The error of the sum that superposition reaches, in units of both spreads, after additions of
 /// `atoms` products in float32 (see packed product of the CPU, pair_block.cpp), or as tensor cores

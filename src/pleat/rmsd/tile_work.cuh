@@ -17,15 +17,8 @@ using pleat::cuda::Sides;
 
 /// Pairs of one launch, so that a wish to stop is heard soon.
 constexpr Index kLaunchPairs = Index{1} << 30;
-constexpr Index kMostDoubts = Index{1} << 25;
 /// Bytes that are left free for what the runtime itself takes.
 constexpr std::int64_t kReserve = std::int64_t{256} << 20;
-
-/// Bytes that an ensemble and its list of doubtful pairs take on the GPU.
-inline std::int64_t work_bytes(Index frames, Index atoms, TileFormat format) {
-    const Index doubts = std::min(kMostDoubts, std::max<Index>(pairs_before(frames, frames), 1));
-    return pack_bytes(frames, atoms, format) + 24 * frames * atoms + 8 * doubts;
-}
 
 /// Rows from `first` on whose pairs are at most `pairs`, in whole tiles where that is one or more.
 inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
@@ -43,7 +36,7 @@ public:
              Index most_doubts = kMostDoubts)
         : gpu_(std::move(gpu)), format_(format) {
         const Index count = frames.frame_count(), atoms = frames.atom_count();
-        require_memory(work_bytes(count, atoms, format),
+        require_memory(tile_memory(count, atoms, format),
                        std::to_string(count) + " frames of " + std::to_string(atoms) + " atoms",
                        "take fewer frames or atoms, or --device cpu",
                        std::max<std::int64_t>(gpu_.free_bytes() - kReserve, 0), " on " + gpu_.name());

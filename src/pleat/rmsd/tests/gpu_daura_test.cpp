@@ -66,7 +66,7 @@ TEST(GpuDaura, StopsWhenAsked) {
 TEST(GpuDaura, TellsWhereMemoryIsShort) {
     const Frames frames = centre(several_states(400, 2, 3, 13), {}, 1);
     HostGpuState state;
-    state.total_bytes = cuda::kReserve + cuda::work_bytes(400, 2, TileFormat::half) + 1000;
+    state.total_bytes = cuda::kReserve + tile_memory(400, 2, TileFormat::half) + 1000;
     try {
         DauraOnHost daura(frames, TileFormat::half, 1, HostGpu(state));
         FAIL();
