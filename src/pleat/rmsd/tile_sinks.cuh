@@ -31,8 +31,9 @@ struct Edges {
         if (!(error < 2 * (value < cutoff ? near : far) * value)) return false;
         const float allowed = 0.505f * error + 5e-7f * value * value;
         if (cutoff > 0 && !(fabsf(value - cutoff) * value > allowed)) return false;
-        if (!(bin > 0)) return true;
-        return fabsf(value - bin * rintf(value * inverse_bin)) * value > allowed;
+        const float place = value * inverse_bin;
+        if (!(bin > 0) || place > kMostBins) return true;
+        return fabsf(value - bin * rintf(place)) * value > allowed;
     }
 };
 
