@@ -87,5 +87,13 @@ BARS = (
     Bar("mutual information: results that differ from the CPU's", "mutual_information", most=0),
     Bar("two GPUs: times as fast as one, triples of 753x264", "two_gpus", least=1.9),
     Bar("two GPUs: results that differ from one GPU's", "two_gpus", most=0),
+    Bar("rmsd: kernel seconds, values of 5000x140", "rmsd", most=0.005),
+    Bar("rmsd: error of values of 5000x140, angstrom", "rmsd", most=1e-5),
+    Bar("rmsd: clusterings of 20000x100 other than the definition's", "rmsd", most=0),
+    Bar("rmsd: kernel seconds, histogram and neighbours of 100000x100", "rmsd", most=1, stretch=0.4),
+    Bar("rmsd: tallies that differ between formats", "rmsd", most=0),
+    Bar("million: seconds of the clustering", "million", most=120, stretch=40),
+    Bar("million: bytes of GPU memory", "million", most=100e9),
+    Bar("million: clusterings that differ between formats", "million", most=0),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

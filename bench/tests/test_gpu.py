@@ -70,6 +70,11 @@ EVALUATIONS = json.dumps({"benchmarks": [
     {"name": f"{kind}/x", "real_time": 0.001, "sequences": 5e3, "columns": 150.0, "letters": 21.0}
     for kind in ("evaluation", "moved_evaluation")]})
 
+# Every part of bench_rmsd_gpu tells what the scripts read of any of them.
+_FORMAT = {"median": 1e-3, "worst_error": 1e-6, "seconds": 10.0, "sizes_descend": True}
+RMSD = json.dumps({**{name: _FORMAT for name in ("floats", "halves", "half")}, "differ": False,
+                   "histograms_differ": False, "near_pairs_differ": False, "gpu_bytes": 10**10})
+
 
 class Packed(unittest.TestCase):
     """A packed folder whose programs pretend, so that every bar is met."""
@@ -102,6 +107,7 @@ class Packed(unittest.TestCase):
         self.program("bench_couplings", f"#!/bin/sh\necho '{EVALUATIONS}'\n")
         self.program("bench_ccmpred_iterations",
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
+        self.program("bench_rmsd_gpu", f"#!/bin/sh\necho '{RMSD}'\n")
         self.program("../path/compute-sanitizer",
                      "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\necho 'GPU, 1, 2, 3, 4'\n")
