@@ -195,19 +195,16 @@ __device__ __forceinline__ void count_strips(const CountTask& task, Index slot, 
                                              const StripPlanes& sides, int lane, const Logarithms& f,
                                              long long* scratch) {
     long long sums[4][4] = {};
-    if (i < 0) {
-        add_slice(sides, 0, static_cast<int>(task.alignment_rows), lane, f, sums);
-    } else {
-        const std::uint32_t* margin = task.margin + task.first_symbol[i];
-        const int slices = task.slices[i];
-        int first = 0, rows_of_next = slices > 0 ? static_cast<int>(margin[0]) : 0;
+    const std::uint32_t* margin = i < 0 ? nullptr : task.margin + task.first_symbol[i];
+    const int slices = i < 0 ? 1 : task.slices[i];
+    int first = 0;
+    auto rows_of_next = static_cast<int>(i < 0 ? task.alignment_rows : margin[0]);
 #pragma unroll 1
-        for (int a = 0; a < slices; ++a) {
-            const int end = first + rows_of_next;
-            rows_of_next = a + 1 < slices ? static_cast<int>(margin[a + 1]) : 0;
-            add_slice(sides, first, end, lane, f, sums);
-            first = end;
-        }
+    for (int a = 0; a < slices; ++a) {
+        const int end = first + rows_of_next;
+        rows_of_next = a + 1 < slices ? static_cast<int>(margin[a + 1]) : 0;
+        add_slice(sides, first, end, lane, f, sums);
+        first = end;
     }
     gather_columns(sums, columns, lane, scratch);
     write_tables(task, slot, i, rows, columns, lane, scratch);

@@ -17,6 +17,8 @@ constexpr Index kLanes = 32;
 /// Rows in one word of a plane.
 constexpr Index kWordRows = 32;
 constexpr int kMostSymbols = 32;
+/// Columns on a side of a tile of triples, at most.
+constexpr Index kTileSide = 64;
 /// Groups of kLanes shuffles in work at a time.
 constexpr Index kMostGroups = 65535;
 
@@ -122,17 +124,21 @@ constexpr std::int64_t item_bytes(Index items, Index shuffles) {
 constexpr std::int64_t kSpareBytes = std::int64_t{256} << 20;
 
 /// Bytes of a GPU that fill it with work on `shuffles` shuffles of all pairs (order 2), or also of
-/// triples in tiles of up to `items` items (order 3). The kernel takes room for all shuffles where
+/// triples in tiles of kTileSide columns (order 3). The kernel takes room for all shuffles where
 /// that is free, and works with less than this, down to one group of 32 shuffles.
-inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles, Index items) {
+inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles) {
     constexpr Index kEnoughGroups = 64;
     const Index groups = std::min(word_count(std::max<Index>(shuffles, 1)), kEnoughGroups);
-    const Index most = order == 3 ? std::max(items, pair_count(columns.column_count()))
-                                  : pair_count(columns.column_count());
+    Index items = pair_count(columns.column_count());
     // Of the alignment itself there are planes sorted by each column i of a tile.
-    const std::int64_t observed = group_bytes(columns) * (order == 3 ? 2 : 1);
-    return groups * (group_bytes(columns) + difference_bytes(most)) + observed +
-           item_bytes(most, shuffles) + 8 * (columns.row_count() + 1) + columns.codes.size() +
+    std::int64_t observed = group_bytes(columns);
+    if (order == 3) {
+        const Index triples = triple_count(columns.column_count());
+        items = std::max(items, std::min(triples, kTileSide * kTileSide * kTileSide));
+        observed *= 4;
+    }
+    return groups * (group_bytes(columns) + difference_bytes(items)) + observed +
+           item_bytes(items, shuffles) + 8 * (columns.row_count() + 1) + columns.codes.size() +
            kSpareBytes;
 }
 

@@ -221,7 +221,7 @@ TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
     const Block all{0, 8};
     const TripleTile tile = triple_tile({all, all, all});
     HostGpuState state;
-    state.total_bytes = cuda::memory_needed(given.columns, 3, 200, tile.count);
+    state.total_bytes = cuda::memory_needed(given.columns, 3, 200);
     expect_pairs_of_the_reference(given, state, {200});
     expect_triples_of_the_reference(given, state, tile, {0, 200});
     EXPECT_EQ(state.launches["shuffle columns"], 2);
