@@ -98,7 +98,9 @@ constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t di
     const Index batches = (most + fit - 1) / fit, groups = (most + batches - 1) / batches;
     const std::int64_t left =
         std::min(available - groups * group, std::max(differences, kEnough));
-    return {groups, std::clamp<Index>(left / differences, 1, groups)};
+    const Index counted = std::clamp<Index>(left / differences, 1, groups);
+    const Index parts = (groups + counted - 1) / counted;
+    return {groups, (groups + parts - 1) / parts};
 }
 
 /// Words of the planes of one shuffle of all columns.

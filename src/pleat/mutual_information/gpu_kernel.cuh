@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "pleat/core/memory.h"
 #include "pleat/mutual_information/count_steps.cuh"
 #include "pleat/mutual_information/cuda_layout.h"
+#include "pleat/mutual_information/item_sums.cuh"
 #include "pleat/mutual_information/kernel.h"
 #include "pleat/mutual_information/plane_steps.cuh"
 #include "pleat/mutual_information/shuffle_steps.cuh"
@@ -54,12 +54,6 @@ private:
     /// Words behind the last plane that a warp may read: it reads whole strips.
     Index words_behind() const { return kStripPlanes * stride_ + 8; }
 
-    template <class T>
-    static void grow(Array<T>& array, Index count) {
-        if (array.size() >= count) return;
-        array = Array<T>();
-        array = Array<T>(count);
-    }
     template <class T, class From>
     static void upload(Array<T>& to, const From& values) {
         grow(to, static_cast<Index>(values.size()));
@@ -69,13 +63,9 @@ private:
     Batches make_room(Index shuffles, Index items);
     void make_room_to_observe(std::int64_t bytes);
     void shuffle(Index first, Index groups);
-    void upload_items(View<const std::int64_t, 1> observed, Index items);
     void upload_tile(const TripleTile& tile, std::span<const std::int32_t> first_of_rows,
                      std::span<const std::int32_t> first_of_columns);
     void upload_order(Block columns);
-    void upload_largest(const LargestZ& largest, Index items, Index shuffles);
-    void download_largest(const LargestZ& largest, Index shuffles);
-    void add_sums(NullSums& sums) const;
     CountTask count_task() const;
     CountTask pair_task() const;
     CountTask triple_task(const TripleTile& tile) const;
@@ -100,9 +90,7 @@ private:
     Array<std::int32_t> differences_, order_, arranged_first_, arranged_column_;
     Block ordered_by_;  ///< the columns whose sorted rows are in order_
     Array<Index> pair_rows_, triple_rows_;
-    Array<long long> observed_, largest_;
-    Array<Wide> sums_;
-    Array<double> centre_, factor_;
+    ItemSums<Gpu> items_;
     Index resident_first_ = 0, resident_groups_ = 0;  ///< shuffles whose planes are in planes_
 };
 
@@ -147,7 +135,7 @@ Index GpuKernel<Gpu>::scratch_blocks(std::int64_t available) const {
 template <class Gpu>
 Batches GpuKernel<Gpu>::make_room(Index shuffles, Index items) {
     const std::int64_t held = 4 * (planes_.size() + differences_.size() + scratch_.size()) +
-                              8 * (observed_.size() + kSums * sums_.size());
+                              items_.bytes();
     const std::int64_t free = gpu_.free_bytes() + held - kReserve;
     const Index blocks = scratch_blocks(free);
     const std::int64_t besides = item_bytes(items, shuffles) + 4 * words_behind() +
@@ -218,7 +206,7 @@ CountTask GpuKernel<Gpu>::count_task() const {
     task.alignment_rows = static_cast<std::uint32_t>(rows());
     task.f = f_.data();
     task.f_size = static_cast<int>(f_.size());
-    task.observed = observed_.data();
+    task.observed = items_.observed.data();
     task.differences = differences_.data();
     task.shift = problem_.statistic->shift;
     return task;
@@ -277,60 +265,16 @@ void GpuKernel<Gpu>::observe_pairs(View<std::int64_t, 1> t) {
     const Index words = slot_words(*problem_.columns);
     make_room_to_observe(item_bytes(t.size(), 0) + 4 * (words + words_behind()));
     grow(arranged_, words + words_behind());
-    grow(observed_, t.size());
+    grow(items_.observed, t.size());
     const ArrangeTask arrange{codes_.data(),        nullptr, nullptr,
                               plane_counts_.data(), rows(),  columns()};
     gpu_.launch("arrange columns", &arrange_columns, Sides{columns()}, Sides{kLanes}, 0, arrange,
                 PlaneSet{arranged_.data(), first_plane_.data(), words, stride_});
     CountTask task = pair_task();
     task.planes = arranged_.data();
-    task.t = observed_.data();
+    task.t = items_.observed.data();
     launch_count(task, 1);
-    observed_.download(reinterpret_cast<long long*>(t.data), 0, t.size());
-}
-
-template <class Gpu>
-void GpuKernel<Gpu>::upload_items(View<const std::int64_t, 1> observed, Index items) {
-    grow(observed_, items);
-    observed_.upload(reinterpret_cast<const long long*>(observed.data), 0, items);
-    grow(sums_, items * kSums);
-    gpu_.clear(sums_, items * kSums);
-}
-
-template <class Gpu>
-void GpuKernel<Gpu>::add_sums(NullSums& sums) const {
-    std::vector<Wide> found(static_cast<std::size_t>(sums.items() * kSums));
-    sums_.download(found.data(), 0, sums.items() * kSums);
-    for (Index item = 0; item < sums.items(); ++item) {
-        const Wide* of = found.data() + item * kSums;
-        sums.less[item] += static_cast<std::uint32_t>(of[0]);
-        sums.equal[item] += static_cast<std::uint32_t>(of[1]);
-        sums.first[item] += static_cast<std::int64_t>(of[2]);
-        sums.second[item] += static_cast<std::int64_t>(of[3]);
-        sums.third_low[item] += static_cast<std::int64_t>(of[4]);
-        sums.third_high[item] += static_cast<std::int64_t>(of[5]);
-    }
-}
-
-template <class Gpu>
-void GpuKernel<Gpu>::upload_largest(const LargestZ& largest, Index items, Index shuffles) {
-    grow(centre_, items);
-    grow(factor_, items);
-    centre_.upload(largest.centre.data, 0, items);
-    factor_.upload(largest.factor.data, 0, items);
-    std::vector<long long> places(static_cast<std::size_t>(shuffles));
-    for (Index s = 0; s < shuffles; ++s)
-        places[s] = ordered(std::bit_cast<long long>(largest.largest[s]));
-    grow(largest_, shuffles);
-    largest_.upload(places.data(), 0, shuffles);
-}
-
-template <class Gpu>
-void GpuKernel<Gpu>::download_largest(const LargestZ& largest, Index shuffles) {
-    std::vector<long long> places(static_cast<std::size_t>(shuffles));
-    largest_.download(places.data(), 0, shuffles);
-    for (Index s = 0; s < shuffles; ++s)
-        largest.largest[s] = std::bit_cast<double>(ordered(places[s]));
+    items_.observed.download(reinterpret_cast<long long*>(t.data), 0, t.size());
 }
 
 /// Counts the tables of a task in all groups of shuffles, and adds their differences to the sums.
@@ -354,10 +298,11 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
             const Index share = std::max<Index>(kLanes, (slots + wanted - 1) / wanted);
             gpu_.launch("sum differences", &sum_differences,
                         Sides{item_blocks, (slots + share - 1) / share}, Sides{kSumThreads}, 0, found,
-                        share, sums_.data());
+                        share, items_.sums.data());
             if (finds_largest) {
                 gpu_.launch("find the largest", &find_largest, Sides{slots}, Sides{kSumThreads}, 0,
-                            found, centre_.data(), factor_.data(), largest_.data() + first + done);
+                            found, items_.centre.data(), items_.factor.data(),
+                            items_.largest.data() + first + done);
             }
         }
     }
@@ -369,11 +314,11 @@ void GpuKernel<Gpu>::sample_pairs(Block shuffles, View<const std::int64_t, 1> ob
     const Index items = sums.items();
     if (items == 0 || shuffles.count == 0) return;
     const Batches batches = make_room(shuffles.count, items);
-    upload_items(observed, items);
-    if (largest != nullptr) upload_largest(*largest, items, shuffles.count);
+    items_.begin(gpu_, observed, items);
+    if (largest != nullptr) items_.upload(*largest, items, shuffles.count);
     sample(pair_task(), shuffles, batches, largest != nullptr);
-    add_sums(sums);
-    if (largest != nullptr) download_largest(*largest, shuffles.count);
+    items_.add_to(sums);
+    if (largest != nullptr) items_.download(*largest, shuffles.count);
 }
 
 /// Uploads a tile's first_items(), and the strips of its second and third sides, whose columns'
@@ -415,7 +360,7 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
     const std::int64_t room = gpu_.free_bytes() + 4 * arranged_.size() - kReserve - besides;
     const Index at_once = std::clamp<Index>(room / (4 * words), 1, i.count);
     grow(arranged_, at_once * words + words_behind());
-    grow(observed_, tile.count);
+    grow(items_.observed, tile.count);
     upload_order(i);
     upload(arranged_first_, first);
     upload(arranged_column_, columns);
@@ -432,13 +377,13 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
         CountTask task = triple_task(tile);
         task.planes = arranged_.data();
         task.slot = words;
-        task.t = observed_.data();
+        task.t = items_.observed.data();
         task.first_i += done;
         task.first_item += done * j.count;
         task.i_of_slot = true;
         launch_count(task, slots);
     }
-    observed_.download(reinterpret_cast<long long*>(t.data), 0, tile.count);
+    items_.observed.download(reinterpret_cast<long long*>(t.data), 0, tile.count);
 }
 
 template <class Gpu>
@@ -446,12 +391,12 @@ void GpuKernel<Gpu>::sample_triples(const TripleTile& tile, Block shuffles,
                                     View<const std::int64_t, 1> observed, NullSums& sums) {
     if (tile.count == 0 || shuffles.count == 0) return;
     const Batches batches = make_room(shuffles.count, tile.count);
-    upload_items(observed, tile.count);
+    items_.begin(gpu_, observed, tile.count);
     const std::span<const std::int32_t> first = host_first_plane_;
     upload_tile(tile, first.subspan(tile.side[1].first, tile.side[1].count + 1),
                 first.subspan(tile.side[2].first, tile.side[2].count + 1));
     sample(triple_task(tile), shuffles, batches, false);
-    add_sums(sums);
+    items_.add_to(sums);
 }
 
 }  // namespace pleat::mutual_information::cuda
