@@ -31,22 +31,22 @@ struct CountTask {
     Index slot;                   ///< words
     int stride;                   ///< words
     const Strip *row_strips, *column_strips;
-    int rows, columns;            ///< strips on each side
-    int cta_rows, cta_columns;    ///< of those, a CTA takes
+    int rows, columns;          ///< strips on each side
+    int cta_rows, cta_columns;  ///< of those, a CTA takes
     /// Columns i: -1 alone stands for none, and the only slice is all rows.
     Index first_i, count_i;
-    bool i_of_slot;               ///< slot s is for column first_i + s alone
-    const std::int32_t* first_symbol;   ///< [column + 1]
-    const std::int32_t* slices;         ///< [column]: symbols of two rows and more
-    const std::uint32_t* margin;        ///< [symbol]
+    bool i_of_slot;                    ///< slot s is for column first_i + s alone
+    const std::int32_t* first_symbol;  ///< [column + 1]
+    const std::int32_t* slices;        ///< [column]: symbols of two rows and more
+    const std::uint32_t* margin;       ///< [symbol]
     std::uint32_t alignment_rows;
     const Index* first_item;
     Index first_j, count_j;
-    const long long* f;                 ///< [0 ... f_size - 1]
+    const long long* f;  ///< [0 ... f_size - 1]
     int f_size;
-    long long* t;                       ///< [item]: where not null, T goes there
-    const long long* observed;          ///< [item]
-    std::int32_t* differences;          ///< [slot][item]
+    long long* t;               ///< [item]: where not null, T goes there
+    const long long* observed;  ///< [item]
+    std::int32_t* differences;  ///< [slot][item]
     Index items;
     int shift;
 };
@@ -74,14 +74,15 @@ struct StripPlanes {
 /// Adds the counts in 32 * 4 kWords rows from this word on to `counts`; of the rows outside of
 /// [first, end), which are masked, none count.
 template <int kWords>
-__device__ __forceinline__ void count_words(const StripPlanes& sides, int word, int first, int end, int lane,
-                                            int (&counts)[2][4][4]) {
+__device__ __forceinline__ void count_words(const StripPlanes& sides, int word, int first, int end,
+                                            int lane, int (&counts)[2][4][4]) {
     std::uint32_t b[4][kWords];
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
         if (8 * c >= sides.column_planes) continue;
 #pragma unroll
-        for (int w = 0; w < kWords; ++w) b[c][w] = sides.columns[8 * c * sides.stride + word + 4 * w];
+        for (int w = 0; w < kWords; ++w)
+            b[c][w] = sides.columns[8 * c * sides.stride + word + 4 * w];
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -135,8 +136,8 @@ __device__ __forceinline__ void add_slice(const StripPlanes& sides, int first, i
     }
 }
 
-/// Where the scratch memory has the sum of a row plane and a pair of column planes: neither a warp's
-/// writes of a fragment nor its reads of 32 rows meet bank conflicts.
+/// Where the scratch memory has the sum of a row plane and a pair of column planes: neither a
+/// warp's writes of a fragment nor its reads of 32 rows meet bank conflicts.
 __device__ __forceinline__ int scratch_place(int row, int pair) {
     return row * kPlanePairs + (pair ^ (4 * (row % 4) + row / 4 % 4));
 }
@@ -192,8 +193,8 @@ __device__ __forceinline__ void write_tables(const CountTask& task, Index slot, 
 /// Counts the tables of two strips beside column i in one slot.
 __device__ __forceinline__ void count_strips(const CountTask& task, Index slot, Index i,
                                              const Strip& rows, const Strip& columns,
-                                             const StripPlanes& sides, int lane, const Logarithms& f,
-                                             long long* scratch) {
+                                             const StripPlanes& sides, int lane,
+                                             const Logarithms& f, long long* scratch) {
     long long sums[4][4] = {};
     const std::uint32_t* margin = i < 0 ? nullptr : task.margin + task.first_symbol[i];
     const int slices = i < 0 ? 1 : task.slices[i];
@@ -217,7 +218,8 @@ __host__ __device__ constexpr Index shared_planes_at(int f_size) {
     return (kPairTable + f_size + kCountWarps * kScratch + 1) / 2 * 2;
 }
 constexpr Index count_shared_bytes(int f_size, int strips, int stride) {
-    return 8 * shared_planes_at(f_size) + (strips > 0 ? 4 * (strips * kStripPlanes * stride + 8) : 0);
+    return 8 * shared_planes_at(f_size) +
+           (strips > 0 ? 4 * (strips * kStripPlanes * stride + 8) : 0);
 }
 
 /// Copies the planes of strips to shared memory, [strip][kStripPlanes][word]; planes that a strip
@@ -228,7 +230,8 @@ __device__ __forceinline__ void load_strips(const CountTask& task, Index slot, c
     const int strip_words = kStripPlanes * task.stride;
     const std::uint32_t* from = task.planes + slot * task.slot;
     for (int strip = 0; strip < count; ++strip) {
-        const std::uint32_t* planes = from + static_cast<Index>(strips[strip].first_plane) * task.stride;
+        const std::uint32_t* planes =
+            from + static_cast<Index>(strips[strip].first_plane) * task.stride;
         const int there = strips[strip].start[strips[strip].columns] * task.stride;
         for (int word = 4 * thread; word < strip_words;
              word += 4 * kCountWarps * static_cast<int>(kLanes)) {
@@ -256,7 +259,9 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
     const int rows = least(task.cta_rows, task.rows - share / column_shares * task.cta_rows);
     const int columns =
         least(task.cta_columns, task.columns - share % column_shares * task.cta_columns);
-    const auto last_column = [](const Strip& strip) { return strip.first_column + strip.columns - 1; };
+    const auto last_column = [](const Strip& strip) {
+        return strip.first_column + strip.columns - 1;
+    };
     if (last_column(column_strips[columns - 1]) <= row_strips[0].first_column) return;
 
     const int thread = warp * static_cast<int>(kLanes) + lane;
@@ -281,8 +286,8 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
     const int place = lane / 4 * task.stride + lane % 4;
     const auto start_of = [&](const Strip& strip, int number) -> const std::uint32_t* {
         if (kPlanesInShared) return planes + number * strip_words + place;
-        return task.planes + slot * task.slot + static_cast<Index>(strip.first_plane) * task.stride +
-               place;
+        return task.planes + slot * task.slot +
+               static_cast<Index>(strip.first_plane) * task.stride + place;
     };
     const Index first_i = task.first_i + (task.i_of_slot ? slot : 0);
     const int blocks = rows * columns;
@@ -294,7 +299,7 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
         const Strip& down = column_strips[column];
         if (last_column(across) <= i || last_column(down) <= across.first_column) continue;
         const StripPlanes sides{start_of(across, row), start_of(down, rows + column), task.stride,
-                          across.start[across.columns], down.start[down.columns]};
+                                across.start[across.columns], down.start[down.columns]};
         count_strips(task, slot, i, across, down, sides, lane, f, scratch);
     }
 }

@@ -43,7 +43,8 @@ inline int padded_planes(std::span<const Index> margin) {
 }
 
 /// Where the planes of each of these columns begin, and behind the last their number.
-inline std::vector<std::int32_t> first_planes(const Columns& columns, std::span<const Block> blocks) {
+inline std::vector<std::int32_t> first_planes(const Columns& columns,
+                                              std::span<const Block> blocks) {
     std::vector<std::int32_t> first = {0};
     for (const Block& block : blocks) {
         for (Index column = block.first; column < block.first + block.count; ++column)
@@ -93,11 +94,11 @@ constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t di
     constexpr std::int64_t kEnough = std::int64_t{4} << 30;
     if (group + differences > available) return {};
     const Index most = std::clamp<Index>(wanted, 1, kMostGroups);
-    const std::int64_t aside = std::clamp(available / 4, differences, std::max(differences, kEnough));
+    const std::int64_t aside =
+        std::clamp(available / 4, differences, std::max(differences, kEnough));
     const Index fit = std::clamp<Index>((available - aside) / group, 1, most);
     const Index batches = (most + fit - 1) / fit, groups = (most + batches - 1) / batches;
-    const std::int64_t left =
-        std::min(available - groups * group, std::max(differences, kEnough));
+    const std::int64_t left = std::min(available - groups * group, std::max(differences, kEnough));
     const Index counted = std::clamp<Index>(left / differences, 1, groups);
     const Index parts = (groups + counted - 1) / counted;
     return {groups, (groups + parts - 1) / parts};

@@ -134,15 +134,15 @@ Index GpuKernel<Gpu>::scratch_blocks(std::int64_t available) const {
 /// Takes the memory for planes and differences and tells how many groups fit. DeviceError.
 template <class Gpu>
 Batches GpuKernel<Gpu>::make_room(Index shuffles, Index items) {
-    const std::int64_t held = 4 * (planes_.size() + differences_.size() + scratch_.size()) +
-                              items_.bytes();
+    const std::int64_t held =
+        4 * (planes_.size() + differences_.size() + scratch_.size()) + items_.bytes();
     const std::int64_t free = gpu_.free_bytes() + held - kReserve;
     const Index blocks = scratch_blocks(free);
-    const std::int64_t besides = item_bytes(items, shuffles) + 4 * words_behind() +
-                                 4 * blocks * LaneCodes::size(rows());
-    const std::int64_t group = group_bytes(*problem_.columns), differences = difference_bytes(items);
-    const Batches batches =
-        plan_batches(word_count(shuffles), group, differences, free - besides);
+    const std::int64_t besides =
+        item_bytes(items, shuffles) + 4 * words_behind() + 4 * blocks * LaneCodes::size(rows());
+    const std::int64_t group = group_bytes(*problem_.columns),
+                       differences = difference_bytes(items);
+    const Batches batches = plan_batches(word_count(shuffles), group, differences, free - besides);
     if (batches.groups == 0) {
         require_memory(group + differences + besides,
                        std::to_string(kLanes) + " shuffles of " + std::to_string(columns()) +
@@ -251,10 +251,10 @@ void GpuKernel<Gpu>::launch_count(CountTask task, Index slots) {
     const CountShare share = share_of(task);
     task.cta_rows = share.rows;
     task.cta_columns = share.columns;
-    const auto kernel = share.planes_in_shared
-                            ? (share.f_in_shared ? &count_tables<true, true> : &count_tables<true, false>)
-                            : (share.f_in_shared ? &count_tables<false, true>
-                                                 : &count_tables<false, false>);
+    const auto kernel =
+        share.planes_in_shared
+            ? (share.f_in_shared ? &count_tables<true, true> : &count_tables<true, false>)
+            : (share.f_in_shared ? &count_tables<false, true> : &count_tables<false, false>);
     gpu_.launch("count tables", kernel, Sides{slots * blocks_of(task, share)},
                 Sides{kLanes, kCountWarps}, share.bytes, task);
 }
@@ -297,8 +297,8 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
             const Index wanted = (kEnoughBlocks + item_blocks - 1) / item_blocks;
             const Index share = std::max<Index>(kLanes, (slots + wanted - 1) / wanted);
             gpu_.launch("sum differences", &sum_differences,
-                        Sides{item_blocks, (slots + share - 1) / share}, Sides{kSumThreads}, 0, found,
-                        share, items_.sums.data());
+                        Sides{item_blocks, (slots + share - 1) / share}, Sides{kSumThreads}, 0,
+                        found, share, items_.sums.data());
             if (finds_largest) {
                 gpu_.launch("find the largest", &find_largest, Sides{slots}, Sides{kSumThreads}, 0,
                             found, items_.centre.data(), items_.factor.data(),
@@ -324,7 +324,8 @@ void GpuKernel<Gpu>::sample_pairs(Block shuffles, View<const std::int64_t, 1> ob
 /// Uploads a tile's first_items(), and the strips of its second and third sides, whose columns'
 /// planes begin at these places of a slot.
 template <class Gpu>
-void GpuKernel<Gpu>::upload_tile(const TripleTile& tile, std::span<const std::int32_t> first_of_rows,
+void GpuKernel<Gpu>::upload_tile(const TripleTile& tile,
+                                 std::span<const std::int32_t> first_of_rows,
                                  std::span<const std::int32_t> first_of_columns) {
     const std::vector<Strip> across = make_strips(first_of_rows, tile.side[1]);
     const std::vector<Strip> down = make_strips(first_of_columns, tile.side[2]);
@@ -355,7 +356,8 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
             columns.push_back(static_cast<std::int32_t>(block.first + n));
     }
     const Index words = first.back() * stride_;
-    const std::int64_t besides = item_bytes(tile.count, 0) + 4 * (words_behind() + i.count * rows());
+    const std::int64_t besides =
+        item_bytes(tile.count, 0) + 4 * (words_behind() + i.count * rows());
     make_room_to_observe(besides + 4 * i.count * words);
     const std::int64_t room = gpu_.free_bytes() + 4 * arranged_.size() - kReserve - besides;
     const Index at_once = std::clamp<Index>(room / (4 * words), 1, i.count);
@@ -369,9 +371,12 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
     const PlaneSet to{arranged_.data(), arranged_first_.data(), words, stride_};
     for (Index done = 0; done < i.count; done += at_once) {
         const Index slots = std::min(at_once, i.count - done);
-        const ArrangeTask arrange{codes_.data(),           order_.data() + done * rows(),
-                                  arranged_column_.data(), plane_counts_.data(),
-                                  rows(),                  static_cast<Index>(columns.size())};
+        const ArrangeTask arrange{codes_.data(),
+                                  order_.data() + done * rows(),
+                                  arranged_column_.data(),
+                                  plane_counts_.data(),
+                                  rows(),
+                                  static_cast<Index>(columns.size())};
         gpu_.launch("arrange columns", &arrange_columns, Sides{arrange.places, slots},
                     Sides{kLanes}, 0, arrange, to);
         CountTask task = triple_task(tile);

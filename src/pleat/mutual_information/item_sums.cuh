@@ -67,7 +67,8 @@ struct ItemSums {
     void download(const LargestZ& to, Index shuffles) const {
         std::vector<long long> places(static_cast<std::size_t>(shuffles));
         largest.download(places.data(), 0, shuffles);
-        for (Index s = 0; s < shuffles; ++s) to.largest[s] = std::bit_cast<double>(ordered(places[s]));
+        for (Index s = 0; s < shuffles; ++s)
+            to.largest[s] = std::bit_cast<double>(ordered(places[s]));
     }
 };
 

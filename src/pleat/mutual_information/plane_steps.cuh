@@ -12,7 +12,7 @@ namespace pleat::mutual_information::cuda {
 struct PlaneSet {
     std::uint32_t* bits = nullptr;
     const std::int32_t* first_plane = nullptr;  ///< [place + 1], of the columns in it
-    Index slot = 0, stride = 0;                 ///< words from a slot, and from a plane, to the next
+    Index slot = 0, stride = 0;  ///< words from a slot, and from a plane, to the next
 
     __device__ std::uint32_t* start(Index number, Index place) const {
         return bits + number * slot + first_plane[place] * stride;

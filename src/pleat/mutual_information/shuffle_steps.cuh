@@ -130,8 +130,9 @@ struct ColumnTable {
 };
 
 /// Shuffles every column for `groups` groups of shuffles, the first of which begins with shuffle
-/// `first`, into a slot of planes each. CTAs of one warp take a column of a group at a time. The codes lie in shared memory,
-/// or, where a column has too many rows, in `scratch`, LaneCodes::size() words a CTA.
+/// `first`, into a slot of planes each. CTAs of one warp take a column of a group at a time. The
+/// codes lie in shared memory, or, where a column has too many rows, in `scratch`,
+/// LaneCodes::size() words a CTA.
 template <bool kInShared>
 __global__ void __launch_bounds__(kLanes)
     shuffle_columns(ColumnTable table, std::uint64_t seed, std::uint32_t first, Index groups,

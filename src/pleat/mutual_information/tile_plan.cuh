@@ -66,8 +66,8 @@ inline CountShare plan_share(int rows, int columns, int f_size, int stride, Inde
     };
     share.rows = even(rows, std::min(rows, strips / 2));
     share.columns = even(columns, std::min(columns, strips - share.rows));
-    share.bytes = count_shared_bytes(
-        f_held, share.planes_in_shared ? share.rows + share.columns : 0, stride);
+    share.bytes =
+        count_shared_bytes(f_held, share.planes_in_shared ? share.rows + share.columns : 0, stride);
     return share;
 }
 

@@ -173,8 +173,8 @@ void atomicMax(T* to, T value) {
 
 namespace pleat::test {
 
-/// One-bit products as mma.sync defines them for a warp, with kWords words of 32 bits a lane of each
-/// row and column: PTX ISA, "Matrix fragments for mma.m16n8k128", and "for mma.m16n8k256".
+/// One-bit products as mma.sync defines them for a warp, with kWords words of 32 bits a lane of
+/// each row and column: PTX ISA, "Matrix fragments for mma.m16n8k128", and "for mma.m16n8k256".
 template <std::size_t kWords>
 void multiply_bits_on_host(int (&c)[4], const std::uint32_t (&a)[2 * kWords],
                            const std::uint32_t (&b)[kWords]) {

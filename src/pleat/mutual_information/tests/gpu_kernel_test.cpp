@@ -127,8 +127,8 @@ TEST(GpuOnHost, CountsSlicesOfAnyLength) {
         }
         HostGpuState state;
         const Block all{0, 4};
-        expect_triples_of_the_reference(Given(compact(letters)), state, triple_tile({all, all, all}),
-                                        {0, 3});
+        expect_triples_of_the_reference(Given(compact(letters)), state,
+                                        triple_tile({all, all, all}), {0, 3});
     }
 }
 

@@ -68,7 +68,8 @@ TEST(GpuSteps, WritesOneBitForEachRow) {
             std::uint32_t* planes = four.front().words;
             for (Index word = 0; 32 * word < rows; word += 4)
                 cuda::write_planes(codes, rows, word, symbols,
-                                   std::bit_width(static_cast<unsigned>(symbols - 1)), planes, stride);
+                                   std::bit_width(static_cast<unsigned>(symbols - 1)), planes,
+                                   stride);
             for (int a = 0; a < symbols; ++a) {
                 for (Index row = 0; row < cuda::round_up(rows, 128); ++row) {
                     EXPECT_EQ(planes[a * stride + row / 32] >> row % 32 & 1,
@@ -144,7 +145,8 @@ TEST(GpuSteps, SumsAreExactAtTheLargestDifferences) {
 
 TEST(GpuSteps, TellsBelowAndEqualBeforeRounding) {
     constexpr int kShift = 10;
-    const std::pair<long long, int> kinds[] = {{-(1LL << 30), 1}, {-1, 1}, {0, 2}, {1, 0}, {1LL << 30, 0}};
+    const std::pair<long long, int> kinds[] = {
+        {-(1LL << 30), 1}, {-1, 1}, {0, 2}, {1, 0}, {1LL << 30, 0}};
     for (const auto& [difference, flags] : kinds) {
         const std::int32_t packed = cuda::pack_difference(difference, kShift);
         EXPECT_EQ(packed & 3, flags);
@@ -158,7 +160,8 @@ TEST(GpuSteps, MasksTheRowsOfASlice) {
             for (int end = first + 1; end < 140; end += 5) {
                 std::uint32_t expected = 0;
                 for (int bit = 0; bit < 32; ++bit)
-                    expected |= static_cast<std::uint32_t>(row + bit >= first && row + bit < end) << bit;
+                    expected |= static_cast<std::uint32_t>(row + bit >= first && row + bit < end)
+                                << bit;
                 if (row + 32 <= first) continue;  // words before a slice are not visited
                 EXPECT_EQ(cuda::rows_of_word(row, first, end), expected);
             }
@@ -219,7 +222,8 @@ TEST(GpuSteps, SharesStayWithinTheMemory) {
         const auto stride = static_cast<int>(cuda::plane_stride(rows));
         const auto f_size = static_cast<int>(rows + 1);
         for (const int strips : {1, 2, 9, 36, 1000}) {
-            const cuda::CountShare share = cuda::plan_share(strips, strips, f_size, stride, 227 << 10);
+            const cuda::CountShare share =
+                cuda::plan_share(strips, strips, f_size, stride, 227 << 10);
             EXPECT_LE(share.bytes, 227 << 10);
             EXPECT_GE(share.rows, 1);
             EXPECT_GE(share.columns, 1);
@@ -233,7 +237,8 @@ TEST(GpuSteps, BatchesStayWithinTheMemory) {
     for (const std::int64_t available : {100, 149, 150, 1000, 5000, 1000000}) {
         for (const Index wanted : {1, 7, 313, 100000}) {
             for (const std::int64_t differences : {10, 50, 400}) {
-                const cuda::Batches batches = cuda::plan_batches(wanted, 100, differences, available);
+                const cuda::Batches batches =
+                    cuda::plan_batches(wanted, 100, differences, available);
                 EXPECT_EQ(batches.groups == 0, 100 + differences > available);
                 EXPECT_LE(batches.groups * 100 + batches.counted * differences, available);
                 EXPECT_LE(batches.groups, std::min(wanted, cuda::kMostGroups));
