@@ -15,6 +15,11 @@ SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "be
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
 MOST_BYTES = 60 << 20
+# What tests read, as they find it in data/ and beside the repository.
+TEST_DATA = ("cheY.aln.gz", "trypsin.a2m.gz")
+TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
+               "oracle/mutual_information/hivp_xray_unique.fasta",
+               "data/alignments/PF00014_bpti.aln.gz")
 
 
 def libraries(program):
@@ -67,7 +72,12 @@ def pack_data(root, shared, folder):
     """Alignments with what is known of them; those outside the repository where they are."""
     (folder / "data/families").mkdir(parents=True)
     (folder / "data/oracle").mkdir()
-    shutil.copy(root / "data/cheY.aln.gz", folder / "data")
+    for name in TEST_DATA:
+        shutil.copy(root / "data" / name, folder / "data")
+    for name in TEST_SHARED:
+        if (shared / name).exists():
+            (folder / "data/shared" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(shared / name, folder / "data/shared" / name)
     for path in (shared / "data/alignments").glob("*.aln.gz"):
         shutil.copy(path, folder / "data/families")
     for path in (shared / "oracle/couplings").glob("*.gz"):

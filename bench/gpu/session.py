@@ -64,7 +64,9 @@ class Session:
         return path if path.exists() else None
 
     def environment(self, **more):
-        return {**os.environ, "LD_LIBRARY_PATH": str(self.folder / "lib"), **more}
+        return {**os.environ, "LD_LIBRARY_PATH": str(self.folder / "lib"),
+                "PLEAT_TEST_DATA": str(self.folder / "data"),
+                "PLEAT_TEST_SHARED": str(self.folder / "data/shared"), **more}
 
     def ranks_environment(self):
         """What a program of several ranks needs, also where root runs it."""
