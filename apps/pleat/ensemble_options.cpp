@@ -42,39 +42,42 @@ std::vector<double> masses(const Topology& topology) {
     constexpr std::size_t kMost = 5;
     const std::size_t count = unknown.size();
     unknown.resize(std::min(count, kMost));
-    throw InputError(topology.source.string(), 0,
-                     fmt::format("expected elements for --weights mass, found {} atom{} of none: {}{}",
-                                 count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
-                                 count > kMost ? "; ..." : ""));
+    throw InputError(
+        topology.source.string(), 0,
+        fmt::format("expected elements for --weights mass, found {} atom{} of none: {}{}", count,
+                    count == 1 ? "" : "s", fmt::join(unknown, "; "), count > kMost ? "; ..." : ""));
 }
 
 }  // namespace
 
 std::vector<Field> fields(EnsembleSource& options) {
-    return {{.name = "topology",
-             .target = &options.topology,
-             .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
-                     "frame",
-             .value_name = "FILE"},
-            {.name = "select",
-             .target = &options.select,
-             .help = "Atoms to superpose and measure",
-             .letter = 's',
-             .value_name = "ATOMS"},
-            {.name = "frames",
-             .target = &options.frames,
-             .help = "Frames to take, first:last:stride",
-             .value_name = "RANGE"},
-            {.name = "weights",
-             .target = &options.weights,
-             .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
-             .value_name = "FILE"}};
+    return {
+        {.name = "topology",
+         .target = &options.topology,
+         .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
+                 "frame",
+         .value_name = "FILE"},
+        {.name = "select",
+         .target = &options.select,
+         .help = "Atoms to superpose and measure",
+         .letter = 's',
+         .value_name = "ATOMS"},
+        {.name = "frames",
+         .target = &options.frames,
+         .help = "Frames to take, first:last:stride",
+         .value_name = "RANGE"},
+        {.name = "weights",
+         .target = &options.weights,
+         .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
+         .value_name = "FILE"}};
 }
 
-Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run, const Context& context) {
-    Ensemble ensemble = read_ensemble(options.sources, {.topology = options.topology,
-                                                        .select = options.select,
-                                                        .range = parse_frame_range(options.frames)});
+Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
+                             const Context& context) {
+    Ensemble ensemble =
+        read_ensemble(options.sources, {.topology = options.topology,
+                                        .select = options.select,
+                                        .range = parse_frame_range(options.frames)});
     for (const std::string& file : ensemble.files) record_input(file, run);
     if (!options.topology.empty()) record_input(options.topology, run);
     for (const std::string& note : ensemble.notes) {

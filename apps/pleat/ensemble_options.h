@@ -29,9 +29,9 @@ inline constexpr const char* kEnsembleFiles =
 
 /// The frames of all sources, atom by atom as engines take them.
 struct Coordinates {
-    Array<float, 3> xyz;          ///< [frame, atom, axis], angstrom
-    std::vector<double> weights;  ///< of atoms; empty: all 1
-    std::string name;             ///< for messages
+    Array<float, 3> xyz;                       ///< [frame, atom, axis], angstrom
+    std::vector<double> weights;               ///< of atoms; empty: all 1
+    std::string name;                          ///< for messages
     std::shared_ptr<const Topology> topology;  ///< of the selected atoms
     std::vector<FrameOrigin> origins;          ///< one a frame
     std::vector<std::string> files;            ///< that the origins count
@@ -40,6 +40,7 @@ struct Coordinates {
 };
 
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.
-Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run, const Context& context);
+Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
+                             const Context& context);
 
 }  // namespace pleat::program

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "pleat/bio/write_dcd.h"
 #include "pleat/bio/write_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
@@ -46,32 +47,36 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
     return rmsd::to_double(read_others(compared, options.reference, "1", run, context).xyz[0]);
 }
 
-/// A writer of frames [atom, axis] as the format has them.
+/// A writer of frames [axis, atom] in the format that the name's ending says.
 class FrameFile {
 public:
     FrameFile(const std::filesystem::path& path, const Topology& topology, Index frames) {
-        if (path.extension() != ".npy") {
+        if (path.extension() == ".npy") {
+            array_ = std::make_unique<OutputFile>(path);
+            array_->write(npy_header("<f4", {frames, topology.atom_count(), 3}));
+        } else if (path.extension() == ".dcd") {
+            trajectory_ = std::make_unique<DcdWriter>(path, topology.atom_count());
+        } else {
             models_ = std::make_unique<StructureWriter>(path, topology);
-            return;
         }
-        array_ = std::make_unique<OutputFile>(path);
-        array_->write(npy_header("<f4", {frames, topology.atom_count(), 3}));
     }
-    void add(View<const double, 2> frame) {
-        const Index atoms = frame.extent(0);
-        Array<float, 2> narrow(models_ ? Index{3} : atoms, models_ ? atoms : Index{3});
-        for (Index k = 0; k < atoms; ++k)
-            for (Index axis = 0; axis < 3; ++axis)
-                (models_ ? narrow(axis, k) : narrow(k, axis)) = static_cast<float>(frame(k, axis));
-        if (models_)
-            models_->add(narrow);
-        else
-            array_->write(narrow.data(), narrow.bytes());
+    void add(View<const float, 2> frame) {
+        if (models_) models_->add(frame);
+        if (trajectory_) trajectory_->add(frame);
+        for (Index k = 0; array_ && k < frame.extent(1); ++k) {
+            const float atom[3] = {frame(0, k), frame(1, k), frame(2, k)};
+            array_->write(atom, sizeof(atom));
+        }
     }
-    void close() { models_ ? models_->close() : array_->close(); }
+    void close() {
+        if (models_) models_->close();
+        if (trajectory_) trajectory_->close();
+        if (array_) array_->close();
+    }
 
 private:
     std::unique_ptr<StructureWriter> models_;
+    std::unique_ptr<DcdWriter> trajectory_;
     std::unique_ptr<OutputFile> array_;
 };
 
@@ -94,13 +99,14 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
     const Coordinates& input = compared.frames;
     const Topology topology = measured_topology(compared);
     const rmsd::Superposer superposer(reference, compared.sets);
-    Array<double, 2> moved(input.atoms(), Index{3}), part(topology.atom_count(), Index{3});
+    Array<double, 2> moved(input.atoms(), Index{3});
+    Array<float, 2> part(Index{3}, topology.atom_count());
     FrameFile file(run.output("superposed." + format), topology, input.frames());
     for (Index i = 0; i < input.frames(); ++i) {
         superposer(input.xyz[i], moved);
         for (Index k = 0; k < topology.atom_count(); ++k) {
             const Index atom = compared.sets.measured.empty() ? k : compared.sets.measured[k];
-            std::copy_n(moved[atom].data, 3, part[k].data);
+            for (int axis = 0; axis < 3; ++axis) part(axis, k) = static_cast<float>(moved(atom, axis));
         }
         file.add(part);
         context.update("superposed", i + 1, input.frames());
@@ -127,8 +133,10 @@ rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& opt
         rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
     rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);
     if (options.rmsf) {
-        const std::vector<double> rmsf = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
-        rmsd::write_rmsf(run, measured_topology(compared), measured_of(compared, rmsf),
+        rmsd::Fluctuations found = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
+        found.rmsf = measured_of(compared, found.rmsf);
+        found.distance = measured_of(compared, found.distance);
+        rmsd::write_rmsf(run, measured_topology(compared), found,
                          measured_of(compared, compared.sets.weights));
     }
     if (options.superposed != "none")

@@ -65,12 +65,12 @@ std::vector<Field> fields(SetOptions& options) {
              .value_name = "FILE|N|mean"},
             {.name = "rmsf",
              .target = &options.rmsf,
-             .help = "Fluctuation of each atom and residue about the reference, or the mean where none "
-                     "is given, in rmsf.tsv"},
+             .help = "Fluctuation of each atom and residue about its mean place, superposed on the "
+                     "reference, or on the mean where none is given, in rmsf.tsv"},
             {.name = "superposed",
              .target = &options.superposed,
              .help = "Write the measured atoms of all frames, superposed on the reference or the mean",
-             .choices = {"none", "pdb", "cif", "npy"}}};
+             .choices = {"none", "pdb", "cif", "dcd", "npy"}}};
 }
 
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,

@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
 from make_seeds import ensembles  # noqa: E402
 
 GOOD = ensembles()
+NAN = struct.pack("<f", math.nan)
 
 def changed(data, at, new):
     """The bytes with others in one place; a text is replaced where it stands first."""
@@ -25,15 +26,12 @@ TEN = ("packed.xtc", "precision.xtc")
 
 def files():
     """{name: (bytes, what the refusal says)}; trajectories go with a topology."""
-    three = pdb()
-    two = pdb(models=2).encode()
+    return {**arrays(), **models(), **trajectories(), **packings()}
+
+
+def arrays():
     good = npy((3, 3, 3), numbers(27))
-    cif = GOOD["mmcif"].decode()
-    dcd, xtc, packed, trr, netcdf = (GOOD[name] for name in
-                                     ("dcd", "xtc", "xtc_packed", "trr", "netcdf"))
-    nan = struct.pack("<f", math.nan)
-    broken = {
-        # NumPy
+    return {
         "empty.npy": (b"", "found no bytes"),
         "magic.npy": (good[:6], "npy"),
         "header.npy": (good[:40], "npy"),
@@ -46,11 +44,18 @@ def files():
         "complex.npy": (npy((1, 1, 3), numbers(6), descr="<c8"), "<c8"),
         "shape.npy": (changed(good, b"(3, 3, 3)", b"(3, -3,3)"), "shape.npy"),
         "huge.npy": (npy((4000000000, 4000000000, 3), numbers(3)), "huge.npy"),
-        "nan.npy": (changed(good, len(good) - 8, nan), "frame 3: expected finite coordinates, found nan"),
+        "nan.npy": (changed(good, len(good) - 8, NAN), "frame 3: expected finite coordinates, found nan"),
         "infinite.npy": (changed(good, len(good) - 4, struct.pack("<f", math.inf)), "found inf"),
         "far.npy": (changed(good, len(good) - 4, struct.pack("<f", 1e20)),
                     "frame 3: expected coordinates between -1e15 and 1e15"),
-        # PDB and mmCIF
+    }
+
+
+def models():
+    three = pdb()
+    two = pdb(models=2).encode()
+    cif = GOOD["mmcif"].decode()
+    return {
         "none.pdb": (b"REMARK nothing\nEND\n", "expected a model with atoms, found none"),
         "model.pdb": (b"MODEL        1\nENDMDL\n", "model.pdb:2: expected a model with atoms"),
         "cut.pdb": (two[:two.rindex(b"ATOM")], "cut.pdb"),
@@ -65,7 +70,13 @@ def files():
         "values.cif": ((cif + "1 2\n").encode(), "values.cif"),
         "letters.cif": (cif.replace("4 5 6", "4 x 6").encode(), "letters.cif"),
         "fewer.cif": (cif.replace("4 5 6 CA 2", "4 5 6 CB 2").encode(), "model 2"),
-        # DCD
+    }
+
+
+def trajectories():
+    dcd, xtc, packed, trr, netcdf = (GOOD[name] for name in
+                                     ("dcd", "xtc", "xtc_packed", "trr", "netcdf"))
+    return {
         "head.dcd": (dcd[:50], "head.dcd"),
         "cut.dcd": (dcd[:-7], "frame 2: expected"),
         "velocities.dcd": (changed(dcd, 4, b"VELD"), "found velocities"),
@@ -73,9 +84,8 @@ def files():
         "atoms.dcd": (changed(dcd, 188, b"\x04"), "expected 3 atoms as in"),
         "many_atoms.dcd": (changed(dcd, 188, b"\x03\x00\x01"), "expected 3 atoms as in"),
         "fixed.dcd": (changed(dcd, 8 + 4 * 8, b"\x07"), "fixed atoms, found 7"),
-        "nan.dcd": (changed(dcd, len(dcd) - 8, nan), "frame 2: expected finite coordinates, found nan"),
+        "nan.dcd": (changed(dcd, len(dcd) - 8, NAN), "frame 2: expected finite coordinates, found nan"),
         "no_frames.dcd": (dcd[:196], "expected frames, found none"),
-        # XTC
         "head.xtc": (xtc[:30], "frame 1"),
         "cut.xtc": (xtc[:-9], "frame 2"),
         "magic.xtc": (changed(xtc, len(xtc) // 2, struct.pack(">i", 1994)),
@@ -85,24 +95,31 @@ def files():
         "precision.xtc": (changed(packed, 56, struct.pack(">f", 0)), "precision"),
         "packed.xtc": (changed(packed, 88, struct.pack(">i", 1 << 30)), "packed bytes"),
         "nan.xtc": (changed(xtc, 56, struct.pack(">f", math.nan)), "frame 1: expected finite"),
-        # TRR
         "head.trr": (trr[:20], "head.trr"),
         "cut.trr": (trr[:-9], "frame 1"),
+        "atoms.trr": (trr + changed(trr, trr.index(struct.pack(">i", 3), 60), struct.pack(">i", 4)),
+                      "frame 2"),
         "sizes.trr": (changed(trr, 24 + 4 * 7, struct.pack(">i", 100)), "100 bytes"),
-        # AMBER NetCDF
         "head.nc": (netcdf[:30], "head.nc"),
         "cut.nc": (netcdf[:-5], "frame 2"),
         "version.nc": (changed(netcdf, 3, b"\x09"), "expected NetCDF-3"),
         "convention.nc": (changed(netcdf, b"AMBER", b"OTHER"), "AMBER"),
         "length.nc": (changed(netcdf, b"\x00\x00\x00\x05frame", b"\x7f"), "length.nc"),
-        # Packed, and none of all
+        "atoms.nc": (changed(netcdf, b"\x00\x00\x00\x04atom\x00\x00\x00\x03",
+                             b"\x00\x00\x00\x04atom\x00\x00\x00\x04"), "atoms.nc"),
+    }
+
+
+def packings():
+    dcd, two = GOOD["dcd"], pdb(models=2).encode()
+    return {
+        "cut.pdb.gz": (gzip.compress(two, mtime=0)[:-30], "cut.pdb.gz"),
         "cut.dcd.gz": (gzip.compress(dcd, mtime=0)[:60], "cut short"),
         "damaged.dcd.gz": (changed(gzip.compress(dcd, mtime=0), 20, b"\x00\xff\x00\xff"), "damaged.dcd.gz"),
         "zeros.xtc": (bytes(64), "found other binary data"),
         "hdf5.nc": (b"\x89HDF\r\n\x1a\n" + bytes(64), "HDF5 or NetCDF-4"),
         "words.pdb": (b"no structure at all\n", "words.pdb"),
     }
-    return broken
 
 
 def options(folder):

@@ -135,10 +135,13 @@ class Measures(ProgramTest):
         # And read again it is the same ensemble, whatever the format.
         again = self.measure(run / "superposed.pdb", "--select", "ca", run="again")
         before = self.measure(models, "--select", "ca", run="before")
-        array = self.measure(models, "--reference", "1", "--superposed", "npy", run="array")
         whole = self.measure(models, run="whole")
-        arrays = self.measure(array / "superposed.npy", run="arrays")
-        for one, other in ((again, before), (arrays, whole)):
+        others = []
+        for kind in ("npy", "dcd", "cif"):
+            moved = self.measure(models, "--reference", "1", "--superposed", kind, run=kind)
+            topology = ("--topology", models) if kind == "dcd" else ()
+            others.append(self.measure(moved / f"superposed.{kind}", *topology, run=f"again_{kind}"))
+        for one, other in ((again, before), *((run, whole) for run in others)):
             for a, b in zip(self.values(one / "rmsd.npy")[1], self.values(other / "rmsd.npy")[1]):
                 self.assertAlmostEqual(a, b, places=2)
 

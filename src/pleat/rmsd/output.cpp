@@ -66,28 +66,32 @@ void write_reference(RunDirectory& run, const std::vector<float>& values, std::s
     write_text(run.output("reference.tsv"), text);
 }
 
-void write_rmsf(RunDirectory& run, const Topology& topology, const std::vector<double>& rmsf,
+void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
                 const std::vector<double>& weights) {
-    std::string atoms = "chain\tresidue\tresidue_name\tatom\trmsf\n";
-    std::string residues = "chain\tresidue\tresidue_name\tatoms\trmsf\n";
-    double sum = 0.0, weight = 0.0;
+    std::string atoms = "chain\tresidue\tresidue_name\tatom\trmsf\tdistance\n";
+    std::string residues = "chain\tresidue\tresidue_name\tatoms\trmsf\tdistance\n";
+    double squares = 0.0, distances = 0.0, weight = 0.0;
     Index count = 0;
     for (Index k = 0; k < topology.atom_count(); ++k) {
         const std::string columns = residue_columns(topology.residue_of(k));
         const auto at = static_cast<std::size_t>(k);
-        atoms += fmt::format("{}\t{}\t{:.6g}\n", columns, topology.atoms[at].name, rmsf[at]);
+        const double rmsf = fluctuations.rmsf[at], distance = fluctuations.distance[at];
+        atoms += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", columns, topology.atoms[at].name, rmsf,
+                             distance);
         const double own = weights.empty() ? 1.0 : weights[at];
-        sum += own * rmsf[at] * rmsf[at];
+        squares += own * rmsf * rmsf;
+        distances += own * distance * distance;
         weight += own;
         ++count;
         const bool is_last = k + 1 == topology.atom_count() ||
                              topology.atoms[at + 1].residue != topology.atoms[at].residue;
         if (!is_last) continue;
         // A residue without weight has no mean.
-        residues += weight > 0
-                        ? fmt::format("{}\t{}\t{:.6g}\n", columns, count, std::sqrt(sum / weight))
-                        : fmt::format("{}\t{}\tNA\n", columns, count);
-        sum = weight = 0.0;
+        residues += fmt::format("{}\t{}\t", columns, count);
+        residues += weight > 0 ? fmt::format("{:.6g}\t{:.6g}\n", std::sqrt(squares / weight),
+                                             std::sqrt(distances / weight))
+                               : "NA\tNA\n";
+        squares = distances = weight = 0.0;
         count = 0;
     }
     write_text(run.output("rmsf.tsv"), atoms);

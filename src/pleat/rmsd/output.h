@@ -8,6 +8,7 @@
 #include "pleat/bio/ensemble.h"
 #include "pleat/core/run_directory.h"
 #include "pleat/rmsd/rmsd.h"
+#include "pleat/rmsd/superposition.h"
 
 namespace pleat::rmsd {
 
@@ -20,9 +21,9 @@ void write_reference(RunDirectory& run, const std::vector<float>& values, std::s
                      const std::vector<FrameOrigin>& origins,
                      const std::vector<std::string>& files);
 
-/// rmsf.tsv and rmsf_residues.tsv: of each atom of the topology, and of each residue the root of
-/// its atoms' mean square by `weights` (empty: 1).
-void write_rmsf(RunDirectory& run, const Topology& topology, const std::vector<double>& rmsf,
+/// rmsf.tsv and rmsf_residues.tsv: of each atom of the topology, and of each residue the roots of
+/// its atoms' mean squares by `weights` (empty: 1).
+void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
                 const std::vector<double>& weights);
 
 }  // namespace pleat::rmsd

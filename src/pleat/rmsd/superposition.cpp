@@ -139,23 +139,35 @@ MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
     return mean;
 }
 
-std::vector<double> fluctuations(View<const float, 3> xyz, View<const double, 2> centre,
-                                 const AtomSets& sets, const Context& context) {
+Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
+                          const AtomSets& sets, const Context& context) {
     check_coordinates(xyz);
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
-    const Superposer superposer(centre, sets);
-    std::vector<double> sums =
-        sum_frames(frames, atoms, resolve_threads(context), [&](Index i, double* to) {
+    const Superposer superposer(target, sets);
+    // Of each atom the square of its distance, and the three parts of the distance.
+    const std::vector<double> sums =
+        sum_frames(frames, 4 * atoms, resolve_threads(context), [&](Index i, double* to) {
             Array<double, 2> moved(atoms, Index{3});
             superposer(xyz[i], moved);
-            for (Index k = 0; k < atoms; ++k)
-                for (int axis = 0; axis < 3; ++axis)
-                    to[k] += std::pow(moved(k, axis) - centre(k, axis), 2);
+            for (Index k = 0; k < atoms; ++k, to += 4)
+                for (int axis = 0; axis < 3; ++axis) {
+                    const double apart = moved(k, axis) - target(k, axis);
+                    to[0] += apart * apart;
+                    to[1 + axis] += apart;
+                }
         });
-    for (double& sum : sums) sum = std::sqrt(sum / static_cast<double>(frames));
+    Fluctuations found;
+    for (Index k = 0; k < atoms; ++k) {
+        const double* const own = sums.data() + 4 * k;
+        const auto count = static_cast<double>(frames);
+        double of_mean = 0.0;
+        for (int axis = 0; axis < 3; ++axis) of_mean += std::pow(own[1 + axis] / count, 2);
+        found.distance.push_back(std::sqrt(own[0] / count));
+        found.rmsf.push_back(std::sqrt(std::max(0.0, own[0] / count - of_mean)));
+    }
     context.update("rmsf", 1, 1);
     check_going(context, "rmsf");
-    return sums;
+    return found;
 }
 
 }  // namespace pleat::rmsd

@@ -43,9 +43,14 @@ struct MeanStructure {
 MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
                              const Context& context);
 
-/// For each atom the root mean square distance from `centre` [atom, axis] of frames [frame, atom,
-/// axis] that were superposed onto it: RMSF where the centre is their mean.
-std::vector<double> fluctuations(View<const float, 3> xyz, View<const double, 2> centre,
-                                 const AtomSets& sets, const Context& context);
+/// Of each atom, angstrom.
+struct Fluctuations {
+    std::vector<double> rmsf;      ///< root mean square distance from its mean place
+    std::vector<double> distance;  ///< the same from its place in the structure superposed on
+};
+/// Of frames [frame, atom, axis] that were superposed on `target` [atom, axis]. Where that is their
+/// mean_structure(), both are the same.
+Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
+                          const AtomSets& sets, const Context& context);
 
 }  // namespace pleat::rmsd

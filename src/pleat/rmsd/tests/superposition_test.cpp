@@ -49,7 +49,8 @@ TEST(Superposition, TurnedCopiesComeBack) {
     }
     const MeanStructure mean = mean_structure(xyz, {}, threads_of(1));
     for (Index k = 0; k < 25; ++k) EXPECT_LE(distance(mean.xyz, xyz[0], k), 2e-5);
-    for (const double one : fluctuations(xyz, mean.xyz, {}, threads_of(1))) EXPECT_LE(one, 2e-5);
+    for (const double one : fluctuations(xyz, mean.xyz, {}, threads_of(1)).distance)
+        EXPECT_LE(one, 2e-5);
 }
 
 TEST(Superposition, ReachesTheRmsdOfTheKernels) {
@@ -79,11 +80,14 @@ TEST(Superposition, KnownFluctuations) {
     turn_all(xyz);
     const AtomSets sets{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {}, {}};
     const MeanStructure mean = mean_structure(xyz, sets, threads_of(2));
-    const std::vector<double> rmsf = fluctuations(xyz, mean.xyz, sets, threads_of(2));
-    for (Index k = 0; k < 9; ++k) EXPECT_LE(rmsf[k], 3e-5);
-    EXPECT_NEAR(rmsf[9], std::sqrt(2.5), 3e-5);
-    // About the first frame, whose swing is 1: deviations 0, 2, 1 and 3.
-    EXPECT_NEAR(fluctuations(xyz, to_double(xyz[0]), sets, threads_of(1))[9], std::sqrt(3.5), 3e-5);
+    const Fluctuations about_mean = fluctuations(xyz, mean.xyz, sets, threads_of(2));
+    for (Index k = 0; k < 9; ++k) EXPECT_LE(about_mean.distance[k], 3e-5);
+    EXPECT_NEAR(about_mean.rmsf[9], std::sqrt(2.5), 3e-5);
+    EXPECT_NEAR(about_mean.distance[9], std::sqrt(2.5), 3e-5);
+    // From the first frame, whose swing is 1: 0, 2, 1 and 3.
+    const Fluctuations about_first = fluctuations(xyz, to_double(xyz[0]), sets, threads_of(1));
+    EXPECT_NEAR(about_first.rmsf[9], std::sqrt(2.5), 3e-5);
+    EXPECT_NEAR(about_first.distance[9], std::sqrt(3.5), 3e-5);
 }
 
 TEST(Superposition, TheMeanLeavesTheLeastSumOfSquares) {
@@ -94,7 +98,8 @@ TEST(Superposition, TheMeanLeavesTheLeastSumOfSquares) {
     EXPECT_LT(mean.change, 1e-5);
     const auto spread = [&](View<const double, 2> centre) {
         double sum = 0.0;
-        for (const double one : fluctuations(xyz, centre, {}, threads_of(1))) sum += one * one;
+        for (const double one : fluctuations(xyz, centre, {}, threads_of(1)).distance)
+            sum += one * one;
         return sum;
     };
     const double least = spread(mean.xyz);
@@ -111,8 +116,8 @@ TEST(Superposition, ThreadsAndDegenerateFramesChangeNothingOfIt) {
     const MeanStructure one = mean_structure(xyz, {}, threads_of(1));
     const MeanStructure three = mean_structure(xyz, {}, threads_of(3));
     EXPECT_TRUE(std::equal(one.xyz.begin(), one.xyz.end(), three.xyz.begin()));
-    EXPECT_EQ(fluctuations(xyz, one.xyz, {}, threads_of(1)),
-              fluctuations(xyz, one.xyz, {}, threads_of(3)));
+    EXPECT_EQ(fluctuations(xyz, one.xyz, {}, threads_of(1)).rmsf,
+              fluctuations(xyz, one.xyz, {}, threads_of(3)).rmsf);
     // One frame, one atom, atoms at one place, a line.
     Array<float, 3> line(Index{3}, Index{6}, Index{3});
     for (Index i = 0; i < 3; ++i)
@@ -121,8 +126,9 @@ TEST(Superposition, ThreadsAndDegenerateFramesChangeNothingOfIt) {
          {random_ensemble(1, 7, 1.0, 1), random_ensemble(4, 1, 1.0, 1),
           Array<float, 3>(Index{3}, Index{5}, Index{3}), line}) {
         const MeanStructure mean = mean_structure(some, {}, threads_of(1));
-        for (const double value : fluctuations(some, mean.xyz, {}, threads_of(1)))
-            EXPECT_LE(value, 1e-5);  // and no NaN
+        const Fluctuations found = fluctuations(some, mean.xyz, {}, threads_of(1));
+        for (const double value : found.distance) EXPECT_LE(value, 1e-5);  // and no NaN
+        for (const double value : found.rmsf) EXPECT_LE(value, 1e-5);
     }
 }
 
