@@ -187,9 +187,9 @@ class Measures(ProgramTest):
     def test_killed_comparison_goes_on_with_the_same_bits(self):
         frames = self.frames(2, residues=16, spread=0.5)
         source = random.Random(4)
-        values = [x + source.gauss(0, 0.5) for _ in range(60) for frame in frames for atom in frame[1::4] for x in atom]
+        values = [x + source.gauss(0, 0.5) for _ in range(40) for frame in frames for atom in frame[1::4] for x in atom]
         path = self.folder / "many.npy"
-        path.write_bytes(npy((120, 16, 3), values))
+        path.write_bytes(npy((80, 16, 3), values))
         # Slow enough to be killed between two tiles.
         arguments = (path, "--against", path, "--metric", "tm", "--device", "reference")
         expected = results(self.measure(*arguments))
