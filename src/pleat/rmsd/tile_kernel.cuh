@@ -12,7 +12,7 @@ constexpr int kTermsWords =
     (kPanelsOfTile * kPanelFrames * static_cast<int>(sizeof(FrameTerms)) + 15) / 16;
 
 /// One pair in float64 by a single thread: where the list of doubtful pairs is full.
-__device__ __attribute__((noinline)) float exact_rmsd(const TileTask& task, Index i, Index j) {
+__device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i, Index j) {
     const double* const p = task.xyz + i * 3 * task.atoms;
     const double* const q = task.xyz + j * 3 * task.atoms;
     return static_cast<float>(sqrt(superposed_residual(p, q, task.atoms) / task.weight));
