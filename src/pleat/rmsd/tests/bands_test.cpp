@@ -1,0 +1,138 @@
+// Bands: the pairs of the kernel band by band, of parts of an ensemble, and of single rows.
+#include "pleat/rmsd/bands.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/rmsd/rigid_motion.h"
+#include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/tests/random_ensemble.h"
+
+namespace pleat::rmsd {
+namespace {
+
+constexpr Index kFrames = 500, kAtoms = 9;
+
+Context threads(int count) {
+    Context context;
+    context.threads = count;
+    return context;
+}
+
+std::vector<double> weights() { return {1, 2, 0, 3, 1, 1, 4, 0.5, 1}; }
+
+class BandsTest : public ::testing::Test {
+protected:
+    const Array<float, 3> xyz = random_ensemble(kFrames, kAtoms, 1.0, 41);
+    const Frames frames = centre(xyz, weights(), 1);
+
+    const std::vector<float>& truth() const {
+        static const std::vector<float> pairs = test::reference_pairs(frames);
+        return pairs;
+    }
+    float truth_of(Index i, Index j) const {
+        return i == j ? 0.0f : truth()[pairs_before(std::min(i, j), kFrames) + std::abs(i - j) - 1];
+    }
+};
+
+TEST_F(BandsTest, ComeInOrderAndAreTheKernels) {
+    for (const char* precision : {"mixed", "float64"}) {
+        Parameters parameters;
+        parameters.precision = precision;
+        std::vector<float> first;
+        for (const int many : {1, 3}) {
+            const Bands bands(xyz, weights(), parameters, threads(many));
+            std::vector<float> found;
+            Index next = 0;
+            bands.for_each("test", [&](Block rows, const float* rmsd) {
+                EXPECT_EQ(rows.first, next);
+                next += rows.count;
+                found.insert(
+                    found.end(), rmsd,
+                    rmsd + pairs_before(next, kFrames) - pairs_before(rows.first, kFrames));
+            });
+            EXPECT_EQ(next, kFrames);
+            ASSERT_EQ(found.size(), truth().size());
+            for (std::size_t n = 0; n < found.size(); ++n)
+                ASSERT_NEAR(found[n], truth()[n], bands.error());
+            if (first.empty()) first = found;
+            EXPECT_EQ(found, first);
+        }
+    }
+}
+
+TEST_F(BandsTest, PartsAndRowsAreTheSamePairs) {
+    const Bands bands(xyz, weights(), {}, threads(2));
+    std::vector<Index> chosen;
+    for (Index i = 0; i < 130; ++i) chosen.push_back(i * 37 % kFrames);
+    const auto count = static_cast<Index>(chosen.size());
+    std::vector<float> found;
+    bands.for_each_among(chosen, [&](Block rows, const float* rmsd) {
+        found.insert(
+            found.end(), rmsd,
+            rmsd + pairs_before(rows.first + rows.count, count) - pairs_before(rows.first, count));
+    });
+    std::size_t at = 0;
+    for (Index a = 0; a < count; ++a)
+        for (Index b = a + 1; b < count; ++b)
+            ASSERT_NEAR(found.at(at++), truth_of(chosen[a], chosen[b]), bands.error());
+    EXPECT_EQ(at, found.size());
+    std::vector<float> rows(static_cast<std::size_t>(count * kFrames));
+    bands.rows(chosen, rows.data());
+    for (Index a = 0; a < count; ++a)
+        for (Index j = 0; j < kFrames; ++j)
+            ASSERT_NEAR(rows[a * kFrames + j], truth_of(chosen[a], j), bands.error());
+    for (Index a = 0; a < count; ++a) EXPECT_EQ(rows[a * kFrames + chosen[a]], 0.0f);
+}
+
+TEST_F(BandsTest, SinglePairsAreTheReference) {
+    const Bands bands(xyz, weights(), {}, threads(1));
+    for (Index i = 0; i < kFrames; i += 50)
+        for (Index j = 0; j < kFrames; j += 31)
+            if (i < j) {
+                EXPECT_EQ(static_cast<float>(bands.certain(i, j)), truth_of(i, j));
+            }
+}
+
+TEST_F(BandsTest, RigidMotionReachesTheRmsd) {
+    const std::vector<double> w = weights();
+    for (Index i = 0; i < 20; ++i) {
+        const RigidMotion motion = best_motion(xyz[i], xyz[i + 100], w);
+        double sum = 0, total = 0;
+        for (Index k = 0; k < kAtoms; ++k) {
+            double x[3] = {xyz(i, k, 0), xyz(i, k, 1), xyz(i, k, 2)};
+            motion.move(x);
+            for (Index axis = 0; axis < 3; ++axis)
+                sum += w[k] * std::pow(x[axis] - xyz(i + 100, k, axis), 2);
+            total += w[k];
+        }
+        EXPECT_NEAR(std::sqrt(sum / total), truth_of(i, i + 100), 1e-5);
+    }
+}
+
+TEST(Bands, OfFewFramesAndBrokenWeights) {
+    for (const Index frames : {1, 2, 3}) {
+        const Array<float, 3> xyz = random_ensemble(frames, 4, 1.0, 3);
+        const Bands bands(xyz, {}, {}, threads(1));
+        Index pairs = 0;
+        bands.for_each("test", [&](Block rows, const float*) {
+            pairs +=
+                pairs_before(rows.first + rows.count, frames) - pairs_before(rows.first, frames);
+        });
+        EXPECT_EQ(pairs, frames * (frames - 1) / 2);
+        std::vector<float> row(static_cast<std::size_t>(frames));
+        const Index last = frames - 1;
+        bands.rows({&last, 1}, row.data());
+        EXPECT_EQ(row.back(), 0.0f);
+    }
+    const Array<float, 3> xyz = random_ensemble(3, 4, 1.0, 3);
+    for (const std::vector<double>& bad :
+         {std::vector<double>{1, 2}, {1, 1, 1, -1}, {0, 0, 0, 0}, {1, 1, 1, std::nan("")}})
+        EXPECT_THROW(Bands(xyz, bad, {}, threads(1)), InputError);
+}
+
+}  // namespace
+}  // namespace pleat::rmsd
