@@ -1,0 +1,109 @@
+// Output: tables of clusters, transitions, pairs, peaks and sweeps, and the tree's files.
+#include "pleat/cluster/output.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "pleat/core/npy.h"
+#include "pleat/core/output_file.h"
+
+namespace pleat::cluster {
+
+namespace {
+
+std::string number_or_na(double value) {
+    return std::isnan(value) ? "NA" : fmt::format("{:.6g}", value);
+}
+
+std::string cluster_table(const Result& result) {
+    std::string text = "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre\n";
+    const auto items = static_cast<double>(result.clustering.assignment.size());
+    for (std::size_t c = 0; c < result.clusters.size(); ++c) {
+        const Description& one = result.clusters[c];
+        const std::vector<Index>& centres = result.clustering.centres;
+        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{:.6g}\t{:.6g}\t{}\t{}\n", c, one.size,
+                            static_cast<double>(one.size) / items, one.medoid, one.mean, one.radius,
+                            number_or_na(one.silhouette),
+                            centres.empty() ? "NA" : fmt::format("{}", centres[c]));
+    }
+    return text;
+}
+
+std::string transition_table(const std::vector<std::int32_t>& assignment,
+                             const std::vector<Index>& series) {
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> counts;
+    for (std::size_t i = 1; i < assignment.size(); ++i)
+        if (series.empty() || series[i] == series[i - 1])
+            ++counts[{assignment[i - 1], assignment[i]}];
+    std::string text = "from\tto\tcount\n";
+    for (const auto& [step, count] : counts)
+        text += fmt::format("{}\t{}\t{}\n", step.first, step.second, count);
+    return text;
+}
+
+std::string histogram_table(const PairSummary& pairs) {
+    std::string text = "from\tto\tpairs\n";
+    const std::vector<std::int64_t>& histogram = pairs.histogram();
+    for (std::size_t n = 0; n < histogram.size(); ++n) {
+        const bool is_open = static_cast<Index>(n) == PairSummary::kMostBins - 1;
+        const double from = static_cast<double>(n) * pairs.bin();
+        text +=
+            fmt::format("{:.6g}\t{}\t{}\n", from,
+                        is_open ? "NA" : fmt::format("{:.6g}", from + pairs.bin()), histogram[n]);
+    }
+    return text;
+}
+
+std::string peak_table(const Result& result) {
+    std::string text = "item\tdensity\tseparation\tdenser\tcluster\n";
+    for (std::size_t i = 0; i < result.peaks.size(); ++i) {
+        const Peak& peak = result.peaks[i];
+        text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\n", i, peak.density, peak.separation,
+                            peak.denser < 0 ? "NA" : fmt::format("{}", peak.denser),
+                            result.clustering.assignment[i]);
+    }
+    return text;
+}
+
+std::string sweep_table(const Result& result, bool by_k) {
+    std::string text =
+        fmt::format("{}\tclusters\tlargest\tnoise\tsilhouette\n", by_k ? "k" : "cutoff");
+    for (const SweepPoint& point : result.sweep)
+        text += fmt::format("{:.6g}\t{}\t{}\t{}\t{}\n", point.value, point.clusters, point.largest,
+                            point.noise, number_or_na(point.silhouette));
+    return text;
+}
+
+void write_tree(RunDirectory& run, const std::vector<Merge>& tree, Index count) {
+    write_newick(run.output("tree.nwk"), tree, count);
+    std::vector<double> rows;
+    for (const Merge& merge : tree)
+        for (const double value :
+             {double(merge.first), double(merge.second), merge.height, double(merge.size)})
+            rows.push_back(value);
+    write_npy(run.output("linkage.npy"), rows.data(), {static_cast<Index>(tree.size()), 4});
+}
+
+}  // namespace
+
+void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
+                   const std::vector<Index>& series) {
+    const std::vector<std::int32_t>& assignment = result.clustering.assignment;
+    const auto count = static_cast<Index>(assignment.size());
+    write_npy(run.output("assignment.npy"), assignment.data(), {count});
+    write_text(run.output("clusters.tsv"), cluster_table(result));
+    write_text(run.output("transitions.tsv"), transition_table(assignment, series));
+    write_text(run.output("histogram.tsv"), histogram_table(result.pairs));
+    if (!result.tree.empty()) write_tree(run, result.tree, count);
+    if (!result.peaks.empty()) write_text(run.output("peaks.tsv"), peak_table(result));
+    if (!result.sweep.empty()) {
+        const bool by_k = parameters.k.find(':') != std::string::npos;
+        write_text(run.output("sweep.tsv"), sweep_table(result, by_k));
+    }
+}
+
+}  // namespace pleat::cluster

@@ -1,0 +1,16 @@
+// Output: what a clustering leaves in its run directory, structures apart.
+#pragma once
+
+#include "pleat/cluster/cluster.h"
+#include "pleat/core/run_directory.h"
+
+namespace pleat::cluster {
+
+/// Writes assignment.npy, clusters.tsv, transitions.tsv, histogram.tsv and, where there are any,
+/// tree.nwk, linkage.npy, peaks.tsv and sweep.tsv; README.md of this folder describes each.
+/// `series` of each item: transitions are counted between items that follow each other in one
+/// series; empty: all are one. OutputError.
+void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
+                   const std::vector<Index>& series);
+
+}  // namespace pleat::cluster

@@ -1,0 +1,67 @@
+// Pair summary: rows summed by threads, and added in their order.
+#include "pleat/cluster/pair_summary.h"
+
+#include <algorithm>
+
+#include "pleat/cluster/distances.h"
+#include "pleat/core/parallel.h"
+
+namespace pleat::cluster {
+
+PairSummary::PairSummary(Index count, double bin, int threads)
+    : count_(count), bin_(bin), threads_(threads) {}
+
+PairSummary::Part PairSummary::add_row(Index i, const float* distances,
+                                       std::vector<std::int64_t>& histogram) const {
+    const Index count = count_ - 1 - i;
+    Part part{0.0, distances[0], distances[0]};
+    double sums[4] = {};
+    for (Index n = 0; n < count; ++n) {
+        sums[n % 4] += distances[n];
+        part.least = std::min(part.least, distances[n]);
+        part.most = std::max(part.most, distances[n]);
+    }
+    part.sum = sums[0] + sums[1] + sums[2] + sums[3];
+    const auto bin_of = [&](float value) {
+        return static_cast<Index>(std::min(value / bin_, kMostBins - 1.0));
+    };
+    histogram.resize(std::max(histogram.size(), static_cast<std::size_t>(bin_of(part.most) + 1)));
+    for (Index n = 0; n < count; ++n) ++histogram[bin_of(distances[n])];
+    return part;
+}
+
+void PairSummary::add(Block rows, const float* distances) {
+    const Index count = std::min(rows.count, count_ - 1 - rows.first);
+    if (count <= 0) return;
+    std::vector<Part> parts(static_cast<std::size_t>(count));
+    std::vector<std::vector<std::int64_t>> histograms(static_cast<std::size_t>(threads_));
+    const Index before = pairs_before(rows.first, count_);
+    parallel_for(threads_, count, [&](Index n, int thread) {
+        const Index i = rows.first + n;
+        parts[n] = add_row(i, distances + pairs_before(i, count_) - before, histograms[thread]);
+    });
+    if (pairs_ == 0) least_ = parts[0].least;
+    for (Index n = 0; n < count; ++n) {
+        pairs_ += count_ - 1 - rows.first - n;
+        sum_ += parts[n].sum;
+        least_ = std::min<double>(least_, parts[n].least);
+        most_ = std::max<double>(most_, parts[n].most);
+    }
+    for (const std::vector<std::int64_t>& histogram : histograms) {
+        histogram_.resize(std::max(histogram_.size(), histogram.size()));
+        for (std::size_t n = 0; n < histogram.size(); ++n) histogram_[n] += histogram[n];
+    }
+}
+
+double PairSummary::quantile(double share) const {
+    const double wanted = share * static_cast<double>(pairs_);
+    std::int64_t seen = 0;
+    for (std::size_t n = 0; n < histogram_.size(); ++n) {
+        seen += histogram_[n];
+        if (seen > 0 && static_cast<double>(seen) >= wanted)
+            return static_cast<double>(n + 1) * bin_;
+    }
+    return bin_;
+}
+
+}  // namespace pleat::cluster

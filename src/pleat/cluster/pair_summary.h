@@ -1,0 +1,45 @@
+// Pair summary: least, mean, greatest and histogram of all distances.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pleat/core/sweep.h"
+
+namespace pleat::cluster {
+
+/// Adds up bands of a condensed matrix; the same for any number of threads.
+class PairSummary {
+public:
+    static constexpr Index kMostBins = 100000;
+
+    PairSummary(Index count, double bin, int threads);
+    void add(Block rows, const float* distances);
+
+    Index pairs() const { return pairs_; }
+    double least() const { return pairs_ > 0 ? least_ : 0.0; }
+    double most() const { return most_; }
+    double mean() const { return pairs_ > 0 ? sum_ / static_cast<double>(pairs_) : 0.0; }
+    double bin() const { return bin_; }
+    /// Count n: distances from n * bin up to but without (n + 1) * bin; the last of kMostBins holds
+    /// all beyond.
+    const std::vector<std::int64_t>& histogram() const { return histogram_; }
+    /// The upper edge of the first bin up to which at least this share of all pairs lies.
+    double quantile(double share) const;
+
+private:
+    struct Part {
+        double sum = 0.0;
+        float least = 0.0f, most = 0.0f;
+    };
+    Part add_row(Index i, const float* distances, std::vector<std::int64_t>& histogram) const;
+
+    Index count_;
+    double bin_;
+    int threads_;
+    Index pairs_ = 0;
+    double sum_ = 0.0, least_ = 0.0, most_ = 0.0;
+    std::vector<std::int64_t> histogram_;
+};
+
+}  // namespace pleat::cluster
