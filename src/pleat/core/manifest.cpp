@@ -106,6 +106,13 @@ std::string json_text(const ManifestValue& value) {
     return json_value(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string text_parameter(const EarlierRun& run, const std::string& name) {
+    const auto found = run.parameters.find(name);
+    if (found == run.parameters.end()) return {};
+    const Json value = Json::parse(found->second, nullptr, false);
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
+
 EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     EarlierRun run;
     std::ifstream file(manifest);
@@ -116,8 +123,11 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     run.command = text_member(json, "command");
     run.status = text_member(json, "status");
     read_outputs(json, run);
-    for (const Json& input : member(json, "inputs", &Json::is_array))
-        if (input.is_object()) run.input_hashes.push_back(text_member(input, "sha256"));
+    for (const Json& input : member(json, "inputs", &Json::is_array)) {
+        if (!input.is_object()) continue;
+        run.input_hashes.push_back(text_member(input, "sha256"));
+        run.input_paths.push_back(text_member(input, "path"));
+    }
     const Json parameters = member(json, "parameters", &Json::is_object);
     for (const auto& [name, value] : parameters.items()) run.parameters[name] = value.dump();
     const Json results = member(json, "results", &Json::is_object);

@@ -69,10 +69,13 @@ struct EarlierRun {
     std::vector<std::string> outputs;         ///< plain file names only
     std::vector<std::int64_t> output_bytes;   ///< of each output
     std::vector<std::string> input_hashes;
+    std::vector<std::string> input_paths;     ///< of each hash, as the command was given them
     /// Values as JSON text; texts of `results` without their quotes.
     std::map<std::string, std::string> parameters, results;
     double seconds = 0;
 };
+/// A text parameter of an earlier run without JSON's quotes; other values, and none, give nothing.
+std::string text_parameter(const EarlierRun& run, const std::string& name);
 EarlierRun read_earlier_run(const std::filesystem::path& manifest);
 
 }  // namespace pleat

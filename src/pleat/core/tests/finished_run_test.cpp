@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/core/manifest.h"
 #include "pleat/core/output_file.h"
 #include "pleat/core/run_directory.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -76,6 +77,14 @@ TEST_F(FinishedRunTest, TheSameCommandIsTheSame) {
     EXPECT_EQ(std::stod(found->results.at("gap")), 8.5e-5);
     EXPECT_EQ(found->results.at("ending"), "converged");
     EXPECT_GE(found->seconds, 0);
+}
+
+TEST_F(FinishedRunTest, ItsManifestNamesItsInputsAndTextOptions) {
+    const EarlierRun run = read_earlier_run(folder / "run" / "manifest.json");
+    EXPECT_EQ(run.input_paths, std::vector<std::string>({input.string()}));
+    EXPECT_EQ(text_parameter(run, "alphabet"), options.alphabet);
+    EXPECT_EQ(text_parameter(run, "least"), "") << "a number is no text";
+    EXPECT_EQ(text_parameter(run, "absent"), "");
 }
 
 TEST_F(FinishedRunTest, EveryDifferenceIsNamed) {
