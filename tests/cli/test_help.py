@@ -4,7 +4,7 @@ import unittest
 
 from program import ROOT, ProgramTest, pleat
 
-DOCUMENTED = ("couplings", "info", "mi", "rmsd")
+DOCUMENTED = ("cluster", "couplings", "info", "mi", "rmsd")
 COMMANDS = (*DOCUMENTED, "version", "help")
 
 

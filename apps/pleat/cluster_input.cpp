@@ -1,0 +1,201 @@
+// Cluster input: telling the three kinds of input apart, and superposing where there is no matrix.
+#include "cluster_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "pleat/cluster/matrix_file.h"
+#include "pleat/core/error.h"
+#include "pleat/core/hash.h"
+#include "pleat/core/manifest.h"
+#include "pleat/rmsd/bands.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// The pairs of an ensemble as the cluster module takes them.
+class SuperposedPairs final : public cluster::Distances {
+public:
+    SuperposedPairs(const Coordinates& input, const rmsd::Parameters& parameters,
+                    const Context& context)
+        : bands_(input.xyz, input.weights, parameters, context) {}
+
+    Index count() const override { return bands_.frame_count(); }
+    void for_each_band(std::string_view stage, const cluster::BandVisitor& visit) const override {
+        bands_.for_each(stage, visit);
+    }
+    void for_each_band_among(std::span<const Index> items,
+                             const cluster::BandVisitor& visit) const override {
+        bands_.for_each_among(items, visit);
+    }
+    void rows(std::span<const Index> items, float* distances) const override {
+        bands_.rows(items, distances);
+    }
+    double doubt(double cutoff) const override { return bands_.error() + 1.3e-7 * cutoff; }
+    bool is_below(Index i, Index j, double cutoff) const override {
+        return static_cast<float>(bands_.certain(i, j)) < static_cast<float>(cutoff);
+    }
+
+private:
+    rmsd::Bands bands_;
+};
+
+/// A GPU works where it is named.
+std::string settle(const RunOptions& options, const Coordinates& input,
+                   const rmsd::Parameters& parameters, Context& context) {
+    if (options.device == "auto") {
+        context.device = {Device::Kind::cpu, 0};
+        return "device cpu: clustering takes a GPU where --device names it";
+    }
+    return settle_device(
+        options,
+        rmsd::memory_needed(input.frames(), input.atoms(), parameters, {Device::Kind::cuda, 0}),
+        context);
+}
+
+void superpose(ClusterInput& input, const rmsd::Parameters& parameters, const RunOptions& options,
+               Context& context) {
+    input.remark = settle(options, *input.coordinates, parameters, context);
+    try {
+        input.distances =
+            std::make_unique<SuperposedPairs>(*input.coordinates, parameters, context);
+    } catch (const InputError& error) {
+        throw InputError(input.name, 0, error.what());  // the library knows no files
+    }
+}
+
+/// The files of an earlier run, but for those that its options name.
+std::vector<std::string> ensemble_files(const EarlierRun& earlier) {
+    std::vector<std::string> files = earlier.input_paths;
+    for (const auto& [option, value] : earlier.parameters) {
+        const std::string named = text_parameter(earlier, option);
+        const auto at = std::find(files.rbegin(), files.rend(), named);
+        if (!named.empty() && at != files.rend()) files.erase(std::next(at).base());
+    }
+    return files;
+}
+
+EnsembleSource source_of(const EarlierRun& earlier) {
+    EnsembleSource source;
+    source.sources = ensemble_files(earlier);
+    source.topology = text_parameter(earlier, "topology");
+    source.select = text_parameter(earlier, "select");
+    source.frames = text_parameter(earlier, "frames");
+    source.weights = text_parameter(earlier, "weights");
+    if (source.select.empty()) source.select = "all";
+    if (source.frames.empty()) source.frames = "::";
+    return source;
+}
+
+/// What keeps the files of an earlier run from being read again as they were; empty: nothing.
+std::string obstacle(const EarlierRun& earlier) {
+    if (earlier.input_paths.empty()) return "expected the files of its ensemble, found none listed";
+    for (std::size_t n = 0; n < earlier.input_paths.size(); ++n) {
+        const std::string& path = earlier.input_paths[n];
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(path, error))
+            return fmt::format("expected its input '{}', found none", path);
+        if (hash_file(path).sha256 != earlier.input_hashes[n])
+            return fmt::format("expected its input '{}' unchanged, found other content", path);
+    }
+    return {};
+}
+
+void refuse_ensemble_options(const EnsembleSource& ensemble, std::string_view kind) {
+    const EnsembleSource plain;
+    if (ensemble.topology != plain.topology || ensemble.select != plain.select ||
+        ensemble.frames != plain.frames || ensemble.weights != plain.weights)
+        throw UsageError(
+            fmt::format("expected no --topology, --select, --frames or --weights with {}, "
+                        "found '{}' with one",
+                        kind, ensemble.sources.front()));
+}
+
+/// Of a run of distances among the frames of one set; InputError for another.
+std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
+    const std::string metric = text_parameter(earlier, "metric");
+    if (metric == "tm" || metric == "gdt_ts")
+        throw InputError(
+            folder, 0,
+            fmt::format("expected a run of distances, found one of scores ({})", metric));
+    for (const char* option : {"against", "reference"})
+        if (!text_parameter(earlier, option).empty())
+            throw InputError(
+                folder, 0,
+                fmt::format("expected a run of all pairs of one set, found one with '{}'", option));
+    return metric.empty() ? "rmsd" : metric;
+}
+
+void read_run(ClusterInput& input, const EarlierRun& earlier, rmsd::Parameters parameters,
+              const RunOptions& options, RunDirectory& run, Context& context) {
+    const std::string metric = metric_of(earlier, input.name);
+    const std::filesystem::path matrix = std::filesystem::path(input.name) / (metric + ".npy");
+    if (earlier.status != "finished")
+        throw InputError(
+            input.name, 0,
+            fmt::format("expected a finished run, found one that is {}", earlier.status));
+    std::error_code error;
+    const bool has_matrix = std::filesystem::is_regular_file(matrix, error);
+    if (has_matrix) {
+        input.distances = cluster::open_matrix(matrix);
+        record_input(matrix, run);
+    }
+    if (!has_matrix && (metric != "rmsd" || !text_parameter(earlier, "measure").empty()))
+        throw InputError(
+            input.name, 0,
+            fmt::format("expected {}, found none; only superposed atoms are measured again",
+                        matrix.filename().string()));
+    if (const std::string text = obstacle(earlier); !text.empty()) {
+        if (!has_matrix)
+            throw InputError(input.name, 0, fmt::format("{}; name the ensemble itself", text));
+        context.message(fmt::format("{}: no structures are written: {}", input.name, text));
+        return;
+    }
+    input.ensemble = source_of(earlier);
+    input.coordinates = read_coordinates(input.ensemble, run, context);
+    if (!has_matrix) {
+        if (const std::string precision = text_parameter(earlier, "precision"); !precision.empty())
+            parameters.precision = precision;
+        return superpose(input, parameters, options, context);
+    }
+    if (input.distances->count() != input.coordinates->frames())
+        throw InputError(matrix.string(), 0,
+                         fmt::format("expected the distances of {} frames, found those of {}",
+                                     input.coordinates->frames(), input.distances->count()));
+}
+
+}  // namespace
+
+ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
+                                const RunOptions& options, RunDirectory& run, Context& context) {
+    ClusterInput input{ensemble.sources.front(), nullptr, std::nullopt, ensemble, {}};
+    if (ensemble.sources.size() == 1) {
+        const EarlierRun earlier =
+            read_earlier_run(std::filesystem::path(input.name) / "manifest.json");
+        if (earlier.is_ours) {
+            if (earlier.command != "rmsd")
+                throw InputError(
+                    input.name, 0,
+                    fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
+                                earlier.command));
+            refuse_ensemble_options(ensemble, "a finished run");
+            read_run(input, earlier, parameters, options, run, context);
+            return input;
+        }
+        if (cluster::is_matrix_file(input.name)) {
+            refuse_ensemble_options(ensemble, "a matrix");
+            input.distances = cluster::open_matrix(input.name);
+            record_input(input.name, run);
+            return input;
+        }
+    }
+    input.coordinates = read_coordinates(ensemble, run, context);
+    superpose(input, parameters, options, context);
+    return input;
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,159 @@
+// Cluster structures: rigid motions found from the superposed atoms, applied to those written.
+#include "cluster_structures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "pleat/bio/ensemble.h"
+#include "pleat/bio/write_structure.h"
+#include "pleat/core/error.h"
+#include "pleat/rmsd/rigid_motion.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Of the atoms that are written; nothing where they are the superposed ones.
+std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
+                                                  const StructureOutput& options) {
+    const EnsembleSource& source = input.ensemble;
+    if (options.atoms.empty() || options.atoms == source.select) return nullptr;
+    return std::make_unique<EnsembleReader>(
+        source.sources, EnsembleOptions{.topology = source.topology,
+                                        .select = options.atoms,
+                                        .range = parse_frame_range(source.frames)});
+}
+
+/// Coordinates of the atoms written, of the frames that are needed.
+class WrittenFrames {
+public:
+    WrittenFrames(const ClusterInput& input, const StructureOutput& options,
+                  const std::vector<Index>& needed)
+        : coordinates_(*input.coordinates), topology_(input.coordinates->topology) {
+        if (const auto reader = reader_of_written(input, options))
+            read_again(*reader, input.name, needed);
+    }
+
+    const Topology& topology() const { return *topology_; }
+
+    /// [axis, atom], moved onto `target`, another frame.
+    Array<float, 2> moved(Index frame, Index target) const {
+        const rmsd::RigidMotion motion = rmsd::best_motion(
+            coordinates_.xyz[frame], coordinates_.xyz[target], coordinates_.weights);
+        const Index atoms = topology_->atom_count();
+        Array<float, 2> to(Index{3}, atoms);
+        for (Index atom = 0; atom < atoms; ++atom) {
+            double x[3];
+            for (Index axis = 0; axis < 3; ++axis) x[axis] = at(frame, axis, atom);
+            // A frame on itself keeps its numbers.
+            if (frame != target) motion.move(x);
+            for (Index axis = 0; axis < 3; ++axis) to(axis, atom) = static_cast<float>(x[axis]);
+        }
+        return to;
+    }
+
+private:
+    double at(Index frame, Index axis, Index atom) const {
+        return places_.empty() ? coordinates_.xyz(frame, atom, axis)
+                               : again_(places_.at(frame), axis, atom);
+    }
+
+    void read_again(EnsembleReader& reader, const std::string& name,
+                    const std::vector<Index>& needed) {
+        topology_ = reader.topology();
+        for (const Index frame : needed) places_.emplace(frame, static_cast<Index>(places_.size()));
+        again_ = Array<float, 3>(static_cast<Index>(places_.size()), Index{3}, reader.atom_count());
+        Array<float, 2> frame(Index{3}, reader.atom_count());
+        Index number = 0;
+        for (; reader.next(frame); ++number)
+            if (const auto place = places_.find(number); place != places_.end())
+                std::copy(frame.begin(), frame.end(), again_[place->second].data);
+        if (number != coordinates_.frames())
+            throw InputError(name, 0,
+                             fmt::format("expected {} frames as before, found {}",
+                                         coordinates_.frames(), number));
+    }
+
+    const Coordinates& coordinates_;
+    std::shared_ptr<const Topology> topology_;
+    std::unordered_map<Index, Index> places_;  // of frames in `again_`
+    Array<float, 3> again_;
+};
+
+/// Whether PDB's columns hold these atoms moved onto frames of this ensemble.
+bool can_be_pdb(const Coordinates& coordinates, const Topology& written) {
+    constexpr float kMost = 900.0f;
+    return fits_pdb(written) && std::all_of(coordinates.xyz.begin(), coordinates.xyz.end(),
+                                            [](float x) { return std::fabs(x) < kMost; });
+}
+
+void write_models(const std::filesystem::path& path, const WrittenFrames& frames,
+                  const std::vector<Index>& models, Index target, const Context& context) {
+    StructureWriter writer(path, frames.topology());
+    for (const Index frame : models) {
+        if (context.cancelled()) throw Cancelled("structures: stopped; this file was not kept");
+        writer.add(frames.moved(frame, target));
+    }
+    writer.close();
+}
+
+}  // namespace
+
+std::vector<Field> fields(StructureOutput& options) {
+    return {
+        {.name = "structures",
+         .target = &options.format,
+         .help = "Format of medoids and members; auto: pdb where it can hold them",
+         .choices = {"auto", "pdb", "cif", "none"}},
+        {.name = "write",
+         .target = &options.atoms,
+         .help = "Atoms of medoids and members, as for --select; none given: the superposed ones",
+         .value_name = "ATOMS"},
+        {.name = "members",
+         .target = &options.members,
+         .help = "Clusters whose members are written, the largest first, or 'all'",
+         .least = 0,
+         .most = 1e9,
+         .automatic = "all"}};
+}
+
+void check_structures(const ClusterInput& input, const StructureOutput& options) {
+    if (!input.coordinates || options.format == "none") return;
+    const auto reader = reader_of_written(input, options);
+    const Topology& written = reader ? *reader->topology() : *input.coordinates->topology;
+    if (options.format == "pdb" && !can_be_pdb(*input.coordinates, written))
+        throw InputError(input.name, 0,
+                         "expected names and coordinates (within 900 angstrom) that PDB can hold, "
+                         "found others; take mmCIF");
+}
+
+void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,
+                      const StructureOutput& options, const Context& context) {
+    if (!input.coordinates || options.format == "none" || result.clusters.empty()) return;
+    const auto clusters = static_cast<Index>(result.clusters.size());
+    const Index listed =
+        options.members < 0 ? clusters : std::min<Index>(options.members, clusters);
+    const std::vector<std::vector<Index>> members = result.clustering.members();
+    std::vector<Index> medoids, needed;
+    for (const cluster::Description& one : result.clusters) medoids.push_back(one.medoid);
+    needed = medoids;
+    for (Index c = 0; c < listed; ++c)
+        needed.insert(needed.end(), members[c].begin(), members[c].end());
+    const WrittenFrames frames(input, options, needed);
+    const bool is_pdb =
+        options.format == "pdb" ||
+        (options.format == "auto" && can_be_pdb(*input.coordinates, frames.topology()));
+    const char* const ending = is_pdb ? "pdb" : "cif";
+    write_models(run.output(fmt::format("medoids.{}", ending)), frames, medoids, medoids.front(),
+                 context);
+    for (Index c = 0; c < listed; ++c)
+        write_models(run.output(fmt::format("members-{}.{}", c, ending)), frames, members[c],
+                     medoids[c], context);
+}
+
+}  // namespace pleat::program
