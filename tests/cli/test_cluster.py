@@ -129,6 +129,15 @@ class Cluster(ProgramTest):
                 for name in found.keys() - {"cite.bib"}:
                     self.assertEqual(found[name], expected[name], name)
 
+    def test_run_of_another_distance(self):
+        kinds, path = self.ensemble()
+        run = self.cluster(path, "--metric", "drmsd", run="drmsd", command="rmsd")
+        found = self.cluster(run, "-m", "average", "--k", "3")
+        self.assertTrue(same_groups(self.assignment(found), kinds))
+        (run / "drmsd.npy").unlink()
+        self.assert_refused(pleat("cluster", run, "--cutoff", "3", "-o", self.folder / "x"), 3,
+                            "expected drmsd.npy, found none")
+
     def test_threads_change_nothing(self):
         _, path = self.ensemble(frames=300)
         for method, *options in METHODS:
@@ -297,6 +306,8 @@ class Cluster(ProgramTest):
         own = self.cluster(fine, *cut, run="own")
         broken = self.cluster(good, command="rmsd", run="broken")
         (broken / "rmsd.npy").write_bytes(npy((3,), [1.0] * 3))
+        scores = self.cluster(good, "--metric", "tm", command="rmsd", run="scores")
+        sets = self.cluster(good, "--against", good, command="rmsd", run="sets")
         empty = self.folder / "empty"
         empty.mkdir()
         for arguments, code, *texts in (
@@ -333,6 +344,8 @@ class Cluster(ProgramTest):
                 ((rmsd, *out, *cut, "--frames", "1:2"), 2, "with a finished run, found"),
                 ((own, *out, *cut), 3, "own: expected a run of 'pleat rmsd', found one of 'pleat cluster'"),
                 ((broken, *out, *cut), 3, "rmsd.npy: expected the distances of 8 frames, found those of 3"),
+                ((scores, *out, *cut), 3, "expected a run of distances, found one of scores (tm)"),
+                ((sets, *out, *cut), 3, "all pairs of one set, found one with 'against'"),
                 ((empty, *out, *cut), 3, "empty"),
                 ((fine, good, *out, *cut), 3, "fine.npy"),
                 ((self.folder / "absent.npy", *out, *cut), 3, "absent.npy")):
