@@ -1,0 +1,198 @@
+// Data: what pleat report writes into the page, and numbers unpacked from it.
+
+/** A symmetric matrix as src/pleat/report/packed.h describes it. */
+export interface Packed {
+  size: number;
+  diagonal: boolean;
+  least: number;
+  most: number;
+  data: string;
+}
+
+/** Titles, notes and labels are texts of files or of pleat; they are shown as text only. */
+interface Titled {
+  title: string;
+  note?: string;
+}
+
+export interface Axis {
+  label: string;
+  scale?: "linear" | "log";
+}
+
+export interface ContactMap extends Titled {
+  kind: "contact_map";
+  places: number[];
+  letters: string[];
+  residues: string[];
+  /** Index into the molecule's residues for each column, -1 where it has none; null without structure. */
+  chain: number[] | null;
+  contacts: { cutoff: number; i: number[]; j: number[]; distance: number[] } | null;
+  layers: { name: string; matrix: Packed }[];
+}
+
+export interface HeatMap extends Titled {
+  kind: "heat_map";
+  unit: string;
+  axis: string;
+  block: number;
+  items: number;
+  matrix: Packed;
+}
+
+export interface Series {
+  name: string;
+  style?: "line" | "points" | "bars";
+  values: (number | null)[];
+  error?: (number | null)[];
+}
+
+export interface Curve extends Titled {
+  kind: "curve";
+  x: Axis;
+  y: Axis;
+  positions: (number | null)[];
+  series: Series[];
+  style?: "line" | "points" | "bars";
+  /** One series at a time, picked from a list. */
+  choose?: boolean;
+  residuals?: { label: string; values: (number | null)[] };
+}
+
+export interface Histogram extends Titled {
+  kind: "histogram";
+  x: Axis;
+  y: Axis;
+  from: (number | null)[];
+  to: (number | null)[];
+  count: (number | null)[];
+}
+
+export interface Bars extends Titled {
+  kind: "bars";
+  x: Axis;
+  y: Axis;
+  labels: string[];
+  values: (number | null)[];
+}
+
+/** Runs of frames with one value: values[r] for lengths[r] frames. */
+export interface Steps extends Titled {
+  kind: "steps";
+  x: Axis;
+  y: Axis;
+  values: number[];
+  lengths: number[];
+}
+
+export interface Tree extends Titled {
+  kind: "tree";
+  x: Axis;
+  newick: string;
+}
+
+export interface TableData extends Titled {
+  kind: "table";
+  file?: string;
+  columns: string[];
+  rows: string[][];
+  total: number;
+}
+
+export interface Molecule extends Titled {
+  kind: "molecule";
+  pdb: string;
+  /** "ALA 52A" of residue 1, 2, ... of the PDB text. */
+  residues: string[];
+  columns: number[];
+  values: { name: string; values: (number | null)[] }[];
+}
+
+export interface Models extends Titled {
+  kind: "models";
+  models: string[];
+}
+
+export type Section =
+  | ContactMap | HeatMap | Curve | Histogram | Bars | Steps | Tree | TableData | Molecule | Models;
+
+export interface Run {
+  name: string;
+  manifest: Record<string, unknown>;
+  notes: string[];
+  files: string[];
+  sections: Section[];
+}
+
+export interface PageData {
+  pleat: string;
+  title: string;
+  runs: Run[];
+}
+
+const MISSING = 65535;
+
+/** A symmetric matrix of 16-bit steps. */
+export class Matrix {
+  readonly size: number;
+  readonly least: number;
+  readonly most: number;
+  private readonly steps: Uint16Array;
+  private readonly diagonal: boolean;
+
+  constructor(packed: Packed) {
+    this.size = packed.size;
+    this.least = packed.least;
+    this.most = packed.most;
+    this.diagonal = packed.diagonal;
+    const text = atob(packed.data);
+    const bytes = new Uint8Array(text.length);
+    for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
+    const view = new DataView(bytes.buffer);
+    this.steps = new Uint16Array(bytes.length / 2);
+    for (let at = 0; at < this.steps.length; ++at) this.steps[at] = view.getUint16(2 * at, true);
+  }
+
+  /** Where the numbers of row i begin, less i: number (i, j) with j above i is at start(i) + j. */
+  private start(i: number): number {
+    const n = this.size;
+    return this.diagonal ? i * n - (i * (i - 1)) / 2 - i : i * (n - 1) - (i * (i - 1)) / 2 - i - 1;
+  }
+
+  /** The number of a pair in any order; NaN where there is none. */
+  at(i: number, j: number): number {
+    if (i === j && !this.diagonal) return NaN;
+    const step = this.steps[i < j ? this.start(i) + j : this.start(j) + i];
+    return step === MISSING ? NaN : this.least + (step / 65534) * (this.most - this.least);
+  }
+
+  /** All numbers above the diagonal with their columns, row by row. */
+  *pairs(): Generator<[number, number, number]> {
+    for (let i = 0; i < this.size; ++i)
+      for (let j = i + 1; j < this.size; ++j) yield [i, j, this.at(i, j)];
+  }
+
+  /** The number that this share of all numbers does not exceed. */
+  quantile(share: number): number {
+    const counts = new Uint32Array(MISSING + 1);
+    let all = 0;
+    for (const step of this.steps) {
+      if (step === MISSING) continue;
+      ++counts[step];
+      ++all;
+    }
+    let left = share * all;
+    for (let step = 0; step < MISSING; ++step) {
+      left -= counts[step];
+      if (left <= 0) return this.least + (step / 65534) * (this.most - this.least);
+    }
+    return this.most;
+  }
+}
+
+/** The data of the page; null in the template itself. */
+export function readPageData(): PageData | null {
+  const element = document.getElementById("pleat-data");
+  const data = JSON.parse(element?.textContent ?? "null") as PageData | null;
+  return data !== null && Array.isArray(data.runs) ? data : null;
+}

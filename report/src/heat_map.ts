@@ -1,0 +1,45 @@
+// Heat map: distances between all frames.
+import { type Colour, RAMP_NAMES, rampColours } from "./colours";
+import { type HeatMap, Matrix } from "./data";
+import { chooser, html, shortNumber } from "./dom";
+import { Heat } from "./heat";
+import { Panel, type Place } from "./panel";
+
+export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
+  const panel = new Panel(place, section.title, section.note);
+  const matrix = new Matrix(section.matrix), { block } = section;
+  let colours: Colour[] = rampColours("viridis");
+  const wide = matrix.most > matrix.least ? matrix.most - matrix.least : 1;
+  const frames = (cell: number): string =>
+    block === 1 ? String(cell) : `${cell * block} to ${Math.min(section.items, (cell + 1) * block) - 1}`;
+  const heat = new Heat({
+    size: matrix.size, title: section.title, axis: section.axis,
+    colour: (row, column) => {
+      const value = matrix.at(row, column);
+      return Number.isNaN(value) ? null : colours[Math.round((255 * (value - matrix.least)) / wide)];
+    },
+    place: (cell) => cell * block,
+    point: (row, column) => {
+      panel.status.textContent = `${section.axis}s ${frames(row)} and ${frames(column)}: ` +
+        `${shortNumber(matrix.at(row, column))} ${section.unit}`;
+    },
+  });
+  const repaint = (ramp: string): void => {
+    colours = rampColours(ramp);
+    heat.paint();
+    heat.setScale(colours, matrix.least, matrix.most, section.unit);
+  };
+  panel.controls.append(chooser("Colours", RAMP_NAMES, "viridis", repaint), heat.buttons);
+  repaint("viridis");
+  panel.body.append(heat.drawing);
+  panel.status.textContent = `${section.items.toLocaleString("en")} ${section.axis}s.`;
+  panel.addSaving(() => heat.drawing);
+  return panel.element;
+}
+
+/** A panel of a kind that this page does not know, from a newer pleat. */
+export function unknownPanel(kind: string, place: Place): HTMLElement {
+  const panel = new Panel(place, "Not shown");
+  panel.body.append(html("p", {}, `This page cannot draw a section of the kind ${kind}.`));
+  return panel.element;
+}

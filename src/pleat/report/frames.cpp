@@ -1,0 +1,134 @@
+// Frames: the sections of distances between frames and of their clusters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/read_file.h"
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+/// A page is opened whole: models beyond this many bytes are left out, and said to be.
+constexpr std::size_t kMostModelBytes = 6'000'000;
+
+void draw_matrix(Drawing& drawing, const std::string& file) {
+    const DistanceCells cells = read_distances(drawing.run.file(file), drawing.limits.cells);
+    const std::string each =
+        cells.block > 1 ? fmt::format("Each cell is the mean over the pairs of {0} x {0} frames.", cells.block) : "";
+    drawing.add({{"kind", "heat_map"}, {"title", "RMSD of frames"}, {"note", each}, {"unit", "angstrom"},
+                 {"axis", "frame"}, {"block", cells.block}, {"items", cells.frames},
+                 {"matrix", pack_symmetric(cells.upper, cells.size, true)}});
+}
+
+void draw_histogram(Drawing& drawing, const std::string& file) {
+    const Table table = read_table(drawing.run.file(file), std::numeric_limits<Index>::max());
+    drawing.add({{"kind", "histogram"}, {"title", "RMSD of all pairs"}, {"x", {{"label", "RMSD (angstrom)"}}},
+                 {"y", {{"label", "pairs"}}}, {"from", finite(table.numbers("from"))},
+                 {"to", finite(table.numbers("to"))}, {"count", finite(table.numbers("pairs"))}});
+}
+
+/// Runs of frames in one cluster.
+void draw_assignment(Drawing& drawing) {
+    const std::filesystem::path path = drawing.run.file("assignment.npy");
+    const NpyArray array = read_npy(path);
+    if (array.shape.size() != 1)
+        throw InputError(path.string(), 0, fmt::format("expected a cluster for each frame, found {} axes", array.shape.size()));
+    Json values = Json::array(), lengths = Json::array();
+    std::int64_t last = 0, length = 0;
+    const auto close = [&] {
+        if (length == 0) return;
+        values.push_back(last);
+        lengths.push_back(length);
+    };
+    for (const std::int64_t cluster : array.as<std::int64_t>(path.string())) {
+        if (length > 0 && cluster != last) {
+            close();
+            length = 0;
+        }
+        last = cluster;
+        ++length;
+    }
+    close();
+    drawing.add({{"kind", "steps"}, {"title", "Cluster against time"}, {"x", {{"label", "frame"}}},
+                 {"y", {{"label", "cluster"}}}, {"values", values}, {"lengths", lengths}});
+}
+
+void draw_clusters(Drawing& drawing) {
+    const Table table = read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows);
+    if (table.has({"cluster", "size"})) {
+        Json labels = Json::array();
+        for (const auto& row : table.rows) labels.push_back(row[*table.find("cluster")]);
+        drawing.add({{"kind", "bars"}, {"title", "Cluster sizes"}, {"x", {{"label", "cluster"}}},
+                     {"y", {{"label", "frames"}}}, {"labels", labels}, {"values", finite(table.numbers("size"))}});
+    }
+    drawing.add(table_section("Clusters", table));
+}
+
+/// Numbers of clusters and silhouettes along a sweep over cut-offs or k.
+void draw_sweep(Drawing& drawing) {
+    const Table table = read_table(drawing.run.file("sweep.tsv"), drawing.limits.rows);
+    const std::string along = table.columns.front();
+    std::vector<Json> series;
+    for (const std::string& name : table.columns) {
+        if (name == along) continue;
+        series.push_back({{"name", name}, {"values", finite(table.numbers(name))}});
+    }
+    drawing.add({{"kind", "curve"}, {"title", "Sweep"}, {"x", {{"label", along}}}, {"y", {{"label", ""}}},
+                 {"choose", true}, {"positions", finite(table.numbers(along))}, {"series", series}});
+}
+
+std::string text_of(const std::filesystem::path& path) {
+    const std::vector<std::uint8_t> bytes = read_file(path);
+    return {bytes.begin(), bytes.end()};
+}
+
+/// The models of a PDB file, coordinate records alone, as long as the page has room.
+void draw_models(Drawing& drawing, const std::string& file) {
+    const std::string text = text_of(drawing.run.file(file));
+    Json models = Json::array();
+    std::string model;
+    std::size_t bytes = 0, left_out = 0;
+    const auto close = [&] {
+        if (model.empty()) return;
+        bytes += model.size();
+        if (bytes <= kMostModelBytes)
+            models.push_back(model + "END\n");
+        else
+            ++left_out;
+        model.clear();
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view line = std::string_view(text).substr(at, end - at);
+        if (line.starts_with("ATOM") || line.starts_with("HETATM")) model.append(line) += '\n';
+        if (line.starts_with("ENDMDL")) close();
+        at = end + 1;
+    }
+    close();
+    if (models.empty()) return;
+    const std::string note = left_out > 0 ? fmt::format("{} more models are in {}.", left_out, file) : "";
+    drawing.add({{"kind", "models"}, {"title", "Medoids"}, {"note", note}, {"models", models}});
+}
+
+}  // namespace
+
+void draw_frames(Drawing& drawing) {
+    if (drawing.take("assignment.npy")) draw_assignment(drawing);
+    if (drawing.take("clusters.tsv")) draw_clusters(drawing);
+    if (drawing.take("sweep.tsv")) draw_sweep(drawing);
+    if (drawing.take("medoids.pdb")) draw_models(drawing, "medoids.pdb");
+    if (drawing.take("medoids.cif"))
+        drawing.notes.push_back(fmt::format("{}: medoids.cif is not drawn, only models in PDB format are", drawing.run.name()));
+    if (drawing.take("tree.nwk"))
+        drawing.add({{"kind", "tree"}, {"title", "Dendrogram"}, {"x", {{"label", "height (angstrom)"}}},
+                     {"newick", text_of(drawing.run.file("tree.nwk"))}});
+    if (drawing.take("rmsd.npy")) draw_matrix(drawing, "rmsd.npy");
+    if (drawing.take("histogram.tsv")) draw_histogram(drawing, "histogram.tsv");
+}
+
+}  // namespace pleat::report

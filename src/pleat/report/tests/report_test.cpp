@@ -1,0 +1,2 @@
+// Report: pages of small runs.
+#include <gtest/gtest.h>
