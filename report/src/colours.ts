@@ -26,6 +26,12 @@ export function rampColours(name: string): Colour[] {
   });
 }
 
+/** The ramp as pixels of a picture. */
+export function rampPixels(name: string): Uint32Array {
+  const bytes = new Uint8ClampedArray(rampColours(name).flatMap((colour) => [...colour, 255]));
+  return new Uint32Array(bytes.buffer);
+}
+
 export function cssColour([red, green, blue]: Colour): string {
   return `rgb(${red},${green},${blue})`;
 }

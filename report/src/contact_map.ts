@@ -1,5 +1,5 @@
 // Contact map: scores of pairs of columns above the diagonal, true contacts below.
-import { type Colour, RAMP_NAMES, rampColours } from "./colours";
+import { RAMP_NAMES, rampColours, rampPixels } from "./colours";
 import { type ContactMap, Matrix } from "./data";
 import { chooser, html, shortNumber, slider, svg } from "./dom";
 import { Heat } from "./heat";
@@ -10,20 +10,12 @@ const RIGHT = "#0072b2", WRONG = "#d55e00";
 
 /** The best `most` pairs whose places differ by at least `separation`, best first. */
 export function rankPairs(matrix: Matrix, places: number[], separation: number, most: number): Pair[] {
-  const found: { pair: Pair; value: number }[] = [];
-  // With what most pairs are below of left out, few are left to sort.
-  let least = matrix.size > 60 ? matrix.quantile(0.9) : -Infinity;
-  const collect = (): void => {
-    found.length = 0;
-    for (const [i, j, value] of matrix.pairs())
-      if (value >= least && places[j] - places[i] >= separation) found.push({ pair: [i, j], value });
-  };
-  collect();
-  if (found.length < most && least > -Infinity) {
-    least = -Infinity;
-    collect();
-  }
-  return found.sort((a, b) => b.value - a.value).slice(0, most).map(({ pair }) => pair);
+  const far = (least: number) =>
+    matrix.pairsFrom(least).filter(({ i, j }) => places[j] - places[i] >= separation);
+  // With what most pairs are below left out, few are left to sort.
+  let found = far(matrix.quantile(0.95));
+  if (found.length < most) found = far(-Infinity);
+  return found.sort((a, b) => b.value - a.value).slice(0, most).map(({ i, j }): Pair => [i, j]);
 }
 
 /** Squares on cells [row, column], `side` wide, about their middles. */
@@ -43,7 +35,6 @@ class ContactMapPanel {
   private separation = 6;
   private top: number;
   private ranked: Pair[] = [];
-  private colours: Colour[] = [];
   private least = 0;
   private most = 1;
 
@@ -56,7 +47,8 @@ class ContactMapPanel {
     this.top = Math.min(size, (size * (size - 1)) / 2);
     this.heat = new Heat({
       size, title: map.title, axis: "column",
-      colour: (row, column) => this.colour(row, column),
+      paint: (pixels) =>
+        this.matrix.paint(pixels, rampPixels(this.ramp), this.least, this.most, map.contacts !== null),
       place: (cell) => (cell < size ? map.places[cell] : map.places[size - 1] + 1) - 0.5,
       point: (row, column) => this.tell(row, column),
       pick: (row, column) => this.selection.pick(row === column ? [] : [Math.min(row, column), Math.max(row, column)]),
@@ -100,20 +92,11 @@ class ContactMapPanel {
       this.heat.buttons);
   }
 
-  private colour(row: number, column: number): Colour | null {
-    if (row === column || (row > column && this.map.contacts !== null)) return null;
-    const value = this.matrix.at(row, column);
-    if (Number.isNaN(value)) return null;
-    const share = this.most > this.least ? (value - this.least) / (this.most - this.least) : 0.5;
-    return this.colours[Math.max(0, Math.min(255, Math.round(255 * share)))];
-  }
-
   private repaint(): void {
-    this.colours = rampColours(this.ramp);
     // A few scores are far above all others, and most are noise.
     [this.least, this.most] = [this.matrix.quantile(0.3), this.matrix.quantile(0.998)];
     this.heat.paint();
-    this.heat.setScale(this.colours, this.least, this.most, this.map.layers[this.layer].name);
+    this.heat.setScale(rampColours(this.ramp), this.least, this.most, this.map.layers[this.layer].name);
   }
 
   private rank(): void {

@@ -130,7 +130,16 @@ export interface PageData {
   runs: Run[];
 }
 
-const MISSING = 65535;
+const STEPS = 65534, MISSING = 65535;
+
+/** 16-bit numbers, the low byte first, of their base64. */
+function unpack(data: string): Uint16Array {
+  const text = atob(data), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
+  const isLittle = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+  if (!isLittle) for (let at = 0; at + 1 < bytes.length; at += 2) [bytes[at], bytes[at + 1]] = [bytes[at + 1], bytes[at]];
+  return new Uint16Array(bytes.buffer);
+}
 
 /** A symmetric matrix of 16-bit steps. */
 export class Matrix {
@@ -145,12 +154,11 @@ export class Matrix {
     this.least = packed.least;
     this.most = packed.most;
     this.diagonal = packed.diagonal;
-    const text = atob(packed.data);
-    const bytes = new Uint8Array(text.length);
-    for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
-    const view = new DataView(bytes.buffer);
-    this.steps = new Uint16Array(bytes.length / 2);
-    for (let at = 0; at < this.steps.length; ++at) this.steps[at] = view.getUint16(2 * at, true);
+    this.steps = unpack(packed.data);
+  }
+
+  private valueOf(step: number): number {
+    return step === MISSING ? NaN : this.least + (step / STEPS) * (this.most - this.least);
   }
 
   /** Where the numbers of row i begin, less i: number (i, j) with j above i is at start(i) + j. */
@@ -162,29 +170,51 @@ export class Matrix {
   /** The number of a pair in any order; NaN where there is none. */
   at(i: number, j: number): number {
     if (i === j && !this.diagonal) return NaN;
-    const step = this.steps[i < j ? this.start(i) + j : this.start(j) + i];
-    return step === MISSING ? NaN : this.least + (step / 65534) * (this.most - this.least);
+    return this.valueOf(this.steps[i < j ? this.start(i) + j : this.start(j) + i]);
   }
 
-  /** All numbers above the diagonal with their columns, row by row. */
-  *pairs(): Generator<[number, number, number]> {
-    for (let i = 0; i < this.size; ++i)
-      for (let j = i + 1; j < this.size; ++j) yield [i, j, this.at(i, j)];
+  /** The pairs i < j of at least `least`, row by row. */
+  pairsFrom(least: number): { i: number; j: number; value: number }[] {
+    const found: { i: number; j: number; value: number }[] = [];
+    for (let i = 0; i < this.size; ++i) {
+      const start = this.start(i);
+      for (let j = i + 1; j < this.size; ++j) {
+        const value = this.valueOf(this.steps[start + j]);
+        if (value >= least) found.push({ i, j, value });
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Fills the pixels [row, column] of a picture by a colour for each of 256 parts of the range from `least`
+   * to `most`; cells without a number stay as they are, and so does what lies below the diagonal where
+   * `half` is set.
+   */
+  paint(pixels: Uint32Array, colours: Uint32Array, least: number, most: number, half: boolean): void {
+    const size = this.size, table = new Uint32Array(MISSING + 1);
+    for (let step = 0; step <= STEPS; ++step) {
+      const share = most > least ? (this.valueOf(step) - least) / (most - least) : 0.5;
+      table[step] = colours[Math.max(0, Math.min(255, Math.round(255 * share)))];
+    }
+    for (let i = 0; i < size; ++i) {
+      const start = this.start(i);
+      for (let j = this.diagonal ? i : i + 1; j < size; ++j) {
+        const colour = table[this.steps[start + j]];
+        pixels[i * size + j] = colour;
+        if (!half) pixels[j * size + i] = colour;
+      }
+    }
   }
 
   /** The number that this share of all numbers does not exceed. */
   quantile(share: number): number {
     const counts = new Uint32Array(MISSING + 1);
-    let all = 0;
-    for (const step of this.steps) {
-      if (step === MISSING) continue;
-      ++counts[step];
-      ++all;
-    }
-    let left = share * all;
-    for (let step = 0; step < MISSING; ++step) {
+    for (const step of this.steps) ++counts[step];
+    let left = share * (this.steps.length - counts[MISSING]);
+    for (let step = 0; step < STEPS; ++step) {
       left -= counts[step];
-      if (left <= 0) return this.least + (step / 65534) * (this.most - this.least);
+      if (left <= 0) return this.valueOf(step);
     }
     return this.most;
   }

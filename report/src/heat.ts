@@ -13,8 +13,8 @@ export interface HeatOptions {
   size: number;
   title: string;
   axis: string;
-  /** The colour of a cell, null for none. */
-  colour(row: number, column: number): Colour | null;
+  /** Fills the pixels of the cells, row by row; those left 0 stay clear. */
+  paint(pixels: Uint32Array): void;
   /** The text of a place between cells `at` and `at + 1` on an axis. */
   place(cell: number): number;
   point(row: number, column: number): void;
@@ -80,16 +80,7 @@ export class Heat {
     const context = canvas.getContext("2d");
     if (context === null) return;
     const image = context.createImageData(size, size);
-    for (let row = 0, at = 0; row < size; ++row) {
-      for (let column = 0; column < size; ++column, at += 4) {
-        const colour = this.options.colour(row, column);
-        if (colour === null) continue;
-        image.data[at] = colour[0];
-        image.data[at + 1] = colour[1];
-        image.data[at + 2] = colour[2];
-        image.data[at + 3] = 255;
-      }
-    }
+    this.options.paint(new Uint32Array(image.data.buffer));
     context.putImageData(image, 0, 0);
     this.picture.setAttribute("href", canvas.toDataURL());
     this.drawing.dataset.state = "painted";

@@ -1,5 +1,5 @@
 // Heat map: distances between all frames.
-import { type Colour, RAMP_NAMES, rampColours } from "./colours";
+import { RAMP_NAMES, rampColours, rampPixels } from "./colours";
 import { type HeatMap, Matrix } from "./data";
 import { chooser, html, shortNumber } from "./dom";
 import { Heat } from "./heat";
@@ -8,16 +8,12 @@ import { Panel, type Place } from "./panel";
 export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
   const panel = new Panel(place, section.title, section.note);
   const matrix = new Matrix(section.matrix), { block } = section;
-  let colours: Colour[] = rampColours("viridis");
-  const wide = matrix.most > matrix.least ? matrix.most - matrix.least : 1;
+  let shown = "viridis";
   const frames = (cell: number): string =>
     block === 1 ? String(cell) : `${cell * block} to ${Math.min(section.items, (cell + 1) * block) - 1}`;
   const heat = new Heat({
     size: matrix.size, title: section.title, axis: section.axis,
-    colour: (row, column) => {
-      const value = matrix.at(row, column);
-      return Number.isNaN(value) ? null : colours[Math.round((255 * (value - matrix.least)) / wide)];
-    },
+    paint: (pixels) => matrix.paint(pixels, rampPixels(shown), matrix.least, matrix.most, false),
     place: (cell) => cell * block,
     point: (row, column) => {
       panel.status.textContent = `${section.axis}s ${frames(row)} and ${frames(column)}: ` +
@@ -25,12 +21,12 @@ export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
     },
   });
   const repaint = (ramp: string): void => {
-    colours = rampColours(ramp);
+    shown = ramp;
     heat.paint();
-    heat.setScale(colours, matrix.least, matrix.most, section.unit);
+    heat.setScale(rampColours(ramp), matrix.least, matrix.most, section.unit);
   };
-  panel.controls.append(chooser("Colours", RAMP_NAMES, "viridis", repaint), heat.buttons);
-  repaint("viridis");
+  panel.controls.append(chooser("Colours", RAMP_NAMES, shown, repaint), heat.buttons);
+  repaint(shown);
   panel.body.append(heat.drawing);
   panel.status.textContent = `${section.items.toLocaleString("en")} ${section.axis}s.`;
   panel.addSaving(() => heat.drawing);

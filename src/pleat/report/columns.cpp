@@ -161,7 +161,10 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels, 
 /// Numbers by column, for the molecule's colours and a curve.
 Json column_values(const Table& columns) {
     Json values = Json::array();
-    for (const std::string& name : columns.columns) {
+    // The entropy first: what a page shows before anybody chooses.
+    std::vector<std::string> names = columns.columns;
+    std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name == "mi"; });
+    for (const std::string& name : names) {
         if (name == "column" || name == "letter" || name == "residue" || name == "number" || name == "low_entropy")
             continue;
         const std::vector<double> numbers = columns.numbers(name);
