@@ -32,7 +32,7 @@ class ContactMapPanel {
   private readonly selection: Selection;
   private layer = 0;
   private ramp = "grey";
-  private separation = 6;
+  private separation: number;
   private top: number;
   private ranked: Pair[] = [];
   private least = 0;
@@ -45,6 +45,7 @@ class ContactMapPanel {
     const { contacts } = map, size = map.places.length;
     contacts?.i.forEach((i, n) => this.distances.set(i * size + contacts.j[n], contacts.distance[n]));
     this.top = Math.min(size, (size * (size - 1)) / 2);
+    this.separation = Math.max(1, Math.min(6, size - 1));
     this.heat = new Heat({
       size, title: map.title, axis: "column",
       paint: (pixels) =>
@@ -80,11 +81,11 @@ class ContactMapPanel {
       slider("Best pairs", 0, most, this.top, (top) => {
         this.top = top;
         this.mark();
-      }).element,
+      }),
       slider("Separation", 1, Math.max(1, Math.min(48, size - 1)), this.separation, (separation) => {
         this.separation = separation;
         this.rank();
-      }).element,
+      }),
       chooser("Colours", RAMP_NAMES, this.ramp, (ramp) => {
         this.ramp = ramp;
         this.repaint();

@@ -2,7 +2,7 @@
 import { addReading, type Box, drawAxes } from "./axes";
 import { SET } from "./colours";
 import type { Bars, Histogram, Steps } from "./data";
-import { checkbox, html, shortNumber, svg } from "./dom";
+import { checkbox, html, shortNumber, slider, svg } from "./dom";
 import { Panel, type Place } from "./panel";
 import { makeScale, range, type Scale } from "./scale";
 
@@ -98,6 +98,9 @@ export function clusterColour(cluster: number): string {
   return cluster >= 0 && cluster < SET.length ? SET[cluster] : "#8a8a8a";
 }
 
+/** Clusters from this number on share a row until the reader asks for more. */
+const ROWS = 12;
+
 export function stepsPanel(section: Steps, place: Place): HTMLElement {
   const panel = new Panel(place, section.title, section.note);
   const starts: number[] = [];
@@ -110,23 +113,35 @@ export function stepsPanel(section: Steps, place: Place): HTMLElement {
     panel.body.append(html("p", {}, "There are no frames."));
     return panel.element;
   }
-  const drawing = canvas(section.title);
   const [least, most] = range(section.values);
-  const x = makeScale(0, frames, BOX.left, BOX.right);
-  const y = makeScale(least - 0.6, most + 0.6, BOX.top, BOX.bottom);
+  let drawing = canvas(section.title);
+  const redraw = (rows: number): void => {
+    drawing = drawSteps(section, starts, frames, least, Math.min(most, rows));
+    addReading(drawing, starts.length, (at) => lastBelow(starts, ((at - BOX.left) / (BOX.right - BOX.left)) * frames), (r) => {
+      const end = starts[r] + section.lengths[r] - 1;
+      panel.status.textContent = `${section.x.label} ${starts[r]} to ${end}: ${section.y.label} ${section.values[r]}`;
+    });
+    panel.body.replaceChildren(drawing);
+  };
+  if (most > ROWS)
+    panel.controls.append(slider("Rows, the last of all smaller clusters", 1, most, ROWS, redraw));
+  redraw(ROWS);
+  panel.addSaving(() => drawing);
+  return panel.element;
+}
+
+/** Clusters up to `last`, those beyond it in its row. */
+function drawSteps(section: Steps, starts: number[], frames: number, least: number, last: number): SVGSVGElement {
+  const drawing = canvas(section.title);
+  const x = makeScale(0, frames, BOX.left, BOX.right), y = makeScale(least - 0.6, last + 0.6, BOX.top, BOX.bottom);
   drawing.append(drawAxes(BOX, x, y, { x: section.x.label, y: section.y.label }, 52));
   const paths = new Map<string, string>(), high = Math.max(1.5, Math.min(10, 0.7 * (y.place(1) - y.place(0))));
   section.values.forEach((value, r) => {
-    const left = x.place(starts[r]), right = x.place(starts[r] + section.lengths[r]), colour = clusterColour(value);
-    paths.set(colour, (paths.get(colour) ?? "") + `M${left.toFixed(2)} ${(y.place(value) - high / 2).toFixed(2)}` +
-                      `h${Math.max(0.4, right - left).toFixed(2)}v${high.toFixed(2)}H${left.toFixed(2)}z`);
+    const left = x.place(starts[r]), wide = Math.max(0.4, x.place(starts[r] + section.lengths[r]) - left);
+    const top = y.place(Math.min(value, last)) - high / 2, colour = clusterColour(value);
+    paths.set(colour, (paths.get(colour) ?? "") + `M${left.toFixed(2)} ${top.toFixed(2)}` +
+                      `h${wide.toFixed(2)}v${high.toFixed(2)}h${(-wide).toFixed(2)}z`);
   });
   for (const [colour, path] of paths) drawing.append(svg("path", { d: path, fill: colour, stroke: "none" }));
-  addReading(drawing, starts.length, (at) => lastBelow(starts, x.value(at)), (r) => {
-    const end = starts[r] + section.lengths[r] - 1;
-    panel.status.textContent = `${section.x.label} ${starts[r]} to ${end}: ${section.y.label} ${section.values[r]}`;
-  });
-  panel.body.append(drawing);
-  panel.addSaving(() => drawing);
-  return panel.element;
+  return drawing;
 }

@@ -17,12 +17,12 @@ function numbers(values: (number | null)[]): number[] {
   return values.map((value) => value ?? NaN);
 }
 
-/** The parts of a line between values that the axis cannot show. */
+/** The parts of a line between values that the axis cannot show; a lone value is a dot. */
 function linePath(x: Scale, y: Scale, positions: number[], values: number[]): string {
   let path = "", open = false;
   values.forEach((value, k) => {
     const shown = Number.isFinite(value) && Number.isFinite(positions[k]) && !(y.log && value <= 0);
-    if (shown) path += `${open ? "L" : "M"}${x.place(positions[k]).toFixed(2)} ${y.place(value).toFixed(2)}`;
+    if (shown) path += `${open ? "L" : "M"}${x.place(positions[k]).toFixed(2)} ${y.place(value).toFixed(2)}${open ? "" : "h0"}`;
     open = shown;
   });
   return path;
@@ -62,7 +62,7 @@ function drawSeries(series: Series, style: string, x: Scale, y: Scale, positions
   if (style === "points") return drawPoints(x, y, positions, values, numbers(series.error ?? []), colour, bottom);
   if (style === "bars") return [drawBars(x, y, positions, values, colour, bottom)];
   return [svg("path", { d: linePath(x, y, positions, values), fill: "none", stroke: colour, "stroke-width": 2,
-                        "stroke-linejoin": "round" })];
+                        "stroke-linejoin": "round", "stroke-linecap": "round" })];
 }
 
 /** What the axis must show: the numbers, and 0 where bars stand on it. */

@@ -89,6 +89,8 @@ export interface Tree extends Titled {
   kind: "tree";
   x: Axis;
   newick: string;
+  /** Where the run cut it. */
+  cut?: number;
 }
 
 export interface TableData extends Titled {

@@ -42,29 +42,20 @@ export function chooser(
   return html("label", {}, label + " ", list);
 }
 
-export interface Slider {
-  element: HTMLLabelElement;
-  set(value: number, most?: number): void;
-}
-
 /** A labelled slider of whole numbers (or of `step`), with its value behind it. */
 export function slider(
   label: string, least: number, most: number, value: number, change: (value: number) => void, step = 1
-): Slider {
-  const shown = html("output", {}, shortNumber(value));
-  const input = html("input", { type: "range", min: least, max: most, step, input: () => {
+): HTMLLabelElement {
+  const shown = html("output"), show = () => {
     shown.textContent = shortNumber(Number(input.value));
+  };
+  const input = html("input", { type: "range", min: least, max: most, step, input: () => {
+    show();
     change(Number(input.value));
   } });
   input.value = String(value);
-  return {
-    element: html("label", { class: "slider" }, label + " ", input, shown),
-    set(next, limit) {
-      if (limit !== undefined) input.max = String(limit);
-      input.value = String(next);
-      shown.textContent = shortNumber(Number(input.value));
-    },
-  };
+  show();
+  return html("label", { class: "slider" }, label + " ", input, shown);
 }
 
 export function checkbox(label: string, checked: boolean, change: (checked: boolean) => void): HTMLLabelElement {

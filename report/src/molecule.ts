@@ -157,7 +157,7 @@ export function modelsPanel(data: Models, place: Place, colourOf: (model: number
       slider("Cluster", 0, data.models.length - 1, 0, (model) => {
         current = model;
         draw();
-      }).element,
+      }),
       checkbox("all at once", all, (checked) => {
         all = checked;
         draw();

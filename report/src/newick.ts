@@ -6,7 +6,7 @@ export interface Node {
   length: number;
   children: Node[];
   parent: Node | null;
-  /** Above the leaves, as the lengths say. */
+  /** The distance at which its children join: the way from leaf to leaf through it, both sides alike. */
   height: number;
   /** Place among the leaves, from 0; the middle of its children. */
   place: number;
@@ -73,7 +73,7 @@ export function layOut(root: Node): void {
     const node = nodes[at], { children } = node;
     if (children.length === 0) continue;
     node.leaves = children.reduce((sum, child) => sum + child.leaves, 0);
-    node.height = Math.max(...children.map((child) => child.height + child.length));
+    node.height = Math.max(...children.map((child) => child.height + 2 * child.length));
     node.place = (children[0].place + children[children.length - 1].place) / 2;
   }
 }

@@ -4,7 +4,7 @@ import { html } from "./dom";
 /** What a drawing's looks come from once it leaves the page's style sheet. */
 const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity",
               "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "image-rendering",
-              "paint-order", "stroke-linejoin", "display", "visibility"];
+              "paint-order", "stroke-linejoin", "stroke-linecap", "display", "visibility"];
 
 function copyLooks(from: Element, to: Element): void {
   const looks = getComputedStyle(from);

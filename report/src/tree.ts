@@ -21,7 +21,8 @@ function bracket(node: Node, x: Scale, y: Scale): string {
 
 /** The highest nodes below a cut, the largest first. */
 function clustersBelow(nodes: Node[], cut: number): Node[] {
-  return nodes.filter((node) => node.height <= cut && (node.parent === null || node.parent.height > cut))
+  const isBelow = (node: Node): boolean => node.children.length === 0 || node.height < cut;
+  return nodes.filter((node) => isBelow(node) && (node.parent === null || !isBelow(node.parent)))
     .sort((a, b) => b.leaves - a.leaves || a.place - b.place);
 }
 
@@ -67,9 +68,9 @@ export function treePanel(section: Tree, place: Place): HTMLElement {
     panel.status.textContent = `Cut at ${shortNumber(cut)}: ${clusters.length} clusters, the largest of ` +
       `${clusters.slice(0, 5).map((node) => node.leaves).join(", ")} leaves.`;
   };
-  const step = root.height / 200 || 1;
-  panel.controls.append(slider("Cut at", 0, Number(root.height.toPrecision(6)), root.height * 0.6, cutAt, step).element);
-  cutAt(root.height * 0.6);
+  const step = root.height / 1000 || 1, first = section.cut ?? root.height * 0.6;
+  panel.controls.append(slider("Cut at", 0, Number(root.height.toPrecision(6)), first, cutAt, step));
+  cutAt(first);
   addReading(drawing, leaves.length, (at) => Math.round(x.value(at)), (n) => {
     const cluster = clusterOf.get(leaves[n]);
     panel.status.textContent = `Leaf ${leaves[n].name}: cluster ${cluster} of ${clusters[cluster ?? 0]?.leaves} leaves`;

@@ -214,6 +214,21 @@ export const checks = [
     },
   },
   {
+    name: "a tree is cut below a distance, twice the height of its branches", needs: "frames",
+    async run({ page }) {
+      const data = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent));
+      const { newick } = data.runs[0].sections.find(({ kind }) => kind === "tree");
+      // A chain of merges: the first two leaves join at their branches' sum.
+      const [, left, right] = /\(0:([\d.]+),1:([\d.]+)\)/.exec(newick).map(Number);
+      assert.equal(left, right);
+      const input = panel(page, "Dendrogram").locator("input"), step = Number(await input.getAttribute("step"));
+      await setSlider(page, "Dendrogram", "Cut at", 2 * left - step);
+      assert.match(await status(page, "Dendrogram"), /: 30 clusters/);
+      await setSlider(page, "Dendrogram", "Cut at", 2 * left + 2 * step);
+      assert.match(await status(page, "Dendrogram"), /: 29 clusters, the largest of 2, /);
+    },
+  },
+  {
     name: "names of files stay texts", needs: "hostile",
     async run({ page }) {
       await showAll(page);
@@ -224,6 +239,20 @@ export const checks = [
       assert.ok((await page.getByText("\"><svg onload=alert(2)>", { exact: true }).count()) > 3);
       const svg = await download(page, () => panel(page, "Dendrogram").getByRole("button", { name: "as SVG" }).click());
       assert.ok(!svg.bytes.toString().includes("<script"));
+    },
+  },
+  {
+    name: "the least that files can hold is drawn", needs: "tiny",
+    async run({ page }) {
+      await showAll(page);
+      for (const title of ["RMSD of frames", "Cluster against time", "Fit to the curve", "Scores of pairs"]) {
+        await panel(page, title).locator("svg.drawing").focus();
+        await page.keyboard.press("ArrowRight");
+        assert.notEqual(await status(page, title), "", title);
+      }
+      assert.match(await status(page, "Scores of pairs"), /^A1 and C2: /);
+      assert.equal(await page.locator("[d*=NaN], [d*=Infinity], [x*=NaN], [y*=NaN], [height*=NaN], [width*=NaN]").count(), 0);
+      assert.match(await panel(page, "Guinier").innerText(), /no values to draw/);
     },
   },
   {

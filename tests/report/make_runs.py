@@ -96,11 +96,12 @@ def clusters_run(folder, frames=240):
                 [(f"{n * 0.25:g}", f"{(n + 1) * 0.25:g}" if n < 79 else "NA", count) for n, count in enumerate(bins)])
     (folder / "medoids.pdb").write_text("".join(
         f"MODEL     {n + 1:4d}\n" + "\n".join(helix(n)) + "\nENDMDL\n" for n in range(3)) + "END\n")
-    tree, height = "0:0.5", 0.5
+    tree, height = "0", 0.0  # leaves that join one after another, at twice the height of their branches
     for leaf in range(1, 30):
-        height += 0.05 + rng.random() * 0.2
-        tree = f"({tree},{leaf}:{height:.4f}):{0.1:.4f}"
-    (folder / "tree.nwk").write_text(tree.rsplit(":", 1)[0] + ";\n")
+        above = height + 0.25 + rng.random() * 0.1
+        tree = f"({tree}:{above - height:.6f},{leaf}:{above:.6f})"
+        height = above
+    (folder / "tree.nwk").write_text(tree + ";\n")
 
 
 def scattering_run(folder):
@@ -135,11 +136,29 @@ def hostile_run(folder):
     (folder / "</script <b>.tsv".replace("/", "_")).write_text("a\n1\n")
 
 
+def tiny_run(folder):
+    """The least that files can hold: three columns, one frame, one point, no rows, no numbers."""
+    columns_run(folder, 3)
+    (folder / "assignment.npy").write_bytes(npy([0], (1,), "i"))
+    (folder / "rmsd.npy").write_bytes(npy([2.0], (1,), "f"))
+    write_table(folder / "clusters.tsv", ["cluster", "size"], [(0, 1)])
+    write_table(folder / "histogram.tsv", ["from", "to", "pairs"], [(0, 1, 0), (1, "NA", 0)])
+    write_table(folder / "sweep.tsv", ["k", "clusters", "silhouette"], [(2, 1, "NA")])
+    (folder / "tree.nwk").write_text("(0:0,1:0);\n")
+    (folder / "medoids.pdb").write_text(helix(0)[0] + "\n")
+    write_table(folder / "fit.tsv", ["q", "intensity", "sigma", "model", "residual"], [(0.1, -1, 1, 1, -2)])
+    write_table(folder / "guinier.tsv", ["q2", "ln_intensity", "sigma", "ln_model", "used"], [])
+    write_table(folder / "profile.tsv", ["q", "intensity"], [(0, 5)])
+    write_table(folder / "pr.tsv", ["from", "to", "p"], [(0, 1, "NA")])
+    write_table(folder / "empty.tsv", ["a", "b"], [])
+
+
 def main():
     folder = Path(sys.argv[1])
     clusters_run(folder / "clusters")
     scattering_run(folder / "scattering")
     hostile_run(folder / "<img src=x onerror=alert(4)>")
+    tiny_run(folder / "tiny")
     columns_run(folder / "wide", 264)
     columns_run(folder / "large", 1000)
 

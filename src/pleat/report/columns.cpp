@@ -26,7 +26,7 @@ constexpr std::pair<const char*, const char*> kLayers[] = {
     {"apc", "MI - APC (bits)"},   {"mi", "MI (bits)"}, {"raw", "score (raw)"}};
 
 /// More columns than these: fewer layers, or the page grows beyond what a browser opens at once.
-constexpr Index kManyColumns = 600;
+constexpr Index kManyColumns = 600, kVeryManyColumns = 1200;
 
 struct PairFile {
     std::string array_file, list_file;
@@ -54,7 +54,7 @@ PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::
     const NpzReader reader(run.file(arrays));
     for (const std::int64_t place : reader.get("columns").as<std::int64_t>(reader.label("columns")))
         found.places.push_back(place + 1);
-    const std::size_t most = found.size() > kManyColumns ? 2 : 3;
+    const std::size_t most = found.size() > kVeryManyColumns ? 1 : found.size() > kManyColumns ? 2 : 3;
     for (const auto& [array, name] : kLayers)
         if (found.layers.size() < most && reader.has(array))
             found.layers.push_back({name, upper_of(reader.get(array), found.size(), reader.label(array))});

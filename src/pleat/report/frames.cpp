@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
@@ -87,6 +89,14 @@ std::string text_of(const std::filesystem::path& path) {
     return {bytes.begin(), bytes.end()};
 }
 
+/// A tree, cut where the run cut it if it names a height.
+void draw_tree(Drawing& drawing) {
+    drawing.add({{"kind", "tree"}, {"title", "Dendrogram"}, {"x", {{"label", "distance of joining (angstrom)"}}},
+                 {"newick", text_of(drawing.run.file("tree.nwk"))}});
+    const std::optional<double> cut = cell_number(drawing.run.parameter("cutoff"));
+    if (cut && *cut > 0 && std::isfinite(*cut)) drawing.sections.back()["cut"] = *cut;
+}
+
 /// The models of a PDB file, coordinate records alone, as long as the page has room.
 void draw_models(Drawing& drawing, const std::string& file) {
     const std::string text = text_of(drawing.run.file(file));
@@ -125,8 +135,7 @@ void draw_frames(Drawing& drawing) {
     if (drawing.take("medoids.cif"))
         drawing.notes.push_back(fmt::format("{}: medoids.cif is not drawn, only models in PDB format are", drawing.run.name()));
     if (drawing.take("tree.nwk"))
-        drawing.add({{"kind", "tree"}, {"title", "Dendrogram"}, {"x", {{"label", "height (angstrom)"}}},
-                     {"newick", text_of(drawing.run.file("tree.nwk"))}});
+        draw_tree(drawing);
     if (drawing.take("rmsd.npy")) draw_matrix(drawing, "rmsd.npy");
     if (drawing.take("histogram.tsv")) draw_histogram(drawing, "histogram.tsv");
 }

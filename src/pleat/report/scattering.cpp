@@ -44,16 +44,26 @@ void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
 
 /// Guinier's plot of a measured curve, the points that the law was fitted to apart from the others.
 void draw_guinier(Drawing& drawing, const Table& table) {
-    std::vector<double> used = table.numbers("ln_intensity"), others = used;
-    const std::vector<double> flags = table.has({"used"}) ? table.numbers("used") : std::vector<double>(used.size(), 1);
-    for (std::size_t k = 0; k < flags.size(); ++k)
+    // The law holds near q = 0: what lies far beyond its range would press it into a corner.
+    constexpr double kShownBeyond = 3;
+    std::vector<double> q2 = table.numbers("q2"), used = table.numbers("ln_intensity"), others = used;
+    std::vector<double> sigma = table.numbers("sigma"), model = table.numbers("ln_model");
+    std::vector<double> flags = table.has({"used"}) ? table.numbers("used") : std::vector<double>(used.size(), 1);
+    double last = 0;
+    for (std::size_t k = 0; k < flags.size(); ++k) {
+        if (flags[k] > 0) last = std::max(last, q2[k]);
         (flags[k] > 0 ? others : used)[k] = std::numeric_limits<double>::quiet_NaN();
-    const std::vector<double> sigma = table.numbers("sigma");
+    }
+    if (last > 0) {
+        const auto shown = static_cast<std::size_t>(
+            std::find_if(q2.begin(), q2.end(), [&](double x) { return x > kShownBeyond * last; }) - q2.begin());
+        for (std::vector<double>* values : {&q2, &used, &others, &sigma, &model, &flags}) values->resize(shown);
+    }
     std::vector<Json> series = {points("measured, in Guinier's range", used, sigma)};
     if (std::any_of(flags.begin(), flags.end(), [](double flag) { return flag <= 0; }))
         series.push_back(points("measured, beyond it", others, sigma));
-    series.push_back(line("model", table.numbers("ln_model")));
-    drawing.add(curve("Guinier", axis("q^2 (1/angstrom^2)"), axis("ln I"), table.numbers("q2"), series));
+    series.push_back(line("model", model));
+    drawing.add(curve("Guinier", axis("q^2 (1/angstrom^2)"), axis("ln I"), q2, series));
 }
 
 /// Guinier's and Kratky's view of a computed profile.
