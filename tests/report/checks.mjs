@@ -250,7 +250,7 @@ export const checks = [
         await page.keyboard.press("ArrowRight");
         assert.notEqual(await status(page, title), "", title);
       }
-      assert.match(await status(page, "Scores of pairs"), /^A1 and C2: /);
+      assert.match(await status(page, "Scores of pairs"), /^1 and 2: score/);
       assert.equal(await page.locator("[d*=NaN], [d*=Infinity], [x*=NaN], [y*=NaN], [height*=NaN], [width*=NaN]").count(), 0);
       assert.match(await panel(page, "Guinier").innerText(), /no values to draw/);
     },
@@ -268,25 +268,18 @@ export const checks = [
       assert.match(await status(page, "Structure"), /^Picked: /);
     },
   },
-  {
-    name: "264 columns: below 2 MB and soon ready", needs: "wide",
-    async run({ page, bytes, seconds }) {
+  // Processor time does not depend on what else the machine does.
+  ...[["264", "wide", 2e6], ["1000", "large", 4e6]].map(([columns, needs, most]) => ({
+    name: `${columns} columns: below ${most / 1e6} MB, painted within 2 s`, needs,
+    async run({ page, bytes, processor }) {
       await page.waitForFunction(() => document.querySelector(".heat").dataset.state === "painted");
-      console.log(`        ${(bytes / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s`);
-      assert.ok(bytes < 2e6);
-      assert.ok(seconds < 6);
+      const seconds = await processor(), wall = await page.evaluate(() => performance.now() / 1000);
+      console.log(`        ${(bytes / 1e6).toFixed(2)} MB, painted after ${seconds.toFixed(2)} s of processor, ` +
+                  `${wall.toFixed(2)} s by the clock`);
+      assert.ok(bytes < most);
+      assert.ok(seconds < 2);
     },
-  },
-  {
-    name: "1000 columns: below 4 MB and soon painted", needs: "large",
-    async run({ page, bytes, seconds }) {
-      await page.waitForFunction(() => document.querySelector(".heat").dataset.state === "painted");
-      const painted = await page.evaluate(() => performance.now() / 1000);
-      console.log(`        ${(bytes / 1e6).toFixed(2)} MB, ready after ${seconds.toFixed(2)} s, painted after ${painted.toFixed(2)} s`);
-      assert.ok(bytes < 4e6);
-      assert.ok(painted < 6);
-    },
-  },
+  })),
   ...["light", "dark"].map((colorScheme) => ({
     name: `no serious fault of accessibility, ${colorScheme}`, needs: "all", options: { colorScheme },
     async run({ page, faults }) {
