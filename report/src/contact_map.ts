@@ -108,8 +108,8 @@ class ContactMapPanel {
 
   /** Whether a pair is a contact: null where its distance is not known. */
   private isContact([i, j]: Pair): boolean | null {
-    const { contacts, chain } = this.map;
-    if (contacts === null || chain === null || chain[i] < 0 || chain[j] < 0) return null;
+    const { contacts, places, placed } = this.map;
+    if (contacts === null || !placed[i] || !placed[j] || places[j] - places[i] < contacts.separation) return null;
     return this.distances.has(i * this.map.places.length + j);
   }
 

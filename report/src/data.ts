@@ -25,9 +25,10 @@ export interface ContactMap extends Titled {
   places: number[];
   letters: string[];
   residues: string[];
-  /** Index into the molecule's residues for each column, -1 where it has none; null without structure. */
-  chain: number[] | null;
-  contacts: { cutoff: number; i: number[]; j: number[]; distance: number[] } | null;
+  /** Whether a column has a residue in the structure. */
+  placed: boolean[];
+  /** All pairs in contact whose places differ by at least `separation`. */
+  contacts: { cutoff: number; separation: number; i: number[]; j: number[]; distance: number[] } | null;
   layers: { name: string; matrix: Packed }[];
 }
 

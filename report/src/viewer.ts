@@ -1,6 +1,6 @@
 // Viewer: a 3Dmol view that starts when it comes into sight, follows the theme and takes keys.
 import { createViewer, type GLViewer } from "3dmol/build/3Dmol.es6-min.js";
-import { html } from "./dom";
+import { button, html } from "./dom";
 import { download } from "./save";
 import type { Panel } from "./panel";
 
@@ -10,6 +10,10 @@ function hasWebGl(): boolean {
   const canvas = document.createElement("canvas");
   return (webGl ??= (canvas.getContext("webgl2") ?? canvas.getContext("webgl")) !== null);
 }
+
+/** Browsers give up the oldest views of many: those beyond this number start when asked. */
+const MOST = 8;
+let started = 0;
 
 /** Waiting work, one piece at a time, while nobody waits for the page. */
 const waiting: (() => void)[] = [];
@@ -50,7 +54,16 @@ export function stage(panel: Panel, name: string, begin: (viewer: GLViewer) => v
   const place = html("div", { class: "molecule", tabindex: 0, role: "application",
                               "aria-label": `${name}. Arrow keys turn, plus and minus zoom, 0 shows all.` });
   panel.body.append(place);
-  const start = (): void => {
+  const start = (isAsked = false): void => {
+    if (started >= MOST && !isAsked) {
+      const ask = button("Draw the molecule", () => {
+        ask.remove();
+        start(true);
+      });
+      place.append(ask);
+      return;
+    }
+    ++started;
     if (!hasWebGl()) {
       place.replaceWith(html("p", { class: "note no-webgl" },
         "This browser offers no WebGL, so the molecule is not drawn. Everything else on the page works."));
@@ -71,7 +84,7 @@ export function stage(panel: Panel, name: string, begin: (viewer: GLViewer) => v
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     watch.disconnect();
-    whenIdle(start);
+    whenIdle(() => start());
   }, { rootMargin: "100px" });
   watch.observe(place);
 }

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
+#include <span>
 
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
@@ -85,6 +88,7 @@ private:
 struct Labelled {
     std::vector<ColumnLabel> labels;
     Table pairs;
+    Json contacts;  ///< as true_contacts(), by the list's own distances; null where it has none of all pairs
 };
 
 void label_by_columns(const Table& columns, LabelReader& labels) {
@@ -96,6 +100,48 @@ void label_by_columns(const Table& columns, LabelReader& labels) {
         labels.add(cell(row, "column"), cell(row, "letter"), cell(row, "residue"), cell(row, "number"));
 }
 
+double cutoff_of(const RunFolder& run, const ContactDefinition& usual) {
+    const std::optional<double> given = cell_number(run.parameter("cutoff"));
+    return given && std::isfinite(*given) ? *given : usual.cutoff;
+}
+
+/// Contacts among the pairs of a list, where that has a distance for every pair of columns that are far
+/// enough apart.
+class ListedContacts {
+public:
+    ListedContacts(const RunFolder& run, const PairFile& pairs, const Table& head)
+        : at_i_(head.find("i")), at_j_(head.find("j")), at_distance_(head.find("distance")),
+          cutoff_(cutoff_of(run, ContactDefinition())) {
+        separation_ = static_cast<Index>(cell_number(run.parameter("min-separation")).value_or(0));
+        for (Index n = 0; n < pairs.size(); ++n) column_of_.emplace(std::to_string(pairs.places[n]), n);
+        for (Index i = 0; i < pairs.size(); ++i)
+            for (Index j = i + 1; j < pairs.size(); ++j) all_ += pairs.places[j] - pairs.places[i] >= separation_;
+    }
+    void add(std::span<const std::string_view> cells) {
+        if (!at_distance_ || separation_ == 0) return;
+        const double distance = cell_number(cells[*at_distance_]).value_or(NAN);
+        ++listed_;
+        known_ += !std::isnan(distance);
+        const auto i = column_of_.find(cells[*at_i_]), j = column_of_.find(cells[*at_j_]);
+        if (!(distance < cutoff_) || i == column_of_.end() || j == column_of_.end()) return;
+        for (const auto& [name, value] : {std::pair("i", Json(i->second)), {"j", Json(j->second)}, {"distance", Json(distance)}})
+            found_[name].push_back(value);
+    }
+    Json result() const {
+        if (known_ == 0 || listed_ != all_) return nullptr;
+        Json contacts = {{"cutoff", cutoff_}, {"separation", separation_}};
+        contacts.update(found_);
+        return contacts;
+    }
+
+private:
+    std::optional<std::size_t> at_i_, at_j_, at_distance_;
+    double cutoff_;
+    Index separation_ = 0, all_ = 0, listed_ = 0, known_ = 0;
+    std::map<std::string, Index, std::less<>> column_of_;
+    Json found_ = {{"i", Json::array()}, {"j", Json::array()}, {"distance", Json::array()}};
+};
+
 Labelled read_labels(Drawing& drawing, const PairFile& pairs, const std::optional<Table>& columns) {
     Labelled found;
     for (const Index place : pairs.places) found.labels.push_back({.place = place, .letter = {}, .residue = {}, .number = {}});
@@ -106,8 +152,10 @@ Labelled read_labels(Drawing& drawing, const PairFile& pairs, const std::optiona
     const Table head = read_table(path, 0);
     if (!head.has({"i", "j", "letter_i", "letter_j"}))
         throw InputError(path.string(), 1, "expected the columns i, j, letter_i and letter_j, found others");
+    ListedContacts contacts(drawing.run, pairs, head);
     const bool residues = head.has({"residue_i", "number_i", "residue_j", "number_j"});
     found.pairs = read_table(path, drawing.limits.rows, [&](Index, std::span<const std::string_view> cells) {
+        contacts.add(cells);
         for (const char* side : {"i", "j"}) {
             const std::string suffix = fmt::format("_{}", side);
             const auto text = [&](const std::string& name) { return cells[*head.find(name)]; };
@@ -115,15 +163,12 @@ Labelled read_labels(Drawing& drawing, const PairFile& pairs, const std::optiona
                        residues ? text("number" + suffix) : "");
         }
     });
+    found.contacts = contacts.result();
     return found;
 }
 
-double cutoff_of(const RunFolder& run, const ContactDefinition& usual) {
-    const std::optional<double> given = cell_number(run.parameter("cutoff"));
-    return given && std::isfinite(*given) ? *given : usual.cutoff;
-}
-
-/// {"cutoff", "atoms", "i", "j", "distance"}: pairs of columns in contact in the structure.
+/// {"cutoff", "separation", "i", "j", "distance"}: pairs of columns in contact in the structure; of those
+/// nearer along the chain than `separation` nothing is known.
 Json true_contacts(const RunFolder& run, const KnownChain& known) {
     ContactDefinition definition = ContactDefinition::standard(known.chain.kind);
     if (const std::string atoms = run.parameter("contact"); !atoms.empty())
@@ -131,7 +176,7 @@ Json true_contacts(const RunFolder& run, const KnownChain& known) {
                                               known.chain.kind);
     definition.cutoff = cutoff_of(run, definition);
     const Array<double, 2> distances = column_distances(known.chain, known.residues, definition.atoms);
-    Json contacts = {{"cutoff", definition.cutoff}, {"i", Json::array()}, {"j", Json::array()}, {"distance", Json::array()}};
+    Json contacts = {{"cutoff", definition.cutoff}, {"separation", 1}, {"i", Json::array()}, {"j", Json::array()}, {"distance", Json::array()}};
     for (Index i = 0; i < distances.extent(0); ++i)
         for (Index j = i + 1; j < distances.extent(1); ++j) {
             if (!(distances(i, j) < definition.cutoff)) continue;
@@ -147,14 +192,16 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels, 
     Json layers = Json::array();
     for (const Layer& layer : pairs.layers)
         layers.push_back({{"name", layer.name}, {"matrix", pack_symmetric(layer.upper, pairs.size(), false)}});
-    Json letters = Json::array(), numbers = Json::array();
-    for (const ColumnLabel& label : labels) {
+    Json letters = Json::array(), numbers = Json::array(), placed = Json::array();
+    for (std::size_t n = 0; n < labels.size(); ++n) {
+        const ColumnLabel& label = labels[n];
         letters.push_back(label.letter);
         numbers.push_back(label.number.empty() ? "" : label.residue + " " + label.number);
+        placed.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
     }
     return {{"kind", "contact_map"}, {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
             {"places", pairs.places}, {"letters", letters}, {"residues", numbers},
-            {"chain", known != nullptr ? Json(known->residues) : Json()}, {"contacts", contacts},
+            {"placed", placed}, {"contacts", contacts},
             {"layers", layers}};
 }
 
@@ -193,7 +240,7 @@ void draw_pairs(Drawing& drawing, const PairFile& pairs) {
     const Labelled labelled = read_labels(drawing, pairs, columns);
     const std::optional<KnownChain> known =
         find_known_chain(drawing.run, labelled.labels, drawing.structure, drawing.notes);
-    const Json contacts = known ? true_contacts(drawing.run, *known) : Json();
+    const Json contacts = known ? true_contacts(drawing.run, *known) : labelled.contacts;
     const Json values = columns ? column_values(*columns) : Json::array();
     drawing.add(map_section(pairs, labelled.labels, contacts, known ? &*known : nullptr));
     if (known) drawing.add(molecule_section(*known, values));

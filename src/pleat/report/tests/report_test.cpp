@@ -88,7 +88,8 @@ TEST(Report, FindsTheStructureOfARunAgain) {
     const Json drawn = drawn_run(run.path());
     EXPECT_TRUE(drawn["notes"].empty());
     const Json map = section(drawn, "Contact map");
-    for (Index column = 0; column < size; ++column) EXPECT_EQ(map["chain"][column], column);
+    EXPECT_EQ(map["placed"], Json(std::vector<bool>(size, true)));
+    EXPECT_EQ(section(drawn, "Structure 1ql9_A.pdb.gz, chain A")["columns"][size - 1], size - 1);
     // Against distances measured here: CB, or CA of glycine, below 8 angstrom.
     std::set<std::pair<Index, Index>> expected, found;
     for (Index i = 0; i < size; ++i)
@@ -120,6 +121,22 @@ TEST(Report, LeavesAStructureThatChangedOut) {
     parameters.structure = PLEAT_DATA "/1a8o.pdb.gz";
     const std::string refused = error_text<InputError>([&] { draw({run.path()}, parameters); });
     EXPECT_NE(refused.find("expected residues of the run"), std::string::npos);
+}
+
+// Without the structure, a list of all pairs tells contacts; one that leaves pairs out does not.
+TEST(Report, TakesContactsOfACompleteList) {
+    const Json parameters = {{"parameters", {{"min-separation", 3}, {"cutoff", 7.5}}}};
+    const std::string head = "i\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\tcorrected\n";
+    const std::string near = "1\t5\tA\tC\tALA\t7\tNA\tNA\tNA\t3\n", far = "1\t7\tA\tD\tALA\t7\tASP\t9\t7.4\t2\n",
+                      farther = "3\t7\tC\tD\tCYS\t8\tASP\t9\t7.6\t2\n";
+    SmallRun complete(parameters), partial(parameters);
+    for (SmallRun* run : {&complete, &partial}) add_scores(*run, 4);  // places 1, 3, 5, 7
+    complete.add("contacts.tsv", head + near + far + farther);
+    partial.add("contacts.tsv", head + far + farther);
+    const Json map = section(drawn_run(complete.path()), "Contact map");
+    EXPECT_EQ(map["contacts"], Json::parse(R"({"cutoff": 7.5, "separation": 3, "i": [0], "j": [3], "distance": [7.4]})"));
+    EXPECT_EQ(map["placed"], Json({true, true, false, true}));
+    EXPECT_TRUE(section(drawn_run(partial.path()), "Scores of pairs")["contacts"].is_null());
 }
 
 TEST(PdbText, IsReadBackAsTheSameResidues) {
@@ -164,7 +181,7 @@ TEST(Report, TellsTablesOfScatteringByTheirColumns) {
     SmallRun run;
     run.add("fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n0.2\t4\t1\t4\t0\n");
     run.add("minimal_fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n");
-    run.add("guinier.tsv", "q2\tln_intensity\tsigma\tln_model\tused\n0.01\t2\t0.1\t2\t1\n0.04\t1\t0.1\t1\t0\n");
+    run.add("guinier.tsv", "q2\tln_intensity\tsigma\tln_model\tused\n0.01\t2\t0.1\t2\t1\n0.02\t1\t0.1\t1\t0\n0.04\t0\t0.1\t0\t0\n");
     run.add("profile.tsv", "q\tintensity\n0\t10\n0.1\t8\n0.2\t1\n");
     run.add("pr.tsv", "from\tto\tp\n0\t2\t5\n2\t4\t1\n");
     const Json drawn = drawn_run(run.path());
@@ -174,6 +191,7 @@ TEST(Report, TellsTablesOfScatteringByTheirColumns) {
     EXPECT_EQ(fit["series"][0]["error"], Json({1.0, 1.0}));
     EXPECT_FALSE(section(drawn, "Fit of the minimal ensemble").is_null());
     const Json guinier = section(drawn, "Guinier");
+    EXPECT_EQ(guinier["positions"], Json({0.01, 0.02}));  // up to three times the range
     ASSERT_EQ(guinier["series"].size(), 3U);
     EXPECT_EQ(guinier["series"][0]["values"], Json({2.0, nullptr}));
     EXPECT_EQ(guinier["series"][1]["values"], Json({nullptr, 1.0}));
