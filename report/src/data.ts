@@ -1,9 +1,11 @@
 // Data: what pleat report writes into the page, and numbers unpacked from it.
 
-/** A symmetric matrix as src/pleat/report/packed.h describes it. */
+/** A matrix as src/pleat/report/packed.h describes it: symmetric by its size, or with rows and columns. */
 export interface Packed {
-  size: number;
-  diagonal: boolean;
+  size?: number;
+  diagonal?: boolean;
+  rows?: number;
+  columns?: number;
   least: number;
   most: number;
   data: string;
@@ -38,6 +40,9 @@ export interface HeatMap extends Titled {
   axis: string;
   block: number;
   items: number;
+  /** Where one set stands against another: along the columns. */
+  other_axis?: string;
+  other_items?: number;
   matrix: Packed;
 }
 
@@ -113,6 +118,8 @@ export interface Molecule extends Titled {
 
 export interface Models extends Titled {
   kind: "models";
+  /** What each is one of: "cluster", "frame". */
+  item: string;
   models: string[];
 }
 
@@ -144,19 +151,24 @@ function unpack(data: string): Uint16Array {
   return new Uint16Array(bytes.buffer);
 }
 
-/** A symmetric matrix of 16-bit steps. */
+/** A matrix of 16-bit steps. */
 export class Matrix {
+  /** Along the longer side. */
   readonly size: number;
   readonly least: number;
   readonly most: number;
   private readonly steps: Uint16Array;
   private readonly diagonal: boolean;
+  /** Of a matrix that is not symmetric. */
+  private readonly sides: { rows: number; columns: number } | null = null;
 
   constructor(packed: Packed) {
-    this.size = packed.size;
+    if (packed.rows !== undefined && packed.columns !== undefined)
+      this.sides = { rows: packed.rows, columns: packed.columns };
+    this.size = packed.size ?? Math.max(packed.rows ?? 0, packed.columns ?? 0);
     this.least = packed.least;
     this.most = packed.most;
-    this.diagonal = packed.diagonal;
+    this.diagonal = packed.diagonal ?? false;
     this.steps = unpack(packed.data);
   }
 
@@ -170,13 +182,17 @@ export class Matrix {
     return this.diagonal ? i * n - (i * (i - 1)) / 2 - i : i * (n - 1) - (i * (i - 1)) / 2 - i - 1;
   }
 
-  /** The number of a pair in any order; NaN where there is none. */
+  /** The number of row i and column j, which of a symmetric matrix is that of any order; NaN where there is none. */
   at(i: number, j: number): number {
+    if (this.sides !== null) {
+      const { rows, columns } = this.sides;
+      return i < rows && j < columns ? this.valueOf(this.steps[i * columns + j]) : NaN;
+    }
     if (i === j && !this.diagonal) return NaN;
     return this.valueOf(this.steps[i < j ? this.start(i) + j : this.start(j) + i]);
   }
 
-  /** The pairs i < j of at least `least`, row by row. */
+  /** Of a symmetric matrix the pairs i < j of at least `least`, row by row. */
   pairsFrom(least: number): { i: number; j: number; value: number }[] {
     const found: { i: number; j: number; value: number }[] = [];
     for (let i = 0; i < this.size; ++i) {
@@ -199,6 +215,12 @@ export class Matrix {
     for (let step = 0; step <= STEPS; ++step) {
       const share = most > least ? (this.valueOf(step) - least) / (most - least) : 0.5;
       table[step] = colours[Math.max(0, Math.min(255, Math.round(255 * share)))];
+    }
+    if (this.sides !== null) {
+      const { rows, columns } = this.sides;
+      for (let i = 0; i < rows; ++i)
+        for (let j = 0; j < columns; ++j) pixels[i * size + j] = table[this.steps[i * columns + j]];
+      return;
     }
     for (let i = 0; i < size; ++i) {
       const start = this.start(i);

@@ -13,6 +13,8 @@ export interface HeatOptions {
   size: number;
   title: string;
   axis: string;
+  /** The name of the columns where it is another. */
+  columnAxis?: string;
   /** Fills the pixels of the cells, row by row; those left 0 stay clear. */
   paint(pixels: Uint32Array): void;
   /** The text of a place between cells `at` and `at + 1` on an axis. */
@@ -121,7 +123,7 @@ export class Heat {
     const scale = (start: number, from: number, to: number) =>
       makeScale(first + start * each, first + (start + size) * each, from, to);
     const axes = drawAxes(BOX, scale(x, BOX.left, BOX.right), scale(y, BOX.top, BOX.bottom),
-                          { x: this.options.axis, y: this.options.axis }, 44);
+                          { x: this.options.columnAxis ?? this.options.axis, y: this.options.axis }, 44);
     this.axes.replaceWith(axes);
     this.axes = axes;
   }

@@ -150,11 +150,11 @@ export function modelsPanel(data: Models, place: Place, colourOf: (model: number
       if (all || n === current) viewer?.addModel(text, "pdb").setStyle({}, modelStyle(text, colourOf(n)));
     });
     viewer.render();
-    panel.status.textContent = all ? `All ${data.models.length} medoids.` : `Medoid of cluster ${current}.`;
+    panel.status.textContent = all ? `All ${data.models.length}.` : `Model of ${data.item} ${current}.`;
   };
   if (data.models.length > 1)
     panel.controls.append(
-      slider("Cluster", 0, data.models.length - 1, 0, (model) => {
+      slider(data.item[0].toUpperCase() + data.item.slice(1), 0, data.models.length - 1, 0, (model) => {
         current = model;
         draw();
       }),

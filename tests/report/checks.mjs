@@ -146,7 +146,20 @@ export const checks = [
       const [x, y, size] = (await panel(page, title).locator("svg.heat > svg").getAttribute("viewBox")).split(" ").map(Number);
       assert.ok(Math.abs(x - 60.5) < 1 && Math.abs(y - 60.5) < 1 && Math.abs(size - 59) < 2, `${x} ${y} ${size}`);
       await page.mouse.move(...(await cell(page, title, 70, 80)));
-      assert.match(await status(page, title), /^frames 70 and 80: [\d.]+ angstrom$/);
+      assert.match(await status(page, title), /^frame 70, frame 80: [\d.]+ angstrom$/);
+    },
+  },
+  {
+    name: "one set stands against another", needs: "sets",
+    async run({ page }) {
+      await showAll(page);
+      await page.mouse.move(...(await cell(page, "TM-score of frames", 3, 7)));
+      assert.match(await status(page, "TM-score of frames"), /^frame 3, other frame 7: 0\.47/);  // (67 % 50) / 100 + 0.3
+      const before = await status(page, "TM-score of frames");
+      await page.mouse.move(...(await cell(page, "TM-score of frames", 3, 30)));  // there are 20 of them
+      assert.equal(await status(page, "TM-score of frames"), before);
+      for (const title of ["TM-score from the reference", "RMSF of residues", "Histogram of TM-score", "Superposed frames"])
+        assert.equal(await panel(page, title).count(), 1, title);
     },
   },
   {
@@ -260,7 +273,7 @@ export const checks = [
     async run({ page }) {
       await page.waitForFunction(() => {
         scrollBy(0, 300);
-        return document.querySelectorAll(".no-webgl").length === 2;
+        return document.querySelectorAll(".no-webgl").length === 3;
       });
       assert.match(await page.locator(".no-webgl").first().innerText(), /no WebGL/);
       await page.evaluate(() => scrollTo(0, 0));

@@ -104,6 +104,19 @@ def clusters_run(folder, frames=240):
     (folder / "tree.nwk").write_text(tree + ";\n")
 
 
+def sets_run(folder):
+    """One set of frames against another, distances from one structure, and fluctuations."""
+    manifest(folder, "rmsd", parameters={"metric": "tm"})
+    (folder / "tm.npy").write_bytes(npy([(n % 50) / 100 + 0.3 for n in range(50 * 20)], (50, 20), "f"))
+    write_table(folder / "histogram.tsv", ["from", "to", "pairs"], [(0.1 * n, 0.1 * (n + 1), 10 * n) for n in range(8)])
+    write_table(folder / "reference.tsv", ["frame", "tm", "file", "file_frame"],
+                [(n, f"{0.5 + 0.3 * math.sin(n / 9):.6g}", "a.pdb", n + 1) for n in range(50)])
+    write_table(folder / "rmsf_residues.tsv", ["chain", "residue", "residue_name", "atoms", "rmsf", "distance"],
+                [("A", n + 1, "ALA", 1, f"{1 + abs(n - 10) / 10:.6g}", "NA") for n in range(20)])
+    (folder / "superposed.pdb").write_text("".join(
+        f"MODEL     {n + 1:4d}\n" + "\n".join(helix(n / 5)) + "\nENDMDL\n" for n in range(4)) + "END\n")
+
+
 def scattering_run(folder):
     rng = random.Random(7)
     manifest(folder, "saxs")
@@ -156,6 +169,7 @@ def tiny_run(folder):
 def main():
     folder = Path(sys.argv[1])
     clusters_run(folder / "clusters")
+    sets_run(folder / "sets")
     scattering_run(folder / "scattering")
     hostile_run(folder / "<img src=x onerror=alert(4)>")
     tiny_run(folder / "tiny")

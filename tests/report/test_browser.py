@@ -12,8 +12,8 @@ PROGRAM = os.environ.get("PLEAT_PROGRAM", "pleat")
 SKIPPED = 77
 # Name of a page, and the runs on it.
 PAGES = {"columns": ["columns"], "frames": ["clusters"], "scattering": ["scattering"],
-         "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"],
-         "all": ["columns", "clusters", "scattering"]}
+         "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"], "sets": ["sets"],
+         "all": ["columns", "clusters", "sets", "scattering"]}
 
 
 def missing():

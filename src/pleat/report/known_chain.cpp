@@ -22,20 +22,23 @@ std::vector<Index> lay_over(const Chain& chain, const std::vector<ColumnLabel>& 
         by_id.emplace(chain.residues[i].name + ' ' + chain.residues[i].id(), static_cast<Index>(i));
     std::vector<Index> residues;
     for (const ColumnLabel& label : labels) {
-        const auto found = label.number.empty() ? by_id.end() : by_id.find(label.residue + ' ' + label.number);
+        const auto found =
+            label.number.empty() ? by_id.end() : by_id.find(label.residue + ' ' + label.number);
         residues.push_back(found == by_id.end() ? -1 : found->second);
     }
     return residues;
 }
 
-std::optional<KnownChain> best_chain(const StructureChoice& choice, const std::vector<ColumnLabel>& labels) {
+std::optional<KnownChain> best_chain(const StructureChoice& choice,
+                                     const std::vector<ColumnLabel>& labels) {
     const Structure structure = read_structure(choice.file);
     KnownChain best{.chain = {}, .residues = {}, .file = choice.file.filename().string()};
     Index most = 0;
     for (const Chain& chain : structure.chains) {
         if (!choice.chain.empty() && chain.name != choice.chain) continue;
         std::vector<Index> residues = lay_over(chain, labels);
-        const Index fitting = std::count_if(residues.begin(), residues.end(), [](Index r) { return r >= 0; });
+        const Index fitting =
+            std::count_if(residues.begin(), residues.end(), [](Index r) { return r >= 0; });
         if (fitting <= most) continue;
         most = fitting;
         best.chain = chain;
@@ -54,7 +57,8 @@ bool unchanged(const RunFolder& run, const std::string& file) {
 }
 
 bool is_backbone(const Atom& atom) {
-    constexpr std::array kNames = {"N", "CA", "C", "O", "CB", "P", "O5'", "C5'", "C4'", "C3'", "O3'", "C1'"};
+    constexpr std::array kNames = {"N",   "CA",  "C",   "O",   "CB",  "P",
+                                   "O5'", "C5'", "C4'", "C3'", "O3'", "C1'"};
     return std::find(kNames.begin(), kNames.end(), atom.name) != kNames.end();
 }
 
@@ -78,17 +82,22 @@ std::array<double, 3> shift_of(const Chain& chain) {
 
 }  // namespace
 
-std::optional<KnownChain> find_known_chain(const RunFolder& run, const std::vector<ColumnLabel>& labels,
-                                           const std::string& choice, std::vector<std::string>& notes) {
+std::optional<KnownChain> find_known_chain(const RunFolder& run,
+                                           const std::vector<ColumnLabel>& labels,
+                                           const std::string& choice,
+                                           std::vector<std::string>& notes) {
     if (!choice.empty()) {
         std::optional<KnownChain> chain = best_chain(parse_structure_choice(choice), labels);
         if (chain) return chain;
-        const bool any = std::any_of(labels.begin(), labels.end(), [](const auto& l) { return !l.number.empty(); });
+        const bool any = std::any_of(labels.begin(), labels.end(),
+                                     [](const auto& l) { return !l.number.empty(); });
         if (!any) {
-            notes.push_back(fmt::format("{}: its tables name no residues, so no structure is shown", run.name()));
+            notes.push_back(fmt::format("{}: its tables name no residues, so no structure is shown",
+                                        run.name()));
             return std::nullopt;
         }
-        throw InputError(choice, 0, fmt::format("expected residues of the run {}, found none", run.name()));
+        throw InputError(choice, 0,
+                         fmt::format("expected residues of the run {}, found none", run.name()));
     }
     const std::string own = run.parameter("structure");
     if (own.empty()) return std::nullopt;
@@ -98,8 +107,9 @@ std::optional<KnownChain> find_known_chain(const RunFolder& run, const std::vect
     } catch (const Error&) {
         // Gone or unreadable: told below, as a file that changed.
     }
-    notes.push_back(fmt::format("{}: its structure {} is not there or has changed; --structure names another place",
-                                run.name(), own));
+    notes.push_back(fmt::format(
+        "{}: its structure {} is not there or has changed; --structure names another place",
+        run.name(), own));
     return std::nullopt;
 }
 
@@ -112,13 +122,16 @@ std::string pdb_text(const Chain& chain) {
     for (std::size_t r = 0; r < chain.residues.size(); ++r) {
         const Residue& residue = chain.residues[r];
         for (const Atom& atom : residue.atoms) {
-            if (atom.element == "H" || atom.element == "D" || (!all && !is_backbone(atom))) continue;
+            if (atom.element == "H" || atom.element == "D" || (!all && !is_backbone(atom)))
+                continue;
             serial = serial % 99999 + 1;
-            const std::string name =
-                (atom.element.size() == 1 && atom.name.size() < 4 ? " " : "") + atom.name.substr(0, 4);
-            text += fmt::format("ATOM  {:5} {:<4} {:>3.3} A{:4}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00          {:>2.2}\n",
-                                serial, name, residue.name, (r + 1) % 10000, atom.x + shift[0],
-                                atom.y + shift[1], atom.z + shift[2], atom.element);
+            const std::string name = (atom.element.size() == 1 && atom.name.size() < 4 ? " " : "") +
+                                     atom.name.substr(0, 4);
+            text += fmt::format(
+                "ATOM  {:5} {:<4} {:>3.3} A{:4}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00          "
+                "{:>2.2}\n",
+                serial, name, residue.name, (r + 1) % 10000, atom.x + shift[0], atom.y + shift[1],
+                atom.z + shift[2], atom.element);
         }
     }
     return text + "END\n";

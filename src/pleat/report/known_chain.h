@@ -25,15 +25,17 @@ struct KnownChain {
     std::string file;  ///< name for people
 };
 
-/// The structure that `choice` (FILE[:CHAIN]) names, else the one of the run's own --structure where
-/// that file still is what it was. The chain is the one that fits most labels. Nothing where the labels
-/// name no residues or the file is absent or has changed, which `notes` then says; InputError where
-/// `choice` cannot be read or fits no label.
-std::optional<KnownChain> find_known_chain(const RunFolder& run, const std::vector<ColumnLabel>& labels,
-                                           const std::string& choice, std::vector<std::string>& notes);
+/// The structure that `choice` (FILE[:CHAIN]) names, else the one of the run's own --structure
+/// where that file still is what it was. The chain is the one that fits most labels. Nothing where
+/// the labels name no residues or the file is absent or has changed, which `notes` then says;
+/// InputError where `choice` cannot be read or fits no label.
+std::optional<KnownChain> find_known_chain(const RunFolder& run,
+                                           const std::vector<ColumnLabel>& labels,
+                                           const std::string& choice,
+                                           std::vector<std::string>& notes);
 
-/// The chain in PDB format, its residues numbered from 1 in the order of the chain, chain A. More than
-/// 600 residues: backbone and CB atoms alone.
+/// The chain in PDB format, its residues numbered from 1 in the order of the chain, chain A. More
+/// than 600 residues: backbone and CB atoms alone.
 std::string pdb_text(const Chain& chain);
 
 }  // namespace pleat::report

@@ -8,7 +8,8 @@ asm(".pushsection .rodata\n"
     ".hidden pleat_page_begin\n"
     ".hidden pleat_page_end\n"
     "pleat_page_begin:\n"
-    ".incbin \"" PLEAT_PAGE "\"\n"
+    ".incbin \"" PLEAT_PAGE
+    "\"\n"
     "pleat_page_end:\n"
     ".byte 0\n"
     ".popsection\n");

@@ -19,8 +19,8 @@ constexpr std::string_view kMark = "{\"pleat\":\"no data\"}";
 /// The comment that every page begins with.
 constexpr std::string_view kFirstLine = "<!doctype html>\n<!-- A page of pleat report:";
 
-/// JSON that is safe inside a script element: no '<' can begin a tag or a comment. Bytes that are no
-/// UTF-8 are replaced.
+/// JSON that is safe inside a script element: no '<' can begin a tag or a comment. Bytes that are
+/// no UTF-8 are replaced.
 std::string script_text(const Json& json) {
     const std::string plain = json.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::string text;
@@ -35,7 +35,8 @@ std::string script_text(const Json& json) {
     return text;
 }
 
-Json draw_run(const std::filesystem::path& path, const Parameters& parameters, std::vector<std::string>& notes) {
+Json draw_run(const std::filesystem::path& path, const Parameters& parameters,
+              std::vector<std::string>& notes) {
     const RunFolder run(path);
     const Limits limits{.rows = parameters.rows, .cells = parameters.cells};
     std::vector<std::string> own;
@@ -46,7 +47,10 @@ Json draw_run(const std::filesystem::path& path, const Parameters& parameters, s
     draw_rest(drawing);
     if (run.manifest().value("status", Json()) != "finished")
         own.push_back(fmt::format("{}: the run has not finished", run.name()));
-    Json shown = {{"name", run.name()}, {"manifest", run.manifest()}, {"notes", own}, {"files", run.files()},
+    Json shown = {{"name", run.name()},
+                  {"manifest", run.manifest()},
+                  {"notes", own},
+                  {"files", run.files()},
                   {"sections", std::move(drawing.sections)}};
     notes.insert(notes.end(), own.begin(), own.end());
     return shown;
@@ -55,27 +59,34 @@ Json draw_run(const std::filesystem::path& path, const Parameters& parameters, s
 }  // namespace
 
 std::vector<Field> fields(Parameters& parameters) {
-    return {{.name = "structure",
-             .target = &parameters.structure,
-             .help = "PDB or mmCIF file, and a chain of it, for runs over the columns of an alignment; "
-                     "where not given, the one that each run was given",
-             .value_name = "FILE[:CHAIN]"},
-            {.name = "title",
-             .target = &parameters.title,
-             .help = "Title of the page; where not given, the names of the runs"},
-            {.name = "rows", .target = &parameters.rows, .help = "Rows of a table at most", .least = 1, .most = 1e6},
-            {.name = "cells",
-             .target = &parameters.cells,
-             .help = "Cells along a side of a matrix of frames at most; more frames share a cell, as their mean",
-             .least = 2,
-             .most = 4000}};
+    return {
+        {.name = "structure",
+         .target = &parameters.structure,
+         .help = "PDB or mmCIF file, and a chain of it, for runs over the columns of an alignment; "
+                 "where not given, the one that each run was given",
+         .value_name = "FILE[:CHAIN]"},
+        {.name = "title",
+         .target = &parameters.title,
+         .help = "Title of the page; where not given, the names of the runs"},
+        {.name = "rows",
+         .target = &parameters.rows,
+         .help = "Rows of a table at most",
+         .least = 1,
+         .most = 1e6},
+        {.name = "cells",
+         .target = &parameters.cells,
+         .help = "Cells along a side of a matrix of frames at most; more frames share a cell, as "
+                 "their mean",
+         .least = 2,
+         .most = 4000}};
 }
 
 Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& parameters) {
     Parameters checked = parameters;
     check(fields(checked));
     Page page;
-    Json data = {{"pleat", std::string(kVersion)}, {"title", parameters.title}, {"runs", Json::array()}};
+    Json data = {
+        {"pleat", std::string(kVersion)}, {"title", parameters.title}, {"runs", Json::array()}};
     for (const std::filesystem::path& run : runs) {
         data["runs"].push_back(draw_run(run, parameters, page.notes));
         page.sections += static_cast<std::int64_t>(data["runs"].back()["sections"].size());
@@ -83,7 +94,8 @@ Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& para
     }
     const std::string_view built = page_template();
     const std::size_t mark = built.find(kMark);
-    if (mark == std::string_view::npos) throw std::logic_error("the page's template has no mark for the data");
+    if (mark == std::string_view::npos)
+        throw std::logic_error("the page's template has no mark for the data");
     page.html = std::string(built.substr(0, mark)) + script_text(data);
     page.html += built.substr(mark + kMark.size());
     return page;

@@ -12,10 +12,11 @@ namespace pleat::report {
 
 /// What a page shows.
 struct Parameters {
-    std::string structure;    ///< FILE[:CHAIN] for runs over columns; empty: the one each run was given
-    std::string title;        ///< of the page; empty: the names of the runs
-    std::int64_t rows = 1000;  ///< of a table
-    std::int64_t cells = 1000; ///< along a side of a matrix of frames
+    std::string
+        structure;      ///< FILE[:CHAIN] for runs over columns; empty: the one each run was given
+    std::string title;  ///< of the page; empty: the names of the runs
+    std::int64_t rows = 1000;   ///< of a table
+    std::int64_t cells = 1000;  ///< along a side of a matrix of frames
 };
 std::vector<Field> fields(Parameters& parameters);
 
@@ -25,8 +26,8 @@ struct Page {
     std::vector<std::string> notes;  ///< what is not shown, and why
 };
 
-/// Draws the folders of runs in their order. Texts of files are data in the page, never markup: the page
-/// holds them as JSON in which every '<' is escaped, and its script sets them as text alone.
+/// Draws the folders of runs in their order. Texts of files are data in the page, never markup: the
+/// page holds them as JSON in which every '<' is escaped, and its script sets them as text alone.
 /// InputError, naming file and line, for a folder without a manifest and files that are damaged.
 /// Memory: several times the page.
 Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& parameters);

@@ -17,7 +17,8 @@ namespace {
 std::string title_of(const std::string& file) {
     std::string title = file.substr(0, file.rfind('.'));
     std::replace(title.begin(), title.end(), '_', ' ');
-    if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+    if (!title.empty() && title[0] >= 'a' && title[0] <= 'z')
+        title[0] = static_cast<char>(title[0] - 'a' + 'A');
     return title;
 }
 
@@ -31,7 +32,9 @@ void flatten(const Json& value, const std::string& name, Json& rows) {
         }
         return;
     }
-    const std::string text = value.is_string() ? value.get<std::string>() : value.is_null() ? "NA" : value.dump();
+    const std::string text = value.is_string() ? value.get<std::string>()
+                             : value.is_null() ? "NA"
+                                               : value.dump();
     rows.push_back({name, text});
 }
 
@@ -42,9 +45,14 @@ void draw_json(Drawing& drawing, const std::string& file) {
     Json rows = Json::array();
     flatten(json, "", rows);
     const auto total = rows.size();
-    if (total > static_cast<std::size_t>(drawing.limits.rows)) rows.erase(rows.begin() + drawing.limits.rows, rows.end());
-    drawing.add({{"kind", "table"}, {"title", title_of(file)}, {"file", file}, {"columns", {"name", "value"}},
-                 {"rows", rows}, {"total", total}});
+    if (total > static_cast<std::size_t>(drawing.limits.rows))
+        rows.erase(rows.begin() + drawing.limits.rows, rows.end());
+    drawing.add({{"kind", "table"},
+                 {"title", title_of(file)},
+                 {"file", file},
+                 {"columns", {"name", "value"}},
+                 {"rows", rows},
+                 {"total", total}});
 }
 
 }  // namespace
@@ -56,8 +64,9 @@ bool Drawing::take(const std::string& file) {
 }
 
 Json table_section(const std::string& title, const Table& table) {
-    return {{"kind", "table"}, {"title", title}, {"file", table.path.filename().string()},
-            {"columns", table.columns}, {"rows", table.rows}, {"total", table.total}};
+    return {
+        {"kind", "table"},          {"title", title},     {"file", table.path.filename().string()},
+        {"columns", table.columns}, {"rows", table.rows}, {"total", table.total}};
 }
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -72,7 +81,8 @@ void draw_rest(Drawing& drawing) {
     for (const std::string& file : drawing.run.files()) {
         if (drawing.drawn.contains(file)) continue;
         if (file.ends_with(".tsv")) {
-            drawing.add(table_section(title_of(file), read_table(drawing.run.file(file), drawing.limits.rows)));
+            drawing.add(table_section(title_of(file),
+                                      read_table(drawing.run.file(file), drawing.limits.rows)));
         } else if (file.ends_with(".json")) {
             draw_json(drawing, file);
         } else {

@@ -19,11 +19,13 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
     if (!std::filesystem::is_directory(path, ignored))
         throw InputError(path.string(), 0, "expected the folder of a run, found none");
     if (!std::filesystem::is_regular_file(path / kManifest, ignored))
-        throw InputError(path.string(), 0, "expected the folder of a run with a manifest.json, found none");
+        throw InputError(path.string(), 0,
+                         "expected the folder of a run with a manifest.json, found none");
     const std::vector<std::uint8_t> bytes = read_file(path / kManifest);
     manifest_ = Json::parse(bytes, nullptr, false);
     if (!manifest_.is_object() || manifest_.value("program", Json()) != "pleat")
-        throw InputError((path / kManifest).string(), 0, "expected a manifest of pleat, found other content");
+        throw InputError((path / kManifest).string(), 0,
+                         "expected a manifest of pleat, found other content");
     std::vector<std::string> others;
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
         const std::string file = entry.path().filename().string();
@@ -37,9 +39,11 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
         files_.push_back(file);
         others.erase(found);
     };
-    if (const auto outputs = manifest_.find("outputs"); outputs != manifest_.end() && outputs->is_array())
+    if (const auto outputs = manifest_.find("outputs");
+        outputs != manifest_.end() && outputs->is_array())
         for (const Json& output : *outputs)
-            if (output.is_object() && output.value("file", Json()).is_string()) take(output["file"]);
+            if (output.is_object() && output.value("file", Json()).is_string())
+                take(output["file"]);
     files_.insert(files_.end(), others.begin(), others.end());
 }
 

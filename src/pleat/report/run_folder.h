@@ -11,7 +11,8 @@
 
 namespace pleat::report {
 
-/// A folder with a manifest. Which command wrote it is not asked: files are drawn by what they hold.
+/// A folder with a manifest. Which command wrote it is not asked: files are drawn by what they
+/// hold.
 class RunFolder {
 public:
     /// InputError where the folder is none, or holds no manifest of pleat's.

@@ -42,20 +42,23 @@ std::optional<std::size_t> Table::find(std::string_view column) const {
 }
 
 bool Table::has(std::initializer_list<std::string_view> names) const {
-    return std::all_of(names.begin(), names.end(), [&](auto name) { return find(name).has_value(); });
+    return std::all_of(names.begin(), names.end(),
+                       [&](auto name) { return find(name).has_value(); });
 }
 
 std::vector<double> Table::numbers(std::string_view column) const {
     const std::optional<std::size_t> at = find(column);
     if (!at)
-        throw InputError(path.string(), 1, fmt::format("expected a column '{}', found none", column));
+        throw InputError(path.string(), 1,
+                         fmt::format("expected a column '{}', found none", column));
     std::vector<double> values;
     values.reserve(rows.size());
     for (std::size_t row = 0; row < rows.size(); ++row) {
         const std::optional<double> value = cell_number(rows[row][*at]);
         if (!value)
-            throw InputError(path.string(), static_cast<std::int64_t>(row) + 2,
-                             fmt::format("expected a number as {}, found '{}'", column, rows[row][*at]));
+            throw InputError(
+                path.string(), static_cast<std::int64_t>(row) + 2,
+                fmt::format("expected a number as {}, found '{}'", column, rows[row][*at]));
         values.push_back(*value);
     }
     return values;
@@ -65,7 +68,8 @@ Table read_table(const std::filesystem::path& path, Index most, const RowVisitor
     const std::vector<std::uint8_t> bytes = read_file(path);
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     Table table{.path = path, .columns = {}, .rows = {}};
-    if (text.empty()) throw InputError(path.string(), 0, "expected a header line, found an empty file");
+    if (text.empty())
+        throw InputError(path.string(), 0, "expected a header line, found an empty file");
     std::vector<std::string_view> cells;
     split(take_line(text), cells);
     table.columns.assign(cells.begin(), cells.end());
@@ -73,8 +77,9 @@ Table read_table(const std::filesystem::path& path, Index most, const RowVisitor
         split(take_line(text), cells);
         if (cells.size() == 1 && cells[0].empty() && text.empty()) break;  // a blank last line
         if (cells.size() != table.columns.size())
-            throw InputError(path.string(), line,
-                             fmt::format("expected {} cells, found {}", table.columns.size(), cells.size()));
+            throw InputError(
+                path.string(), line,
+                fmt::format("expected {} cells, found {}", table.columns.size(), cells.size()));
         if (table.total < most) table.rows.emplace_back(cells.begin(), cells.end());
         if (visit) visit(table.total, cells);
         ++table.total;

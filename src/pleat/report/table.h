@@ -31,8 +31,8 @@ struct Table {
 /// Sees every row with its number from 0, the views valid during the call.
 using RowVisitor = std::function<void(Index row, std::span<const std::string_view> cells)>;
 
-/// Reads a table, keeping its first `most` rows. InputError, naming file and line, for a file without a
-/// header line and a row with another number of cells. Memory: the file and what is kept.
+/// Reads a table, keeping its first `most` rows. InputError, naming file and line, for a file
+/// without a header line and a row with another number of cells. Memory: the file and what is kept.
 Table read_table(const std::filesystem::path& path, Index most, const RowVisitor& visit = {});
 
 /// A cell as a number, "NA" as NaN; nothing where it is neither.

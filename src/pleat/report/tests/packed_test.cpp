@@ -39,7 +39,8 @@ TEST(PackSymmetric, KeepsNumbersToHalfAStep) {
     const Json packed = pack_symmetric(values, 10, false);
     const std::vector<double> back = unpacked(packed);
     ASSERT_EQ(back.size(), values.size());
-    const double half_step = (packed["most"].get<double>() - packed["least"].get<double>()) / 131068;
+    const double half_step =
+        (packed["most"].get<double>() - packed["least"].get<double>()) / 131068;
     for (std::size_t at = 0; at < values.size(); ++at) {
         if (std::isfinite(values[at]))
             EXPECT_NEAR(back[at], values[at], half_step * 1.001) << at;
@@ -49,7 +50,8 @@ TEST(PackSymmetric, KeepsNumbersToHalfAStep) {
 }
 
 TEST(PackSymmetric, TakesConstantMissingAndNoNumbers) {
-    EXPECT_EQ(unpacked(pack_symmetric(std::vector<double>{2, 2, 2}, 3, false)), (std::vector<double>{2, 2, 2}));
+    EXPECT_EQ(unpacked(pack_symmetric(std::vector<double>{2, 2, 2}, 3, false)),
+              (std::vector<double>{2, 2, 2}));
     EXPECT_TRUE(std::isnan(unpacked(pack_symmetric(std::vector<double>{NAN}, 2, false))[0]));
     EXPECT_TRUE(unpacked(pack_symmetric({}, 1, false)).empty());
 }
@@ -58,7 +60,8 @@ TEST(PackSymmetric, TakesConstantMissingAndNoNumbers) {
 std::vector<float> line_distances(Index frames) {
     std::vector<float> pairs;
     for (Index i = 0; i < frames; ++i)
-        for (Index j = i + 1; j < frames; ++j) pairs.push_back(static_cast<float>(j - i) + 0.25F * static_cast<float>(i));
+        for (Index j = i + 1; j < frames; ++j)
+            pairs.push_back(static_cast<float>(j - i) + 0.25F * static_cast<float>(i));
     return pairs;
 }
 
@@ -69,14 +72,17 @@ TEST(ReadDistances, TellsCondensedAndSquareFilesAlike) {
     write_npy(folder / "condensed.npy", pairs.data(), {static_cast<Index>(pairs.size())});
     std::vector<double> square(frames * frames, 0);
     for (Index i = 0, at = 0; i < frames; ++i)
-        for (Index j = i + 1; j < frames; ++j, ++at) square[i * frames + j] = square[j * frames + i] = pairs[at];
+        for (Index j = i + 1; j < frames; ++j, ++at)
+            square[i * frames + j] = square[j * frames + i] = pairs[at];
     write_npy(folder / "square.npy", square.data(), {frames, frames});
-    const DistanceCells a = read_distances(folder / "condensed.npy", 100), b = read_distances(folder / "square.npy", 100);
-    EXPECT_EQ(a.size, frames);
-    EXPECT_EQ(a.upper, b.upper);
+    const DistanceCells a = read_distances(folder / "condensed.npy", 100, 0),
+                        b = read_distances(folder / "square.npy", 100, 0);
+    EXPECT_EQ(a.rows, frames);
+    EXPECT_EQ(a.values, b.values);
     Index at = 0, pair = 0;
     for (Index i = 0; i < frames; ++i)
-        for (Index j = i; j < frames; ++j, ++at) EXPECT_EQ(a.upper[at], i == j ? 0 : pairs[pair++]) << i << ' ' << j;
+        for (Index j = i; j < frames; ++j, ++at)
+            EXPECT_EQ(a.values[at], i == j ? 0 : pairs[pair++]) << i << ' ' << j;
 }
 
 // 23 frames in cells of 4: six cells, the last of three frames.
@@ -85,46 +91,90 @@ TEST(ReadDistances, AveragesBlocks) {
     const Index frames = 23, block = 4;
     const std::vector<float> pairs = line_distances(frames);
     write_npy(folder / "rmsd.npy", pairs.data(), {static_cast<Index>(pairs.size())});
-    const DistanceCells cells = read_distances(folder / "rmsd.npy", 6);
+    const DistanceCells cells = read_distances(folder / "rmsd.npy", 6, 0);
     ASSERT_EQ(cells.block, block);
-    ASSERT_EQ(cells.size, 6);
+    ASSERT_EQ(cells.rows, 6);
     Index at = 0;
-    for (Index a = 0; a < cells.size; ++a)
-        for (Index b = a; b < cells.size; ++b, ++at) {
+    for (Index a = 0; a < cells.rows; ++a)
+        for (Index b = a; b < cells.rows; ++b, ++at) {
             double sum = 0, count = 0;
             Index pair = 0;
             for (Index i = 0; i < frames; ++i)
                 for (Index j = i + 1; j < frames; ++j, ++pair)
                     if (i / block == a && j / block == b) sum += pairs[pair], ++count;
-            EXPECT_NEAR(cells.upper[at], sum / count, 1e-9) << a << ' ' << b;
+            EXPECT_NEAR(cells.values[at], sum / count, 1e-9) << a << ' ' << b;
         }
+}
+
+TEST(ReadDistances, KeepsOneSetAgainstAnother) {
+    const TemporaryFolder folder;
+    std::vector<double> values(5 * 3);
+    for (std::size_t at = 0; at < values.size(); ++at) values[at] = static_cast<double>(at * at);
+    write_npy(folder / "sets.npy", values.data(), {5, 3});
+    const DistanceCells all = read_distances(folder / "sets.npy", 5, 0),
+                        two = read_distances(folder / "sets.npy", 3, 0);
+    EXPECT_FALSE(all.symmetric);
+    EXPECT_EQ(all.values, values);
+    EXPECT_EQ(unpacked(pack_rectangle(all.values, 5, 3)).size(), 15U);
+    ASSERT_EQ(two.rows, 3);
+    ASSERT_EQ(two.columns, 2);
+    EXPECT_EQ(two.values[0], (0 + 1 + 9 + 16) / 4.0);
+    EXPECT_EQ(two.values[1], (4 + 25) / 2.0);
+    EXPECT_EQ(two.values[5], 14 * 14);
+    // As many frames in both sets: told by what is not symmetric, or not alike on the diagonal.
+    for (const std::size_t odd : {std::size_t{1}, std::size_t{4}}) {
+        std::vector<double> square = {0, 1, 2, 1, 0, 3, 2, 3, 0};
+        write_npy(folder / "square.npy", square.data(), {3, 3});
+        EXPECT_TRUE(read_distances(folder / "square.npy", 9, 0).symmetric);
+        EXPECT_FALSE(read_distances(folder / "square.npy", 9, 1).symmetric);
+        square[odd] = 7;
+        write_npy(folder / "square.npy", square.data(), {3, 3});
+        const DistanceCells cells = read_distances(folder / "square.npy", 9, 0);
+        EXPECT_FALSE(cells.symmetric);
+        EXPECT_EQ(cells.values, square);
+    }
+}
+
+// A frame beside itself has no part in a block's mean, of a square file as of a condensed one.
+TEST(ReadDistances, LeavesTheDiagonalOutOfMeans) {
+    const TemporaryFolder folder;
+    const std::vector<double> square = {1, 0.2, 0.4, 0.2, 1, 0.6, 0.4, 0.6, 1};
+    write_npy(folder / "tm.npy", square.data(), {3, 3});
+    const DistanceCells cells = read_distances(folder / "tm.npy", 2, 1);
+    EXPECT_TRUE(cells.symmetric);
+    EXPECT_NEAR(cells.values[0], 0.2, 1e-12);
+    EXPECT_NEAR(cells.values[1], 0.5, 1e-12);
+    EXPECT_TRUE(std::isnan(cells.values[2]));
 }
 
 TEST(ReadDistances, LeavesACellWithoutPairsOut) {
     const TemporaryFolder folder;
     const std::vector<float> pairs = line_distances(3);
     write_npy(folder / "rmsd.npy", pairs.data(), {3});
-    const DistanceCells cells = read_distances(folder / "rmsd.npy", 2);
-    ASSERT_EQ(cells.upper.size(), 3U);
-    EXPECT_TRUE(std::isnan(cells.upper[2]));  // frame 2 alone
+    const DistanceCells cells = read_distances(folder / "rmsd.npy", 2, 0);
+    ASSERT_EQ(cells.values.size(), 3U);
+    EXPECT_TRUE(std::isnan(cells.values[2]));  // frame 2 alone
 }
 
 TEST(ReadDistances, RefusesOtherShapesTypesAndLengths) {
     const TemporaryFolder folder;
     const std::vector<float> five(5), six(6);
     const auto refused = [&](const char* name) {
-        return error_text<InputError>([&] { read_distances(folder / name, 10); });
+        return error_text<InputError>([&] { read_distances(folder / name, 10, 0); });
     };
     write_npy(folder / "five.npy", five.data(), {5});
-    EXPECT_NE(refused("five.npy").find("expected all pairs of frames or a square matrix, found [5]"), std::string::npos);
-    write_npy(folder / "oblong.npy", six.data(), {2, 3});
-    EXPECT_NE(refused("oblong.npy").find("found [2, 3]"), std::string::npos);
+    EXPECT_NE(refused("five.npy").find("expected all pairs of frames or a matrix, found [5]"),
+              std::string::npos);
+    write_npy(folder / "solid.npy", six.data(), {1, 2, 3});
+    EXPECT_NE(refused("solid.npy").find("found [1, 2, 3]"), std::string::npos);
     const std::vector<std::int32_t> integers(6);
     write_npy(folder / "integers.npy", integers.data(), {6});
     EXPECT_NE(refused("integers.npy").find("expected distances as <f4 or <f8"), std::string::npos);
     write_npy(folder / "short.npy", six.data(), {6});
-    std::filesystem::resize_file(folder / "short.npy", std::filesystem::file_size(folder / "short.npy") - 1);
-    EXPECT_NE(refused("short.npy").find("expected 24 bytes behind the header, found 23"), std::string::npos);
+    std::filesystem::resize_file(folder / "short.npy",
+                                 std::filesystem::file_size(folder / "short.npy") - 1);
+    EXPECT_NE(refused("short.npy").find("expected 24 bytes behind the header, found 23"),
+              std::string::npos);
     EXPECT_NE(refused("absent.npy").find("cannot be read"), std::string::npos);
 }
 

@@ -1,4 +1,5 @@
-// Report: which sections the files of small runs become, what is refused, and texts that stay texts.
+// Report: which sections the files of small runs become, what is refused, and texts that stay
+// texts.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +29,8 @@ void add_scores(SmallRun& run, Index size) {
     std::vector<std::int64_t> columns(size);
     for (Index i = 0; i < size; ++i) {
         columns[i] = 2 * i;
-        for (Index j = 0; j < size; ++j) scores[i * size + j] = static_cast<double>((i + 1) * (j + 1));
+        for (Index j = 0; j < size; ++j)
+            scores[i * size + j] = static_cast<double>((i + 1) * (j + 1));
     }
     NpzWriter writer(run.file("scores.npz"));
     writer.add("corrected", scores.data(), {size, size});
@@ -39,7 +41,8 @@ void add_scores(SmallRun& run, Index size) {
 TEST(Report, DrawsScoresOfPairsAsAMap) {
     SmallRun run;
     add_scores(run, 3);
-    run.add("contacts.tsv", "rank\ti\tj\tletter_i\tletter_j\tcorrected\n1\t3\t5\tC\tD\t6\n2\t1\t5\tA\tD\t3\n");
+    run.add("contacts.tsv",
+            "rank\ti\tj\tletter_i\tletter_j\tcorrected\n1\t3\t5\tC\tD\t6\n2\t1\t5\tA\tD\t3\n");
     const Json drawn = drawn_run(run.path());
     const Json map = section(drawn, "Scores of pairs");
     EXPECT_EQ(map["places"], Json({1, 3, 5}));
@@ -65,17 +68,20 @@ TEST(Report, KeepsTheFirstRowsAndTellsHowManyThereAre) {
 
 /// A run over the first residues of trypsin, each a column, with the structure as its parameter.
 SmallRun trypsin_run(const std::string& structure, const std::string& hash) {
-    return SmallRun(Json{{"parameters", {{"structure", structure}, {"contact", ""}, {"cutoff", "the atoms' usual one"}}},
-                     {"inputs", {{{"path", structure}, {"sha256", hash}}}}});
+    return SmallRun(
+        Json{{"parameters",
+              {{"structure", structure}, {"contact", ""}, {"cutoff", "the atoms' usual one"}}},
+             {"inputs", {{{"path", structure}, {"sha256", hash}}}}});
 }
 
 void add_trypsin_pairs(SmallRun& run, const Chain& chain, Index size) {
     add_scores(run, size);
-    std::string text = "rank\ti\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tcorrected\n";
+    std::string text =
+        "rank\ti\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tcorrected\n";
     for (Index i = 0; i + 1 < size; ++i) {
         const Residue &a = chain.residues[i], &b = chain.residues[i + 1];
-        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t1\n", i + 1, 2 * i + 1, 2 * i + 3, a.letter, b.letter,
-                            a.name, a.id(), b.name, b.id());
+        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t1\n", i + 1, 2 * i + 1, 2 * i + 3,
+                            a.letter, b.letter, a.name, a.id(), b.name, b.id());
     }
     run.add("contacts.tsv", text);
 }
@@ -113,7 +119,9 @@ TEST(Report, LeavesAStructureThatChangedOut) {
     add_trypsin_pairs(run, chain, 20);
     const Json drawn = drawn_run(run.path());
     ASSERT_EQ(drawn["notes"].size(), 1U);
-    EXPECT_NE(drawn["notes"][0].get<std::string>().find("is not there or has changed; --structure names"), std::string::npos);
+    EXPECT_NE(
+        drawn["notes"][0].get<std::string>().find("is not there or has changed; --structure names"),
+        std::string::npos);
     EXPECT_FALSE(section(drawn, "Scores of pairs").is_null());
     Parameters parameters;
     parameters.structure = kTrypsin + ":A";
@@ -126,15 +134,19 @@ TEST(Report, LeavesAStructureThatChangedOut) {
 // Without the structure, a list of all pairs tells contacts; one that leaves pairs out does not.
 TEST(Report, TakesContactsOfACompleteList) {
     const Json parameters = {{"parameters", {{"min-separation", 3}, {"cutoff", 7.5}}}};
-    const std::string head = "i\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\tcorrected\n";
-    const std::string near = "1\t5\tA\tC\tALA\t7\tNA\tNA\tNA\t3\n", far = "1\t7\tA\tD\tALA\t7\tASP\t9\t7.4\t2\n",
+    const std::string head =
+        "i\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\tcorrected\n";
+    const std::string near = "1\t5\tA\tC\tALA\t7\tNA\tNA\tNA\t3\n",
+                      far = "1\t7\tA\tD\tALA\t7\tASP\t9\t7.4\t2\n",
                       farther = "3\t7\tC\tD\tCYS\t8\tASP\t9\t7.6\t2\n";
     SmallRun complete(parameters), partial(parameters);
     for (SmallRun* run : {&complete, &partial}) add_scores(*run, 4);  // places 1, 3, 5, 7
     complete.add("contacts.tsv", head + near + far + farther);
     partial.add("contacts.tsv", head + far + farther);
     const Json map = section(drawn_run(complete.path()), "Contact map");
-    EXPECT_EQ(map["contacts"], Json::parse(R"({"cutoff": 7.5, "separation": 3, "i": [0], "j": [3], "distance": [7.4]})"));
+    EXPECT_EQ(
+        map["contacts"],
+        Json::parse(R"({"cutoff": 7.5, "separation": 3, "i": [0], "j": [3], "distance": [7.4]})"));
     EXPECT_EQ(map["placed"], Json({true, true, false, true}));
     EXPECT_TRUE(section(drawn_run(partial.path()), "Scores of pairs")["contacts"].is_null());
 }
@@ -148,7 +160,8 @@ TEST(PdbText, IsReadBackAsTheSameResidues) {
         for (std::size_t r = 0; r < chain.residues.size(); ++r) {
             EXPECT_EQ(back.chains[0].residues[r].name, chain.residues[r].name);
             EXPECT_EQ(back.chains[0].residues[r].number, static_cast<int>(r) + 1);
-            EXPECT_NEAR(back.chains[0].residues[r].find("CA")->x, chain.residues[r].find("CA")->x - shift, 6e-4);
+            EXPECT_NEAR(back.chains[0].residues[r].find("CA")->x,
+                        chain.residues[r].find("CA")->x - shift, 6e-4);
         }
     };
     check(0);
@@ -165,7 +178,8 @@ TEST(Report, DrawsClusters) {
     write_npy(run.file("assignment.npy"), assignment.data(), {7});
     run.add("clusters.tsv", "cluster\tsize\n0\t3\n1\t3\n");
     run.add("tree.nwk", "(0:1,1:1);\n");
-    run.add("medoids.pdb", "REMARK\nMODEL 1\nATOM  one\nENDMDL\nMODEL 2\nATOM  two\nTER\nENDMDL\nEND\n");
+    run.add("medoids.pdb",
+            "REMARK\nMODEL 1\nATOM  one\nENDMDL\nMODEL 2\nATOM  two\nTER\nENDMDL\nEND\n");
     run.add("histogram.tsv", "from\tto\tpairs\n0\t1\t4\n1\tNA\t2\n");
     const Json drawn = drawn_run(run.path());
     const Json steps = section(drawn, "Cluster against time");
@@ -174,14 +188,16 @@ TEST(Report, DrawsClusters) {
     EXPECT_EQ(section(drawn, "Cluster sizes")["values"], Json({3.0, 3.0}));
     EXPECT_EQ(section(drawn, "Medoids")["models"], Json({"ATOM  one\nEND\n", "ATOM  two\nEND\n"}));
     EXPECT_EQ(section(drawn, "Dendrogram")["newick"], "(0:1,1:1);\n");
-    EXPECT_TRUE(section(drawn, "RMSD of all pairs")["to"][1].is_null());
+    EXPECT_TRUE(section(drawn, "Histogram of RMSD")["to"][1].is_null());
 }
 
 TEST(Report, TellsTablesOfScatteringByTheirColumns) {
     SmallRun run;
     run.add("fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n0.2\t4\t1\t4\t0\n");
     run.add("minimal_fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n");
-    run.add("guinier.tsv", "q2\tln_intensity\tsigma\tln_model\tused\n0.01\t2\t0.1\t2\t1\n0.02\t1\t0.1\t1\t0\n0.04\t0\t0.1\t0\t0\n");
+    run.add("guinier.tsv",
+            "q2\tln_intensity\tsigma\tln_model\tused\n0.01\t2\t0.1\t2\t1\n0.02\t1\t0.1\t1\t0\n0."
+            "04\t0\t0.1\t0\t0\n");
     run.add("profile.tsv", "q\tintensity\n0\t10\n0.1\t8\n0.2\t1\n");
     run.add("pr.tsv", "from\tto\tp\n0\t2\t5\n2\t4\t1\n");
     const Json drawn = drawn_run(run.path());
@@ -197,7 +213,8 @@ TEST(Report, TellsTablesOfScatteringByTheirColumns) {
     EXPECT_EQ(guinier["series"][1]["values"], Json({nullptr, 1.0}));
     // I falls below 0.4 I(0) at the third point.
     EXPECT_EQ(section(drawn, "Guinier view of the profile")["positions"].size(), 2U);
-    EXPECT_NEAR(section(drawn, "Kratky view of the profile")["series"][0]["values"][2], 0.04, 1e-12);
+    EXPECT_NEAR(section(drawn, "Kratky view of the profile")["series"][0]["values"][2], 0.04,
+                1e-12);
     EXPECT_EQ(section(drawn, "Pair distances P(r)")["positions"], Json({1.0, 3.0}));
 }
 
@@ -221,7 +238,8 @@ TEST(Report, KeepsTextsOfFilesFromBecomingMarkup) {
 
 TEST(Report, TellsOfARunThatHasNotFinished) {
     SmallRun run(Json{{"status", "running"}});
-    EXPECT_NE(drawn_run(run.path())["notes"][0].get<std::string>().find("has not finished"), std::string::npos);
+    EXPECT_NE(drawn_run(run.path())["notes"][0].get<std::string>().find("has not finished"),
+              std::string::npos);
 }
 
 TEST(Report, RefusesWhatIsNoRunAndWhatIsDamaged) {
@@ -229,7 +247,8 @@ TEST(Report, RefusesWhatIsNoRunAndWhatIsDamaged) {
     const auto refused = [](const std::filesystem::path& path) {
         return error_text<InputError>([&] { draw({path}, {}); });
     };
-    EXPECT_NE(refused(folder / "absent").find("expected the folder of a run, found none"), std::string::npos);
+    EXPECT_NE(refused(folder / "absent").find("expected the folder of a run, found none"),
+              std::string::npos);
     EXPECT_NE(refused(folder.path()).find("with a manifest.json, found none"), std::string::npos);
     spill(folder / "manifest.json", "{\"program\": 3}");
     EXPECT_NE(refused(folder.path()).find("expected a manifest of pleat"), std::string::npos);
@@ -239,19 +258,23 @@ TEST(Report, RefusesWhatIsNoRunAndWhatIsDamaged) {
     for (const auto& [name, text, wanted] :
          std::vector<std::tuple<std::string, std::string, std::string>>{
              {"list.tsv", "a\tb\n1\n", "list.tsv:2: expected 2 cells, found 1"},
-             {"histogram.tsv", "from\tto\n0\t1\n", "histogram.tsv:1: expected a column 'pairs', found none"},
+             {"histogram.tsv", "from\tto\n0\t1\n",
+              "histogram.tsv:1: expected a column 'pairs', found none"},
              {"fit.json", "{", "fit.json: expected JSON, found other content"},
-             {"clusters.tsv", "cluster\tsize\n0\tmany\n", "clusters.tsv:2: expected a number as size, found 'many'"},
+             {"clusters.tsv", "cluster\tsize\n0\tmany\n",
+              "clusters.tsv:2: expected a number as size, found 'many'"},
              {"assignment.npy", "none", "assignment.npy"},
              {"sweep.tsv", "", "sweep.tsv: expected a header line, found an empty file"}}) {
         SmallRun run;
         run.add(name, text);
-        EXPECT_NE(refused(run.path()).find(wanted), std::string::npos) << name << ": " << refused(run.path());
+        EXPECT_NE(refused(run.path()).find(wanted), std::string::npos)
+            << name << ": " << refused(run.path());
     }
     SmallRun run;
     add_scores(run, 3);
     run.add("contacts.tsv", "rank\tcorrected\n1\t2\n");
-    EXPECT_NE(refused(run.path()).find("expected the columns i, j, letter_i and letter_j"), std::string::npos);
+    EXPECT_NE(refused(run.path()).find("expected the columns i, j, letter_i and letter_j"),
+              std::string::npos);
 }
 
 TEST(Report, KnowsItsPages) {

@@ -65,7 +65,8 @@ inline std::vector<double> unpacked(const Json& packed) {
     std::vector<double> values;
     for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
         const int step = bytes[at] | bytes[at + 1] << 8;
-        values.push_back(step == 65535 ? std::numeric_limits<double>::quiet_NaN() : least + step / 65534.0 * (most - least));
+        values.push_back(step == 65535 ? std::numeric_limits<double>::quiet_NaN()
+                                       : least + step / 65534.0 * (most - least));
     }
     return values;
 }
