@@ -4,7 +4,7 @@ import unittest
 
 from program import ROOT, ProgramTest, pleat
 
-DOCUMENTED = ("cluster", "couplings", "info", "mi", "rmsd")
+DOCUMENTED = ("cluster", "couplings", "info", "mi", "report", "rmsd")
 COMMANDS = (*DOCUMENTED, "version", "help")
 
 

@@ -4,7 +4,7 @@ from source import ENGINES
 REQUIRED = ("README.md", "{engine}.h", "parameters.cpp", "{engine}.cpp", "kernel.h", "kernel.cpp",
             "kernel_reference.cpp", "kernel_cpu.cpp")
 # Rooms that become required for every engine as soon as one engine has them.
-SHARED_ONCE_BUILT = ("report.cpp", "bench.cpp", "kernel_cuda.cu")
+SHARED_ONCE_BUILT = ("bench.cpp", "kernel_cuda.cu")
 
 
 def check(root, files):

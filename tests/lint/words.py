@@ -13,6 +13,8 @@ PACKAGE_HOST = re.compile(
     r"(org|com|net|io|dev)\b|\bpy[p]i\.org\b|\bnode[s]ource\b", re.IGNORECASE)
 RULES = ((UNFINISHED, "no unfinished words"), (MACHINE_PATH, "no path of one machine"),
          (PACKAGE_HOST, "no package host"))
+# The folder of what a program built from others' sources, which hold their own words.
+BUILT = ("report", "dist")
 TEXT = {".h", ".cpp", ".cu", ".cuh", ".py", ".pyi", ".cmake", ".in", ".md", ".sh", ".toml", ".yaml",
         ".yml", ".cff", ".json", ".ts", ".js", ".html", ".css", ".txt", ".bib", ".smk", ""}
 
@@ -20,7 +22,7 @@ TEXT = {".h", ".cpp", ".cu", ".cuh", ".py", ".pyi", ".cmake", ".in", ".md", ".sh
 def check(root, files):
     complaints = []
     for path in files:
-        if path.suffix not in TEXT or path.name == "LICENSE":
+        if path.suffix not in TEXT or path.name == "LICENSE" or path.parts[:2] == BUILT:
             continue
         for number, line in enumerate(read(root, path).split("\n"), 1):
             for pattern, wanted in RULES:

@@ -1,0 +1,93 @@
+// pleat report: runs drawn into one page for a browser.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "help_format.h"
+#include "options.h"
+#include "pleat/core/error.h"
+#include "pleat/core/memory.h"
+#include "pleat/core/output_file.h"
+#include "pleat/core/progress_terminal.h"
+#include "pleat/report/report.h"
+#include "standard_output.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Draw runs into one page for a browser, which needs no network.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  pleat report run -o page.html\n"
+    "  pleat report couplings-run mi-run rmsd-run -o page.html --title 'Dihydrofolate reductase'\n"
+    "  pleat report run -o page.html --structure 1rx2.cif.gz:A\n\n"
+    "A run is drawn by what its files hold, whichever command wrote them. The page shows contact\n"
+    "maps, matrices, molecules, curves, trees and tables; what is picked in one is shown in the\n"
+    "others. A page that pleat made is replaced; any other file is not.";
+
+struct ReportOptions {
+    std::vector<std::string> runs;
+    std::string output;
+    bool force = false, quiet = false;
+    report::Parameters parameters;
+};
+
+void check_output(const ReportOptions& options) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(options.output, ignored);
+    if (std::filesystem::is_directory(status))
+        throw UsageError(
+            fmt::format("{}: expected a file for the page, found a folder", options.output));
+    if (!options.force && std::filesystem::is_regular_file(status) &&
+        !report::is_page(options.output))
+        throw UsageError(
+            fmt::format("{}: expected a new file or a page of pleat's, found other content; "
+                        "--force replaces it",
+                        options.output));
+}
+
+void run_report(const ReportOptions& options) {
+    check_output(options);
+    const report::Page page =
+        report::draw({options.runs.begin(), options.runs.end()}, options.parameters);
+    write_text(options.output, page.html);
+    if (options.quiet) return;
+    const std::unique_ptr<Progress> shown = make_progress(stderr, options.quiet);
+    for (const std::string& note : page.notes) shown->message(note);
+    print(fmt::format("{}: {} of {} {}, {}\n", options.output,
+                      page.sections == 1 ? "1 panel" : fmt::format("{} panels", page.sections),
+                      page.runs, page.runs == 1 ? "run" : "runs",
+                      human_bytes(static_cast<std::int64_t>(page.html.size()))));
+}
+
+}  // namespace
+
+Command report_command(CLI::App& program) {
+    CLI::App* parser = program.add_subcommand("report", kDescription);
+    const auto options = std::make_shared<ReportOptions>();
+    parser->add_option("RUN", options->runs, "Folders of runs, in the order of the page")
+        ->required();
+    parser->add_option("-o,--output", options->output, "File for the page")
+        ->type_name("FILE")
+        ->required()
+        ->group("Run");
+    add_fields(
+        *parser, "Run",
+        {{.name = "force", .target = &options->force, .help = "Replace any file", .letter = 'f'},
+         {.name = "quiet",
+          .target = &options->quiet,
+          .help = "Print nothing but errors",
+          .letter = 'q'}});
+    add_fields(*parser, "Page", report::fields(options->parameters));
+    parser->footer(help_footer(kExamples));
+    return {.parser = parser,
+            .run = [options](const std::vector<std::string>&) { run_report(*options); }};
+}
+
+}  // namespace pleat::program

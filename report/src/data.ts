@@ -1,0 +1,253 @@
+// Data: what pleat report writes into the page, and numbers unpacked from it.
+
+/** A matrix as src/pleat/report/packed.h describes it: symmetric by its size, or with rows and columns. */
+export interface Packed {
+  size?: number;
+  diagonal?: boolean;
+  rows?: number;
+  columns?: number;
+  least: number;
+  most: number;
+  data: string;
+}
+
+/** Titles, notes and labels are texts of files or of pleat; they are shown as text only. */
+interface Titled {
+  title: string;
+  note?: string;
+}
+
+export interface Axis {
+  label: string;
+  scale?: "linear" | "log";
+}
+
+export interface ContactMap extends Titled {
+  kind: "contact_map";
+  places: number[];
+  letters: string[];
+  residues: string[];
+  /** Whether a column has a residue in the structure. */
+  placed: boolean[];
+  /** All pairs in contact whose places differ by at least `separation`. */
+  contacts: { cutoff: number; separation: number; i: number[]; j: number[]; distance: number[] } | null;
+  layers: { name: string; matrix: Packed }[];
+}
+
+export interface HeatMap extends Titled {
+  kind: "heat_map";
+  unit: string;
+  axis: string;
+  block: number;
+  items: number;
+  /** Where one set stands against another: along the columns. */
+  other_axis?: string;
+  other_items?: number;
+  matrix: Packed;
+}
+
+export interface Series {
+  name: string;
+  style?: "line" | "points" | "bars";
+  values: (number | null)[];
+  error?: (number | null)[];
+}
+
+export interface Curve extends Titled {
+  kind: "curve";
+  x: Axis;
+  y: Axis;
+  positions: (number | null)[];
+  series: Series[];
+  style?: "line" | "points" | "bars";
+  /** One series at a time, picked from a list. */
+  choose?: boolean;
+  residuals?: { label: string; values: (number | null)[] };
+}
+
+export interface Histogram extends Titled {
+  kind: "histogram";
+  x: Axis;
+  y: Axis;
+  from: (number | null)[];
+  to: (number | null)[];
+  count: (number | null)[];
+}
+
+export interface Bars extends Titled {
+  kind: "bars";
+  x: Axis;
+  y: Axis;
+  labels: string[];
+  values: (number | null)[];
+}
+
+/** Runs of frames with one value: values[r] for lengths[r] frames. */
+export interface Steps extends Titled {
+  kind: "steps";
+  x: Axis;
+  y: Axis;
+  values: number[];
+  lengths: number[];
+}
+
+export interface Tree extends Titled {
+  kind: "tree";
+  x: Axis;
+  newick: string;
+  /** Where the run cut it. */
+  cut?: number;
+}
+
+export interface TableData extends Titled {
+  kind: "table";
+  file?: string;
+  columns: string[];
+  rows: string[][];
+  total: number;
+}
+
+export interface Molecule extends Titled {
+  kind: "molecule";
+  pdb: string;
+  /** "ALA 52A" of residue 1, 2, ... of the PDB text. */
+  residues: string[];
+  columns: number[];
+  values: { name: string; values: (number | null)[] }[];
+}
+
+export interface Models extends Titled {
+  kind: "models";
+  /** What each is one of: "cluster", "frame". */
+  item: string;
+  models: string[];
+}
+
+export type Section =
+  | ContactMap | HeatMap | Curve | Histogram | Bars | Steps | Tree | TableData | Molecule | Models;
+
+export interface Run {
+  name: string;
+  manifest: Record<string, unknown>;
+  notes: string[];
+  files: string[];
+  sections: Section[];
+}
+
+export interface PageData {
+  pleat: string;
+  title: string;
+  runs: Run[];
+}
+
+const STEPS = 65534, MISSING = 65535;
+
+/** 16-bit numbers, the low byte first, of their base64. */
+function unpack(data: string): Uint16Array {
+  const text = atob(data), bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
+  const isLittle = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+  if (!isLittle) for (let at = 0; at + 1 < bytes.length; at += 2) [bytes[at], bytes[at + 1]] = [bytes[at + 1], bytes[at]];
+  return new Uint16Array(bytes.buffer);
+}
+
+/** A matrix of 16-bit steps. */
+export class Matrix {
+  /** Along the longer side. */
+  readonly size: number;
+  readonly least: number;
+  readonly most: number;
+  private readonly steps: Uint16Array;
+  private readonly diagonal: boolean;
+  /** Of a matrix that is not symmetric. */
+  private readonly sides: { rows: number; columns: number } | null = null;
+
+  constructor(packed: Packed) {
+    if (packed.rows !== undefined && packed.columns !== undefined)
+      this.sides = { rows: packed.rows, columns: packed.columns };
+    this.size = packed.size ?? Math.max(packed.rows ?? 0, packed.columns ?? 0);
+    this.least = packed.least;
+    this.most = packed.most;
+    this.diagonal = packed.diagonal ?? false;
+    this.steps = unpack(packed.data);
+  }
+
+  private valueOf(step: number): number {
+    return step === MISSING ? NaN : this.least + (step / STEPS) * (this.most - this.least);
+  }
+
+  /** Where the numbers of row i begin, less i: number (i, j) with j above i is at start(i) + j. */
+  private start(i: number): number {
+    const n = this.size;
+    return this.diagonal ? i * n - (i * (i - 1)) / 2 - i : i * (n - 1) - (i * (i - 1)) / 2 - i - 1;
+  }
+
+  /** The number of row i and column j, which of a symmetric matrix is that of any order; NaN where there is none. */
+  at(i: number, j: number): number {
+    if (this.sides !== null) {
+      const { rows, columns } = this.sides;
+      return i < rows && j < columns ? this.valueOf(this.steps[i * columns + j]) : NaN;
+    }
+    if (i === j && !this.diagonal) return NaN;
+    return this.valueOf(this.steps[i < j ? this.start(i) + j : this.start(j) + i]);
+  }
+
+  /** Of a symmetric matrix the pairs i < j of at least `least`, row by row. */
+  pairsFrom(least: number): { i: number; j: number; value: number }[] {
+    const found: { i: number; j: number; value: number }[] = [];
+    for (let i = 0; i < this.size; ++i) {
+      const start = this.start(i);
+      for (let j = i + 1; j < this.size; ++j) {
+        const value = this.valueOf(this.steps[start + j]);
+        if (value >= least) found.push({ i, j, value });
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Fills the pixels [row, column] of a picture by a colour for each of 256 parts of the range from `least`
+   * to `most`; cells without a number stay as they are, and so does what lies below the diagonal where
+   * `half` is set.
+   */
+  paint(pixels: Uint32Array, colours: Uint32Array, least: number, most: number, half: boolean): void {
+    const size = this.size, table = new Uint32Array(MISSING + 1);
+    for (let step = 0; step <= STEPS; ++step) {
+      const share = most > least ? (this.valueOf(step) - least) / (most - least) : 0.5;
+      table[step] = colours[Math.max(0, Math.min(255, Math.round(255 * share)))];
+    }
+    if (this.sides !== null) {
+      const { rows, columns } = this.sides;
+      for (let i = 0; i < rows; ++i)
+        for (let j = 0; j < columns; ++j) pixels[i * size + j] = table[this.steps[i * columns + j]];
+      return;
+    }
+    for (let i = 0; i < size; ++i) {
+      const start = this.start(i);
+      for (let j = this.diagonal ? i : i + 1; j < size; ++j) {
+        const colour = table[this.steps[start + j]];
+        pixels[i * size + j] = colour;
+        if (!half) pixels[j * size + i] = colour;
+      }
+    }
+  }
+
+  /** The number that this share of all numbers does not exceed. */
+  quantile(share: number): number {
+    const counts = new Uint32Array(MISSING + 1);
+    for (const step of this.steps) ++counts[step];
+    let left = share * (this.steps.length - counts[MISSING]);
+    for (let step = 0; step < STEPS; ++step) {
+      left -= counts[step];
+      if (left <= 0) return this.valueOf(step);
+    }
+    return this.most;
+  }
+}
+
+/** The data of the page; null in the template itself. */
+export function readPageData(): PageData | null {
+  const element = document.getElementById("pleat-data");
+  const data = JSON.parse(element?.textContent ?? "null") as PageData | null;
+  return data !== null && Array.isArray(data.runs) ? data : null;
+}

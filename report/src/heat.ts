@@ -1,0 +1,233 @@
+// Heat: a matrix as a picture with axes, that zooms, is read by pointer and keys, and takes marks.
+import { drawAxes, pointIn } from "./axes";
+import { type Colour, rampColour } from "./colours";
+import { button, html, shortNumber, svg } from "./dom";
+import { makeScale } from "./scale";
+
+const SIDE = 530, LEFT = 54, TOP = 12, INNER = 400;
+const BOX = { left: LEFT, right: LEFT + INNER, top: TOP, bottom: TOP + INNER };
+const HEIGHT = TOP + INNER + 46;
+
+/** What a heat map shows. Cells are [row, column], row 0 on top. */
+export interface HeatOptions {
+  size: number;
+  title: string;
+  axis: string;
+  /** The name of the columns where it is another. */
+  columnAxis?: string;
+  /** Fills the pixels of the cells, row by row; those left 0 stay clear. */
+  paint(pixels: Uint32Array): void;
+  /** The text of a place between cells `at` and `at + 1` on an axis. */
+  place(cell: number): number;
+  point(row: number, column: number): void;
+  pick?(row: number, column: number): void;
+}
+
+interface View {
+  x: number;
+  y: number;
+  size: number;
+}
+
+export class Heat {
+  readonly drawing: SVGSVGElement;
+  readonly buttons = html("div", { class: "zoom" });
+  private view: View;
+  private cursor: [number, number] = [0, 0];
+  private readonly inner: SVGSVGElement;
+  private readonly picture = svg("image", { x: 0, y: 0, class: "pixels", preserveAspectRatio: "none" });
+  private readonly marks = svg("g");
+  private readonly pointer = svg("path", { class: "pointer screen-only", visibility: "hidden" });
+  private readonly frame = svg("rect", { class: "zoom-box screen-only", visibility: "hidden" });
+  private readonly scaleBar = svg("g");
+  private axes = svg("g");
+  private dragged: DOMPoint | null = null;
+  private seen = false;
+
+  constructor(private readonly options: HeatOptions) {
+    this.view = { x: 0, y: 0, size: options.size };
+    this.picture.setAttribute("width", String(options.size));
+    this.picture.setAttribute("height", String(options.size));
+    this.inner = svg("svg", { x: BOX.left, y: BOX.top, width: INNER, height: INNER, preserveAspectRatio: "none" },
+                     this.picture, this.marks, this.pointer);
+    this.drawing = svg("svg", {
+      viewBox: `0 0 ${SIDE} ${HEIGHT}`, class: "drawing heat", tabindex: 0, role: "application",
+      "aria-label": `${options.title}. Arrow keys move, Enter picks, plus and minus zoom, 0 shows all.`,
+    }, this.axes, this.inner, this.frame, this.scaleBar);
+    this.buttons.append(button("+", () => this.zoom(0.5), "Zoom in"), button("−", () => this.zoom(2), "Zoom out"),
+                        button("All", () => this.reset(), "Show all"));
+    this.listen();
+    this.show();
+    this.watch();
+  }
+
+  /** Paints every cell anew, or waits with it until the map comes into sight. */
+  paint(): void {
+    if (this.seen) this.paintNow();
+  }
+
+  private watch(): void {
+    const watch = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      watch.disconnect();
+      this.seen = true;
+      this.paintNow();
+    }, { rootMargin: "300px" });
+    watch.observe(this.drawing);
+  }
+
+  private paintNow(): void {
+    const size = this.options.size;
+    const canvas = html("canvas", { width: size, height: size });
+    const context = canvas.getContext("2d");
+    if (context === null) return;
+    const image = context.createImageData(size, size);
+    this.options.paint(new Uint32Array(image.data.buffer));
+    context.putImageData(image, 0, 0);
+    this.picture.setAttribute("href", canvas.toDataURL());
+    this.drawing.dataset.state = "painted";
+  }
+
+  /** Marks in units of cells, over the picture. */
+  setMarks(...marks: SVGElement[]): void {
+    this.marks.replaceChildren(...marks);
+  }
+
+  /** A bar that tells what colours mean. */
+  setScale(colours: Colour[], least: number, most: number, label: string): void {
+    const left = BOX.right + 14, high = INNER / 64;
+    const steps = Array.from({ length: 64 }, (_, n) => svg("rect", {
+      x: left, y: BOX.bottom - (n + 1) * high, width: 12, height: high + 0.5, fill: rampColour(colours, n, 0, 63),
+    }));
+    const middle = (BOX.top + BOX.bottom) / 2;
+    this.scaleBar.replaceChildren(
+      ...steps,
+      svg("text", { class: "mark", x: left + 16, y: BOX.top + 10 }, shortNumber(most)),
+      svg("text", { class: "mark", x: left + 16, y: BOX.bottom }, shortNumber(least)),
+      svg("text", { class: "label", x: left + 32, y: middle, "text-anchor": "middle",
+                    transform: `rotate(-90 ${left + 32} ${middle})` }, label));
+  }
+
+  /** Moves the view so that a cell is in it, and points at it. */
+  showCell(row: number, column: number): void {
+    const { x, y, size } = this.view;
+    if (column < x || column >= x + size || row < y || row >= y + size)
+      this.setView({ x: column - size / 2, y: row - size / 2, size });
+    this.pointAt(row, column);
+  }
+
+  private show(): void {
+    const { x, y, size } = this.view;
+    this.inner.setAttribute("viewBox", `${x} ${y} ${size} ${size}`);
+    const first = this.options.place(0), each = this.options.place(1) - first;
+    const scale = (start: number, from: number, to: number) =>
+      makeScale(first + start * each, first + (start + size) * each, from, to);
+    const axes = drawAxes(BOX, scale(x, BOX.left, BOX.right), scale(y, BOX.top, BOX.bottom),
+                          { x: this.options.columnAxis ?? this.options.axis, y: this.options.axis }, 44);
+    this.axes.replaceWith(axes);
+    this.axes = axes;
+  }
+
+  private setView({ x, y, size }: View): void {
+    const all = this.options.size;
+    const side = Math.min(all, Math.max(Math.min(4, all), size));
+    const inside = (start: number) => Math.max(0, Math.min(all - side, start));
+    this.view = { x: inside(x), y: inside(y), size: side };
+    this.show();
+  }
+
+  private reset(): void {
+    this.setView({ x: 0, y: 0, size: this.options.size });
+  }
+
+  /** About the cell pointed at where it is in view, else about the middle. */
+  private zoom(factor: number): void {
+    const { x, y, size } = this.view, [row, column] = this.cursor;
+    const isSeen = this.pointer.getAttribute("visibility") === "visible" &&
+      column >= x && column < x + size && row >= y && row < y + size;
+    const [atX, atY] = isSeen ? [column + 0.5, row + 0.5] : [x + size / 2, y + size / 2];
+    this.setView({ x: atX - (atX - x) * factor, y: atY - (atY - y) * factor, size: size * factor });
+  }
+
+  private pointAt(row: number, column: number): void {
+    this.cursor = [row, column];
+    const all = this.options.size;
+    this.pointer.setAttribute("d", `M0 ${row + 0.5}H${all}M${column + 0.5} 0V${all}`);
+    this.pointer.setAttribute("visibility", "visible");
+    this.options.point(row, column);
+  }
+
+  private cellOf(event: PointerEvent): [number, number] | null {
+    const point = pointIn(this.drawing, event), { x, y, size } = this.view;
+    const column = Math.floor(x + ((point.x - BOX.left) / INNER) * size);
+    const row = Math.floor(y + ((point.y - BOX.top) / INNER) * size);
+    const all = this.options.size;
+    return row >= 0 && column >= 0 && row < all && column < all && point.x >= BOX.left && point.y >= BOX.top &&
+      point.x < BOX.right && point.y < BOX.bottom ? [row, column] : null;
+  }
+
+  private listen(): void {
+    const draw = this.drawing;
+    draw.addEventListener("pointerdown", (event) => {
+      if (event.pointerType === "mouse" && event.button === 0 && this.cellOf(event) !== null)
+        this.dragged = pointIn(draw, event);
+    });
+    draw.addEventListener("pointermove", (event) => {
+      const cell = this.cellOf(event);
+      if (cell !== null) this.pointAt(...cell);
+      if (this.dragged !== null) this.showFrame(this.dragged, pointIn(draw, event));
+    });
+    draw.addEventListener("pointerup", (event) => this.release(event));
+    draw.addEventListener("pointerleave", () => this.dropFrame());
+    draw.addEventListener("dblclick", () => this.reset());
+    draw.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  private release(event: PointerEvent): void {
+    const start = this.dragged, end = pointIn(this.drawing, event);
+    this.dropFrame();
+    const side = start === null ? 0 : Math.max(Math.abs(end.x - start.x), Math.abs(end.y - start.y));
+    if (start !== null && side > 8) {
+      const scale = this.view.size / INNER;
+      const corner = (from: number, to: number) => Math.min(from, from + Math.sign(to - from) * side);
+      this.setView({ x: this.view.x + (corner(start.x, end.x) - BOX.left) * scale,
+                     y: this.view.y + (corner(start.y, end.y) - BOX.top) * scale, size: side * scale });
+      return;
+    }
+    const cell = this.cellOf(event);
+    if (cell === null) return;
+    this.pointAt(...cell);
+    this.options.pick?.(...cell);
+  }
+
+  private showFrame(start: DOMPoint, end: DOMPoint): void {
+    const side = Math.max(Math.abs(end.x - start.x), Math.abs(end.y - start.y));
+    for (const [name, value] of Object.entries({
+      x: Math.min(start.x, start.x + Math.sign(end.x - start.x) * side),
+      y: Math.min(start.y, start.y + Math.sign(end.y - start.y) * side), width: side, height: side,
+    })) this.frame.setAttribute(name, String(value));
+    this.frame.setAttribute("visibility", side > 8 ? "visible" : "hidden");
+  }
+
+  private dropFrame(): void {
+    this.dragged = null;
+    this.frame.setAttribute("visibility", "hidden");
+  }
+
+  private press(event: KeyboardEvent): void {
+    const step = event.shiftKey ? Math.max(1, Math.round(this.view.size / 10)) : 1;
+    const moves: Record<string, [number, number]> = {
+      ArrowUp: [-step, 0], ArrowDown: [step, 0], ArrowLeft: [0, -step], ArrowRight: [0, step],
+    };
+    const inside = (cell: number) => Math.max(0, Math.min(this.options.size - 1, cell));
+    if (event.key in moves) {
+      const [down, right] = moves[event.key];
+      this.showCell(inside(this.cursor[0] + down), inside(this.cursor[1] + right));
+    } else if (event.key === "+" || event.key === "=") this.zoom(0.5);
+    else if (event.key === "-") this.zoom(2);
+    else if (event.key === "0") this.reset();
+    else if (event.key === "Enter") this.options.pick?.(...this.cursor);
+    else return;
+    event.preventDefault();
+  }
+}

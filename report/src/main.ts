@@ -1,0 +1,75 @@
+// Main: the page of all runs, drawn from its data.
+import "./style.css";
+import { contactMapPanel } from "./contact_map";
+import { barsPanel, clusterColour, histogramPanel, stepsPanel } from "./counts";
+import { curvePanel } from "./curve";
+import { readPageData, type PageData, type Run, type Section } from "./data";
+import { chooser, html, newId } from "./dom";
+import { heatMapPanel, unknownPanel } from "./heat_map";
+import { manifestPanel } from "./manifest";
+import { modelsPanel, moleculePanel } from "./molecule";
+import type { Place } from "./panel";
+import { Selection } from "./selection";
+import { tablePanel } from "./table";
+import { treePanel } from "./tree";
+
+function drawSection(section: Section, place: Place): HTMLElement {
+  switch (section.kind) {
+    case "contact_map": return contactMapPanel(section, place);
+    case "heat_map": return heatMapPanel(section, place);
+    case "curve": return curvePanel(section, place);
+    case "histogram": return histogramPanel(section, place);
+    case "bars": return barsPanel(section, place);
+    case "steps": return stepsPanel(section, place);
+    case "tree": return treePanel(section, place);
+    case "table": return tablePanel(section, place);
+    case "molecule": return moleculePanel(section, place);
+    case "models": return modelsPanel(section, place, clusterColour);
+    default: return unknownPanel((section as { kind: string }).kind, place);
+  }
+}
+
+function drawRun(run: Run, id: string): HTMLElement {
+  const map = run.sections.find((section) => section.kind === "contact_map");
+  const place: Place = { run: run.name, selection: new Selection(map?.kind === "contact_map" ? map.places : []) };
+  // Maps tell molecules which pairs are best, so those that listen are made first.
+  const panels = new Map<Section, HTMLElement>();
+  const later = run.sections.filter((section) => section.kind === "contact_map");
+  for (const section of [...run.sections.filter((one) => one.kind !== "contact_map"), ...later])
+    panels.set(section, drawSection(section, place));
+  const inOrder = run.sections.map((section) => panels.get(section) as HTMLElement);
+  const notes = run.notes.map((note) => html("p", { class: "note" }, note));
+  const title = `${run.name}: pleat ${String(run.manifest.command ?? "")}`;
+  return html("section", { "aria-labelledby": id },
+    html("h2", { id, tabindex: -1 }, title), ...notes,
+    html("div", { class: "panels" }, ...inOrder, manifestPanel(run, place)));
+}
+
+/** Light, dark, or as the system is; drawings that cannot follow by style alone are told. */
+function themeChooser(): HTMLElement {
+  const set = (theme: string): void => {
+    if (theme === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    document.dispatchEvent(new Event("pleat-theme"));
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    document.dispatchEvent(new Event("pleat-theme")));
+  return chooser("Theme", ["system", "light", "dark"], "system", set);
+}
+
+function drawPage(data: PageData, page: HTMLElement): void {
+  const title = data.title !== "" ? data.title : data.runs.map((run) => run.name).join(", ");
+  document.title = `${title} - pleat`;
+  const ids = data.runs.map(() => newId());
+  const links = data.runs.map((run, n) => html("a", { href: `#${ids[n]}` }, run.name));
+  page.replaceChildren(
+    html("header", {}, html("h1", {}, title), html("nav", { "aria-label": "Runs" }, ...links), themeChooser()),
+    html("main", {}, ...data.runs.map((run, n) => drawRun(run, ids[n]))),
+    html("footer", {}, `Made by pleat ${data.pleat}. Molecules are drawn by 3Dmol.js (Rego and Koes, ` +
+      "Bioinformatics 31:1322, 2015); its licence is in this file's source."));
+  document.documentElement.dataset.state = "ready";
+}
+
+const data = readPageData(), page = document.getElementById("page");
+if (page !== null && data !== null) drawPage(data, page);
+else if (page !== null) page.append("This is the template of pleat report; it holds no runs.");

@@ -1,0 +1,68 @@
+// Scale: from numbers to places on an axis, with round numbers to mark.
+import { shortNumber } from "./dom";
+
+export interface Scale {
+  least: number;
+  most: number;
+  log: boolean;
+  place(value: number): number;
+  value(place: number): number;
+  marks(count: number): { value: number; text: string }[];
+}
+
+/** Steps of 1, 2 or 5 times a power of ten. */
+function roundMarks(least: number, most: number, count: number): number[] {
+  const rough = (most - least) / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough;
+  const marks: number[] = [];
+  for (let n = Math.ceil(least / step - 1e-9); n * step <= most + step * 1e-9; ++n) marks.push(n * step);
+  return marks;
+}
+
+function powers(least: number, most: number, count: number): number[] {
+  const first = Math.ceil(Math.log10(least) - 1e-9), last = Math.floor(Math.log10(most) + 1e-9);
+  if (last - first < 1) return roundMarks(least, most, count).filter((mark) => mark > 0);
+  const every = Math.max(1, Math.ceil((last - first + 1) / count));
+  const marks: number[] = [];
+  for (let power = first; power <= last; power += every) marks.push(10 ** power);
+  return marks;
+}
+
+/** An axis from `start` to `end` of the drawing. A logarithm needs both ends above 0. */
+export function makeScale(least: number, most: number, start: number, end: number, log = false): Scale {
+  const real = log ? Math.log10 : (x: number) => x;
+  const low = real(least), wide = real(most) - low || 1;
+  return {
+    least, most, log,
+    place: (value) => start + ((real(value) - low) / wide) * (end - start),
+    value: (place) => {
+      const x = low + ((place - start) / (end - start)) * wide;
+      return log ? 10 ** x : x;
+    },
+    marks: (count) => (log ? powers : roundMarks)(least, most, count).map((value) => ({
+      value, text: shortNumber(Math.abs(value) < 1e-12 * Math.abs(most - least) ? 0 : value),
+    })),
+  };
+}
+
+/** The least and the greatest of the finite numbers; 0 and 1 where there are none. */
+export function range(values: Iterable<number>, above = -Infinity): [number, number] {
+  let least = Infinity, most = -Infinity;
+  for (const value of values) {
+    if (!Number.isFinite(value) || value <= above) continue;
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+  }
+  return least <= most ? [least, most] : above === 0 ? [1, 10] : [0, 1];
+}
+
+/** A little room on either side. */
+export function widened([least, most]: [number, number], log: boolean, share = 0.04): [number, number] {
+  if (log) {
+    const factor = Math.max((most / least) ** share, 1.05);
+    return [least / factor, most * factor];
+  }
+  const room = (most - least) * share || Math.abs(most) * share || 1;
+  return [least - room, most + room];
+}

@@ -1,0 +1,130 @@
+// Table: rows that sort, are copied as TSV, and pick columns where they name some.
+import type { TableData } from "./data";
+import { button, html } from "./dom";
+import { Panel, type Place } from "./panel";
+import { copyText, download } from "./save";
+
+const ROWS = 15;
+
+function asNumber(cell: string): number {
+  return cell === "NA" || cell === "" ? NaN : Number(cell);
+}
+
+/** Numbers before texts, what is missing last. */
+function compare(a: string, b: string): number {
+  const x = asNumber(a), y = asNumber(b);
+  if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y;
+  if (Number.isNaN(x) !== Number.isNaN(y)) return Number.isNaN(x) ? 1 : -1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+class TablePanel {
+  readonly panel: Panel;
+  private rows: string[][];
+  private page = 0;
+  private sorted = -1;
+  private falling = false;
+  private readonly head: HTMLTableCellElement[];
+  private readonly content = html("tbody");
+  private readonly places: number[];
+  private readonly isNumber: boolean[];
+
+  constructor(private readonly table: TableData, private readonly place: Place) {
+    this.panel = new Panel(place, table.title, table.note);
+    this.rows = table.rows;
+    this.isNumber = table.columns.map((_, n) => table.rows.some((row) => !Number.isNaN(asNumber(row[n]))) &&
+      table.rows.every((row) => row[n] === "NA" || !Number.isNaN(asNumber(row[n]))));
+    this.places = place.selection.places.length > 0
+      ? ["i", "j", "k"].map((name) => table.columns.indexOf(name)).filter((n) => n >= 0) : [];
+    if (this.places.length < 2) this.places = [];
+    this.head = table.columns.map((name, n) =>
+      html("th", { scope: "col", "aria-sort": "none", class: this.isNumber[n] ? "number" : "" },
+           button(name, () => this.sort(n), `Sort by ${name}`)));
+    this.head.forEach((cell, n) => {
+      cell.firstElementChild?.replaceChildren(table.columns[n]);
+    });
+    this.build();
+  }
+
+  private build(): void {
+    const { table, panel } = this, links = this.places.length > 0;
+    const headRow = html("tr", {}, ...(links ? [html("th", { scope: "col" }, "show")] : []), ...this.head);
+    panel.body.append(html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${table.title}, rows` },
+                           html("table", {}, html("thead", {}, headRow), this.content)));
+    panel.addTool("Copy", () => void this.copy(), "Copy all rows as TSV");
+    panel.addTool("TSV", () => download(`${panel.file}.tsv`, this.text()), "Save all rows as TSV");
+    const pages = Math.ceil(this.rows.length / ROWS);
+    if (pages > 1)
+      panel.controls.append(
+        button("‹", () => this.turn(-1), "Earlier rows"), button("›", () => this.turn(1), "Later rows"),
+        button("First", () => this.turn(-pages), "First rows"));
+    this.show();
+    this.place.selection.listen((change) => {
+      if (change === "picked") this.showPicked();
+    });
+  }
+
+  private turn(pages: number): void {
+    const last = Math.max(0, Math.ceil(this.rows.length / ROWS) - 1);
+    this.page = Math.max(0, Math.min(last, this.page + pages));
+    this.show();
+  }
+
+  private sort(column: number): void {
+    this.falling = this.sorted === column ? !this.falling : this.isNumber[column];
+    this.sorted = column;
+    const sign = this.falling ? -1 : 1;
+    const isMissing = (cell: string) => this.isNumber[column] && Number.isNaN(asNumber(cell));
+    this.rows = [...this.table.rows].sort((a, b) => {
+      if (isMissing(a[column]) || isMissing(b[column])) return compare(a[column], b[column]);
+      return sign * compare(a[column], b[column]);
+    });
+    this.head.forEach((cell, n) =>
+      cell.setAttribute("aria-sort", n !== column ? "none" : this.falling ? "descending" : "ascending"));
+    this.page = 0;
+    this.show();
+  }
+
+  private placesOf(row: string[]): number[] {
+    return this.places.map((n) => asNumber(row[n]));
+  }
+
+  private show(): void {
+    const first = this.page * ROWS, picked = String(this.place.selection.pickedPlaces());
+    const rows = this.rows.slice(first, first + ROWS);
+    this.content.replaceChildren(...rows.map((row) => {
+      const cells: HTMLElement[] = row.map((cell, n) => html("td", { class: this.isNumber[n] ? "number" : "" }, cell));
+      if (this.places.length > 0) {
+        const places = this.placesOf(row);
+        cells.unshift(html("td", {}, button("●", () => this.place.selection.pickPlaces(places),
+                                            `Show columns ${places.join(", ")}`)));
+        return html("tr", { class: String(places) === picked ? "picked" : "" }, ...cells);
+      }
+      return html("tr", {}, ...cells);
+    }));
+    const { total } = this.table, end = Math.min(first + ROWS, this.rows.length);
+    const kept = this.rows.length < total ? `, the first of ${total.toLocaleString("en")} in ${this.table.file}` : "";
+    this.panel.status.textContent = this.rows.length === 0 ? "No rows."
+      : `Rows ${first + 1} to ${end} of ${this.rows.length.toLocaleString("en")}${kept}.`;
+  }
+
+  private showPicked(): void {
+    const picked = String(this.place.selection.pickedPlaces());
+    const row = this.places.length > 0 ? this.rows.findIndex((one) => String(this.placesOf(one)) === picked) : -1;
+    if (row >= 0) this.page = Math.floor(row / ROWS);
+    this.show();
+  }
+
+  private text(): string {
+    return [this.table.columns, ...this.rows].map((row) => row.join("\t") + "\n").join("");
+  }
+
+  private async copy(): Promise<void> {
+    const done = await copyText(this.text());
+    this.panel.status.textContent = done ? `${this.rows.length} rows copied.` : "The browser refused to copy.";
+  }
+}
+
+export function tablePanel(table: TableData, place: Place): HTMLElement {
+  return new TablePanel(table, place).panel.element;
+}

@@ -1,0 +1,322 @@
+// Columns: the sections of runs about pairs and triples of an alignment's columns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/report/known_chain.h"
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+/// A number of every pair of columns.
+struct Layer {
+    std::string name;
+    std::vector<double> upper;  ///< pairs i < j, row by row
+};
+
+/// Arrays of pairs by their names in files, and what a page calls them; the first is shown first.
+constexpr std::pair<const char*, const char*> kLayers[] = {
+    {"corrected", "score (APC)"}, {"z", "Z"},          {"sampled_z", "Z of shuffles"},
+    {"apc", "MI - APC (bits)"},   {"mi", "MI (bits)"}, {"raw", "score (raw)"}};
+
+/// More columns than these: fewer layers, or the page grows beyond what a browser opens at once.
+constexpr Index kManyColumns = 600, kVeryManyColumns = 1200;
+
+struct PairFile {
+    std::string array_file, list_file;
+    std::vector<Index> places;  ///< of each column in the source, from 1
+    std::vector<Layer> layers;
+    Index size() const { return static_cast<Index>(places.size()); }
+};
+
+/// The pairs above the diagonal of a square matrix, or the array itself where it holds those
+/// already.
+std::vector<double> upper_of(const NpyArray& array, Index size, const std::string& label) {
+    std::vector<double> values = array.as<double>(label);
+    const auto pairs = static_cast<std::size_t>(size * (size - 1) / 2);
+    if (array.shape == std::vector<Index>{static_cast<Index>(pairs)}) return values;
+    if (array.shape != std::vector<Index>{size, size})
+        throw InputError(
+            label, 0,
+            fmt::format("expected numbers of all pairs of {} columns, found others", size));
+    std::vector<double> upper;
+    upper.reserve(pairs);
+    for (Index i = 0; i < size; ++i)
+        for (Index j = i + 1; j < size; ++j)
+            upper.push_back(values[static_cast<std::size_t>(i * size + j)]);
+    return upper;
+}
+
+PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::string& list) {
+    PairFile found{.array_file = arrays, .list_file = list, .places = {}, .layers = {}};
+    const NpzReader reader(run.file(arrays));
+    for (const std::int64_t place : reader.get("columns").as<std::int64_t>(reader.label("columns")))
+        found.places.push_back(place + 1);
+    const std::size_t most = found.size() > kVeryManyColumns ? 1
+                             : found.size() > kManyColumns   ? 2
+                                                             : 3;
+    for (const auto& [array, name] : kLayers)
+        if (found.layers.size() < most && reader.has(array))
+            found.layers.push_back(
+                {name, upper_of(reader.get(array), found.size(), reader.label(array))});
+    return found;
+}
+
+/// Notes what a row of a pair list says of its two columns.
+class LabelReader {
+public:
+    explicit LabelReader(std::vector<ColumnLabel>& labels) {
+        for (ColumnLabel& label : labels) by_place_.emplace(std::to_string(label.place), &label);
+    }
+    void add(std::string_view place, std::string_view letter, std::string_view residue,
+             std::string_view number) {
+        const auto found = by_place_.find(place);
+        if (found == by_place_.end() || !found->second->letter.empty()) return;
+        found->second->letter = letter;
+        if (number.empty() || number == "NA") return;
+        found->second->residue = residue;
+        found->second->number = number;
+    }
+
+private:
+    std::map<std::string, ColumnLabel*, std::less<>> by_place_;
+};
+
+/// Letters and residues of the columns, from the list of columns or of pairs, and the kept rows of
+/// the pairs.
+struct Labelled {
+    std::vector<ColumnLabel> labels;
+    Table pairs;
+    Json contacts;  ///< as true_contacts(), by the list's own distances; null where it has none of
+                    ///< all pairs
+};
+
+void label_by_columns(const Table& columns, LabelReader& labels) {
+    const auto cell = [&](const std::vector<std::string>& row,
+                          const char* name) -> std::string_view {
+        const auto at = columns.find(name);
+        return at ? std::string_view(row[*at]) : std::string_view();
+    };
+    for (const auto& row : columns.rows)
+        labels.add(cell(row, "column"), cell(row, "letter"), cell(row, "residue"),
+                   cell(row, "number"));
+}
+
+double cutoff_of(const RunFolder& run, const ContactDefinition& usual) {
+    const std::optional<double> given = cell_number(run.parameter("cutoff"));
+    return given && std::isfinite(*given) ? *given : usual.cutoff;
+}
+
+/// Contacts among the pairs of a list, where that has a distance for every pair of columns that are
+/// far enough apart.
+class ListedContacts {
+public:
+    ListedContacts(const RunFolder& run, const PairFile& pairs, const Table& head)
+        : at_i_(head.find("i")),
+          at_j_(head.find("j")),
+          at_distance_(head.find("distance")),
+          cutoff_(cutoff_of(run, ContactDefinition())) {
+        separation_ = static_cast<Index>(cell_number(run.parameter("min-separation")).value_or(0));
+        for (Index n = 0; n < pairs.size(); ++n)
+            column_of_.emplace(std::to_string(pairs.places[n]), n);
+        for (Index i = 0; i < pairs.size(); ++i)
+            for (Index j = i + 1; j < pairs.size(); ++j)
+                all_ += pairs.places[j] - pairs.places[i] >= separation_;
+    }
+    void add(std::span<const std::string_view> cells) {
+        if (!at_distance_ || separation_ == 0) return;
+        const double distance = cell_number(cells[*at_distance_]).value_or(NAN);
+        ++listed_;
+        known_ += !std::isnan(distance);
+        const auto i = column_of_.find(cells[*at_i_]), j = column_of_.find(cells[*at_j_]);
+        if (!(distance < cutoff_) || i == column_of_.end() || j == column_of_.end()) return;
+        for (const auto& [name, value] : {std::pair("i", Json(i->second)),
+                                          {"j", Json(j->second)},
+                                          {"distance", Json(distance)}})
+            found_[name].push_back(value);
+    }
+    Json result() const {
+        if (known_ == 0 || listed_ != all_) return nullptr;
+        Json contacts = {{"cutoff", cutoff_}, {"separation", separation_}};
+        contacts.update(found_);
+        return contacts;
+    }
+
+private:
+    std::optional<std::size_t> at_i_, at_j_, at_distance_;
+    double cutoff_;
+    Index separation_ = 0, all_ = 0, listed_ = 0, known_ = 0;
+    std::map<std::string, Index, std::less<>> column_of_;
+    Json found_ = {{"i", Json::array()}, {"j", Json::array()}, {"distance", Json::array()}};
+};
+
+Labelled read_labels(Drawing& drawing, const PairFile& pairs, const std::optional<Table>& columns) {
+    Labelled found;
+    for (const Index place : pairs.places)
+        found.labels.push_back({.place = place, .letter = {}, .residue = {}, .number = {}});
+    LabelReader labels(found.labels);
+    if (columns) label_by_columns(*columns, labels);
+    const std::filesystem::path path = drawing.run.file(pairs.list_file);
+    // The places of the cells are known once the header is read: from an empty reading of the file.
+    const Table head = read_table(path, 0);
+    if (!head.has({"i", "j", "letter_i", "letter_j"}))
+        throw InputError(path.string(), 1,
+                         "expected the columns i, j, letter_i and letter_j, found others");
+    ListedContacts contacts(drawing.run, pairs, head);
+    const bool residues = head.has({"residue_i", "number_i", "residue_j", "number_j"});
+    found.pairs =
+        read_table(path, drawing.limits.rows, [&](Index, std::span<const std::string_view> cells) {
+            contacts.add(cells);
+            for (const char* side : {"i", "j"}) {
+                const std::string suffix = fmt::format("_{}", side);
+                const auto text = [&](const std::string& name) { return cells[*head.find(name)]; };
+                labels.add(text(side), text("letter" + suffix),
+                           residues ? text("residue" + suffix) : "",
+                           residues ? text("number" + suffix) : "");
+            }
+        });
+    found.contacts = contacts.result();
+    return found;
+}
+
+/// {"cutoff", "separation", "i", "j", "distance"}: pairs of columns in contact in the structure; of
+/// those nearer along the chain than `separation` nothing is known.
+Json true_contacts(const RunFolder& run, const KnownChain& known) {
+    ContactDefinition definition = ContactDefinition::standard(known.chain.kind);
+    if (const std::string atoms = run.parameter("contact"); !atoms.empty())
+        definition = ContactDefinition::usual(
+            ContactDefinition::parse_atoms(atoms == "cb" ? "beta" : atoms), known.chain.kind);
+    definition.cutoff = cutoff_of(run, definition);
+    const Array<double, 2> distances =
+        column_distances(known.chain, known.residues, definition.atoms);
+    Json contacts = {{"cutoff", definition.cutoff},
+                     {"separation", 1},
+                     {"i", Json::array()},
+                     {"j", Json::array()},
+                     {"distance", Json::array()}};
+    for (Index i = 0; i < distances.extent(0); ++i)
+        for (Index j = i + 1; j < distances.extent(1); ++j) {
+            if (!(distances(i, j) < definition.cutoff)) continue;
+            contacts["i"].push_back(i);
+            contacts["j"].push_back(j);
+            contacts["distance"].push_back(std::round(distances(i, j) * 100) / 100);
+        }
+    return contacts;
+}
+
+Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
+                 const Json& contacts, const KnownChain* known) {
+    Json layers = Json::array();
+    for (const Layer& layer : pairs.layers)
+        layers.push_back(
+            {{"name", layer.name}, {"matrix", pack_symmetric(layer.upper, pairs.size(), false)}});
+    Json letters = Json::array(), numbers = Json::array(), placed = Json::array();
+    for (std::size_t n = 0; n < labels.size(); ++n) {
+        const ColumnLabel& label = labels[n];
+        letters.push_back(label.letter);
+        numbers.push_back(label.number.empty() ? "" : label.residue + " " + label.number);
+        placed.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
+    }
+    return {
+        {"kind", "contact_map"},  {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
+        {"places", pairs.places}, {"letters", letters},
+        {"residues", numbers},    {"placed", placed},
+        {"contacts", contacts},   {"layers", layers}};
+}
+
+/// Numbers by column, for the molecule's colours and a curve.
+Json column_values(const Table& columns) {
+    Json values = Json::array();
+    // The entropy first: what a page shows before anybody chooses.
+    std::vector<std::string> names = columns.columns;
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return name == "mi"; });
+    for (const std::string& name : names) {
+        if (name == "column" || name == "letter" || name == "residue" || name == "number" ||
+            name == "low_entropy")
+            continue;
+        const std::vector<double> numbers = columns.numbers(name);
+        if (std::none_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); }))
+            continue;
+        const std::string shown = name == "mi"             ? "entropy (bits)"
+                                  : name == "cliques"      ? "members of the clique set"
+                                  : name == "cliques_by_z" ? "members of the clique set by Z"
+                                                           : name;
+        values.push_back({{"name", shown}, {"values", finite(numbers)}});
+    }
+    return values;
+}
+
+Json molecule_section(const KnownChain& known, const Json& values) {
+    Json residues = Json::array();
+    for (const Residue& residue : known.chain.residues)
+        residues.push_back(residue.name + " " + residue.id());
+    return {{"kind", "molecule"},
+            {"title", "Structure " + known.file + ", chain " + known.chain.name},
+            {"pdb", pdb_text(known.chain)},
+            {"residues", residues},
+            {"columns", known.residues},
+            {"values", values}};
+}
+
+void draw_pairs(Drawing& drawing, const PairFile& pairs) {
+    std::optional<Table> columns;
+    constexpr Index kEveryRow = std::numeric_limits<Index>::max();
+    if (drawing.run.has("columns.tsv")) {
+        Table table = read_table(drawing.run.file("columns.tsv"), kEveryRow);
+        if (table.has({"column", "letter"}) && table.total == pairs.size())
+            columns = std::move(table);
+    }
+    const Labelled labelled = read_labels(drawing, pairs, columns);
+    const std::optional<KnownChain> known =
+        find_known_chain(drawing.run, labelled.labels, drawing.structure, drawing.notes);
+    const Json contacts = known ? true_contacts(drawing.run, *known) : labelled.contacts;
+    const Json values = columns ? column_values(*columns) : Json::array();
+    drawing.add(map_section(pairs, labelled.labels, contacts, known ? &*known : nullptr));
+    if (known) drawing.add(molecule_section(*known, values));
+    drawing.add(table_section("Pairs", labelled.pairs));
+    if (!values.empty())
+        drawing.add({{"kind", "curve"},
+                     {"title", "By column"},
+                     {"x", {{"label", "column"}}},
+                     {"y", {{"label", ""}}},
+                     {"choose", true},
+                     {"style", "bars"},
+                     {"positions", pairs.places},
+                     {"series", values}});
+}
+
+}  // namespace
+
+void draw_columns(Drawing& drawing) {
+    constexpr std::pair<const char*, const char*> kFiles[] = {{"scores.npz", "contacts.tsv"},
+                                                              {"pairs.npz", "pairs.tsv"}};
+    for (const auto& [arrays, list] : kFiles) {
+        if (!drawing.run.has(arrays) || !drawing.run.has(list)) continue;
+        const PairFile pairs = read_pairs(drawing.run, arrays, list);
+        if (pairs.size() < 2 || pairs.layers.empty()) continue;
+        draw_pairs(drawing, pairs);
+        for (const char* file : {arrays, list}) drawing.take(file);
+    }
+    if (drawing.take("triples.tsv"))
+        drawing.add(table_section(
+            "Triples", read_table(drawing.run.file("triples.tsv"), drawing.limits.rows)));
+    if (drawing.take("evaluation.tsv"))
+        drawing.add(
+            table_section("Precision of the best pairs",
+                          read_table(drawing.run.file("evaluation.tsv"), drawing.limits.rows)));
+    drawing.take("evaluation.json");  // the same numbers
+    drawing.take("columns.tsv");
+    drawing.take("weights.npy");
+}
+
+}  // namespace pleat::report

@@ -1,0 +1,111 @@
+// Report: sections of all runs, put as data into the built page.
+#include "pleat/report/report.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "pleat/core/version.h"
+#include "pleat/report/page_template.h"
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+/// What the template holds in the place of the data; vite.config.ts writes the same.
+constexpr std::string_view kMark = "{\"pleat\":\"no data\"}";
+/// The comment that every page begins with.
+constexpr std::string_view kFirstLine = "<!doctype html>\n<!-- A page of pleat report:";
+
+/// JSON that is safe inside a script element: no '<' can begin a tag or a comment. Bytes that are
+/// no UTF-8 are replaced.
+std::string script_text(const Json& json) {
+    const std::string plain = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text;
+    text.reserve(plain.size());
+    for (const char c : plain) {
+        if (c == '<') {
+            text += "\\u003c";
+        } else {
+            text += c;
+        }
+    }
+    return text;
+}
+
+Json draw_run(const std::filesystem::path& path, const Parameters& parameters,
+              std::vector<std::string>& notes) {
+    const RunFolder run(path);
+    const Limits limits{.rows = parameters.rows, .cells = parameters.cells};
+    std::vector<std::string> own;
+    Drawing drawing{.run = run, .limits = limits, .structure = parameters.structure, .notes = own};
+    draw_columns(drawing);
+    draw_frames(drawing);
+    draw_scattering(drawing);
+    draw_rest(drawing);
+    if (run.manifest().value("status", Json()) != "finished")
+        own.push_back(fmt::format("{}: the run has not finished", run.name()));
+    Json shown = {{"name", run.name()},
+                  {"manifest", run.manifest()},
+                  {"notes", own},
+                  {"files", run.files()},
+                  {"sections", std::move(drawing.sections)}};
+    notes.insert(notes.end(), own.begin(), own.end());
+    return shown;
+}
+
+}  // namespace
+
+std::vector<Field> fields(Parameters& parameters) {
+    return {
+        {.name = "structure",
+         .target = &parameters.structure,
+         .help = "PDB or mmCIF file, and a chain of it, for runs over the columns of an alignment; "
+                 "where not given, the one that each run was given",
+         .value_name = "FILE[:CHAIN]"},
+        {.name = "title",
+         .target = &parameters.title,
+         .help = "Title of the page; where not given, the names of the runs"},
+        {.name = "rows",
+         .target = &parameters.rows,
+         .help = "Rows of a table at most",
+         .least = 1,
+         .most = 1e6},
+        {.name = "cells",
+         .target = &parameters.cells,
+         .help = "Cells along a side of a matrix of frames at most; more frames share a cell, as "
+                 "their mean",
+         .least = 2,
+         .most = 4000}};
+}
+
+Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& parameters) {
+    Parameters checked = parameters;
+    check(fields(checked));
+    Page page;
+    Json data = {
+        {"pleat", std::string(kVersion)}, {"title", parameters.title}, {"runs", Json::array()}};
+    for (const std::filesystem::path& run : runs) {
+        data["runs"].push_back(draw_run(run, parameters, page.notes));
+        page.sections += static_cast<std::int64_t>(data["runs"].back()["sections"].size());
+        ++page.runs;
+    }
+    const std::string_view built = page_template();
+    const std::size_t mark = built.find(kMark);
+    if (mark == std::string_view::npos)
+        throw std::logic_error("the page's template has no mark for the data");
+    page.html = std::string(built.substr(0, mark)) + script_text(data);
+    page.html += built.substr(mark + kMark.size());
+    return page;
+}
+
+bool is_page(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string head(kFirstLine.size(), '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    return file && head == kFirstLine;
+}
+
+}  // namespace pleat::report

@@ -1,0 +1,95 @@
+// Rest: tables, results and vectors of numbers that no reader of a known kind took.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/read_file.h"
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+/// "name_of_file.tsv" as a title: "Name of file".
+std::string title_of(const std::string& file) {
+    std::string title = file.substr(0, file.rfind('.'));
+    std::replace(title.begin(), title.end(), '_', ' ');
+    if (!title.empty() && title[0] >= 'a' && title[0] <= 'z')
+        title[0] = static_cast<char>(title[0] - 'a' + 'A');
+    return title;
+}
+
+/// Scalars of nested objects as rows "a.b", value.
+void flatten(const Json& value, const std::string& name, Json& rows) {
+    if (value.is_structured()) {
+        std::size_t number = 0;
+        for (const auto& [key, member] : value.items()) {
+            const std::string step = value.is_object() ? key : std::to_string(++number);
+            flatten(member, name.empty() ? step : name + "." + step, rows);
+        }
+        return;
+    }
+    const std::string text = value.is_string() ? value.get<std::string>()
+                             : value.is_null() ? "NA"
+                                               : value.dump();
+    rows.push_back({name, text});
+}
+
+void draw_json(Drawing& drawing, const std::string& file) {
+    const Json json = Json::parse(read_file(drawing.run.file(file)), nullptr, false);
+    if (json.is_discarded())
+        throw InputError(drawing.run.file(file).string(), 0, "expected JSON, found other content");
+    Json rows = Json::array();
+    flatten(json, "", rows);
+    const auto total = rows.size();
+    if (total > static_cast<std::size_t>(drawing.limits.rows))
+        rows.erase(rows.begin() + drawing.limits.rows, rows.end());
+    drawing.add({{"kind", "table"},
+                 {"title", title_of(file)},
+                 {"file", file},
+                 {"columns", {"name", "value"}},
+                 {"rows", rows},
+                 {"total", total}});
+}
+
+}  // namespace
+
+bool Drawing::take(const std::string& file) {
+    if (!run.has(file)) return false;
+    drawn.insert(file);
+    return true;
+}
+
+Json table_section(const std::string& title, const Table& table) {
+    return {
+        {"kind", "table"},          {"title", title},     {"file", table.path.filename().string()},
+        {"columns", table.columns}, {"rows", table.rows}, {"total", table.total}};
+}
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json finite(const std::vector<double>& values) {
+    Json list = Json::array();
+    for (const double value : values) list.push_back(finite(value));
+    return list;
+}
+
+void draw_rest(Drawing& drawing) {
+    for (const std::string& file : drawing.run.files()) {
+        if (drawing.drawn.contains(file)) continue;
+        if (file.ends_with(".tsv")) {
+            drawing.add(table_section(title_of(file),
+                                      read_table(drawing.run.file(file), drawing.limits.rows)));
+        } else if (file.ends_with(".json")) {
+            draw_json(drawing, file);
+        } else {
+            continue;
+        }
+        drawing.take(file);
+    }
+}
+
+}  // namespace pleat::report

@@ -1,0 +1,74 @@
+// Run folder: reading the manifest and listing the files.
+#include "pleat/report/run_folder.h"
+
+#include <algorithm>
+
+#include "pleat/core/error.h"
+#include "pleat/core/read_file.h"
+
+namespace pleat::report {
+
+namespace {
+
+constexpr const char* kManifest = "manifest.json";
+
+}  // namespace
+
+RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored))
+        throw InputError(path.string(), 0, "expected the folder of a run, found none");
+    if (!std::filesystem::is_regular_file(path / kManifest, ignored))
+        throw InputError(path.string(), 0,
+                         "expected the folder of a run with a manifest.json, found none");
+    const std::vector<std::uint8_t> bytes = read_file(path / kManifest);
+    manifest_ = Json::parse(bytes, nullptr, false);
+    if (!manifest_.is_object() || manifest_.value("program", Json()) != "pleat")
+        throw InputError((path / kManifest).string(), 0,
+                         "expected a manifest of pleat, found other content");
+    std::vector<std::string> others;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        const std::string file = entry.path().filename().string();
+        if (entry.is_regular_file(ignored) && file != kManifest && !file.ends_with(".part"))
+            others.push_back(file);
+    }
+    std::sort(others.begin(), others.end());
+    const auto take = [&](const std::string& file) {
+        const auto found = std::find(others.begin(), others.end(), file);
+        if (found == others.end()) return;
+        files_.push_back(file);
+        others.erase(found);
+    };
+    if (const auto outputs = manifest_.find("outputs");
+        outputs != manifest_.end() && outputs->is_array())
+        for (const Json& output : *outputs)
+            if (output.is_object() && output.value("file", Json()).is_string())
+                take(output["file"]);
+    files_.insert(files_.end(), others.begin(), others.end());
+}
+
+std::string RunFolder::name() const {
+    const std::filesystem::path whole = std::filesystem::absolute(path_).lexically_normal();
+    const std::string last = whole.filename().string();
+    return last.empty() ? whole.parent_path().filename().string() : last;
+}
+
+std::string RunFolder::parameter(std::string_view name) const {
+    const auto parameters = manifest_.find("parameters");
+    if (parameters == manifest_.end() || !parameters->is_object()) return {};
+    const auto found = parameters->find(std::string(name));
+    if (found == parameters->end()) return {};
+    return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+bool RunFolder::has(std::string_view file) const {
+    return std::find(files_.begin(), files_.end(), file) != files_.end();
+}
+
+const Json& RunFolder::inputs() const {
+    static const Json kNone = Json::array();
+    const auto found = manifest_.find("inputs");
+    return found != manifest_.end() && found->is_array() ? *found : kNone;
+}
+
+}  // namespace pleat::report

@@ -1,0 +1,160 @@
+// Scattering: the sections of profiles and of fits to a measured curve, told by the columns of
+// tables.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+constexpr Index kEveryRow = std::numeric_limits<Index>::max();
+constexpr const char* kQ = "q (1/angstrom)";
+
+Json axis(const std::string& label, const char* scale = "linear") {
+    return {{"label", label}, {"scale", scale}};
+}
+
+Json line(const std::string& name, const std::vector<double>& values) {
+    return {{"name", name}, {"style", "line"}, {"values", finite(values)}};
+}
+
+Json points(const std::string& name, const std::vector<double>& values,
+            const std::vector<double>& error) {
+    return {
+        {"name", name}, {"style", "points"}, {"values", finite(values)}, {"error", finite(error)}};
+}
+
+Json curve(const std::string& title, const Json& x, const Json& y,
+           const std::vector<double>& positions, const std::vector<Json>& series) {
+    return {
+        {"kind", "curve"}, {"title", title}, {"x", x}, {"y", y}, {"positions", finite(positions)},
+        {"series", series}};
+}
+
+std::string fit_title(const std::string& file) {
+    if (file.starts_with("minimal")) return "Fit of the minimal ensemble";
+    if (file.starts_with("reweighted")) return "Fit of the reweighted ensemble";
+    return "Fit to the curve";
+}
+
+void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
+    Json section = curve(fit_title(file), axis(kQ), axis("intensity", "log"), table.numbers("q"),
+                         {points("measured", table.numbers("intensity"), table.numbers("sigma")),
+                          line("model", table.numbers("model"))});
+    section["residuals"] = {{"label", "residual / sigma"},
+                            {"values", finite(table.numbers("residual"))}};
+    drawing.add(std::move(section));
+}
+
+/// Guinier's plot of a measured curve, the points that the law was fitted to apart from the others.
+void draw_guinier(Drawing& drawing, const Table& table) {
+    // The law holds near q = 0: what lies far beyond its range would press it into a corner.
+    constexpr double kShownBeyond = 3;
+    std::vector<double> q2 = table.numbers("q2"), used = table.numbers("ln_intensity"),
+                        others = used;
+    std::vector<double> sigma = table.numbers("sigma"), model = table.numbers("ln_model");
+    std::vector<double> flags =
+        table.has({"used"}) ? table.numbers("used") : std::vector<double>(used.size(), 1);
+    double last = 0;
+    for (std::size_t k = 0; k < flags.size(); ++k) {
+        if (flags[k] > 0) last = std::max(last, q2[k]);
+        (flags[k] > 0 ? others : used)[k] = std::numeric_limits<double>::quiet_NaN();
+    }
+    if (last > 0) {
+        const auto shown = static_cast<std::size_t>(
+            std::find_if(q2.begin(), q2.end(), [&](double x) { return x > kShownBeyond * last; }) -
+            q2.begin());
+        for (std::vector<double>* values : {&q2, &used, &others, &sigma, &model, &flags})
+            values->resize(shown);
+    }
+    std::vector<Json> series = {points("measured, in Guinier's range", used, sigma)};
+    if (std::any_of(flags.begin(), flags.end(), [](double flag) { return flag <= 0; }))
+        series.push_back(points("measured, beyond it", others, sigma));
+    series.push_back(line("model", model));
+    drawing.add(curve("Guinier", axis("q^2 (1/angstrom^2)"), axis("ln I"), q2, series));
+}
+
+/// Guinier's and Kratky's view of a computed profile.
+void draw_views(Drawing& drawing, const std::vector<double>& q,
+                const std::vector<double>& intensity) {
+    // Guinier's law ends near q Rg = 1.3, where I / I(0) is 0.57; a little more shows the bend.
+    constexpr double kShownFall = 0.4;
+    std::vector<double> squares, logarithms, kratky;
+    bool in_range = true;
+    for (std::size_t k = 0; k < q.size(); ++k) {
+        kratky.push_back(q[k] * q[k] * intensity[k]);
+        in_range = in_range && intensity[k] > kShownFall * intensity[0];
+        if (!in_range) continue;
+        squares.push_back(q[k] * q[k]);
+        logarithms.push_back(std::log(intensity[k]));
+    }
+    if (squares.size() > 1)
+        drawing.add(curve("Guinier view of the profile", axis("q^2 (1/angstrom^2)"), axis("ln I"),
+                          squares, {line("model", logarithms)}));
+    drawing.add(
+        curve("Kratky view of the profile", axis(kQ), axis("q^2 I"), q, {line("model", kratky)}));
+}
+
+void draw_profile(Drawing& drawing, const Table& table) {
+    const std::vector<double> q = table.numbers("q"), intensity = table.numbers("intensity");
+    drawing.add(curve("Scattering profile", axis(kQ), axis("intensity", "log"), q,
+                      {line("model", intensity)}));
+    if (!drawing.run.has("kratky.tsv") && !q.empty()) draw_views(drawing, q, intensity);
+}
+
+void draw_pair_distances(Drawing& drawing, const Table& table) {
+    std::vector<double> middles = table.numbers("from");
+    const std::vector<double> ends = table.numbers("to");
+    for (std::size_t k = 0; k < middles.size(); ++k) middles[k] = (middles[k] + ends[k]) / 2;
+    drawing.add(curve("Pair distances P(r)", axis("r (angstrom)"), axis("P(r)"), middles,
+                      {line("model", table.numbers("p"))}));
+}
+
+/// Draws a table whose columns are known; false where they are not.
+bool draw_known(Drawing& drawing, const Table& table, const std::string& file) {
+    if (table.has({"q", "intensity", "sigma", "model", "residual"})) {
+        draw_fit(drawing, table, file);
+    } else if (table.has({"q2", "ln_intensity", "sigma", "ln_model"})) {
+        draw_guinier(drawing, table);
+    } else if (table.has({"kratky", "sigma", "model"}) &&
+               (table.has({"q_rg"}) || table.has({"q"}))) {
+        const bool reduced = table.has({"q_rg"});
+        drawing.add(curve("Kratky", axis(reduced ? "q Rg" : kQ),
+                          axis(reduced ? "(q Rg)^2 I / I(0)" : "q^2 I"),
+                          table.numbers(reduced ? "q_rg" : "q"),
+                          {points("measured", table.numbers("kratky"), table.numbers("sigma")),
+                           line("model", table.numbers("model"))}));
+    } else if (table.has({"from", "to", "p"})) {
+        draw_pair_distances(drawing, table);
+    } else if (table.has({"q", "intensity"})) {
+        draw_profile(drawing, table);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void draw_scattering(Drawing& drawing) {
+    std::vector<std::string> files = drawing.run.files();
+    // What compares with an experiment comes first.
+    std::stable_partition(files.begin(), files.end(), [](const std::string& file) {
+        return file.find("fit") != std::string::npos;
+    });
+    for (const std::string& file : files) {
+        if (!file.ends_with(".tsv") || drawing.drawn.contains(file)) continue;
+        // A header is enough to tell; long tables of others are not kept here.
+        const Table head = read_table(drawing.run.file(file), 1);
+        if (!head.has({"q"}) && !head.has({"q2"}) && !head.has({"q_rg"}) && !head.has({"p"}))
+            continue;
+        if (draw_known(drawing, read_table(drawing.run.file(file), kEveryRow), file))
+            drawing.take(file);
+    }
+}
+
+}  // namespace pleat::report

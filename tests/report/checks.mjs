@@ -1,0 +1,333 @@
+// Checks: what each page must show and do in a browser.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+/** The panel whose title begins so. */
+const panel = (page, title) =>
+  page.locator("article", { has: page.locator("h3", { hasText: new RegExp(`^${title}`) }) }).first();
+const status = (page, title) => panel(page, title).locator("[role=status]").innerText();
+
+/** Brings everything that is drawn when it comes into sight there, and waits for it. */
+async function showAll(page) {
+  for (const [look, state] of [[".heat", "painted"], [".molecule", "drawn"]]) {
+    for (const one of await page.locator(look).all()) {
+      await one.scrollIntoViewIfNeeded();
+      await page.waitForFunction(([element, wanted]) => element.dataset.state === wanted,
+                                 [await one.elementHandle(), state]);
+    }
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+}
+
+/** The middle of a cell of a map, in pixels of the window. */
+async function cell(page, title, row, column) {
+  await panel(page, title).locator("svg.heat").scrollIntoViewIfNeeded();
+  return panel(page, title).locator("svg.heat").evaluate((drawing, [r, c]) => {
+    const inner = drawing.querySelector("svg"), box = inner.getBoundingClientRect(), view = inner.viewBox.baseVal;
+    const matrix = drawing.getScreenCTM(), x = inner.x.baseVal.value, y = inner.y.baseVal.value;
+    const wide = inner.width.baseVal.value;
+    const at = new DOMPoint(x + ((c + 0.5 - view.x) / view.width) * wide, y + ((r + 0.5 - view.y) / view.height) * wide);
+    const { x: left, y: top } = at.matrixTransform(matrix);
+    return box.width > 0 ? [left, top] : null;
+  }, [row, column]);
+}
+
+async function download(page, press) {
+  const [got] = await Promise.all([page.waitForEvent("download"), press()]);
+  return { name: got.suggestedFilename(), bytes: readFileSync(await got.path()) };
+}
+
+/** A row of a table as texts. */
+const cells = (page, title, row) => panel(page, title).locator("tbody tr").nth(row).locator("td").allInnerTexts();
+
+async function setSlider(page, title, label, value) {
+  await panel(page, title).locator("label", { hasText: label }).locator("input").evaluate((input, to) => {
+    input.value = String(to);
+    input.dispatchEvent(new Event("input"));
+  }, value);
+}
+
+export const checks = [
+  {
+    name: "pointing at a cell tells its columns and score", needs: "wide",
+    async run({ page }) {
+      await showAll(page);
+      const [, , i, j, letterI, letterJ, , corrected] = await cells(page, "Pairs", 0);
+      await page.mouse.move(...(await cell(page, "Scores of pairs", Number(i) - 1, Number(j) - 1)));
+      const text = await status(page, "Scores of pairs");
+      assert.match(text, new RegExp(`^${letterI}${i} and ${letterJ}${j}: .*rank 1`));
+      const shown = Number(/score \(APC\) ([-\d.e]+)/.exec(text)[1]);
+      assert.ok(Math.abs(shown - Number(corrected)) < 1e-3 * Math.abs(Number(corrected)), `${shown} and ${corrected}`);
+    },
+  },
+  {
+    name: "a cell that is clicked is shown in the molecule and the table", needs: "columns",
+    async run({ page }) {
+      await showAll(page);
+      const row = (await panel(page, "Pairs").locator("tbody tr").evaluateAll((rows) =>
+        rows.findIndex((one) => one.children[6].textContent !== "NA" && one.children[8].textContent !== "NA")));
+      const [, , i, j, , , residueI, numberI, residueJ, numberJ] = await cells(page, "Pairs", row);
+      const places = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0]
+        .sections[0].places);
+      await page.mouse.click(...(await cell(page, "Contact map", places.indexOf(Number(i)), places.indexOf(Number(j)))));
+      assert.equal(await status(page, "Structure"), `Picked: ${residueI} ${numberI} and ${residueJ} ${numberJ}.`);
+      const picked = panel(page, "Pairs").locator("tr.picked td");
+      assert.deepEqual((await picked.allInnerTexts()).slice(2, 4), [i, j]);
+      assert.equal(await panel(page, "Contact map").locator("circle.picked").count(), 2);
+    },
+  },
+  {
+    name: "a row that is picked is shown in the map and changes the molecule", needs: "columns",
+    async run({ page }) {
+      await showAll(page);
+      const canvas = panel(page, "Structure").locator("canvas");
+      const before = await canvas.screenshot();
+      await panel(page, "Structure").locator("label", { hasText: "lines" }).locator("input").uncheck();
+      await page.waitForTimeout(300);
+      const without = await canvas.screenshot();
+      assert.notDeepEqual(before, without, "the lines made no difference");
+      const row = panel(page, "Pairs").locator("tbody tr").nth(3);
+      const [, , i, j] = await row.locator("td").allInnerTexts();
+      await row.locator("button").focus();
+      await page.keyboard.press("Enter");
+      assert.match(await status(page, "Contact map"), new RegExp(`^\\S+?${i}\\b.* and \\S+?${j}\\b`));
+    },
+  },
+  {
+    name: "sliders of the map change what it marks", needs: "columns",
+    async run({ page }) {
+      await setSlider(page, "Contact map", "Best pairs", 50);
+      assert.match(await status(page, "Contact map"), /^Best 50 pairs at least 6 columns apart: \d+ of \d+ .* contacts/);
+      await setSlider(page, "Contact map", "Separation", 24);
+      assert.match(await status(page, "Contact map"), /^Best 50 pairs at least 24 columns apart/);
+      await setSlider(page, "Contact map", "Best pairs", 0);
+      assert.match(await status(page, "Contact map"), /^Best 0 pairs/);
+    },
+  },
+  {
+    name: "the best pairs are those of the list", needs: "wide",
+    async run({ page }) {
+      await showAll(page);
+      await setSlider(page, "Scores of pairs", "Best pairs", 10);
+      const marks = await panel(page, "Scores of pairs").locator("path.hollow").getAttribute("d");
+      const first = marks.split("M").filter((one) => one !== "").map((one) => one.split("h")[0].split(" ").map(Number));
+      const side = Number(/h([\d.]+)/.exec(marks)[1]);
+      const found = first.map(([x, y]) => `${Math.round(y + side / 2 - 0.5) + 1} ${Math.round(x + side / 2 - 0.5) + 1}`);
+      const listed = [];
+      for (let row = 0; row < 10; ++row) listed.push((await cells(page, "Pairs", row)).slice(2, 4).join(" "));
+      assert.deepEqual(found, listed);
+    },
+  },
+  {
+    name: "keys move, pick and zoom in a map", needs: "wide",
+    async run({ page }) {
+      await showAll(page);
+      const map = panel(page, "Scores of pairs"), inner = map.locator("svg.heat > svg");
+      await map.locator("svg.heat").focus();
+      for (const key of ["ArrowRight", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
+      assert.match(await status(page, "Scores of pairs"), /^\S+2 and \S+3:/);
+      await page.keyboard.press("Enter");
+      assert.equal(await map.locator("circle.picked").count(), 2);
+      await page.keyboard.press("+");
+      assert.equal((await inner.getAttribute("viewBox")).split(" ")[2], "132");
+      await page.keyboard.press("0");
+      assert.equal(await inner.getAttribute("viewBox"), "0 0 264 264");
+    },
+  },
+  {
+    name: "a frame that is drawn zooms in", needs: "frames",
+    async run({ page }) {
+      await showAll(page);
+      const title = "RMSD of frames", from = await cell(page, title, 60, 60), to = await cell(page, title, 119, 119);
+      await page.mouse.move(...from);
+      await page.mouse.down();
+      await page.mouse.move(...to, { steps: 4 });
+      await page.mouse.up();
+      const [x, y, size] = (await panel(page, title).locator("svg.heat > svg").getAttribute("viewBox")).split(" ").map(Number);
+      assert.ok(Math.abs(x - 60.5) < 1 && Math.abs(y - 60.5) < 1 && Math.abs(size - 59) < 2, `${x} ${y} ${size}`);
+      await page.mouse.move(...(await cell(page, title, 70, 80)));
+      assert.match(await status(page, title), /^frame 70, frame 80: [\d.]+ angstrom$/);
+    },
+  },
+  {
+    name: "one set stands against another", needs: "sets",
+    async run({ page }) {
+      await showAll(page);
+      await page.mouse.move(...(await cell(page, "TM-score of frames", 3, 7)));
+      assert.match(await status(page, "TM-score of frames"), /^frame 3, other frame 7: 0\.47/);  // (67 % 50) / 100 + 0.3
+      const before = await status(page, "TM-score of frames");
+      await page.mouse.move(...(await cell(page, "TM-score of frames", 3, 30)));  // there are 20 of them
+      assert.equal(await status(page, "TM-score of frames"), before);
+      for (const title of ["TM-score from the reference", "RMSF of residues", "Histogram of TM-score", "Superposed frames"])
+        assert.equal(await panel(page, title).count(), 1, title);
+    },
+  },
+  {
+    name: "panels are saved as SVG and PNG", needs: "all",
+    async run({ page }) {
+      await showAll(page);
+      for (const title of ["Contact map", "RMSD of frames", "Dendrogram", "Fit to the curve", "Cluster against time"]) {
+        const svg = await download(page, () => panel(page, title).getByRole("button", { name: "as SVG" }).click());
+        const text = svg.bytes.toString();
+        assert.match(svg.name, /^[a-z0-9-]+\.svg$/);
+        assert.ok(text.startsWith("<svg") && text.endsWith("</svg>") && !text.includes("var(--"), title);
+        if (title === "RMSD of frames") assert.match(text, /<image[^>]*href="data:image\/png;base64,/);
+        const png = await download(page, () => panel(page, title).getByRole("button", { name: "as PNG" }).click());
+        assert.equal(png.bytes.subarray(1, 4).toString(), "PNG");
+        assert.ok(png.bytes.readUInt32BE(16) >= 1000, `${title}: ${png.bytes.readUInt32BE(16)} wide`);
+      }
+      const molecule = await download(page, () => panel(page, "Structure").getByRole("button", { name: "as PNG" }).click());
+      assert.equal(molecule.bytes.subarray(1, 4).toString(), "PNG");
+    },
+  },
+  {
+    name: "a table sorts, turns, and is copied and saved as TSV", needs: "columns",
+    options: { permissions: ["clipboard-read", "clipboard-write"] },
+    async run({ page }) {
+      const table = panel(page, "Pairs"), head = table.locator("th", { hasText: /^mi$/ });
+      await head.getByRole("button").click();
+      assert.equal(await head.getAttribute("aria-sort"), "descending");
+      await head.getByRole("button").click();
+      assert.equal(await head.getAttribute("aria-sort"), "ascending");
+      await table.getByRole("button", { name: "Copy" }).click();
+      await page.waitForFunction(() => [...document.querySelectorAll("[role=status]")].some((one) => one.textContent.includes("rows copied")));
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      const saved = await download(page, () => table.getByRole("button", { name: "Save all rows" }).click());
+      assert.equal(saved.bytes.toString(), copied);
+      const rows = copied.trimEnd().split("\n").map((line) => line.split("\t")), mi = rows[0].indexOf("mi");
+      const values = rows.slice(1).map((row) => Number(row[mi]));
+      assert.equal(values.length, 1000);
+      assert.deepEqual(values, [...values].sort((a, b) => a - b));
+      const first = await cells(page, "Pairs", 0);
+      await table.getByRole("button", { name: "Later rows" }).click();
+      assert.notDeepEqual(await cells(page, "Pairs", 0), first);
+    },
+  },
+  {
+    name: "curves are read by pointer and keys", needs: "scattering",
+    async run({ page }) {
+      const drawing = panel(page, "Fit to the curve").locator("svg.drawing");
+      await drawing.focus();
+      await page.keyboard.press("ArrowRight");
+      const text = await status(page, "Fit to the curve");
+      assert.match(text, /^q \(1\/angstrom\) 0\.01: measured [\d.]+ ± [\d.]+, model 999\.9$|^q .* 0\.01: .*model 9\d\d/);
+      await page.keyboard.press("ArrowRight");
+      assert.match(await status(page, "Fit to the curve"), /0\.013:/);
+      assert.ok((await panel(page, "Guinier").locator("svg path").count()) > 3);
+    },
+  },
+  {
+    name: "a cut through the tree tells its clusters", needs: "frames",
+    async run({ page }) {
+      await setSlider(page, "Dendrogram", "Cut at", 0);
+      assert.match(await status(page, "Dendrogram"), /: 30 clusters, the largest of 1, 1, 1, 1, 1 leaves/);
+      const most = await panel(page, "Dendrogram").locator("input").getAttribute("max");
+      await setSlider(page, "Dendrogram", "Cut at", most);
+      assert.match(await status(page, "Dendrogram"), /: 1 clusters, the largest of 30 leaves|: 2 clusters/);
+    },
+  },
+  {
+    name: "a tree is cut below a distance, twice the height of its branches", needs: "frames",
+    async run({ page }) {
+      const data = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent));
+      const { newick } = data.runs[0].sections.find(({ kind }) => kind === "tree");
+      // A chain of merges: the first two leaves join at their branches' sum.
+      const [, left, right] = /\(0:([\d.]+),1:([\d.]+)\)/.exec(newick).map(Number);
+      assert.equal(left, right);
+      const input = panel(page, "Dendrogram").locator("input"), step = Number(await input.getAttribute("step"));
+      await setSlider(page, "Dendrogram", "Cut at", 2 * left - step);
+      assert.match(await status(page, "Dendrogram"), /: 30 clusters/);
+      await setSlider(page, "Dendrogram", "Cut at", 2 * left + 2 * step);
+      assert.match(await status(page, "Dendrogram"), /: 29 clusters, the largest of 2, /);
+    },
+  },
+  {
+    name: "names of files stay texts", needs: "hostile",
+    async run({ page }) {
+      await showAll(page);
+      for (const fold of await page.locator("summary").all()) await fold.click();
+      assert.match(await page.title(), /^<img src=x onerror=alert\(4\)> - pleat$/);
+      assert.equal(await page.locator("#page script, #page img, #page b, #page svg[onload]").count(), 0);
+      assert.match(await page.locator("h2").innerText(), /<\/script><script>document\.title='owned'<\/script>$/);
+      assert.ok((await page.getByText("\"><svg onload=alert(2)>", { exact: true }).count()) > 3);
+      const svg = await download(page, () => panel(page, "Dendrogram").getByRole("button", { name: "as SVG" }).click());
+      assert.ok(!svg.bytes.toString().includes("<script"));
+    },
+  },
+  {
+    name: "the least that files can hold is drawn", needs: "tiny",
+    async run({ page }) {
+      await showAll(page);
+      for (const title of ["RMSD of frames", "Cluster against time", "Fit to the curve", "Scores of pairs"]) {
+        await panel(page, title).locator("svg.drawing").focus();
+        await page.keyboard.press("ArrowRight");
+        assert.notEqual(await status(page, title), "", title);
+      }
+      assert.match(await status(page, "Scores of pairs"), /^1 and 2: score/);
+      assert.equal(await page.locator("[d*=NaN], [d*=Infinity], [x*=NaN], [y*=NaN], [height*=NaN], [width*=NaN]").count(), 0);
+      assert.match(await panel(page, "Guinier").innerText(), /no values to draw/);
+    },
+  },
+  {
+    name: "without WebGL a text stands in the molecule's place", needs: "all", webGl: false,
+    async run({ page }) {
+      await page.waitForFunction(() => {
+        scrollBy(0, 300);
+        return document.querySelectorAll(".no-webgl").length === 3;
+      });
+      assert.match(await page.locator(".no-webgl").first().innerText(), /no WebGL/);
+      await page.evaluate(() => scrollTo(0, 0));
+      await page.mouse.click(...(await cell(page, "Contact map", 20, 60)));
+      assert.match(await status(page, "Structure"), /^Picked: /);
+    },
+  },
+  // Processor time does not depend on what else the machine does.
+  ...[["264", "wide", 2e6], ["1000", "large", 4e6]].map(([columns, needs, most]) => ({
+    name: `${columns} columns: below ${most / 1e6} MB, painted within 2 s`, needs,
+    async run({ page, bytes, processor }) {
+      await page.waitForFunction(() => document.querySelector(".heat").dataset.state === "painted");
+      const seconds = await processor(), wall = await page.evaluate(() => performance.now() / 1000);
+      console.log(`        ${(bytes / 1e6).toFixed(2)} MB, painted after ${seconds.toFixed(2)} s of processor, ` +
+                  `${wall.toFixed(2)} s by the clock`);
+      assert.ok(bytes < most);
+      assert.ok(seconds < 2);
+    },
+  })),
+  ...["light", "dark"].map((colorScheme) => ({
+    name: `no serious fault of accessibility, ${colorScheme}`, needs: "all", options: { colorScheme },
+    async run({ page, faults }) {
+      await showAll(page);
+      for (const fold of await page.locator("summary").all()) await fold.click();
+      assert.deepEqual(await faults(), []);
+    },
+  })),
+  {
+    name: "a phone shows everything in its width", needs: "all",
+    options: { viewport: { width: 380, height: 700 }, isMobile: true, hasTouch: true },
+    async run({ page }) {
+      await showAll(page);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 380);
+      await page.touchscreen.tap(...(await cell(page, "Contact map", 20, 60)));
+      assert.match(await status(page, "Structure"), /^Picked: /);
+    },
+  },
+  {
+    name: "the theme is chosen, and every panel has its picture", needs: "all",
+    async run({ page, shots }) {
+      await page.locator("header select").selectOption("dark");
+      assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(18, 21, 27)");
+      await page.locator("header select").selectOption("light");
+      assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(243, 244, 246)");
+      await showAll(page);
+      const panels = await page.locator("article").all();
+      assert.equal(panels.length, await page.evaluate(() => {
+        const { runs } = JSON.parse(document.getElementById("pleat-data").textContent);
+        return runs.reduce((sum, run) => sum + run.sections.length + 1, 0);
+      }));
+      for (const [n, one] of panels.entries()) {
+        assert.ok((await one.boundingBox()).height > 60);
+        if (shots !== "") await one.screenshot({ path: `${shots}/panel-${n}.png` });
+      }
+    },
+  },
+];
