@@ -1,0 +1,513 @@
+// Distance sums: products of a centre's and a step's sines, compiled for every instruction set.
+#include "pleat/saxs/distance_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pleat/saxs/distance_sums.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+#include "pleat/saxs/sines-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace pleat::saxs::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Lanes = hn::CappedTag<T, kSlack>;
+
+/// Centres worked on at a time, and offsets: their sums fill the registers.
+constexpr int kGroup = 3;
+constexpr int kBlock = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+static_assert(kReach % kBlock == 0);
+
+/// Rows of the scratch memory.
+enum Row : Index {
+    kInverse,                   ///< 1 / r, 0 past the last distance
+    kSine,                      ///< of the centre's phase
+    kCosine,
+    kTurnSine,                  ///< of the phase from a centre to the next
+    kTurnCosine,
+    kOffsetCosine,              ///< kReach rows
+    kOffsetSine = kOffsetCosine + kReach,
+    kCentreSine = kOffsetSine + kReach,  ///< kGroup rows: divided by r
+    kCentreCosine = kCentreSine + kGroup,
+    kWeightedSine = kCentreCosine + kGroup,
+    kWeightedCosine = kWeightedSine + kGroup,
+    kRows = kWeightedCosine + kGroup
+};
+static_assert(kRows <= 64);
+
+template <class T>
+HWY_INLINE T* row(DistanceSums<T>& s, Index n) {
+    return s.scratch.data() + n * (kChunk + kSlack);
+}
+
+/// Sines and cosines of 1, ..., kReach steps: doublings, and sums of neighbours between them.
+template <class D, class V>
+HWY_INLINE void store_offsets(D d, V s1, V c1, DistanceSums<hn::TFromD<D>>& sums, Index p) {
+    const auto store = [&](int t, V s, V c) HWY_ATTR {
+        hn::Store(s, d, row(sums, kOffsetSine + t - 1) + p);
+        hn::Store(c, d, row(sums, kOffsetCosine + t - 1) + p);
+    };
+    const V one = hn::Set(d, hn::TFromD<D>{1}), twice = hn::Add(c1, c1);
+    const auto doubled = [&](V s, V c, V& s2, V& c2) HWY_ATTR {
+        const V more = hn::Add(s, s);
+        s2 = hn::Mul(more, c);
+        c2 = hn::NegMulAdd(more, s, one);
+    };
+    V s2, c2, s4, c4, s6, c6, s8, c8;
+    doubled(s1, c1, s2, c2);
+    const V s3 = hn::MulSub(twice, s2, s1), c3 = hn::MulSub(twice, c2, c1);
+    doubled(s2, c2, s4, c4);
+    const V s5 = hn::MulSub(twice, s4, s3), c5 = hn::MulSub(twice, c4, c3);
+    doubled(s3, c3, s6, c6);
+    const V s7 = hn::MulSub(twice, s6, s5), c7 = hn::MulSub(twice, c6, c5);
+    doubled(s4, c4, s8, c8);
+    static_assert(kReach == 8);
+    store(1, s1, c1);
+    store(2, s2, c2);
+    store(3, s3, c3);
+    store(4, s4, c4);
+    store(5, s5, c5);
+    store(6, s6, c6);
+    store(7, s7, c7);
+    store(8, s8, c8);
+    if (sums.grid->from_zero) {
+        hn::Store(s8, d, row(sums, kSine) + p);
+        hn::Store(c8, d, row(sums, kCosine) + p);
+    }
+}
+
+/// Inverse distances and all phases of a chunk.
+template <class T>
+HWY_INLINE void prepare(DistanceSums<T>& sums) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    const SineGrid& grid = *sums.grid;
+    const auto step = SineGrid::turns<T>(grid.step);
+    const auto start = SineGrid::turns<T>(grid.first + kReach * grid.step);
+    const auto turn = SineGrid::turns<T>(kSpan * grid.step);
+    const T* const squared = sums.chunk.squared.data();
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        hn::Vec<decltype(d)> r, inverse, sine, cosine;
+        distance(d, hn::Load(d, squared + p), r, inverse);
+        hn::Store(inverse, d, row(sums, kInverse) + p);
+        sine_cosine(d, r, step, sine, cosine);
+        store_offsets(d, sine, cosine, sums, p);
+        if (!grid.from_zero) {
+            sine_cosine(d, r, start, sine, cosine);
+            hn::Store(sine, d, row(sums, kSine) + p);
+            hn::Store(cosine, d, row(sums, kCosine) + p);
+        }
+        if (grid.centres > 1) {
+            sine_cosine(d, r, turn, sine, cosine);
+            hn::Store(sine, d, row(sums, kTurnSine) + p);
+            hn::Store(cosine, d, row(sums, kTurnCosine) + p);
+        }
+    }
+    std::fill(row(sums, kInverse) + sums.chunk.count, row(sums, kInverse) + kChunk + kSlack, T{0});
+}
+
+/// Sines and cosines of `count` centres, divided by r; phases go on to the next centre.
+template <class T>
+HWY_INLINE void next_centres(DistanceSums<T>& sums, int count) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        const auto inverse = hn::Load(d, row(sums, kInverse) + p);
+        const auto ts = hn::Load(d, row(sums, kTurnSine) + p);
+        const auto tc = hn::Load(d, row(sums, kTurnCosine) + p);
+        auto s = hn::Load(d, row(sums, kSine) + p), c = hn::Load(d, row(sums, kCosine) + p);
+        for (int g = 0; g < count; ++g) {
+            hn::Store(hn::Mul(s, inverse), d, row(sums, kCentreSine + g) + p);
+            hn::Store(hn::Mul(c, inverse), d, row(sums, kCentreCosine + g) + p);
+            const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
+            c = hn::MulSub(c, tc, hn::Mul(s, ts));
+            s = next;
+        }
+        hn::Store(s, d, row(sums, kSine) + p);
+        hn::Store(c, d, row(sums, kCosine) + p);
+    }
+}
+
+template <class T>
+HWY_INLINE void weight_centres(DistanceSums<T>& sums, const T* weight, int count) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        const auto w = hn::Load(d, weight + p);
+        for (int g = 0; g < 2 * kGroup; ++g) {
+            if (g % kGroup >= count) continue;
+            hn::Store(hn::Mul(w, hn::Load(d, row(sums, kCentreSine + g) + p)), d,
+                      row(sums, kWeightedSine + g) + p);
+        }
+    }
+}
+
+/// Sums over the chunk of kCount centres' sines, and of their products with kBlock offsets'.
+template <int kCount, class T>
+HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* HWY_RESTRICT to) {
+    const Lanes<T> d;
+    using V = hn::Vec<decltype(d)>;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    const Index stride = kChunk + kSlack;
+    const T* HWY_RESTRICT const sine = row(sums, from);
+    const T* HWY_RESTRICT const cosine = row(sums, from + kGroup);
+    const T* HWY_RESTRICT const offset_cosine = row(sums, kOffsetCosine + offset);
+    const T* HWY_RESTRICT const offset_sine = row(sums, kOffsetSine + offset);
+    V plus[kCount][kBlock], minus[kCount][kBlock];
+    HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
+        HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) plus[g][t] = minus[g][t] = hn::Zero(d);
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        V s[kCount], c[kCount];
+        HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) {
+            s[g] = hn::Load(d, sine + g * stride + p);
+            c[g] = hn::Load(d, cosine + g * stride + p);
+        }
+        HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
+            const V oc = hn::Load(d, offset_cosine + t * stride + p);
+            HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
+                plus[g][t] = hn::MulAdd(s[g], oc, plus[g][t]);
+            const V os = hn::Load(d, offset_sine + t * stride + p);
+            HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
+                minus[g][t] = hn::MulAdd(c[g], os, minus[g][t]);
+        }
+    }
+    HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
+        HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
+            T* const place = to + (g * kSpan + 1 + offset + t) * kSlack;
+            hn::Store(hn::Add(plus[g][t], hn::Load(d, place)), d, place);
+            T* const other = place + kReach * kSlack;
+            hn::Store(hn::Add(minus[g][t], hn::Load(d, other)), d, other);
+        }
+}
+
+template <int kCount, class T>
+HWY_INLINE void add_centres(DistanceSums<T>& sums, Index from, T* HWY_RESTRICT to) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (int g = 0; g < kCount; ++g) {
+        auto sum = hn::Load(d, to + g * kSpan * kSlack);
+        for (Index p = 0; p < sums.chunk.count; p += lanes)
+            sum = hn::Add(sum, hn::Load(d, row(sums, from + g) + p));
+        hn::Store(sum, d, to + g * kSpan * kSlack);
+    }
+    for (int offset = 0; offset < kReach; offset += kBlock)
+        add_products<kCount>(sums, from, offset, to);
+}
+
+template <class T>
+HWY_INLINE void add_even(DistanceSums<T>& sums) {
+    prepare(sums);
+    const Index centres = sums.grid->centres;
+    for (Index first = 0; first < centres; first += kGroup) {
+        const int count = static_cast<int>(std::min<Index>(kGroup, centres - first));
+        next_centres(sums, count);
+        for (Index n = 0; n < sums.weightings.count; ++n) {
+            const bool plain = n == 0 && sums.weightings.first_is_one;
+            if (!plain) weight_centres(sums, sums.chunk.weight(n), count);
+            T* const to = sums.sums.data() + (n * centres + first) * kSpan * kSlack;
+            const Index from = plain ? kCentreSine : kWeightedSine;
+            if (count == 3) add_centres<3>(sums, from, to);
+            if (count == 2) add_centres<2>(sums, from, to);
+            if (count == 1) add_centres<1>(sums, from, to);
+        }
+    }
+}
+
+/// A sine for each distance and q.
+template <class T>
+HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    const Index count = sums.chunk.count, q_count = sums.grid->count;
+    T* const distances = row(sums, kSine);
+    for (Index p = 0; p < count; p += lanes) {
+        hn::Vec<decltype(d)> r, inverse;
+        distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
+        hn::Store(r, d, distances + p);
+        hn::Store(inverse, d, row(sums, kInverse) + p);
+    }
+    std::fill(row(sums, kInverse) + count, row(sums, kInverse) + kChunk + kSlack, T{0});
+    for (Index k = 0; k < q_count; ++k) {
+        const auto turn = SineGrid::turns<T>(sums.grid->q[static_cast<std::size_t>(k)]);
+        for (Index p = 0; p < count; p += lanes) {
+            const auto sine = hn::Mul(sine_of(d, hn::Load(d, distances + p), turn),
+                                      hn::Load(d, row(sums, kInverse) + p));
+            hn::Store(sine, d, row(sums, kCentreSine) + p);
+        }
+        for (Index n = 0; n < sums.weightings.count; ++n) {
+            T* const to = sums.sums.data() + (n * q_count + k) * kSlack;
+            auto sum = hn::Load(d, to);
+            const bool plain = n == 0 && sums.weightings.first_is_one;
+            for (Index p = 0; p < count; p += lanes) {
+                const auto sine = hn::Load(d, row(sums, kCentreSine) + p);
+                sum = plain ? hn::Add(sum, sine)
+                            : hn::MulAdd(sine, hn::Load(d, sums.chunk.weight(n) + p), sum);
+            }
+            hn::Store(sum, d, to);
+        }
+    }
+}
+
+/// Weights that vectors read past the last one must be numbers.
+template <class T>
+HWY_INLINE void pad(DistanceSums<T>& sums) {
+    DistanceChunk<T>& chunk = sums.chunk;
+    std::fill_n(chunk.squared.data() + chunk.count, kSlack, T{1});
+    for (Index n = 0; n < sums.weightings.count; ++n)
+        std::fill_n(chunk.weight(n) + chunk.count, kSlack, T{0});
+}
+
+template <class T>
+HWY_INLINE void add(DistanceSums<T>& sums) {
+    pad(sums);
+    if (sums.grid->even)
+        add_even(sums);
+    else
+        add_uneven(sums);
+}
+
+void add_float(DistanceSums<float>& sums) { add(sums); }
+void add_double(DistanceSums<double>& sums) { add(sums); }
+
+/// Sums of cosines weighted by `w`, [kSpan], about one centre: that of t and -t are products too.
+template <class D, class V, class T>
+HWY_INLINE V about_centre(D d, V s, V c, const T* HWY_RESTRICT w, DistanceSums<T>& sums, Index p,
+                          bool of_sines) {
+    V even = hn::Set(d, w[0]), odd = hn::Zero(d);
+    for (int t = 1; t <= kReach; ++t) {
+        even = hn::MulAdd(hn::Set(d, w[t]), hn::Load(d, row(sums, kOffsetCosine + t - 1) + p), even);
+        odd = hn::MulAdd(hn::Set(d, w[kReach + t]), hn::Load(d, row(sums, kOffsetSine + t - 1) + p),
+                         odd);
+    }
+    return of_sines ? hn::MulAdd(s, even, hn::Mul(c, odd))
+                    : hn::NegMulAdd(s, odd, hn::Mul(c, even));
+}
+
+template <class T>
+HWY_INLINE void slopes_even(DistanceSums<T>& sums, const T* weights, T* slopes) {
+    prepare(sums);
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        const auto ts = hn::Load(d, row(sums, kTurnSine) + p);
+        const auto tc = hn::Load(d, row(sums, kTurnCosine) + p);
+        auto s = hn::Load(d, row(sums, kSine) + p), c = hn::Load(d, row(sums, kCosine) + p);
+        auto cosines = hn::Zero(d), sines = cosines;
+        for (Index m = 0; m < sums.grid->centres; ++m) {
+            const T* const w = weights + m * 2 * kSpan;
+            cosines = hn::Add(cosines, about_centre(d, s, c, w, sums, p, false));
+            sines = hn::Add(sines, about_centre(d, s, c, w + kSpan, sums, p, true));
+            const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
+            c = hn::MulSub(c, tc, hn::Mul(s, ts));
+            s = next;
+        }
+        const auto inverse = hn::Load(d, row(sums, kInverse) + p);
+        const auto slope = hn::Mul(hn::NegMulAdd(inverse, sines, cosines),
+                                   hn::Mul(inverse, inverse));
+        hn::Store(slope, d, slopes + p);
+    }
+}
+
+template <class T>
+HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+        hn::Vec<decltype(d)> r, inverse, sine, cosine;
+        distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
+        auto cosines = hn::Zero(d), sines = cosines;
+        for (Index k = 0; k < sums.grid->count; ++k) {
+            sine_cosine(d, r, SineGrid::turns<T>(sums.grid->q[static_cast<std::size_t>(k)]), sine,
+                        cosine);
+            cosines = hn::MulAdd(hn::Set(d, weights[2 * k]), cosine, cosines);
+            sines = hn::MulAdd(hn::Set(d, weights[2 * k + 1]), sine, sines);
+        }
+        hn::Store(hn::Mul(hn::NegMulAdd(inverse, sines, cosines), hn::Mul(inverse, inverse)), d,
+                  slopes + p);
+    }
+}
+
+template <class T>
+HWY_INLINE void slopes_of(DistanceSums<T>& sums, const T* weights, T* slopes) {
+    pad(sums);
+    if (sums.grid->even)
+        slopes_even(sums, weights, slopes);
+    else
+        slopes_uneven(sums, weights, slopes);
+    constexpr T kNear = T(1e-10);  // squared
+    for (Index p = 0; p < sums.chunk.count; ++p)
+        if (sums.chunk.squared[p] < kNear) slopes[p] = 0;
+}
+
+void slopes_float(DistanceSums<float>& sums, const float* weights, float* slopes) {
+    slopes_of(sums, weights, slopes);
+}
+void slopes_double(DistanceSums<double>& sums, const double* weights, double* slopes) {
+    slopes_of(sums, weights, slopes);
+}
+
+template <class T>
+HWY_INLINE void squared_of(const T* xyz, Index stride, Index count, const T* point, T* to) {
+    const Lanes<T> d;
+    const auto x = hn::Set(d, point[0]), y = hn::Set(d, point[1]), z = hn::Set(d, point[2]);
+    for (Index j = 0; j < count; j += static_cast<Index>(hn::Lanes(d))) {
+        const auto dx = hn::Sub(hn::LoadU(d, xyz + j), x);
+        const auto dy = hn::Sub(hn::LoadU(d, xyz + stride + j), y);
+        const auto dz = hn::Sub(hn::LoadU(d, xyz + 2 * stride + j), z);
+        hn::StoreU(hn::MulAdd(dx, dx, hn::MulAdd(dy, dy, hn::Mul(dz, dz))), d, to + j);
+    }
+}
+
+void squared_float(const float* xyz, Index stride, Index count, const float* point, float* to) {
+    squared_of(xyz, stride, count, point, to);
+}
+void squared_double(const double* xyz, Index stride, Index count, const double* point,
+                    double* to) {
+    squared_of(xyz, stride, count, point, to);
+}
+
+}  // namespace pleat::saxs::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pleat::saxs {
+
+HWY_EXPORT(add_float);
+HWY_EXPORT(add_double);
+HWY_EXPORT(slopes_float);
+HWY_EXPORT(slopes_double);
+HWY_EXPORT(squared_float);
+HWY_EXPORT(squared_double);
+
+namespace {
+
+/// Distances after which float32 sums of lanes go to float64.
+constexpr Index kMostAdded = 1 << 14;
+
+template <class T>
+void take_up(DistanceSums<T>& sums) {
+    const T* from = sums.sums.data();
+    for (double& to : sums.wide)
+        for (Index lane = 0; lane < kSlack; ++lane) to += static_cast<double>(*from++);
+    sums.sums.fill(0);
+    sums.added = 0;
+}
+
+template <class T>
+void end_chunk(DistanceSums<T>& sums) {
+    sums.added += sums.chunk.count;
+    sums.chunk.count = 0;
+    if (sums.added >= kMostAdded) take_up(sums);
+}
+
+}  // namespace
+
+template <class T>
+DistanceSums<T>::DistanceSums(const SineGrid& from, Weightings given)
+    : grid(&from),
+      weightings(given),
+      chunk(given.count),
+      scratch(Index{64}, kChunk + kSlack),
+      sums(given.count * from.sum_count() * kSlack),
+      wide(given.count, from.sum_count()) {}
+template struct DistanceSums<float>;
+template struct DistanceSums<double>;
+
+void add_chunk(DistanceSums<float>& sums) {
+    if (sums.chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_float)(sums);
+    end_chunk(sums);
+}
+void add_chunk(DistanceSums<double>& sums) {
+    if (sums.chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_double)(sums);
+    end_chunk(sums);
+}
+
+template <class T>
+void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> result) {
+    add_chunk(sums);
+    take_up(sums);
+    const SineGrid& grid = *sums.grid;
+    for (Index n = 0; n < sums.weightings.count; ++n) {
+        for (Index k = 0; k < grid.count; ++k) {
+            double sum = 0.0;
+            if (grid.even) {
+                const double* const centre = &sums.wide(n, k / kSpan * kSpan);
+                const Index t = k % kSpan - kReach;
+                sum = t == 0  ? centre[0]
+                      : t > 0 ? centre[t] + centre[kReach + t]
+                              : centre[-t] - centre[kReach - t];
+            } else {
+                sum = sums.wide(n, k);
+            }
+            const double q = grid.q[static_cast<std::size_t>(k)];
+            result(n, k) = q > 0.0 ? sum / q : total[n];
+        }
+    }
+    sums.wide.fill(0.0);
+}
+template void take_sums<float>(DistanceSums<float>&, const double*, View<double, 2>);
+template void take_sums<double>(DistanceSums<double>&, const double*, View<double, 2>);
+
+void squared_distances(const float* xyz, Index stride, Index count, const float* point, float* to) {
+    HWY_DYNAMIC_DISPATCH(squared_float)(xyz, stride, count, point, to);
+}
+void squared_distances(const double* xyz, Index stride, Index count, const double* point,
+                       double* to) {
+    HWY_DYNAMIC_DISPATCH(squared_double)(xyz, stride, count, point, to);
+}
+
+template <class T>
+SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
+    const auto of_cosine = [&](Index k) { return k < grid.count ? weight[k] : 0.0; };
+    const auto of_sine = [&](Index k) {
+        const double q = k < grid.count ? grid.q[static_cast<std::size_t>(k)] : 0.0;
+        return q > 0.0 ? weight[k] / q : 0.0;
+    };
+    SlopeWeights<T> result;
+    if (!grid.even) {
+        result.values = Array<T, 2>(grid.count, Index{2});
+        for (Index k = 0; k < grid.count; ++k) {
+            const double q = grid.q[static_cast<std::size_t>(k)];
+            result.values(k, 0) = static_cast<T>(q > 0.0 ? of_cosine(k) : 0.0);
+            result.values(k, 1) = static_cast<T>(of_sine(k));
+        }
+        return result;
+    }
+    result.values = Array<T, 2>(grid.centres, Index{2} * kSpan);
+    const auto arrange = [&](Index m, Index from, const auto& value) {
+        const Index centre = m * kSpan + kReach;
+        result.values(m, from) = static_cast<T>(value(centre));
+        for (Index t = 1; t <= kReach; ++t) {
+            result.values(m, from + t) = static_cast<T>(value(centre + t) + value(centre - t));
+            result.values(m, from + kReach + t) =
+                static_cast<T>(value(centre + t) - value(centre - t));
+        }
+    };
+    const auto at_zero = [&](Index k) {
+        return k == 0 && grid.from_zero ? 0.0 : of_cosine(k);
+    };
+    for (Index m = 0; m < grid.centres; ++m) {
+        arrange(m, 0, at_zero);
+        arrange(m, kSpan, of_sine);
+    }
+    return result;
+}
+template SlopeWeights<float> slope_weights<float>(const SineGrid&, const double*);
+template SlopeWeights<double> slope_weights<double>(const SineGrid&, const double*);
+
+void pair_slopes(DistanceSums<float>& sums, const SlopeWeights<float>& weights, float* slopes) {
+    HWY_DYNAMIC_DISPATCH(slopes_float)(sums, weights.values.data(), slopes);
+}
+void pair_slopes(DistanceSums<double>& sums, const SlopeWeights<double>& weights, double* slopes) {
+    HWY_DYNAMIC_DISPATCH(slopes_double)(sums, weights.values.data(), slopes);
+}
+
+}  // namespace pleat::saxs
+#endif
