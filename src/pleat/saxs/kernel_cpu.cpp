@@ -1,13 +1,13 @@
 // The CPU kernel of saxs: scatterers sorted by type, pieces of rows spread over threads.
 #include <algorithm>
 #include <memory>
-#include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "pleat/core/parallel.h"
+#include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/kernel.h"
 #include "pleat/saxs/pair_sums.h"
-#include "pleat/saxs/runs.h"
 
 namespace pleat::saxs {
 
@@ -27,18 +27,20 @@ public:
           grid_(model.q),
           runs_(sort_by_type(model)),
           pieces_(split(runs_.runs, kRows)),
-          threads_(threads) {
-        for (int n = 0; n < threads; ++n)
-            sums_.push_back(std::make_unique<PairSums<Real>>(model_, grid_));
+          threads_(threads),
+          pairs_(make_cpu_body_pairs(model, runs_,
+                                     std::is_same_v<Real, double> ? Precision::float64
+                                                                  : Precision::float32,
+                                     threads)) {
+        sums_.resize(static_cast<std::size_t>(threads));
     }
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
-        const Index size = model_.pair_count() * model_.q_count();
+        const Index profile_bytes = 8 * model_.pair_count() * model_.q_count();
         const Index pieces = static_cast<Index>(pieces_.size());
-        const Index at_once = std::clamp<Index>(kBatchBytes / (8 * size * pieces), 1, 64);
-        for (Index first = 0; first < xyz.extent(0); first += at_once)
-            batch(xyz, scales, {first, std::min(at_once, xyz.extent(0) - first)}, partial);
+        const Index at_once = std::clamp<Index>(kBatchBytes / (profile_bytes * pieces), 1, 64);
+        frame_profiles(*pairs_, model_, runs_, at_once, xyz, scales, partial);
     }
 
     void gradient(View<const float, 2> xyz, View<const float, 2> scales,
@@ -51,10 +53,11 @@ public:
         parallel_for(threads_, parts, [&](Index part, int thread) {
             Array<double, 2>& sum = sums[static_cast<std::size_t>(part)];
             sum = Array<double, 2>(Index{3}, count);
+            std::unique_ptr<PairSums<Real>>& own = sums_[static_cast<std::size_t>(thread)];
+            if (!own) own = std::make_unique<PairSums<Real>>(model_, grid_);
             for (Index piece = part; piece < pieces; piece += parts)
                 for_pairs(piece, [&](const Run& row, const Run& column, bool inner) {
-                    sums_[static_cast<std::size_t>(thread)]->add_gradient(points, row, column,
-                                                                          inner, weight, sum);
+                    own->add_gradient(points, row, column, inner, weight, sum);
                 });
         });
         for (Index axis = 0; axis < 3; ++axis) {
@@ -67,44 +70,6 @@ public:
     }
 
 private:
-    struct Frames {
-        Index first, count;
-    };
-
-    void batch(View<const float, 3> xyz, View<const float, 3> scales, Frames frames,
-               View<double, 3> partial) {
-        const Index count = model_.scatterer_count(), pieces = static_cast<Index>(pieces_.size());
-        std::vector<Points<Real>> points(static_cast<std::size_t>(frames.count));
-        parallel_for(threads_, frames.count, [&](Index n, int) {
-            const Index frame = frames.first + n;
-            auto& to = points[static_cast<std::size_t>(n)];
-            to = Points<Real>(count, model_.scale_count());
-            to.fill(xyz[frame], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
-                    runs_.order);
-        });
-        Array<double, 4> sums(frames.count, pieces, model_.pair_count(), model_.q_count());
-        parallel_for(threads_, frames.count * pieces, [&](Index task, int thread) {
-            const Index n = task / pieces, piece = task % pieces;
-            const Points<Real>& from = points[static_cast<std::size_t>(n)];
-            PairSums<Real>& own = *sums_[static_cast<std::size_t>(thread)];
-            const View<double, 2> to = sums.view()[n][piece];
-            own.add_self(from, pieces_[static_cast<std::size_t>(piece)], to);
-            for_pairs(piece, [&](const Run& row, const Run& column, bool inner) {
-                if (inner)
-                    own.add_inner(from, row, to);
-                else
-                    own.add(from, row, from, column, to);
-            });
-        });
-        for (Index n = 0; n < frames.count; ++n)
-            for (Index pair = 0; pair < model_.pair_count(); ++pair)
-                for (Index k = 0; k < model_.q_count(); ++k) {
-                    double sum = 0.0;
-                    for (Index piece = 0; piece < pieces; ++piece) sum += sums(n, piece, pair, k);
-                    partial(frames.first + n, pair, k) = sum;
-                }
-    }
-
     /// A piece with itself, with what follows in its run, and with each later run.
     template <class Body>
     void for_pairs(Index piece, const Body& body) const {
@@ -123,7 +88,8 @@ private:
     Runs runs_;
     std::vector<Run> pieces_;
     int threads_;
-    std::vector<std::unique_ptr<PairSums<Real>>> sums_;
+    std::unique_ptr<BodyPairs> pairs_;
+    std::vector<std::unique_ptr<PairSums<Real>>> sums_;  ///< of gradients, by thread
 };
 
 }  // namespace
