@@ -87,5 +87,11 @@ BARS = (
     Bar("mutual information: results that differ from the CPU's", "mutual_information", most=0),
     Bar("two GPUs: times as fast as one, triples of 753x264", "two_gpus", least=1.9),
     Bar("two GPUs: results that differ from one GPU's", "two_gpus", most=0),
+    Bar("saxs: seconds of a profile, 1888 bodies, 51 q", "saxs", most=30e-6),
+    Bar("saxs: seconds of a rigid move of 40 %", "saxs", most=20e-6),
+    Bar("saxs: 1000 frames, fraction of multiply-adds", "saxs", least=0.45),
+    Bar("saxs: seconds of 100000 scatterers, 501 q", "saxs", most=1.5),
+    Bar("saxs: moves a second, 64 chains of 200 bodies", "saxs", least=500000),
+    Bar("saxs: largest relative error", "saxs", most=1e-5),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

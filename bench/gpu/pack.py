@@ -9,7 +9,8 @@ from record import describe_commit
 PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/test_weights",
             "src/pleat/weights/bench_weights", "src/pleat/couplings/test_couplings",
             "src/pleat/couplings/bench_couplings", "src/pleat/mutual_information/test_mutual_information",
-            "bench/bench_ceilings", "bench/bench_ccmpred_iterations")
+            "src/pleat/saxs/test_saxs", "bench/bench_ceilings", "bench/bench_ccmpred_iterations",
+            "bench/bench_saxs_gpu")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")

@@ -14,6 +14,7 @@ from .families import families, large
 from .mutual_information import mutual_information, two_gpus
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .record import Record
+from .saxs import saxs
 from .session import OutOfTime, Session
 from .speed import ceilings, evaluations, times
 
@@ -21,7 +22,8 @@ from .speed import ceilings, evaluations, times
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
-         "mutual_information": mutual_information, "two_gpus": two_gpus, "large": large}
+         "mutual_information": mutual_information, "saxs": saxs, "two_gpus": two_gpus,
+         "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 NEED_TWO = ("two_gpus",)  # left out where there is one GPU
 

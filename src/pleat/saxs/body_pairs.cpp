@@ -127,9 +127,8 @@ std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
                                plain ? 1 : resolve_threads(context));
 }
 
-Array<double, 2> self_profile(const Model& model, View<const float, 2> scales) {
+Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales) {
     const SineGrid grid(model.q);
-    const Runs runs = sort_by_type(model);
     Points<double> points(model.scatterer_count(), model.scale_count());
     const Array<float, 2> nowhere(Index{3}, model.scatterer_count());
     points.fill(nowhere, scales, runs.order);
@@ -193,9 +192,12 @@ Array<float, 3> arranged(const Runs& runs, View<const float, 3> from, Index firs
     return to;
 }
 
-void frame_profiles(BodyPairs& pairs, const Model& model, const Runs& runs, Index at_once,
-                    View<const float, 3> xyz, View<const float, 3> scales,
-                    View<double, 3> partial) {
+FrameProfiles::FrameProfiles(const Model& model, const Runs& runs) : model_(model), runs_(runs) {
+    if (model.scale_count() == 0) self_ = self_profile(model, runs, {});
+}
+
+void FrameProfiles::compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
+                            View<const float, 3> scales, View<double, 3> partial) const {
     for (Index first = 0; first < xyz.extent(0); first += at_once) {
         const Index count = std::min(at_once, xyz.extent(0) - first);
         std::vector<PairJob> jobs;
@@ -203,15 +205,15 @@ void frame_profiles(BodyPairs& pairs, const Model& model, const Runs& runs, Inde
         View<double, 3> to = partial;
         to.data = partial[first].data;
         to.extents[0] = count;
-        pairs.evaluate(arranged(runs, xyz, first, count), arranged(runs, scales, first, count),
+        pairs.evaluate(arranged(runs_, xyz, first, count), arranged(runs_, scales, first, count),
                        jobs, to);
     }
-    const bool scaled = model.scale_count() > 0;
-    Array<double, 2> own;
+    const bool scaled = model_.scale_count() > 0;
     for (Index frame = 0; frame < partial.extent(0); ++frame) {
-        const View<const float, 2> of = scaled ? scales[frame] : View<const float, 2>{};
-        if (scaled || frame == 0) own = self_profile(model, of);
-        for (Index n = 0; n < own.size(); ++n) partial[frame].data[n] += own.data()[n];
+        const Array<double, 2> own =
+            scaled ? self_profile(model_, runs_, scales[frame]) : Array<double, 2>();
+        const double* const self = scaled ? own.data() : self_.data();
+        for (Index n = 0; n < partial[frame].size(); ++n) partial[frame].data[n] += self[n];
     }
 }
 

@@ -37,17 +37,27 @@ std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Runs& 
 std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
                                            Precision precision, const Context& context);
 
-/// Profiles [frame, channel pair, q] of frames of scatterers in any order, by pairs of the one body
-/// of `runs`, `at_once` frames at a time.
-void frame_profiles(BodyPairs& pairs, const Model& model, const Runs& runs, Index at_once,
-                    View<const float, 3> xyz, View<const float, 3> scales,
-                    View<double, 3> partial);
-
 /// `from` [set, row, scatterer] in the order of slots; sets first, ..., first + count - 1.
 Array<float, 3> arranged(const Runs& runs, View<const float, 3> from, Index first, Index count);
 
 /// What scatterers give by themselves: [channel pair, q]; `scales` [channel with scales, scatterer].
-Array<double, 2> self_profile(const Model& model, View<const float, 2> scales);
+Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales);
+
+/// Profiles of frames by pairs of the one body of `runs`.
+class FrameProfiles {
+public:
+    /// The model and the runs must outlive it.
+    FrameProfiles(const Model& model, const Runs& runs);
+    /// As Kernel::profiles(), `at_once` frames at a time.
+    void compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
+                 View<const float, 3> scales, View<double, 3> partial) const;
+
+private:
+    const Model& model_;
+    const Runs& runs_;
+    Array<double, 2> self_;  ///< where scatterers have no scales
+};
+
 /// Sums of amplitudes at the first q over each body, and of their products over its scatterers.
 struct ForwardSums {
     Array<double, 2> amplitude;  ///< [body, channel]

@@ -13,12 +13,18 @@
 
 namespace pleat::saxs {
 
-Chain::Chain(View<const float, 2> slots, Index bodies, Index size)
+Chain::Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size)
     : xyz(slots.extent(0), slots.extent(1)),
       proposed(slots.extent(0), slots.extent(1)),
-      sums(bodies * (bodies + 1) / 2, size),
       profile(static_cast<std::size_t>(size)),
-      bodies_(bodies) {
+      bodies_(static_cast<Index>(first_slot.size()) - 1) {
+    sums = Array<double, 2>(bodies_ * (bodies_ + 1) / 2, size);
+    for (std::size_t body = 0; body + 1 < first_slot.size(); ++body) {
+        const Index first = first_slot[body], count = first_slot[body + 1] - first;
+        anchors_.push_back(count > 0 ? find_anchors(slots, first, count) : Anchors{});
+        body_of_.insert(body_of_.end(), static_cast<std::size_t>(count),
+                        static_cast<std::int32_t>(body));
+    }
     std::copy(slots.begin(), slots.end(), xyz.begin());
     std::copy(slots.begin(), slots.end(), proposed.begin());
 }
@@ -41,11 +47,9 @@ void Chain::place(const Move& move, const std::vector<Index>& slot_of) {
 }
 
 const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& first_slot) {
-    std::vector<bool> moved(static_cast<std::size_t>(bodies_));
-    for (const Index slot : moved_slots_) {
-        const auto after = std::upper_bound(first_slot.begin(), first_slot.end(), slot);
-        moved[static_cast<std::size_t>(after - first_slot.begin() - 1)] = true;
-    }
+    std::vector<std::uint8_t> moved(static_cast<std::size_t>(bodies_));
+    for (const Index slot : moved_slots_)
+        moved[static_cast<std::size_t>(body_of_[static_cast<std::size_t>(slot)])] = 1;
     std::vector<std::optional<RigidMotion>> motion(moved.size());
     const auto block = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
@@ -54,7 +58,8 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
     for (Index body = 0; body < bodies_; ++body) {
         if (!moved[static_cast<std::size_t>(body)]) continue;
         const auto [first, count] = block(body);
-        motion[static_cast<std::size_t>(body)] = rigid_motion(xyz, proposed, first, count);
+        motion[static_cast<std::size_t>(body)] =
+            rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);
     }
     changed_.clear();
     for (Index a = 0; a < bodies_; ++a) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/saxs/rigid_motion.h"
 #include "pleat/saxs/session.h"
 
 namespace pleat::saxs {
@@ -15,8 +16,8 @@ struct BodyPair {
 /// One chain of a session, whose proposals leave what is accepted as it is.
 class Chain {
 public:
-    /// `slots` [axis, slot]; `size` of a profile: channel pairs times q.
-    Chain(View<const float, 2> slots, Index bodies, Index size);
+    /// `slots` [axis, slot]; `first_slot` [body + 1]; `size` of a profile: channel pairs times q.
+    Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size);
 
     Index size() const { return sums.extent(1); }
     bool is_pending() const { return pending_; }
@@ -40,6 +41,8 @@ public:
 
 private:
     Index bodies_;
+    std::vector<Anchors> anchors_;        ///< [body]
+    std::vector<std::int32_t> body_of_;   ///< [slot]
     std::vector<Index> moved_slots_;
     std::vector<BodyPair> changed_;
     std::vector<double> new_sums_, new_profile_;

@@ -26,6 +26,7 @@ public:
         : model_(model),
           grid_(model.q),
           runs_(sort_by_type(model)),
+          frames_(model_, runs_),
           pieces_(split(runs_.runs, kRows)),
           threads_(threads),
           pairs_(make_cpu_body_pairs(model, runs_,
@@ -40,7 +41,7 @@ public:
         const Index profile_bytes = 8 * model_.pair_count() * model_.q_count();
         const Index pieces = static_cast<Index>(pieces_.size());
         const Index at_once = std::clamp<Index>(kBatchBytes / (profile_bytes * pieces), 1, 64);
-        frame_profiles(*pairs_, model_, runs_, at_once, xyz, scales, partial);
+        frames_.compute(*pairs_, at_once, xyz, scales, partial);
     }
 
     void gradient(View<const float, 2> xyz, View<const float, 2> scales,
@@ -86,6 +87,7 @@ private:
     const Model& model_;
     SineGrid grid_;
     Runs runs_;
+    FrameProfiles frames_;
     std::vector<Run> pieces_;
     int threads_;
     std::unique_ptr<BodyPairs> pairs_;

@@ -414,11 +414,11 @@ constexpr Index kFrames = 512;
 class CudaKernel final : public Kernel {
 public:
     explicit CudaKernel(const Model& model)
-        : model_(model), runs_(sort_by_type(model)), pairs_(model, runs_) {}
+        : runs_(sort_by_type(model)), frames_(model, runs_), pairs_(model, runs_) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
-        frame_profiles(pairs_, model_, runs_, kFrames, xyz, scales, partial);
+        frames_.compute(pairs_, kFrames, xyz, scales, partial);
     }
 
     void gradient(View<const float, 2>, View<const float, 2>, View<const double, 2>,
@@ -428,8 +428,8 @@ public:
     }
 
 private:
-    const Model& model_;
     Runs runs_;
+    FrameProfiles frames_;
     CudaBodyPairs pairs_;
 };
 

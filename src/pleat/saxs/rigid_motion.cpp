@@ -1,7 +1,6 @@
 // Rigid motion: frames on three far scatterers before and after, and a look at all others.
 #include "pleat/saxs/rigid_motion.h"
 
-#include <array>
 #include <cmath>
 
 namespace pleat::saxs {
@@ -42,56 +41,64 @@ std::array<Vector, 3> frame_on(const Vector& a, const Vector& b, const Vector& c
     return {x, cross(z, x), z};
 }
 
-Vector apply(const RigidMotion& motion, const Vector& x) {
-    Vector to;
-    for (std::size_t row = 0; row < 3; ++row)
-        to[row] = motion.rotation[3 * row] * x[0] + motion.rotation[3 * row + 1] * x[1] +
-                  motion.rotation[3 * row + 2] * x[2] + motion.shift[row];
-    return to;
-}
-
 }  // namespace
 
 bool follows(const RigidMotion& motion, View<const float, 2> before, View<const float, 2> after,
              Index first, Index count) {
-    for (Index n = first; n < first + count; ++n) {
-        const Vector off = less(apply(motion, point(before, n)), point(after, n));
-        if (!(dot(off, off) <= kRigidTolerance * kRigidTolerance)) return false;
+    const float *x = &before(0, first), *y = &before(1, first), *z = &before(2, first);
+    const float *u = &after(0, first), *v = &after(1, first), *w = &after(2, first);
+    const float* const r = motion.rotation;
+    int off = 0;  // counted, not left early, so that the loop is one of vectors
+    for (Index n = 0; n < count; ++n) {
+        const float dx = x[n] - motion.before[0], dy = y[n] - motion.before[1],
+                    dz = z[n] - motion.before[2];
+        const float du = r[0] * dx + r[1] * dy + r[2] * dz - (u[n] - motion.after[0]);
+        const float dv = r[3] * dx + r[4] * dy + r[5] * dz - (v[n] - motion.after[1]);
+        const float dw = r[6] * dx + r[7] * dy + r[8] * dz - (w[n] - motion.after[2]);
+        off |= du * du + dv * dv + dw * dw > kRigidTolerance * kRigidTolerance;
     }
-    return true;
+    return off == 0;
 }
 
-std::optional<RigidMotion> rigid_motion(View<const float, 2> before, View<const float, 2> after,
-                                        Index first, Index count) {
-    const Vector a = point(before, first);
+Anchors find_anchors(View<const float, 2> xyz, Index first, Index count) {
+    const Vector a = point(xyz, first);
     const Index second = farthest(first, count, [&](Index n) {
-        const Vector d = less(point(before, n), a);
+        const Vector d = less(point(xyz, n), a);
         return dot(d, d);
     });
-    const Vector along = less(point(before, second), a);
+    const Vector along = less(point(xyz, second), a);
     const Index third = farthest(first, count, [&](Index n) {
-        const Vector d = cross(along, less(point(before, n), a));
+        const Vector d = cross(along, less(point(xyz, n), a));
         return dot(d, d);
     });
-    const Vector across = cross(along, less(point(before, third), a));
-    RigidMotion motion{{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    return {first, second, third};
+}
+
+std::optional<RigidMotion> rigid_motion(const Anchors& anchors, View<const float, 2> before,
+                                        View<const float, 2> after, Index first, Index count) {
+    const auto triangle = [&](View<const float, 2> xyz) {
+        return std::array{point(xyz, anchors[0]), point(xyz, anchors[1]), point(xyz, anchors[2])};
+    };
+    const auto normal = [](const std::array<Vector, 3>& t) {
+        const Vector n = cross(less(t[1], t[0]), less(t[2], t[0]));
+        return dot(n, n);
+    };
+    const auto old = triangle(before), now = triangle(after);
+    RigidMotion motion{{1, 0, 0, 0, 1, 0, 0, 0, 1}, {}, {}};
     // Scatterers on a line or at a point: no frame, but a shift may do.
-    if (dot(across, across) > 1e-4) {
-        const auto from = frame_on(a, point(before, second), point(before, third));
-        const Vector b = less(point(after, second), point(after, first));
-        const Vector c = less(point(after, third), point(after, first));
-        const Vector normal = cross(b, c);
-        if (!(dot(normal, normal) > 1e-5)) return std::nullopt;
-        const auto to = frame_on(point(after, first), point(after, second), point(after, third));
+    constexpr double kFlat = 1e-4;
+    if (normal(old) > kFlat && normal(now) > 0.5 * kFlat) {
+        const auto from = frame_on(old[0], old[1], old[2]), to = frame_on(now[0], now[1], now[2]);
         for (std::size_t row = 0; row < 3; ++row)
             for (std::size_t column = 0; column < 3; ++column)
-                motion.rotation[3 * row + column] = to[0][row] * from[0][column] +
-                                                    to[1][row] * from[1][column] +
-                                                    to[2][row] * from[2][column];
+                motion.rotation[3 * row + column] = static_cast<float>(
+                    to[0][row] * from[0][column] + to[1][row] * from[1][column] +
+                    to[2][row] * from[2][column]);
     }
-    const Vector turned = apply(motion, a);
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        motion.shift[axis] = point(after, first)[axis] - turned[axis];
+    for (Index axis = 0; axis < 3; ++axis) {
+        motion.before[axis] = before(axis, anchors[0]);
+        motion.after[axis] = after(axis, anchors[0]);
+    }
     if (!follows(motion, before, after, first, count)) return std::nullopt;
     return motion;
 }

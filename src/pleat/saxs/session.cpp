@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "pleat/core/error.h"
@@ -46,6 +45,9 @@ Index count_bodies(const Model& model, std::span<const std::int32_t> bodies) {
 }
 
 void check_positions(View<const float, 2> xyz) {
+    int off = 0;
+    for (const float x : xyz) off |= !(std::fabs(x) <= 1e8f);
+    if (off == 0) return;
     for (const float x : xyz)
         if (!(std::fabs(x) <= 1e8f))
             throw InputError(
@@ -72,9 +74,10 @@ struct Session::State {
         first_slot.push_back(model.scatterer_count());
         const Array<float, 3> slots = arranged(runs, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
-            chains.emplace_back(slots.view()[n], body_count, model.pair_count() * model.q_count());
+            chains.emplace_back(slots.view()[n], first_slot,
+                                model.pair_count() * model.q_count());
             chains.back().self = self_profile(
-                model, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
+                model, runs, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
         }
     }
 
