@@ -42,25 +42,27 @@ enum Row : Index {
 };
 static_assert(kRows <= 64);
 
+constexpr Index kRowStride = kChunk + kSlack;
 template <class T>
 HWY_INLINE T* row(DistanceSums<T>& s, Index n) {
-    return s.scratch.data() + n * (kChunk + kSlack);
+    return s.scratch.data() + n * kRowStride;
 }
 
-/// Sines and cosines of 1, ..., kReach steps: doublings, and sums of neighbours between them.
-template <class D, class V>
-HWY_INLINE void store_offsets(D d, V s1, V c1, DistanceSums<hn::TFromD<D>>& sums, Index p) {
+/// Sines and cosines of 1, ..., kReach steps to `to` (cosines first) and of the last to s8 and c8:
+/// doublings, and sums of neighbours between them.
+template <class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8) {
     const auto store = [&](int t, V s, V c) HWY_ATTR {
-        hn::Store(s, d, row(sums, kOffsetSine + t - 1) + p);
-        hn::Store(c, d, row(sums, kOffsetCosine + t - 1) + p);
+        hn::Store(c, d, to + (t - 1) * kRowStride);
+        hn::Store(s, d, to + (kReach + t - 1) * kRowStride);
     };
-    const V one = hn::Set(d, hn::TFromD<D>{1}), twice = hn::Add(c1, c1);
+    const V one = hn::Set(d, T{1}), twice = hn::Add(c1, c1);
     const auto doubled = [&](V s, V c, V& s2, V& c2) HWY_ATTR {
         const V more = hn::Add(s, s);
         s2 = hn::Mul(more, c);
         c2 = hn::NegMulAdd(more, s, one);
     };
-    V s2, c2, s4, c4, s6, c6, s8, c8;
+    V s2, c2, s4, c4, s6, c6;
     doubled(s1, c1, s2, c2);
     const V s3 = hn::MulSub(twice, s2, s1), c3 = hn::MulSub(twice, c2, c1);
     doubled(s2, c2, s4, c4);
@@ -77,61 +79,66 @@ HWY_INLINE void store_offsets(D d, V s1, V c1, DistanceSums<hn::TFromD<D>>& sums
     store(6, s6, c6);
     store(7, s7, c7);
     store(8, s8, c8);
-    if (sums.grid->from_zero) {
-        hn::Store(s8, d, row(sums, kSine) + p);
-        hn::Store(c8, d, row(sums, kCosine) + p);
-    }
 }
 
 /// Inverse distances and all phases of a chunk.
-template <class T>
-HWY_INLINE void prepare(DistanceSums<T>& sums) {
+template <bool kFromZero, class T>
+HWY_INLINE void prepare_all(DistanceSums<T>& sums) {
     const Lanes<T> d;
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    const SineGrid& grid = *sums.grid;
-    const auto step = SineGrid::turns<T>(grid.step);
-    const auto start = SineGrid::turns<T>(grid.first + kReach * grid.step);
-    const auto turn = SineGrid::turns<T>(kSpan * grid.step);
-    const T* const squared = sums.chunk.squared.data();
-    for (Index p = 0; p < sums.chunk.count; p += lanes) {
-        hn::Vec<decltype(d)> r, inverse, sine, cosine;
+    const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
+    const Split<T> step = sums.step, start = sums.start, turn = sums.turn;
+    const bool goes_on = sums.grid->centres > 1;
+    const auto most = hn::Set(d, sums.most);
+    const T* HWY_RESTRICT const squared = sums.chunk.squared.data();
+    T* HWY_RESTRICT const to = sums.scratch.data();
+    for (Index p = 0; p < count; p += lanes) {
+        hn::Vec<decltype(d)> r, inverse, sine, cosine, s8, c8;
         distance(d, hn::Load(d, squared + p), r, inverse);
-        hn::Store(inverse, d, row(sums, kInverse) + p);
+        r = hn::Min(r, most);
+        hn::Store(inverse, d, to + kInverse * kRowStride + p);
         sine_cosine(d, r, step, sine, cosine);
-        store_offsets(d, sine, cosine, sums, p);
-        if (!grid.from_zero) {
-            sine_cosine(d, r, start, sine, cosine);
-            hn::Store(sine, d, row(sums, kSine) + p);
-            hn::Store(cosine, d, row(sums, kCosine) + p);
-        }
-        if (grid.centres > 1) {
+        store_offsets(d, sine, cosine, to + kOffsetCosine * kRowStride + p, s8, c8);
+        if constexpr (!kFromZero) sine_cosine(d, r, start, s8, c8);
+        hn::Store(s8, d, to + kSine * kRowStride + p);
+        hn::Store(c8, d, to + kCosine * kRowStride + p);
+        if (goes_on) {
             sine_cosine(d, r, turn, sine, cosine);
-            hn::Store(sine, d, row(sums, kTurnSine) + p);
-            hn::Store(cosine, d, row(sums, kTurnCosine) + p);
+            hn::Store(sine, d, to + kTurnSine * kRowStride + p);
+            hn::Store(cosine, d, to + kTurnCosine * kRowStride + p);
         }
     }
-    std::fill(row(sums, kInverse) + sums.chunk.count, row(sums, kInverse) + kChunk + kSlack, T{0});
+    std::fill(to + kInverse * kRowStride + count, to + (kInverse + 1) * kRowStride, T{0});
+}
+
+template <class T>
+HWY_INLINE void prepare(DistanceSums<T>& sums) {
+    if (sums.grid->from_zero)
+        prepare_all<true>(sums);
+    else
+        prepare_all<false>(sums);
 }
 
 /// Sines and cosines of `count` centres, divided by r; phases go on to the next centre.
 template <class T>
 HWY_INLINE void next_centres(DistanceSums<T>& sums, int count) {
     const Lanes<T> d;
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    for (Index p = 0; p < sums.chunk.count; p += lanes) {
-        const auto inverse = hn::Load(d, row(sums, kInverse) + p);
-        const auto ts = hn::Load(d, row(sums, kTurnSine) + p);
-        const auto tc = hn::Load(d, row(sums, kTurnCosine) + p);
-        auto s = hn::Load(d, row(sums, kSine) + p), c = hn::Load(d, row(sums, kCosine) + p);
+    const Index lanes = static_cast<Index>(hn::Lanes(d)), distances = sums.chunk.count;
+    T* HWY_RESTRICT const at = sums.scratch.data();
+    for (Index p = 0; p < distances; p += lanes) {
+        const auto inverse = hn::Load(d, at + kInverse * kRowStride + p);
+        const auto ts = hn::Load(d, at + kTurnSine * kRowStride + p);
+        const auto tc = hn::Load(d, at + kTurnCosine * kRowStride + p);
+        auto s = hn::Load(d, at + kSine * kRowStride + p);
+        auto c = hn::Load(d, at + kCosine * kRowStride + p);
         for (int g = 0; g < count; ++g) {
-            hn::Store(hn::Mul(s, inverse), d, row(sums, kCentreSine + g) + p);
-            hn::Store(hn::Mul(c, inverse), d, row(sums, kCentreCosine + g) + p);
+            hn::Store(hn::Mul(s, inverse), d, at + (kCentreSine + g) * kRowStride + p);
+            hn::Store(hn::Mul(c, inverse), d, at + (kCentreCosine + g) * kRowStride + p);
             const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
             c = hn::MulSub(c, tc, hn::Mul(s, ts));
             s = next;
         }
-        hn::Store(s, d, row(sums, kSine) + p);
-        hn::Store(c, d, row(sums, kCosine) + p);
+        hn::Store(s, d, at + kSine * kRowStride + p);
+        hn::Store(c, d, at + kCosine * kRowStride + p);
     }
 }
 
@@ -155,7 +162,7 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
     const Lanes<T> d;
     using V = hn::Vec<decltype(d)>;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    const Index stride = kChunk + kSlack;
+    const Index stride = kRowStride, count = sums.chunk.count;
     const T* HWY_RESTRICT const sine = row(sums, from);
     const T* HWY_RESTRICT const cosine = row(sums, from + kGroup);
     const T* HWY_RESTRICT const offset_cosine = row(sums, kOffsetCosine + offset);
@@ -163,7 +170,7 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
     V plus[kCount][kBlock], minus[kCount][kBlock];
     HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
         HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) plus[g][t] = minus[g][t] = hn::Zero(d);
-    for (Index p = 0; p < sums.chunk.count; p += lanes) {
+    for (Index p = 0; p < count; p += lanes) {
         V s[kCount], c[kCount];
         HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) {
             s[g] = hn::Load(d, sine + g * stride + p);
@@ -230,12 +237,12 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
     for (Index p = 0; p < count; p += lanes) {
         hn::Vec<decltype(d)> r, inverse;
         distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
-        hn::Store(r, d, distances + p);
+        hn::Store(hn::Min(r, hn::Set(d, sums.most)), d, distances + p);
         hn::Store(inverse, d, row(sums, kInverse) + p);
     }
     std::fill(row(sums, kInverse) + count, row(sums, kInverse) + kChunk + kSlack, T{0});
     for (Index k = 0; k < q_count; ++k) {
-        const auto turn = SineGrid::turns<T>(sums.grid->q[static_cast<std::size_t>(k)]);
+        const Split<T> turn = sums.each[static_cast<std::size_t>(k)];
         for (Index p = 0; p < count; p += lanes) {
             const auto sine = hn::Mul(sine_of(d, hn::Load(d, distances + p), turn),
                                       hn::Load(d, row(sums, kInverse) + p));
@@ -322,10 +329,10 @@ HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes
     for (Index p = 0; p < sums.chunk.count; p += lanes) {
         hn::Vec<decltype(d)> r, inverse, sine, cosine;
         distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
+        r = hn::Min(r, hn::Set(d, sums.most));
         auto cosines = hn::Zero(d), sines = cosines;
         for (Index k = 0; k < sums.grid->count; ++k) {
-            sine_cosine(d, r, SineGrid::turns<T>(sums.grid->q[static_cast<std::size_t>(k)]), sine,
-                        cosine);
+            sine_cosine(d, r, sums.each[static_cast<std::size_t>(k)], sine, cosine);
             cosines = hn::MulAdd(hn::Set(d, weights[2 * k]), cosine, cosines);
             sines = hn::MulAdd(hn::Set(d, weights[2 * k + 1]), sine, sines);
         }
@@ -388,6 +395,10 @@ HWY_EXPORT(squared_double);
 
 namespace {
 
+/// Turns up to which phases are told apart: beyond them they are noise in that type.
+template <class T>
+constexpr double kMostTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
+
 /// Distances after which float32 sums of lanes go to float64.
 constexpr Index kMostAdded = 1 << 14;
 
@@ -413,10 +424,17 @@ template <class T>
 DistanceSums<T>::DistanceSums(const SineGrid& from, Weightings given)
     : grid(&from),
       weightings(given),
+      step(SineGrid::turns<T>(from.step)),
+      start(SineGrid::turns<T>(from.first + kReach * from.step)),
+      turn(SineGrid::turns<T>(kSpan * from.step)),
+      most(static_cast<T>(kMostTurns<T> * kTurn / std::max(from.largest(), 1e-9))),
       chunk(given.count),
       scratch(Index{64}, kChunk + kSlack),
       sums(given.count * from.sum_count() * kSlack),
-      wide(given.count, from.sum_count()) {}
+      wide(given.count, from.sum_count()) {
+    if (!from.even)
+        for (const double q : from.q) each.push_back(SineGrid::turns<T>(q));
+}
 template struct DistanceSums<float>;
 template struct DistanceSums<double>;
 

@@ -37,6 +37,9 @@ struct DistanceSums {
 
     const SineGrid* grid;
     Weightings weightings;
+    Split<Real> step, start, turn;  ///< turns of a step, of the first centre, from one to the next
+    std::vector<Split<Real>> each;  ///< turns of each q where they are not even
+    Real most;                      ///< angstrom: longer distances have no phase but its
     DistanceChunk<Real> chunk;
     Array<Real, 2> scratch;  ///< [row, kChunk + kSlack]: phases and their sines
     Array<Real, 1> sums;     ///< [weighting, sum, kSlack]: a lane each

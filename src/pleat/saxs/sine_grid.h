@@ -13,6 +13,8 @@ namespace pleat::saxs {
 inline constexpr int kReach = 8;
 inline constexpr int kSpan = 2 * kReach + 1;
 
+inline constexpr double kTurn = 6.283185307179586476925;
+
 /// A number as the sum of one of few digits and what it lacks: so many units in the last place that
 /// products round without a bias, with and without fused multiply-adds.
 template <class Real>
@@ -35,9 +37,12 @@ struct SineGrid {
 
     /// Sums that a pass accumulates: kSpan a centre, or one a q.
     Index sum_count() const { return even ? centres * kSpan : count; }
+    /// The largest phase of a unit of distance that any sum asks for.
+    double largest() const {
+        return even ? first + static_cast<double>(centres * kSpan) * step : q.back();
+    }
     template <class Real>
     static Split<Real> turns(double wave) {
-        constexpr double kTurn = 6.283185307179586476925;
         constexpr double kDigits = 4096.0;
         const double exact = wave / kTurn;
         int exponent = 0;

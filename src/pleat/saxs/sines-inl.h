@@ -64,14 +64,19 @@ HWY_INLINE void distance(D d, V squared, V& r, V& inverse) {
     }
 }
 
+/// A number to which another is added to be rounded: its last place is 1.
+template <class T>
+constexpr T kRounder = std::is_same_v<T, float> ? T(12582912.0) : T(6755399441055744.0);
+
 /// The phase r * turn less half turns, within a quarter turn of 0, and the sign that they leave.
 template <class D, class V, class T = hw::TFromD<D>>
 HWY_INLINE V reduced_phase(D d, V r, Split<T> turn, V& sign) {
     const V whole = hw::MulAdd(r, hw::Set(d, turn.high), hw::Mul(r, hw::Set(d, turn.low)));
-    const V halves = hw::Round(hw::Add(whole, whole));
-    const hw::RebindToSigned<D> di;
-    sign = hw::BitCast(d, hw::ShiftLeft<8 * sizeof(T) - 1>(hw::ConvertTo(di, halves)));
-    return hw::NegMulAdd(halves, hw::Set(d, T(0.5)), whole);
+    const V rounder = hw::Set(d, kRounder<T>);
+    const V rounded = hw::Add(hw::Add(whole, whole), rounder);
+    const hw::RebindToUnsigned<D> du;
+    sign = hw::BitCast(d, hw::ShiftLeft<8 * sizeof(T) - 1>(hw::BitCast(du, rounded)));
+    return hw::NegMulAdd(hw::Sub(rounded, rounder), hw::Set(d, T(0.5)), whole);
 }
 
 template <class D, class V, class T = hw::TFromD<D>>
