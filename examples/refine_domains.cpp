@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "pleat/bio/ensemble.h"
-#include "pleat/saxs/kernel.h"
 #include "pleat/saxs/session.h"
 
 namespace {
