@@ -2,7 +2,6 @@
 #include "pleat/saxs/distance_sums.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -17,27 +16,42 @@ HWY_BEFORE_NAMESPACE();
 namespace pleat::saxs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Sines and cosines of `count` centres, divided by r; phases go on to the next centre.
+/// Waves of `count` centres, which follow one another by the turn; the next one's where `goes_on`.
 template <class T>
-HWY_INLINE void next_centres(DistanceSums<T>& sums, int count) {
+HWY_INLINE void next_centres(DistanceSums<T>& sums, int count, bool goes_on) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d)), distances = sums.chunk.count;
     T* HWY_RESTRICT const at = sums.scratch.data();
     for (Index p = 0; p < distances; p += lanes) {
-        const auto inverse = hn::Load(d, at + kInverse * kRowStride + p);
         const auto ts = hn::Load(d, at + kTurnSine * kRowStride + p);
         const auto tc = hn::Load(d, at + kTurnCosine * kRowStride + p);
         auto s = hn::Load(d, at + kSine * kRowStride + p);
         auto c = hn::Load(d, at + kCosine * kRowStride + p);
         for (int g = 0; g < count; ++g) {
-            hn::Store(hn::Mul(s, inverse), d, at + (kCentreSine + g) * kRowStride + p);
-            hn::Store(hn::Mul(c, inverse), d, at + (kCentreCosine + g) * kRowStride + p);
+            hn::Store(s, d, at + (kCentreSine + g) * kRowStride + p);
+            hn::Store(c, d, at + (kCentreCosine + g) * kRowStride + p);
+            if (g + 1 == count && !goes_on) break;
             const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
             c = hn::MulSub(c, tc, hn::Mul(s, ts));
             s = next;
         }
+        if (!goes_on) continue;
         hn::Store(s, d, at + kSine * kRowStride + p);
         hn::Store(c, d, at + kCosine * kRowStride + p);
+    }
+}
+
+/// Phases become waves divided by r.
+template <class T>
+HWY_INLINE void divide_by_distance(DistanceSums<T>& sums) {
+    const Lanes<T> d;
+    T* HWY_RESTRICT const at = sums.scratch.data();
+    for (Index p = 0; p < sums.chunk.count; p += static_cast<Index>(hn::Lanes(d))) {
+        const auto inverse = hn::Load(d, at + kInverse * kRowStride + p);
+        for (const Index wave : {kSine, kCosine}) {
+            T* const place = at + wave * kRowStride + p;
+            hn::Store(hn::Mul(hn::Load(d, place), inverse), d, place);
+        }
     }
 }
 
@@ -110,10 +124,11 @@ HWY_INLINE void add_centres(DistanceSums<T>& sums, Index from, T* HWY_RESTRICT t
 template <class T>
 HWY_INLINE void add_even(DistanceSums<T>& sums) {
     prepare(sums);
+    divide_by_distance(sums);
     const Index centres = sums.grid->centres;
     for (Index first = 0; first < centres; first += kGroup) {
         const int count = static_cast<int>(std::min<Index>(kGroup, centres - first));
-        next_centres(sums, count);
+        next_centres(sums, count, first + count < centres);
         for (Index n = 0; n < sums.weightings.count; ++n) {
             const bool plain = n == 0 && sums.weightings.first_is_one;
             if (!plain) weight_centres(sums, sums.chunk.weight(n), count);
@@ -161,15 +176,6 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
     }
 }
 
-/// Weights that vectors read past the last one must be numbers.
-template <class T>
-HWY_INLINE void pad(DistanceSums<T>& sums) {
-    DistanceChunk<T>& chunk = sums.chunk;
-    std::fill_n(chunk.squared.data() + chunk.count, kSlack, T{1});
-    for (Index n = 0; n < sums.weightings.count; ++n)
-        std::fill_n(chunk.weight(n) + chunk.count, kSlack, T{0});
-}
-
 template <class T>
 HWY_INLINE void add(DistanceSums<T>& sums) {
     pad(sums);
@@ -179,85 +185,29 @@ HWY_INLINE void add(DistanceSums<T>& sums) {
         add_uneven(sums);
 }
 
+/// Adds all lanes of the sums in float64.
+template <class T>
+HWY_INLINE void widen(DistanceSums<T>& sums) {
+    const hn::CappedTag<double, kSlack / 2> wide;
+    const hn::Rebind<T, decltype(wide)> narrow;
+    const T* from = sums.sums.data();
+    for (double& to : sums.wide) {
+        auto sum = hn::Zero(wide);
+        for (Index lane = 0; lane < kSlack; lane += static_cast<Index>(hn::Lanes(wide))) {
+            if constexpr (std::is_same_v<T, double>)
+                sum = hn::Add(sum, hn::Load(wide, from + lane));
+            else
+                sum = hn::Add(sum, hn::PromoteTo(wide, hn::Load(narrow, from + lane)));
+        }
+        to += hn::GetLane(hn::SumOfLanes(wide, sum));
+        from += kSlack;
+    }
+}
+
+void widen_float(DistanceSums<float>& sums) { widen(sums); }
+void widen_double(DistanceSums<double>& sums) { widen(sums); }
 void add_float(DistanceSums<float>& sums) { add(sums); }
 void add_double(DistanceSums<double>& sums) { add(sums); }
-
-/// Sums of cosines weighted by `w`, [kSpan], about one centre: that of t and -t are products too.
-template <class D, class V, class T>
-HWY_INLINE V about_centre(D d, V s, V c, const T* HWY_RESTRICT w, DistanceSums<T>& sums, Index p,
-                          bool of_sines) {
-    V even = hn::Set(d, w[0]), odd = hn::Zero(d);
-    for (int t = 1; t <= kReach; ++t) {
-        even = hn::MulAdd(hn::Set(d, w[t]), hn::Load(d, row(sums, kOffsetCosine + t - 1) + p), even);
-        odd = hn::MulAdd(hn::Set(d, w[kReach + t]), hn::Load(d, row(sums, kOffsetSine + t - 1) + p),
-                         odd);
-    }
-    return of_sines ? hn::MulAdd(s, even, hn::Mul(c, odd))
-                    : hn::NegMulAdd(s, odd, hn::Mul(c, even));
-}
-
-template <class T>
-HWY_INLINE void slopes_even(DistanceSums<T>& sums, const T* weights, T* slopes) {
-    prepare(sums);
-    const Lanes<T> d;
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    for (Index p = 0; p < sums.chunk.count; p += lanes) {
-        const auto ts = hn::Load(d, row(sums, kTurnSine) + p);
-        const auto tc = hn::Load(d, row(sums, kTurnCosine) + p);
-        auto s = hn::Load(d, row(sums, kSine) + p), c = hn::Load(d, row(sums, kCosine) + p);
-        auto cosines = hn::Zero(d), sines = cosines;
-        for (Index m = 0; m < sums.grid->centres; ++m) {
-            const T* const w = weights + m * 2 * kSpan;
-            cosines = hn::Add(cosines, about_centre(d, s, c, w, sums, p, false));
-            sines = hn::Add(sines, about_centre(d, s, c, w + kSpan, sums, p, true));
-            const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
-            c = hn::MulSub(c, tc, hn::Mul(s, ts));
-            s = next;
-        }
-        const auto inverse = hn::Load(d, row(sums, kInverse) + p);
-        const auto slope = hn::Mul(hn::NegMulAdd(inverse, sines, cosines),
-                                   hn::Mul(inverse, inverse));
-        hn::Store(slope, d, slopes + p);
-    }
-}
-
-template <class T>
-HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes) {
-    const Lanes<T> d;
-    const Index lanes = static_cast<Index>(hn::Lanes(d));
-    for (Index p = 0; p < sums.chunk.count; p += lanes) {
-        hn::Vec<decltype(d)> r, inverse, sine, cosine;
-        distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
-        r = hn::Min(r, hn::Set(d, sums.most));
-        auto cosines = hn::Zero(d), sines = cosines;
-        for (Index k = 0; k < sums.grid->count; ++k) {
-            sine_cosine(d, r, sums.each[static_cast<std::size_t>(k)], sine, cosine);
-            cosines = hn::MulAdd(hn::Set(d, weights[2 * k]), cosine, cosines);
-            sines = hn::MulAdd(hn::Set(d, weights[2 * k + 1]), sine, sines);
-        }
-        hn::Store(hn::Mul(hn::NegMulAdd(inverse, sines, cosines), hn::Mul(inverse, inverse)), d,
-                  slopes + p);
-    }
-}
-
-template <class T>
-HWY_INLINE void slopes_of(DistanceSums<T>& sums, const T* weights, T* slopes) {
-    pad(sums);
-    if (sums.grid->even)
-        slopes_even(sums, weights, slopes);
-    else
-        slopes_uneven(sums, weights, slopes);
-    constexpr T kNear = T(1e-10);  // squared
-    for (Index p = 0; p < sums.chunk.count; ++p)
-        if (sums.chunk.squared[p] < kNear) slopes[p] = 0;
-}
-
-void slopes_float(DistanceSums<float>& sums, const float* weights, float* slopes) {
-    slopes_of(sums, weights, slopes);
-}
-void slopes_double(DistanceSums<double>& sums, const double* weights, double* slopes) {
-    slopes_of(sums, weights, slopes);
-}
 
 template <class T>
 HWY_INLINE void squared_of(const T* xyz, Index stride, Index count, const T* point, T* to) {
@@ -285,10 +235,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace pleat::saxs {
 
+HWY_EXPORT(widen_float);
+HWY_EXPORT(widen_double);
 HWY_EXPORT(add_float);
 HWY_EXPORT(add_double);
-HWY_EXPORT(slopes_float);
-HWY_EXPORT(slopes_double);
 HWY_EXPORT(squared_float);
 HWY_EXPORT(squared_double);
 
@@ -301,11 +251,13 @@ constexpr double kMostTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
 /// Distances after which float32 sums of lanes go to float64.
 constexpr Index kMostAdded = 1 << 14;
 
-template <class T>
-void take_up(DistanceSums<T>& sums) {
-    const T* from = sums.sums.data();
-    for (double& to : sums.wide)
-        for (Index lane = 0; lane < kSlack; ++lane) to += static_cast<double>(*from++);
+void take_up(DistanceSums<float>& sums) {
+    HWY_DYNAMIC_DISPATCH(widen_float)(sums);
+    sums.sums.fill(0);
+    sums.added = 0;
+}
+void take_up(DistanceSums<double>& sums) {
+    HWY_DYNAMIC_DISPATCH(widen_double)(sums);
     sums.sums.fill(0);
     sums.added = 0;
 }
@@ -378,52 +330,6 @@ void squared_distances(const float* xyz, Index stride, Index count, const float*
 void squared_distances(const double* xyz, Index stride, Index count, const double* point,
                        double* to) {
     HWY_DYNAMIC_DISPATCH(squared_double)(xyz, stride, count, point, to);
-}
-
-template <class T>
-SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
-    const auto of_cosine = [&](Index k) { return k < grid.count ? weight[k] : 0.0; };
-    const auto of_sine = [&](Index k) {
-        const double q = k < grid.count ? grid.q[static_cast<std::size_t>(k)] : 0.0;
-        return q > 0.0 ? weight[k] / q : 0.0;
-    };
-    SlopeWeights<T> result;
-    if (!grid.even) {
-        result.values = Array<T, 2>(grid.count, Index{2});
-        for (Index k = 0; k < grid.count; ++k) {
-            const double q = grid.q[static_cast<std::size_t>(k)];
-            result.values(k, 0) = static_cast<T>(q > 0.0 ? of_cosine(k) : 0.0);
-            result.values(k, 1) = static_cast<T>(of_sine(k));
-        }
-        return result;
-    }
-    result.values = Array<T, 2>(grid.centres, Index{2} * kSpan);
-    const auto arrange = [&](Index m, Index from, const auto& value) {
-        const Index centre = m * kSpan + kReach;
-        result.values(m, from) = static_cast<T>(value(centre));
-        for (Index t = 1; t <= kReach; ++t) {
-            result.values(m, from + t) = static_cast<T>(value(centre + t) + value(centre - t));
-            result.values(m, from + kReach + t) =
-                static_cast<T>(value(centre + t) - value(centre - t));
-        }
-    };
-    const auto at_zero = [&](Index k) {
-        return k == 0 && grid.from_zero ? 0.0 : of_cosine(k);
-    };
-    for (Index m = 0; m < grid.centres; ++m) {
-        arrange(m, 0, at_zero);
-        arrange(m, kSpan, of_sine);
-    }
-    return result;
-}
-template SlopeWeights<float> slope_weights<float>(const SineGrid&, const double*);
-template SlopeWeights<double> slope_weights<double>(const SineGrid&, const double*);
-
-void pair_slopes(DistanceSums<float>& sums, const SlopeWeights<float>& weights, float* slopes) {
-    HWY_DYNAMIC_DISPATCH(slopes_float)(sums, weights.values.data(), slopes);
-}
-void pair_slopes(DistanceSums<double>& sums, const SlopeWeights<double>& weights, double* slopes) {
-    HWY_DYNAMIC_DISPATCH(slopes_double)(sums, weights.values.data(), slopes);
 }
 
 }  // namespace pleat::saxs

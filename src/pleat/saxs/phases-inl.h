@@ -21,6 +21,7 @@ static_assert(kReach % kBlock == 0);
 
 /// Rows of the scratch memory.
 enum Row : Index {
+    kDistance,
     kInverse,                   ///< 1 / r, 0 past the last distance
     kSine,                      ///< of the centre's phase
     kCosine,
@@ -42,8 +43,8 @@ HWY_INLINE T* row(DistanceSums<T>& s, Index n) {
     return s.scratch.data() + n * kRowStride;
 }
 
-/// Sines and cosines of 1, ..., kReach steps to `to` (cosines first) and of the last to s8 and c8:
-/// doublings, and sums of neighbours between them.
+/// Sines and cosines of 2, ..., kReach steps to `to`, where that of the first is (cosines before all
+/// sines), and of the last to s8 and c8: doublings, and sums of neighbours between them.
 template <class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8) {
     const auto store = [&](int t, V s, V c) HWY_ATTR {
@@ -65,7 +66,6 @@ HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8)
     const V s7 = hn::MulSub(twice, s6, s5), c7 = hn::MulSub(twice, c6, c5);
     doubled(s4, c4, s8, c8);
     static_assert(kReach == 8);
-    store(1, s1, c1);
     store(2, s2, c2);
     store(3, s3, c3);
     store(4, s4, c4);
@@ -75,41 +75,57 @@ HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8)
     store(8, s8, c8);
 }
 
-/// Inverse distances and all phases of a chunk.
-template <bool kFromZero, class T>
-HWY_INLINE void prepare_all(DistanceSums<T>& sums) {
+/// Sines and cosines of a chunk's phases, to rows of the scratch memory.
+template <class T>
+HWY_INLINE void store_waves(DistanceSums<T>& sums, Split<T> turn, Index sine_row,
+                            Index cosine_row) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
-    const Split<T> step = sums.step, start = sums.start, turn = sums.turn;
-    const bool goes_on = sums.grid->centres > 1;
+    T* HWY_RESTRICT const to = sums.scratch.data();
+    for (Index p = 0; p < count; p += lanes) {
+        hn::Vec<decltype(d)> sine, cosine;
+        sine_cosine(d, hn::Load(d, to + kDistance * kRowStride + p), turn, sine, cosine);
+        hn::Store(sine, d, to + sine_row * kRowStride + p);
+        hn::Store(cosine, d, to + cosine_row * kRowStride + p);
+    }
+}
+
+/// Inverse distances and all phases of a chunk. Short loops one after another: each step waits for
+/// the one before, so that many vectors must be under way at a time.
+template <class T>
+HWY_INLINE void prepare(DistanceSums<T>& sums) {
+    const Lanes<T> d;
+    const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
     const auto most = hn::Set(d, sums.most);
     const T* HWY_RESTRICT const squared = sums.chunk.squared.data();
     T* HWY_RESTRICT const to = sums.scratch.data();
     for (Index p = 0; p < count; p += lanes) {
-        hn::Vec<decltype(d)> r, inverse, sine, cosine, s8, c8;
+        hn::Vec<decltype(d)> r, inverse;
         distance(d, hn::Load(d, squared + p), r, inverse);
-        r = hn::Min(r, most);
+        hn::Store(hn::Min(r, most), d, to + kDistance * kRowStride + p);
         hn::Store(inverse, d, to + kInverse * kRowStride + p);
-        sine_cosine(d, r, step, sine, cosine);
-        store_offsets(d, sine, cosine, to + kOffsetCosine * kRowStride + p, s8, c8);
-        if constexpr (!kFromZero) sine_cosine(d, r, start, s8, c8);
-        hn::Store(s8, d, to + kSine * kRowStride + p);
-        hn::Store(c8, d, to + kCosine * kRowStride + p);
-        if (goes_on) {
-            sine_cosine(d, r, turn, sine, cosine);
-            hn::Store(sine, d, to + kTurnSine * kRowStride + p);
-            hn::Store(cosine, d, to + kTurnCosine * kRowStride + p);
-        }
     }
     std::fill(to + kInverse * kRowStride + count, to + (kInverse + 1) * kRowStride, T{0});
+    store_waves(sums, sums.step, kOffsetSine, kOffsetCosine);
+    if (sums.grid->centres > 1) store_waves(sums, sums.turn, kTurnSine, kTurnCosine);
+    for (Index p = 0; p < count; p += lanes) {
+        T* HWY_RESTRICT const offsets = to + kOffsetCosine * kRowStride + p;
+        hn::Vec<decltype(d)> s8, c8;
+        store_offsets(d, hn::Load(d, offsets + kReach * kRowStride), hn::Load(d, offsets), offsets,
+                      s8, c8);
+        hn::Store(s8, d, to + kSine * kRowStride + p);
+        hn::Store(c8, d, to + kCosine * kRowStride + p);
+    }
+    if (!sums.grid->from_zero) store_waves(sums, sums.start, kSine, kCosine);
 }
 
+/// Weights that vectors read past the last one must be numbers.
 template <class T>
-HWY_INLINE void prepare(DistanceSums<T>& sums) {
-    if (sums.grid->from_zero)
-        prepare_all<true>(sums);
-    else
-        prepare_all<false>(sums);
+HWY_INLINE void pad(DistanceSums<T>& sums) {
+    DistanceChunk<T>& chunk = sums.chunk;
+    std::fill_n(chunk.squared.data() + chunk.count, kSlack, T{1});
+    for (Index n = 0; n < sums.weightings.count; ++n)
+        std::fill_n(chunk.weight(n) + chunk.count, kSlack, T{0});
 }
 
 }  // namespace pleat::saxs::HWY_NAMESPACE

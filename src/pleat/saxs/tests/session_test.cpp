@@ -105,8 +105,7 @@ TEST(Session, KeepsItsProfileRightOverManyMoves) {
     }
 }
 
-// Five minutes; run it with --gtest_also_run_disabled_tests.
-TEST(Session, DISABLED_KeepsItsProfileRightOverAHundredThousandMoves) {
+TEST(Session, KeepsItsProfileRightOverAHundredThousandMoves) {
     const RandomScatterers given = random_scatterers(kChain);
     Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
     Sampler sampler(two_bodies(60), 6);
