@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
-#include "multiply_add_ceiling.h"
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/kernel.h"
 #include "pleat/saxs/session.h"
 #include "pleat/saxs/tests/globule.h"
 #include "pleat/saxs/tests/turns.h"
+#include "product_ceilings.h"
 
 namespace {
 
@@ -131,7 +131,7 @@ Json timed(const RandomScatterers& given, int repeats) {
     }
     std::sort(all.begin(), all.end());
     std::sort(device.begin(), device.end());
-    const double rate = bench::float_multiply_adds_a_second();
+    const double rate = bench::multiply_adds_a_second(false);
     const double products = 2.0 * 0.5 * count * (count - 1.0) * static_cast<double>(q_count * frames);
     return {{"scatterers", given.model.scatterer_count()},
             {"q", q_count},

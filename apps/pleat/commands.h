@@ -20,6 +20,6 @@ struct Command {
 Command couplings_command(CLI::App& program);
 Command info_command(CLI::App& program);
 Command mi_command(CLI::App& program, Ranks& ranks);
-Command rmsd_command(CLI::App& program);
+Command rmsd_command(CLI::App& program, Ranks& ranks);
 
 }  // namespace pleat::program

@@ -12,6 +12,7 @@
 #include "mi_summary.h"
 #include "options.h"
 #include "pleat/bio/filter.h"
+#include "pleat/core/cuda_device.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
@@ -130,17 +131,27 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
     if (!options.run.quiet) print(summary(report, run.path().string()));
 }
 
-/// The device of the run, and why it is that. The CUDA kernel has only been run on the host so far, so a
-/// GPU must be named.
+/// Whether shuffles are counted, which is what a GPU is for.
+bool has_work_for_gpu(const mi::Parameters& parameters) {
+    return parameters.has_sampled() && !parameters.counts_on_cpu();
+}
+
+/// The device of the run, and why it is that. A GPU has started when this returns.
 std::string settle_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
                              Context& context) {
-    if (options.run.device == "auto") {
+    if (options.run.device == "auto" && !has_work_for_gpu(options.parameters)) {
         context.device = {Device::Kind::cpu, 0};
-        return "device cpu: a GPU is taken where --device names it, since its kernel is new";
+        return "device cpu: there is no work for a GPU but shuffles with plain counts";
     }
-    const std::int64_t gpu_bytes = mi::memory_needed(alignment, options.parameters,
-                                                     {Device::Kind::cuda, 0}, resolve_threads(context));
-    return settle_device(options.run, gpu_bytes, ranks, context);
+    const std::int64_t gpu_bytes =
+        may_use_gpu(options.run)
+            ? mi::memory_needed(alignment, options.parameters, {Device::Kind::cuda, 0},
+                                resolve_threads(context))
+            : 0;
+    std::string remark = settle_device(options.run, gpu_bytes, ranks, context);
+    if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
+        use_cuda_device(context.device.index);
+    return remark;
 }
 
 void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
@@ -148,7 +159,8 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     install_interrupt_handler();
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
+    if (options.run.device != "auto" || has_work_for_gpu(options.parameters))
+        device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     Leading leading;
     ranks.lead([&] { open_run(options, arguments, context, leading); });
@@ -163,8 +175,12 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     ranks.lead([&] { lay_structure(options, source, leading); });
     const Alignment alignment =
         filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
+    if (leading.run) leading.run->stage("device");
     const std::string remark = settle_mi_device(options, alignment, ranks, context);
-    if (leading.run) leading.run->context(context);
+    if (leading.run) {
+        leading.run->context(context);
+        leading.run->stage("pairs");
+    }
     if (options.run.verbose) context.message(remark);
     const mi::Result result = mi::run(alignment, options.parameters, context);
     ranks.lead([&] { write(options, alignment, result, context, leading); });

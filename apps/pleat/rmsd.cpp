@@ -1,24 +1,28 @@
-// pleat rmsd: the RMSD of all pairs of frames after optimal superposition.
+// pleat rmsd: frames compared with each other, another set or one structure.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "commands.h"
 #include "common_options.h"
+#include "ensemble_options.h"
 #include "help_format.h"
 #include "options.h"
-#include "pleat/bio/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/memory.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/rmsd/citations.h"
+#include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/output.h"
+#include "ranks.h"
+#include "rmsd_reference.h"
+#include "rmsd_sets.h"
 #include "standard_output.h"
 
 namespace pleat::program {
@@ -26,191 +30,208 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Measure the RMSD of all pairs of frames of an ensemble after optimal superposition.";
+    "Compare frames with each other, another set or one structure: RMSD, dRMSD, TM-score, GDT_TS.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat rmsd models.pdb.gz -o run --select ca\n"
     "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames 101::10\n"
     "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --best 10\n"
-    "  pleat rmsd decoys/ -o run --select ca --matrix full\n\n"
+    "  pleat rmsd decoys/ -o run --select ca --matrix full\n"
+    "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
+    "  pleat rmsd run1.xtc --topology protein.pdb --against run2.xtc --select ca -o run\n"
+    "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o run\n"
+    "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
+    "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
     "Several files, folders, and lists (@FILE, a path a line) are one ensemble. Frames count\n"
-    "from 1. Selections: all, ca, backbone, heavy, residues (A:10-50), gemmi's syntax, joined\n"
-    "by and, or, not.\n\n"
-    "A run with a matrix that was stopped or killed goes on when the same command is given\n"
-    "again. While it runs it needs room for the matrix twice: its tiles, and rmsd.npy.";
+    "from 1 here and in messages, from 0 in the files of results. Selections: all, ca, backbone,\n"
+    "heavy, residues (A:10-50), gemmi's syntax, joined by and, or, not. The matrix is named\n"
+    "after the metric: rmsd.npy, drmsd.npy, tm.npy, gdt_ts.npy.\n\n"
+    "A run of all pairs, or with a matrix, that was stopped or killed goes on when the same\n"
+    "command is given again, also with another number of ranks. While it runs it needs room\n"
+    "for the matrix twice: its tiles, and the file. All ranks must see the run's folder.";
 
 struct RmsdOptions {
     RunOptions run;
-    std::vector<std::string> sources;
-    std::string topology, select = "all", frames = "::", weights;
+    EnsembleSource ensemble;
+    SetOptions sets;
     rmsd::Parameters parameters;
 };
 
-std::vector<Field> input_fields(RmsdOptions& options) {
-    return {{.name = "topology",
-             .target = &options.topology,
-             .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
-                     "frame",
-             .value_name = "FILE"},
-            {.name = "select",
-             .target = &options.select,
-             .help = "Atoms to superpose and measure",
-             .letter = 's',
-             .value_name = "ATOMS"},
-            {.name = "frames",
-             .target = &options.frames,
-             .help = "Frames to take, first:last:stride",
-             .value_name = "RANGE"},
-            {.name = "weights",
-             .target = &options.weights,
-             .help = "Weights of the selected atoms, .npy [atom], such as their masses",
-             .value_name = "FILE"}};
-}
-
 std::vector<Field> result_fields(RmsdOptions& options) {
     std::vector<Field> all = rmsd::fields(options.parameters);
-    for (const Field& field : input_fields(options)) all.push_back(field);
+    for (const Field& field : fields(options.ensemble)) all.push_back(field);
+    for (const Field& field : fields(options.sets)) all.push_back(field);
     return all;
 }
 
-struct Coordinates {
-    Array<float, 3> xyz;  // [frame, atom, axis]
-    std::vector<double> weights;
-    std::string name;     // for messages
-    Index frames() const { return xyz.extent(0); }
-    Index atoms() const { return xyz.extent(1); }
-};
-
-/// The frames of all sources, atom by atom as rmsd::run() takes them.
-Array<float, 3> read_frames(const RmsdOptions& options, RunDirectory& run, const Context& context) {
-    const Ensemble ensemble =
-        read_ensemble(options.sources, {.topology = options.topology,
-                                        .select = options.select,
-                                        .range = parse_frame_range(options.frames)});
-    for (const std::string& file : ensemble.files) record_input(file, run);
-    if (!options.topology.empty()) record_input(options.topology, run);
-    for (const std::string& note : ensemble.notes) {
-        // Where all atoms are taken the summary tells their number.
-        if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
-    }
-    const Index atoms = ensemble.atom_count();
-    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
-    parallel_for(resolve_threads(context), ensemble.frame_count(), [&](Index frame, int) {
-        for (Index axis = 0; axis < 3; ++axis)
-            for (Index atom = 0; atom < atoms; ++atom)
-                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
-    });
-    return xyz;
+/// Options that exclude each other.
+void check_options(const RmsdOptions& options) {
+    if (!options.sets.has_reference()) return;
+    const auto refuse = [](std::string_view what) {
+        throw UsageError(fmt::format("expected --reference, --rmsf and --superposed without {}, found both: "
+                                     "they compare frames with one structure, not with each other",
+                                     what));
+    };
+    if (options.sets.has_against()) refuse("--against");
+    if (options.parameters.has_cutoff()) refuse("a cut-off");
+    if (options.parameters.best > 0) refuse("a number of best frames");
+    if (options.parameters.matrix == "full") refuse("a full matrix");
 }
 
-Coordinates read_coordinates(const RmsdOptions& options, RunDirectory& run, const Context& context) {
-    Coordinates found{read_frames(options, run, context), {}, options.sources.front()};
-    if (options.weights.empty()) return found;
-    const NpyArray array = read_npy(options.weights);
-    if (array.shape != std::vector<Index>{found.atoms()})
-        throw InputError(options.weights, 0,
-                         fmt::format("expected an array [{}], a weight an atom, found [{}]",
-                                     found.atoms(), fmt::join(array.shape, ", ")));
-    found.weights = array.as<double>(options.weights);
-    record_input(options.weights, run);
-    return found;
-}
-
-rmsd::Result compute(const RmsdOptions& options, const Coordinates& input, const Context& context,
-                     RunDirectory& run) {
-    std::filesystem::path matrix;
-    if (options.parameters.matrix != "none") matrix = run.output("rmsd.npy");
+/// `run`: of the leading rank, which alone compares with other frames.
+rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared, const Context& context,
+                     const std::filesystem::path& matrix, std::optional<RunDirectory>& run) {
+    const rmsd::Parameters& parameters = options.parameters;
+    const Array<float, 3>& xyz = compared.frames.xyz;
     try {
-        return rmsd::run(input.xyz, input.weights, options.parameters, context, matrix);
+        if (options.sets.has_reference())
+            return run_reference(compared, options.sets, parameters, context, *run);
+        if (!options.sets.has_against())
+            return rmsd::run(xyz, compared.sets, parameters, context, matrix);
+        const Coordinates others =
+            read_others(compared, options.sets.against, options.sets.against_frames, *run, context);
+        run->fact("others", others.frames());
+        return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
     } catch (const InputError& error) {
         const std::string text = error.what();
-        // The library knows frames and atoms, but no files; a damaged checkpoint names itself.
-        if (!matrix.empty() && text.starts_with(context.checkpoint.string())) throw;
-        throw InputError(input.name, 0, text);
+        // The library knows frames and atoms, but no files.
+        const bool is_of_frames = text.starts_with("frame ") || text.starts_with("expected ");
+        if (is_of_frames) throw InputError(compared.frames.name, 0, text);
+        if (text.starts_with("other frame "))
+            throw InputError(options.sets.has_against() ? options.sets.against : options.sets.reference, 0,
+                             text.substr(6));
+        throw;
     }
 }
 
-void record_result(RunDirectory& run, const rmsd::Result& result) {
+/// Pairs of frames stand in both rows of a set's neighbours, once in those of two sets.
+std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& result) {
+    const auto listed = static_cast<std::int64_t>(result.neighbours.indices.size());
+    return options.sets.has_against() ? listed : listed / 2;
+}
+
+void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
     run.fact("frames", result.frames);
     run.fact("atoms", result.atoms);
     run.fact("pairs", result.pairs);
     run.fact("least", result.least);
     run.fact("mean", result.mean);
     run.fact("most", result.most);
-    if (!result.neighbours.starts.empty())
-        run.fact("neighbour_pairs", static_cast<std::int64_t>(result.neighbours.indices.size() / 2));
+    if (options.parameters.has_cutoff()) run.fact("neighbour_pairs", neighbour_pairs(options, result));
 }
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result, const std::string& folder) {
-    std::string text = fmt::format("{}{}: {} frames, {} atoms, {} pairs\n", options.sources.front(),
-                                   options.sources.size() > 1 ? " and more" : "", result.frames,
-                                   result.atoms, result.pairs);
+    const rmsd::Metric& metric = rmsd::metric_of(options.parameters.metric);
+    const bool has_reference = options.sets.has_reference();
+    std::string text = fmt::format("{}{}: {} frames, {} atoms, {} {}\n", options.ensemble.sources.front(),
+                                   options.ensemble.sources.size() > 1 ? " and more" : "", result.frames,
+                                   result.atoms, result.pairs, has_reference ? "values" : "pairs");
     if (result.pairs > 0)
-        text += fmt::format("RMSD from {:.4f} to {:.4f}, mean {:.4f} angstrom\n", result.least, result.most,
-                            result.mean);
-    if (!result.neighbours.starts.empty())
-        text += fmt::format("{} pairs below {:g} angstrom\n", result.neighbours.indices.size() / 2,
-                            options.parameters.cutoff);
-    return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n", folder,
-                              options.parameters.matrix == "none" ? "" : "rmsd.npy, ");
+        text += fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, result.least,
+                            result.most, result.mean, metric.unit.empty() ? "" : " ", metric.unit);
+    if (options.parameters.has_cutoff())
+        text += fmt::format("{} pairs {} {:g}{}{}\n", neighbour_pairs(options, result),
+                            metric.is_score ? "above" : "below", options.parameters.cutoff,
+                            metric.unit.empty() ? "" : " ", metric.unit);
+    const std::string first = has_reference                          ? "reference.tsv, "
+                              : options.parameters.matrix == "none" ? ""
+                                                                     : options.parameters.metric + ".npy, ";
+    return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n", folder, first);
 }
 
-/// The CUDA kernel has not run on a GPU yet, so one must be named.
-std::string settle_rmsd_device(const RmsdOptions& options, const Coordinates& input, Context& context) {
-    if (options.run.device == "auto") {
+/// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
+std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared, Ranks& ranks,
+                               Context& context) {
+    const bool is_plain = options.parameters.metric == "rmsd" && compared.sets.are_one() &&
+                          !options.sets.has_reference() && !options.sets.has_against();
+    if (options.run.device == "auto" && !is_plain) {
         context.device = {Device::Kind::cpu, 0};
-        return "device cpu: a GPU is taken where --device names it, since its kernel is new";
+        return "device cpu: GPUs superpose all pairs of one set";
     }
-    const std::int64_t gpu_bytes = rmsd::memory_needed(input.frames(), input.atoms(), options.parameters,
-                                                       {Device::Kind::cuda, 0});
-    return settle_device(options.run, gpu_bytes, context);
+    const std::int64_t gpu_bytes = rmsd::memory_needed(compared.frames.frames(), compared.frames.atoms(),
+                                                       options.parameters, {Device::Kind::cuda, 0});
+    return fmt::format("{}; of a GPU's memory it needs {}",
+                       settle_device(options.run, gpu_bytes, ranks, context), human_bytes(gpu_bytes));
 }
 
-void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments) {
+/// Several ranks share pairs of one set.
+void check_ranks(const RmsdOptions& options, const Ranks& ranks) {
+    if (options.sets.has_reference() || options.sets.has_against())
+        ranks.require_one("rmsd --against, --reference, --rmsf and --superposed");
+}
+
+void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, Context& context,
+              std::optional<RunDirectory>& run) {
+    run.emplace(RunDirectory::Request{.path = options.run.output,
+                                      .command = "rmsd",
+                                      .arguments = arguments,
+                                      .force = options.run.force});
+    run->parameters(result_fields(options));
+    for (const Citation& citation : rmsd::citations(options.parameters.metric)) run->cite(citation);
+    context.checkpoint = run->checkpoint("checkpoint.tiles");
+}
+
+/// Read by the leading rank, known to all.
+ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run, Ranks& ranks,
+                    const Context& context) {
+    ComparedFrames compared;
+    ranks.lead([&] {
+        run->stage("read");
+        compared = read_compared(options.ensemble, options.sets, *run, context);
+    });
+    share(compared, ranks);
+    return compared;
+}
+
+void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    check_options(options);
+    check_ranks(options, ranks);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    Context context = make_context(options.run);
-    std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
-    RunDirectory run({.path = options.run.output,
-                      .command = "rmsd",
-                      .arguments = arguments,
-                      .force = options.run.force});
-    const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
-    context.progress = &run.watch(shown.get());
-    context.checkpoint = run.checkpoint("checkpoint.tiles");
-    run.parameters(result_fields(options));
-    for (const Citation& citation : rmsd::citations()) run.cite(citation);
-    run.stage("read");
-    const Coordinates input = read_coordinates(options, run, context);
-    const std::string remark = settle_rmsd_device(options, input, context);
-    run.context(context);
+    Context context = make_context(options.run, ranks);
+    const std::jthread device_start = start_device(options.run, context, true);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    std::optional<RunDirectory> run;
+    ranks.lead([&] { open_run(options, arguments, context, run); });
+    ranks.share(context.checkpoint);
+    context.progress = run ? &run->watch(shown.get()) : shown.get();
+    if (!ranks.advice().empty()) context.message(ranks.advice());
+    const ComparedFrames compared = read(options, run, ranks, context);
+    const std::string remark = settle_rmsd_device(options, compared, ranks, context);
+    if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
-    const rmsd::Result result = compute(options, input, context, run);
-    run.stage("write");
-    rmsd::write_results(run, result, options.parameters);
-    record_result(run, result);
-    run.finish();
-    if (!options.run.quiet) print(summary(options, result, run.path().string()));
+    std::filesystem::path matrix;
+    if (options.parameters.matrix != "none" && !options.sets.has_reference()) {
+        ranks.lead([&] { matrix = run->output(options.parameters.metric + ".npy"); });
+        ranks.share(matrix);
+    }
+    const rmsd::Result result = compute(options, compared, context, matrix, run);
+    ranks.lead([&] {
+        run->stage("write");
+        rmsd::write_results(*run, result, options.parameters);
+        record_result(options, result, *run);
+        run->finish();
+        if (!options.run.quiet) print(summary(options, result, run->path().string()));
+    });
 }
 
 }  // namespace
 
-Command rmsd_command(CLI::App& program) {
+Command rmsd_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("rmsd", kDescription);
     const auto options = std::make_shared<RmsdOptions>();
-    parser->add_option("ENSEMBLE", options->sources,
-                       "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
-                       "[frame, atom, 3] in angstrom; folders; @LIST")
-        ->required();
-    add_fields(*parser, "Input", input_fields(*options));
+    parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles)->required();
+    add_fields(*parser, "Input", fields(options->ensemble));
     add_run_options(*parser, options->run);
-    add_fields(*parser, "RMSD", rmsd::fields(options->parameters));
+    add_fields(*parser, "Comparison", fields(options->sets));
+    add_fields(*parser, "Measure", rmsd::fields(options->parameters));
     parser->footer(help_footer(kExamples));
-    return {.parser = parser, .run = [options](const std::vector<std::string>& arguments) {
-                run_rmsd(*options, arguments);
-            }};
+    return {.parser = parser,
+            .run = [options, &ranks](const std::vector<std::string>& arguments) {
+                run_rmsd(*options, arguments, ranks);
+            },
+            .knows_ranks = true};
 }
 
 }  // namespace pleat::program

@@ -27,11 +27,11 @@ def alignment_of(session, name):
 
 def call(session, alignment, run, order, shuffles, device, launcher=(), limit=RUN_LIMIT):
     """pleat mi with the sampled null alone: the rest is the CPU's."""
-    # What mpirun asks of those who run it as root.
-    as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return session.call([*launcher, session.program("pleat"), "mi", alignment, "-o", run, "--order",
+    program = session.ranks_program() if launcher else session.program("pleat")
+    environment = session.ranks_environment() if launcher else {}
+    return session.call([*launcher, program, "mi", alignment, "-o", run, "--order",
                          str(order), "--null", "sampled", "--shuffles", str(shuffles), "--seed", "1",
-                         "--device", device, "--quiet"], limit, **(as_root if launcher else {}))
+                         "--device", device, "--quiet"], limit, **environment)
 
 
 def told_by(run, order):
@@ -129,8 +129,10 @@ def two_gpus(session):
     """All triples on two GPUs, one rank each, beside one: the same bits, and how much faster."""
     launcher = shutil.which("mpirun")
     alignment = alignment_of(session, TWO_GPU_CASE)
-    if launcher is None or alignment is None:
-        told = "mpirun is not on PATH" if launcher is None else "the alignment is not in the pack"
+    absent = {"mpirun is not on PATH": launcher, "the alignment is not in the pack": alignment,
+              "the program with ranks is not in the pack": session.ranks_program()}
+    if None in absent.values():
+        told = next(text for text, found in absent.items() if found is None)
         session.record.add("two_gpus", absent=told)
         print(f"two GPUs: {told}", flush=True)
         return

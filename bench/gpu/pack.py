@@ -9,12 +9,18 @@ from record import describe_commit
 PROGRAMS = ("apps/pleat/pleat", "src/pleat/core/test_core", "src/pleat/weights/test_weights",
             "src/pleat/weights/bench_weights", "src/pleat/couplings/test_couplings",
             "src/pleat/couplings/bench_couplings", "src/pleat/mutual_information/test_mutual_information",
-            "src/pleat/saxs/test_saxs", "bench/bench_ceilings", "bench/bench_ccmpred_iterations",
+            "src/pleat/rmsd/test_rmsd", "src/pleat/saxs/test_saxs", "bench/bench_ceilings",
+            "bench/bench_ccmpred_iterations", "bench/bench_rmsd_gpu", "bench/bench_make_ensemble",
             "bench/bench_saxs_gpu")
 SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "bench/measure.py")
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
 MOST_BYTES = 60 << 20
+# What tests read, as they find it in data/ and beside the repository.
+TEST_DATA = ("cheY.aln.gz", "trypsin.a2m.gz")
+TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
+               "oracle/mutual_information/hivp_xray_unique.fasta",
+               "data/alignments/PF00014_bpti.aln.gz")
 
 
 def libraries(program):
@@ -35,6 +41,25 @@ def pack_programs(build, folder):
         subprocess.run(["strip", "--strip-unneeded", path], check=True)
 
 
+def pack_ranks(build, folder):
+    """The program of a build with ranks, without the libraries of MPI: those come with mpirun."""
+    program = build / "apps/pleat/pleat"
+    needed = dict(libraries(program))
+    launcher = {name for name in needed if name.startswith("libmpi.so")}
+    if not launcher:
+        raise SystemExit(f"{build}: expected a build with PLEAT_MPI=ON, found a program without MPI")
+    for name in tuple(launcher):
+        launcher |= {library for library, _ in libraries(needed[name])}
+    for name in ("bin", "lib"):
+        (folder / "ranks" / name).mkdir(parents=True)
+    shutil.copy(program, folder / "ranks/bin")
+    for name, path in needed.items():
+        if name not in launcher and not (folder / "lib" / name).exists() or name.startswith("libpleat"):
+            shutil.copy(path, folder / "ranks/lib" / name)
+    for path in [folder / "ranks/bin/pleat", *(folder / "ranks/lib").iterdir()]:
+        subprocess.run(["strip", "--strip-unneeded", path], check=True)
+
+
 def pack_scripts(root, folder):
     for name in SCRIPTS:
         (folder / name).parent.mkdir(exist_ok=True)
@@ -48,7 +73,12 @@ def pack_data(root, shared, folder):
     """Alignments with what is known of them; those outside the repository where they are."""
     (folder / "data/families").mkdir(parents=True)
     (folder / "data/oracle").mkdir()
-    shutil.copy(root / "data/cheY.aln.gz", folder / "data")
+    for name in TEST_DATA:
+        shutil.copy(root / "data" / name, folder / "data")
+    for name in TEST_SHARED:
+        if (shared / name).exists():
+            (folder / "data/shared" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(shared / name, folder / "data/shared" / name)
     for path in (shared / "data/alignments").glob("*.aln.gz"):
         shutil.copy(path, folder / "data/families")
     for path in (shared / "oracle/couplings").glob("*.gz"):
@@ -62,8 +92,9 @@ def pack_data(root, shared, folder):
         print(f"{shared}: absent; the families and the reference optima are left out")
 
 
-def pack(root, folder, build, shared):
-    """Packs a build into a new folder; the exit status."""
+def pack(root, folder, build, ranks, shared):
+    """Packs a build, and the program of one with ranks unless `ranks` is None, into a new folder; the
+    exit status."""
     if build is None:
         subprocess.run([root / "scripts/build", "cuda"], check=True)
         build = root / "build/cuda"
@@ -73,6 +104,8 @@ def pack(root, folder, build, shared):
             return 2
         shutil.rmtree(folder)
     pack_programs(build, folder)
+    if ranks is not None:
+        pack_ranks(ranks, folder)
     pack_scripts(root, folder)
     pack_data(root, shared, folder)
     (folder / "pack.json").write_text(json.dumps({"commit": describe_commit(root)}) + "\n")

@@ -14,6 +14,7 @@ from .families import families, large
 from .mutual_information import mutual_information, two_gpus
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .record import Record
+from .rmsd import million, rmsd
 from .saxs import saxs
 from .session import OutOfTime, Session
 from .speed import ceilings, evaluations, times
@@ -22,8 +23,8 @@ from .speed import ceilings, evaluations, times
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
-         "mutual_information": mutual_information, "saxs": saxs, "two_gpus": two_gpus,
-         "large": large}
+         "mutual_information": mutual_information, "two_gpus": two_gpus, "rmsd": rmsd, "saxs": saxs,
+         "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 NEED_TWO = ("two_gpus",)  # left out where there is one GPU
 
@@ -59,7 +60,7 @@ def run_part(session, name):
 def run(folder, path, parts, device, limit):
     """Runs the parts within `limit` seconds and writes the record; the exit status."""
     packed = json.loads((folder / "pack.json").read_text(encoding="utf-8"))
-    for program in (folder / "bin").iterdir():
+    for program in (*folder.glob("bin/*"), *folder.glob("ranks/bin/*")):
         if not os.access(program, os.X_OK):
             program.chmod(0o755)
     record = Record(path, {"date": datetime.date.today().isoformat(), "commit": packed["commit"],

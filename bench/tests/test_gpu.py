@@ -74,6 +74,11 @@ EVALUATIONS = json.dumps({"benchmarks": [
     {"name": f"{kind}/x", "real_time": 0.001, "sequences": 5e3, "columns": 150.0, "letters": 21.0}
     for kind in ("evaluation", "moved_evaluation")]})
 
+# Every part of bench_rmsd_gpu tells what the scripts read of any of them.
+_FORMAT = {"median": 1e-3, "worst_error": 1e-6, "seconds": 10.0, "sizes_descend": True}
+RMSD = json.dumps({**{name: _FORMAT for name in ("floats", "halves", "half")}, "differ": False,
+                   "histograms_differ": False, "near_pairs_differ": False, "gpu_bytes": 10**10})
+
 
 class Packed(unittest.TestCase):
     """A packed folder whose programs pretend, so that every bar is met."""
@@ -99,12 +104,14 @@ class Packed(unittest.TestCase):
             with gzip.open(self.folder / "data/oracle" / f"{name}.mat.gz", "wt") as file:
                 file.write(matrix + "# 0 1\n")
         self.program("pleat", PLEAT)
+        self.program("../ranks/bin/pleat", PLEAT)
         for name in correctness.TESTS:
             self.program(name, "#!/bin/sh\n" + TESTED)
         self.program("bench_ceilings", f"#!/bin/sh\necho '{CEILINGS}'\n")
         self.program("bench_couplings", f"#!/bin/sh\necho '{EVALUATIONS}'\n")
         self.program("bench_ccmpred_iterations",
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
+        self.program("bench_rmsd_gpu", f"#!/bin/sh\necho '{RMSD}'\n")
         self.program("bench_saxs_gpu", f"#!/bin/sh\necho '{SAXS}'\n")
         self.program("../path/compute-sanitizer",
                      "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
@@ -121,6 +128,7 @@ class Packed(unittest.TestCase):
 
     def program(self, name, text):
         path = self.folder / "bin" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
 
@@ -189,7 +197,9 @@ class Runs(Packed):
                           "families: computed again by a second call"})
 
     def test_mutual_information_tells_sums_of_stages_and_other_bits(self):
-        self.program("pleat", PLEAT.replace('b"numbers"', "os.urandom(9)"))
+        worse = PLEAT.replace('b"numbers"', "os.urandom(9)")
+        self.program("pleat", worse)
+        self.program("../ranks/bin/pleat", worse)
         status, found, _ = self.run_parts("mutual_information", "two_gpus")
         self.assertEqual(status, 1)
         measured = {bar["name"]: bar["measured"] for bar in found["bars"]}
@@ -203,7 +213,9 @@ class Runs(Packed):
         self.assertEqual(measured["two GPUs: times as fast as one, triples of 753x264"], 2)
 
     def test_mutual_information_that_fails_leaves_its_bars_open(self):
-        self.program("pleat", PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)'))
+        worse = PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)')
+        self.program("pleat", worse)
+        self.program("../ranks/bin/pleat", worse)
         (self.folder / "data/mutual_information/ribo140x71.fasta").unlink()
         _, found, _ = self.run_parts("mutual_information", "two_gpus")
         told = found["parts"]["mutual_information"]
@@ -321,7 +333,7 @@ class Figures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             mine = pathlib.Path(folder) / "mine"
             mine.mkdir()
-            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), mine), 2)
+            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), None, mine), 2)
             self.assertTrue(mine.exists())
 
 

@@ -43,7 +43,13 @@ std::unique_ptr<mutual_information::Kernel> mutual_information::make_cuda_kernel
     refuse(context.device.index);
 }
 
-std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Context& context) {
+std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Context& context,
+                                                     const CudaChoices&) {
+    refuse(context.device.index);
+}
+
+rmsd::DauraClusters rmsd::cluster_on_cuda(const Frames&, double, const Context& context,
+                                          const CudaChoices&) {
     refuse(context.device.index);
 }
 

@@ -2,25 +2,13 @@
 import math
 import random
 import signal
-import struct
 import subprocess
 import time
 import unittest
 
 from program import PROGRAM, ProgramTest, clean_environment, manifest, parse_npy, pleat, \
     read_npz, read_table, results
-
-
-def npy(shape, values, kind="f"):
-    head = str({"descr": {"f": "<f4", "d": "<f8"}[kind], "fortran_order": False, "shape": shape})
-    head += " " * (63 - (len(head) + 10) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + \
-        struct.pack(f"<{len(values)}{kind}", *values)
-
-
-def turned(frame, angle):
-    c, s = math.cos(angle), math.sin(angle)
-    return [(c * x - s * y + 5, s * x + c * y, z - 3) for x, y, z in frame]
+from structures import npy, turned
 
 
 class Rmsd(ProgramTest):

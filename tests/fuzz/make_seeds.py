@@ -105,4 +105,5 @@ def main():
         (folder / name).write_bytes(b"\0" + content)
 
 
-main()
+if __name__ == "__main__":
+    main()

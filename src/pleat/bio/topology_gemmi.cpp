@@ -6,6 +6,7 @@
 #include <gemmi/cif.hpp>
 #include <gemmi/elem.hpp>
 #include <gemmi/numb.hpp>
+#include <gemmi/resinfo.hpp>
 #include <gemmi/select.hpp>
 
 #include "pleat/core/error.h"
@@ -133,6 +134,13 @@ double element_mass(const std::string& symbol) {
     const gemmi::Element element(symbol);
     return element == gemmi::El::X ? 0 : element.weight();
 }
+
+bool is_heterogen(const std::string& residue_name) {
+    const gemmi::ResidueInfo& info = gemmi::find_tabulated_residue(residue_name);
+    return info.found() && !info.is_standard();
+}
+
+std::string cif_quoted(const std::string& text) { return gemmi::cif::quote(text); }
 
 void read_mmcif_models(const std::string& file, const std::string& text,
                        const std::function<void(std::vector<AtomRecord>&&)>& take) {

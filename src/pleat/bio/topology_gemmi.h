@@ -22,6 +22,11 @@ struct AtomRecord {
 std::string element_symbol(const std::string& text);
 /// Mass in dalton of a symbol, 0 for "X".
 double element_mass(const std::string& symbol);
+/// Whether PDB calls atoms of such a residue HETATM: gemmi's table knows it as none of the unmodified
+/// amino acids and nucleotides. Names that it lacks (those of force fields) are taken for polymers.
+bool is_heterogen(const std::string& residue_name);
+/// A value as mmCIF writes it, in quotes where it needs them.
+std::string cif_quoted(const std::string& text);
 
 /// The models of an mmCIF text, in the order of the file, each its atom records in their order.
 /// Throws InputError naming `file` and, where there is one, the line.

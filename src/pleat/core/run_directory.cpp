@@ -332,6 +332,8 @@ std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
 
 void RunDirectory::input(const std::filesystem::path& path) {
     Implementation& run = *implementation_;
+    for (const Manifest::Input& listed : run.manifest.inputs)
+        if (listed.path == path.string()) return;
     run.manifest.inputs.push_back({path.string(), {}});
     run.hashes.emplace_back(run.manifest.inputs.size() - 1,
                             run_behind([path] { return hash_file(path); }));

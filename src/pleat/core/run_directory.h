@@ -70,7 +70,7 @@ public:
     /// files that ranks keep beside it (rank_file()).
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
 
-    /// Lists an input under the path as given and hashes it behind the work that goes on; finish()
+    /// Lists an input under the path as given, once, and hashes it behind the work that goes on; finish()
     /// throws InputError when it could not be read.
     void input(const std::filesystem::path& path);
     /// Lists an input that was hashed while it was read (stdin).

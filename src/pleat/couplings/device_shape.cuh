@@ -38,13 +38,12 @@ struct DenseOperand {
     __device__ void put_piece(Index column, Index k, const float (&values)[8]) const {
         __align__(16) __half high[8], low[8];
 #pragma unroll
-        for (int n = 0; n < 8; ++n) {
-            high[n] = __float2half_rn(values[n]);
-            low[n] = __float2half_rn(values[n] - __half2float(high[n]));
-        }
+        for (int n = 0; n < 8; ++n) high[n] = __float2half_rn(values[n]);
         auto* to = reinterpret_cast<uint4*>(data + dense_place(column, k, depth_tiles()));
         *to = *reinterpret_cast<const uint4*>(high);
         if (parts == 1) return;
+#pragma unroll
+        for (int n = 0; n < 8; ++n) low[n] = __float2half_rn(values[n] - __half2float(high[n]));
         to = reinterpret_cast<uint4*>(data + dense_place(column, depth + k, depth_tiles()));
         *to = *reinterpret_cast<const uint4*>(low);
     }

@@ -93,9 +93,8 @@ __device__ __forceinline__ void consume(const OneHotProduct& p, int part, const 
         }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     };
-    const auto release = [&](int step) {  // for this warp the stage can be filled anew
-        __syncwarp();
-        if (lane == 0) arrive(shared.empty + step % kStages);
+    const auto release = [&](int step) {  // this thread has read all it needs of the stage
+        arrive(shared.empty + step % kStages);
     };
     const auto await_all_but_latest = [] {
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
@@ -134,7 +133,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < kStages; ++stage) {
             start_barrier(shared.full + stage, 1);
-            start_barrier(shared.empty + stage, kConsumers / 32);
+            start_barrier(shared.empty + stage, kConsumers);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }

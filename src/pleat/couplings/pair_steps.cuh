@@ -96,30 +96,28 @@ __global__ void __launch_bounds__(kPairThreads, 3)
     load_couplings<kLetters>(shape, pairs, spread, i, j0, count, e);
     __syncthreads();
     const int pieces = kPairColumns * row / 8;  // an even number
-    bool fits = true;
+    float largest = 0;
     for (int k = threadIdx.x; k < free * pieces; k += kPairThreads) {
         // Neighbours take two pieces of one letter, then other letters: so shared memory is read
         // from many banks, and 32 bytes at a time are written.
         const int a = k / 2 % free, first = (k / 2 / free * 2 + k % 2) * 8;
-        int j = first / row, b = first % row;
-        float piece[8], rest = 0;  // rest: what the letters b have in common
+        float piece[8];
 #pragma unroll
-        for (int n = 0; n < 8; ++n) {
-            const float* x = e[j];
-            if (n == 0 || b == 0) rest = x[a * q + free] - x[free * q + free];
-            piece[n] = j < count && b < free
-                           ? block.scale * ((x[a * q + b] - x[free * q + b]) - rest)
-                           : 0.0f;
-            fits = fits && !(fabsf(piece[n]) > kLargestHalf);
-            if (++b == row) {
-                b = 0;
-                ++j;
+        for (int half = 0; half < 2; ++half) {  // rows are fours, so four letters are of one column
+            const int j = (first + 4 * half) / row, b = (first + 4 * half) % row;
+            const float *of_a = e[j] + a * q, *of_gap = e[j] + free * q;
+            const float rest = of_a[free] - of_gap[free];  // what the letters b have in common
+#pragma unroll
+            for (int n = 0; n < 4; ++n) {
+                const float value = block.scale * ((of_a[b + n] - of_gap[b + n]) - rest);
+                piece[4 * half + n] = j < count && b + n < free ? value : 0.0f;
+                largest = fmaxf(largest, fabsf(piece[4 * half + n]));
             }
         }
         if (j0 * row + first < shape.depth)
             block.dense.put_piece(Index{blockIdx.x} * row + a, j0 * row + first, piece);
     }
-    if (!fits) *block.too_large = 1;
+    if (largest > kLargestHalf) *block.too_large = 1;
     if (static_cast<int>(threadIdx.x) < free) {
         float sum = 0;
         for (int j = 0; j < count; ++j)

@@ -5,22 +5,29 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "pleat/core/sweep.h"
 #include "pleat/mutual_information/columns.h"
 
 namespace pleat::mutual_information::cuda {
 
-/// Shuffles that lie side by side: one a lane of a warp.
+/// Shuffles that are made side by side: one a lane of a warp.
 constexpr Index kLanes = 32;
 /// Rows in one word of a plane.
 constexpr Index kWordRows = 32;
 constexpr int kMostSymbols = 32;
-/// Groups of kLanes shuffles in one launch: the most blocks along a grid's second side.
+/// Columns on a side of a tile of triples, at most.
+constexpr Index kTileSide = 64;
+/// Groups of kLanes shuffles in work at a time.
 constexpr Index kMostGroups = 65535;
 
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 constexpr Index word_count(Index rows) { return (rows + kWordRows - 1) / kWordRows; }
+
+/// Words from a plane to the next. They are copied by four, and the eight planes by four words that
+/// a warp reads at once lie in 32 different banks of shared memory, wherever the words begin.
+constexpr Index plane_stride(Index rows) { return round_up(word_count(rows) + 4, 8) - 4; }
 
 /// Symbols of a column that get a plane: those of two rows and more. No cell of another symbol
 /// holds more than one row, and F(0) = F(1) = 0. They are the first ones, since codes fall in
@@ -29,69 +36,89 @@ inline int plane_count(std::span<const Index> margin) {
     return static_cast<int>(std::ranges::count_if(margin, [](Index rows) { return rows >= 2; }));
 }
 
-/// Ranges of rows that are counted each for itself, every one in words of its own. Of triples: the
-/// rows of each symbol of column i that has a plane. Of pairs: one range, all rows.
-struct Slices {
-    int count = 0;
-    std::int32_t first_row[kMostSymbols] = {};
-    std::int32_t rows[kMostSymbols] = {};
-    std::int32_t first_word[kMostSymbols + 1] = {};  ///< [count]: words in all
+/// Planes that a column takes: those of its symbols and empty ones up to an even number, since a
+/// lane adds up two neighbouring planes.
+inline int padded_planes(std::span<const Index> margin) {
+    return std::max(2, (plane_count(margin) + 1) / 2 * 2);
+}
 
-    void add(Index first, Index row_count) {
-        first_row[count] = static_cast<std::int32_t>(first);
-        rows[count] = static_cast<std::int32_t>(row_count);
-        first_word[count + 1] =
-            first_word[count] + static_cast<std::int32_t>(word_count(row_count));
-        ++count;
+/// Where the planes of each of these columns begin, and behind the last their number.
+inline std::vector<std::int32_t> first_planes(const Columns& columns,
+                                              std::span<const Block> blocks) {
+    std::vector<std::int32_t> first = {0};
+    for (const Block& block : blocks) {
+        for (Index column = block.first; column < block.first + block.count; ++column)
+            first.push_back(first.back() + padded_planes(columns.margin(column)));
     }
-    Index words() const { return first_word[count]; }
+    return first;
+}
+
+/// Planes on a side of what a warp counts at once, and the columns they are of at most.
+constexpr int kStripPlanes = 32, kStripColumns = kStripPlanes / 2;
+
+/// Consecutive columns whose planes, one behind the other, are up to kStripPlanes.
+struct Strip {
+    std::int32_t first_plane = 0, first_column = 0, columns = 0;
+    std::uint32_t ends = 0;                      ///< bit p: a column's last planes are 2 p, 2 p + 1
+    std::uint8_t start[kStripColumns + 1] = {};  ///< [column]: its first plane in the strip
+
+    int planes() const { return start[columns]; }
 };
 
-/// The slices of a column sorted by code.
-inline Slices symbol_slices(std::span<const Index> margin) {
-    Slices slices;
-    Index first = 0;
-    for (const Index rows : margin) {
-        if (rows >= 2) slices.add(first, rows);
-        first += rows;
+/// Cuts a block of columns into strips. `first_plane`: of the block's columns.
+inline std::vector<Strip> make_strips(std::span<const std::int32_t> first_plane, Block block) {
+    std::vector<Strip> strips;
+    for (Index n = 0; n < block.count; ++n) {
+        const std::int32_t end = first_plane[n + 1];
+        if (strips.empty() || end - strips.back().first_plane > kStripPlanes)
+            strips.push_back({.first_plane = first_plane[n],
+                              .first_column = static_cast<std::int32_t>(block.first + n)});
+        Strip& strip = strips.back();
+        strip.start[++strip.columns] = static_cast<std::uint8_t>(end - strip.first_plane);
+        strip.ends |= 1u << ((end - strip.first_plane) / 2 - 1);
     }
-    return slices;
+    return strips;
 }
 
-inline Slices whole_slice(Index rows) {
-    Slices slices;
-    slices.add(0, rows);
-    return slices;
-}
-
-/// Groups of shuffles in work at a time: those whose planes are there, and those of them whose
-/// planes are sliced by a column i.
+/// Groups of shuffles in work at a time: those whose planes are there, and those of them that are
+/// counted before their differences are summed.
 struct Batches {
-    Index groups = 0, sliced = 0;
+    Index groups = 0, counted = 0;
 };
 
 /// The batches for `wanted` groups within `available` bytes, where a group takes `group` bytes of
-/// planes and `slice` bytes of sliced ones (0 for pairs); none where not even one group fits.
-constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t slice,
+/// planes and `differences` bytes once it is counted; none where not even one group fits.
+constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t differences,
                                std::int64_t available) {
-    if (group + slice > available) return {};
+    // More differences at a time win nothing, fewer planes cost shuffling again for each tile.
+    constexpr std::int64_t kEnough = std::int64_t{4} << 30;
+    if (group + differences > available) return {};
     const Index most = std::clamp<Index>(wanted, 1, kMostGroups);
-    const std::int64_t share = slice > 0 ? available / 2 : available;
-    const Index fit = group > 0 ? std::clamp<Index>(share / group, 1, most) : most;
+    const std::int64_t aside =
+        std::clamp(available / 4, differences, std::max(differences, kEnough));
+    const Index fit = std::clamp<Index>((available - aside) / group, 1, most);
     const Index batches = (most + fit - 1) / fit, groups = (most + batches - 1) / batches;
-    const std::int64_t left = available - groups * group;
-    return {groups, slice > 0 ? std::clamp<Index>(left / slice, 1, groups) : groups};
+    const std::int64_t left = std::min(available - groups * group, std::max(differences, kEnough));
+    const Index counted = std::clamp<Index>(left / differences, 1, groups);
+    const Index parts = (groups + counted - 1) / counted;
+    return {groups, (groups + parts - 1) / parts};
+}
+
+/// Words of the planes of one shuffle of all columns.
+inline Index slot_words(const Columns& columns) {
+    Index planes = 0;
+    for (Index column = 0; column < columns.column_count(); ++column)
+        planes += padded_planes(columns.margin(column));
+    return planes * plane_stride(columns.row_count());
 }
 
 /// Bytes of the planes of one group of shuffles of all columns.
-inline std::int64_t group_bytes(const Columns& columns) {
-    std::int64_t planes = 0;
-    for (Index column = 0; column < columns.column_count(); ++column)
-        planes += plane_count(columns.margin(column));
-    return planes * word_count(columns.row_count()) * kLanes * 4;
-}
+inline std::int64_t group_bytes(const Columns& columns) { return slot_words(columns) * kLanes * 4; }
 
-/// Bytes beside the planes for so many pairs, or triples of a tile, and shuffles.
+/// Bytes of the differences of one group of shuffles.
+constexpr std::int64_t difference_bytes(Index items) { return items * kLanes * 4; }
+
+/// Bytes beside planes and differences for so many pairs, or triples of a tile, and shuffles.
 constexpr std::int64_t item_bytes(Index items, Index shuffles) {
     return items * (8 + 48 + 16) + round_up(shuffles, kLanes) * 8;
 }
@@ -100,17 +127,22 @@ constexpr std::int64_t item_bytes(Index items, Index shuffles) {
 constexpr std::int64_t kSpareBytes = std::int64_t{256} << 20;
 
 /// Bytes of a GPU that fill it with work on `shuffles` shuffles of all pairs (order 2), or also of
-/// triples in tiles of up to `items` items (order 3). The kernel takes room for all shuffles where
+/// triples in tiles of kTileSide columns (order 3). The kernel takes room for all shuffles where
 /// that is free, and works with less than this, down to one group of 32 shuffles.
-inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles, Index items) {
+inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles) {
     constexpr Index kEnoughGroups = 64;
     const Index groups = std::min(word_count(std::max<Index>(shuffles, 1)), kEnoughGroups);
-    const std::int64_t planes = group_bytes(columns);
-    // A slice pads each symbol's rows to whole words.
-    const std::int64_t padding = columns.row_count() / kWordRows + kMostSymbols;
-    const std::int64_t sliced = planes / word_count(columns.row_count()) * padding;
-    return groups * (planes + (order == 3 ? sliced : 0)) + item_bytes(items, shuffles) +
-           8 * (columns.row_count() + 1) + columns.codes.size() + kSpareBytes;
+    Index items = pair_count(columns.column_count());
+    // Of the alignment itself there are planes sorted by each column i of a tile.
+    std::int64_t observed = group_bytes(columns);
+    if (order == 3) {
+        const Index triples = triple_count(columns.column_count());
+        items = std::max(items, std::min(triples, kTileSide * kTileSide * kTileSide));
+        observed *= 4;
+    }
+    return groups * (group_bytes(columns) + difference_bytes(items)) + observed +
+           item_bytes(items, shuffles) + 8 * (columns.row_count() + 1) + columns.codes.size() +
+           kSpareBytes;
 }
 
 }  // namespace pleat::mutual_information::cuda

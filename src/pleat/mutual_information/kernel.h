@@ -54,7 +54,7 @@ std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 /// Bit planes of eight shuffles side by side, counted by AND and population count.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
-/// The same bit planes on the GPU `context.device.index`. DeviceError where that GPU is absent or has
+/// Bit planes on the GPU `context.device.index`, counted by one-bit matrix products. DeviceError where that GPU is absent or has
 /// not the memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context);
 

@@ -5,6 +5,7 @@
 #include "pleat/core/cuda_check.cuh"
 #include "pleat/core/cuda_device.h"
 #include "pleat/core/device_array.cuh"
+#include "pleat/mutual_information/bit_product.cuh"
 #include "pleat/mutual_information/gpu_kernel.cuh"
 #include "pleat/mutual_information/kernel.h"
 

@@ -96,8 +96,7 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
     const Index rows = alignment.sequence_count(), columns = alignment.column_count();
     if (device.kind == Device::Kind::cuda)
         return cuda::memory_needed(compact(alignment.letters), static_cast<int>(parameters.order),
-                                   parameters.has_sampled() ? parameters.shuffles : 0,
-                                   pair_count(columns));
+                                   parameters.has_sampled() ? parameters.shuffles : 0);
     const Index words = (rows + 63) / 64;
     const std::int64_t planes = columns * (alignment.alphabet->size() - 1) * words * kLanes * 8;
     const std::int64_t batch = std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20));

@@ -18,7 +18,9 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr Index kCpuShuffles = 64;    // a tile's least: what a batch of the CPU kernel holds
-constexpr Index kGpuShuffles = 1024;  // its sums are copied once a tile
+constexpr Index kGpuShuffles = 1024;  // the same on a GPU, where sums are copied once a tile
+// Words of tables, as a tile's columns by shuffles: some 0.1 s of a GPU, so that it can be stopped.
+constexpr Index kGpuWords = Index{1} << 36;
 constexpr Index kMostTiles = 200;
 constexpr double kTailWork = 100;    // of an enumeration: 10 us
 
@@ -50,12 +52,20 @@ View<const T, 1> view_of(const std::vector<T>& values) {
     return {values.data(), static_cast<Index>(values.size())};
 }
 
+/// The least shuffles of a tile.
+Index least_shuffles(const Context& context, Index pairs, Index rows) {
+    if (context.device.kind != Device::Kind::cuda) return kCpuShuffles;
+    constexpr Index kMostBlocks = 1024;
+    const Index words = pairs * ((rows + 31) / 32);
+    return kGpuShuffles * std::clamp<Index>(kGpuWords / (words * kGpuShuffles), 1, kMostBlocks);
+}
+
 /// Adds all shuffles to `sums`, and the largest z of each to `largest` where there is a standard.
-void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index shuffles,
+void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index rows, Index shuffles,
             const Standard* standard, const std::string& problem_hash, const Context& context,
             NullSums& sums, std::vector<double>& largest) {
-    const bool on_gpu = context.device.kind == Device::Kind::cuda;
-    const std::vector<Tile> tiles = shuffle_tiles(shuffles, on_gpu ? kGpuShuffles : kCpuShuffles);
+    const std::vector<Tile> tiles =
+        shuffle_tiles(shuffles, least_shuffles(context, sums.items(), rows));
     AdditiveCheckpoint checkpoint(context, "pairs", problem_hash, static_cast<Index>(tiles.size()));
     checkpoint.add("less", all_of(sums.less));
     checkpoint.add("equal", all_of(sums.equal));
@@ -130,7 +140,7 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
             standard = standardise(mi, mean, variance, *problem.statistic);
             largest.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
         }
-        sample(kernel, run.observed, parameters.shuffles,
+        sample(kernel, run.observed, columns.row_count(), parameters.shuffles,
                parameters.has_exact() ? &standard : nullptr, problem_hash, context, sums, largest);
         source.sums = &sums;
         source.shuffles = parameters.shuffles;

@@ -5,7 +5,7 @@
 
 #include <Random123/philox.h>
 
-#include "pleat/mutual_information/plane_set.cuh"
+#include "pleat/mutual_information/plane_steps.cuh"
 #include "pleat/mutual_information/shuffle.h"
 
 namespace pleat::mutual_information::cuda {
@@ -89,20 +89,35 @@ __device__ __forceinline__ std::uint32_t gather_code_bit(const std::uint32_t (&f
     return gathered;
 }
 
-/// Writes the planes of one word of rows: bit r of plane a is whether row r has the code a.
-__device__ __forceinline__ void write_planes(const std::uint32_t (&fours)[8], std::uint32_t valid,
-                                             int planes, int code_bits, std::uint32_t* to) {
-    constexpr int kCodeBits = 5;
-    std::uint32_t bits[kCodeBits];
+constexpr int kCodeBits = 5;
+
+/// Writes four words of each plane of a column, from `first_word` on: bit r of a word of plane a is
+/// whether row r of the word has the code a.
+__device__ __forceinline__ void write_planes(const LaneCodes& codes, Index rows, Index first_word,
+                                             int planes, int code_bits, std::uint32_t* to,
+                                             Index stride) {
+    std::uint32_t bits[4][kCodeBits], valid[4];
 #pragma unroll
-    for (int bit = 0; bit < kCodeBits; ++bit)
-        bits[bit] = bit < code_bits ? gather_code_bit(fours, bit) : 0;
-    for (int a = 0; a < planes; ++a) {
-        std::uint32_t plane = valid;
+    for (int w = 0; w < 4; ++w) {
+        const Index row = (first_word + w) * kWordRows;
+        valid[w] = valid_rows(rows - row);
+        std::uint32_t fours[8];
+#pragma unroll
+        for (int k = 0; k < 8; ++k) fours[k] = row < rows ? codes.four(row + 4 * k) : 0;
 #pragma unroll
         for (int bit = 0; bit < kCodeBits; ++bit)
-            plane &= (a >> bit & 1) != 0 ? bits[bit] : ~bits[bit];
-        to[a * kLanes] = plane;
+            bits[w][bit] = bit < code_bits ? gather_code_bit(fours, bit) : 0;
+    }
+    for (int a = 0; a < planes; ++a) {
+        FourWords plane;
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            plane.words[w] = valid[w];
+#pragma unroll
+            for (int bit = 0; bit < kCodeBits; ++bit)
+                plane.words[w] &= (a >> bit & 1) != 0 ? bits[w][bit] : ~bits[w][bit];
+        }
+        *reinterpret_cast<FourWords*>(to + a * stride + first_word) = plane;
     }
 }
 
@@ -110,13 +125,14 @@ __device__ __forceinline__ void write_planes(const std::uint32_t (&fours)[8], st
 struct ColumnTable {
     const std::int32_t* first_symbol;  ///< [column + 1]
     const std::uint32_t* margin;       ///< [symbol]
-    const std::int32_t* first_plane;   ///< [column + 1]
+    const std::int32_t* planes;        ///< [column]
     Index columns, rows;
 };
 
 /// Shuffles every column for `groups` groups of shuffles, the first of which begins with shuffle
-/// `first`. CTAs of one warp take a column of a group at a time. The codes lie in shared memory,
-/// or, where a column has too many rows, in `scratch`, LaneCodes::size() words a CTA.
+/// `first`, into a slot of planes each. CTAs of one warp take a column of a group at a time. The
+/// codes lie in shared memory, or, where a column has too many rows, in `scratch`,
+/// LaneCodes::size() words a CTA.
 template <bool kInShared>
 __global__ void __launch_bounds__(kLanes)
     shuffle_columns(ColumnTable table, std::uint64_t seed, std::uint32_t first, Index groups,
@@ -135,14 +151,10 @@ __global__ void __launch_bounds__(kLanes)
                       codes);
         int code_bits = 0;
         while ((symbols - 1) >> code_bits != 0) ++code_bits;
-        const int planes = table.first_plane[column + 1] - table.first_plane[column];
-        std::uint32_t* word = to.start(table.first_plane, group, column) + lane;
-        for (Index row = 0; row < table.rows; row += kWordRows, word += planes * kLanes) {
-            std::uint32_t fours[8];
-#pragma unroll
-            for (int k = 0; k < 8; ++k) fours[k] = codes.four(row + 4 * k);
-            write_planes(fours, valid_rows(table.rows - row), planes, code_bits, word);
-        }
+        std::uint32_t* to_column = to.start(group * kLanes + lane, column);
+        for (Index word = 0; word * kWordRows < table.rows; word += 4)
+            write_planes(codes, table.rows, word, table.planes[column], code_bits, to_column,
+                         to.stride);
     }
 }
 

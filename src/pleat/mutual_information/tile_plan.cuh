@@ -1,58 +1,15 @@
-// A tile of triples as the GPU takes it: the planes of its columns, its sorted rows, its items.
+// A tile of triples as the GPU takes it: its sorted rows, its items, and strips a CTA takes.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
-#include <utility>
 #include <vector>
 
+#include "pleat/mutual_information/count_steps.cuh"
 #include "pleat/mutual_information/cuda_layout.h"
-#include "pleat/mutual_information/plane_set.cuh"
 #include "pleat/mutual_information/tiles.h"
 
 namespace pleat::mutual_information::cuda {
-
-/// The columns of both blocks, each once. `first_plane`: [column + 1] of all columns.
-inline ColumnSet column_set(std::span<const std::int32_t> first_plane, Block a, Block b) {
-    if (b.first < a.first) std::swap(a, b);
-    Index end = a.first + a.count;
-    const Index last = std::max(end, b.first + b.count);
-    const bool apart = b.count > 0 && b.first > end;
-    if (!apart) end = last;
-    const Index first[2] = {a.first, apart ? b.first : end}, ends[2] = {end, apart ? last : end};
-    ColumnSet set;
-    for (int run = 0; run < 2; ++run) {
-        set.first[run] = first[run];
-        set.count[run] = ends[run] - first[run];
-        set.first_plane[run] = first_plane[first[run]];
-        set.run_planes[run] = first_plane[ends[run]] - first_plane[first[run]];
-    }
-    return set;
-}
-
-/// The columns of a tile's second and third sides, and the longest slicing of their planes.
-struct TilePlan {
-    ColumnSet set;
-    Index most_words = 0;  ///< of a plane sliced by any column i
-
-    TilePlan(const Columns& columns, std::span<const std::int32_t> first_plane,
-             const TripleTile& tile)
-        : set(column_set(first_plane, tile.side[1], tile.side[2])) {
-        for (Index i = tile.side[0].first; i < tile.side[0].first + tile.side[0].count; ++i)
-            most_words = std::max(most_words, symbol_slices(columns.margin(i)).words());
-    }
-    /// Elements of the sliced planes of one group, and of the numbers of planes in them.
-    Index sliced_size() const { return set.planes() * most_words * kLanes; }
-    Index kept_size() const { return set.size() * kMostSymbols; }
-    std::int64_t slice_bytes() const { return 4 * (sliced_size() + kept_size()); }
-};
-
-/// The block's columns behind `column`.
-inline Block behind(Block block, Index column) {
-    const Index first = std::max(block.first, column + 1);
-    return {first, std::max<Index>(block.first + block.count - first, 0)};
-}
 
 /// Of each column of a block the rows of the alignment sorted by its code, [column][row].
 inline std::vector<std::int32_t> sorted_rows(const Columns& columns, Block block) {
@@ -77,6 +34,41 @@ inline std::vector<Index> first_items(const TripleTile& tile) {
             row.offset - row.first_k;
     }
     return first;
+}
+
+/// What of a count lies in the shared memory of a CTA, and how many strips of each side it takes.
+struct CountShare {
+    bool f_in_shared = false, planes_in_shared = false;
+    int rows = 1, columns = 1;
+    Index bytes = 0;
+};
+
+/// The share of so many strips on the sides, where a CTA may have `most` bytes. Two CTAs are
+/// to share a processor where that leaves enough strips.
+inline CountShare plan_share(int rows, int columns, int f_size, int stride, Index most) {
+    constexpr Index kMostBytesOfF = 48 << 10, kHalf = 112 << 10;
+    constexpr int kEnough = 4, kMostStrips = 20;
+    CountShare share;
+    share.f_in_shared = 8 * Index{f_size} <= kMostBytesOfF;
+    const int f_held = share.f_in_shared ? f_size : 0;
+    const auto most_strips = [&](Index bytes) {
+        int strips = kMostStrips;
+        while (strips >= 2 && count_shared_bytes(f_held, strips, stride) > bytes) --strips;
+        return strips;
+    };
+    int strips = most_strips(std::min(kHalf, most));
+    if (strips < kEnough) strips = most_strips(most);
+    share.planes_in_shared = strips >= 2;
+    if (!share.planes_in_shared) strips = kEnough;
+    const auto even = [](int all, int at_most) {
+        const int shares = (all + at_most - 1) / at_most;
+        return (all + shares - 1) / shares;
+    };
+    share.rows = even(rows, std::min(rows, strips / 2));
+    share.columns = even(columns, std::min(columns, strips - share.rows));
+    share.bytes =
+        count_shared_bytes(f_held, share.planes_in_shared ? share.rows + share.columns : 0, stride);
+    return share;
 }
 
 }  // namespace pleat::mutual_information::cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "pleat/core/additive_checkpoint.h"
 #include "pleat/core/parallel.h"
 #include "pleat/core/sweep.h"
+#include "pleat/mutual_information/cuda_layout.h"
 #include "pleat/mutual_information/interactions.h"
 #include "pleat/mutual_information/triple_values.h"
 
@@ -18,9 +20,23 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kCpuSide = 16, kGpuSide = 32;     // columns of a tile's block
+constexpr Index kCpuSide = 16;                    // columns of a tile's block
 constexpr double kLong = 60.0;                    // seconds
 constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
+
+/// All triples in tiles: on a GPU in large blocks of about as many columns; for ranks, which take one
+/// tile each at a time, the largest first, so that they end together.
+std::vector<Tile> tiles_for(const Context& context, Index columns) {
+    Index side = kCpuSide;
+    if (context.device.kind == Device::Kind::cuda) {
+        const Index blocks = (columns + cuda::kTileSide - 1) / cuda::kTileSide;
+        side = (columns + blocks - 1) / blocks;
+    }
+    std::vector<Tile> tiles = triple_tiles(columns, side);
+    if (context.comm != nullptr && context.comm->size() > 1)
+        std::ranges::stable_sort(tiles, std::ranges::greater{}, &Tile::items);
+    return tiles;
+}
 
 /// The collectors of one rank.
 struct Collectors {
@@ -166,16 +182,14 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
                          const Parameters& parameters, const std::string& problem_hash,
                          const Context& context) {
     const Index columns = problem.columns->column_count();
-    const bool on_gpu = context.device.kind == Device::Kind::cuda;
-    const std::vector<Tile> shaped = triple_tiles(columns, on_gpu ? kGpuSide : kCpuSide);
+    std::vector<Tile> tiles = tiles_for(context, columns);
     if (parameters.has_exact()) tell_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, columns);
-    AdditiveCheckpoint checkpoint(context, "triples", problem_hash, static_cast<Index>(shaped.size()));
+    AdditiveCheckpoint checkpoint(context, "triples", problem_hash, static_cast<Index>(tiles.size()));
     collectors.join(checkpoint);
     checkpoint.resume();
     // The tiles' output goes to the collectors.
-    std::vector<Tile> tiles = shaped;
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
         collectors.put(values.compute(tile), pairs, parameters, *problem.columns);

@@ -1,6 +1,8 @@
 // Citations: the papers behind superposition by quaternions and all pairs of an ensemble.
 #include "pleat/rmsd/citations.h"
 
+#include "pleat/rmsd/metric.h"
+
 namespace pleat::rmsd {
 
 namespace {
@@ -37,8 +39,65 @@ const Citation kQuaternions{"Horn1987",
 }
 )"};
 
+const Citation kDistances{
+    "Cohen1980",
+    "Cohen, Sternberg: On the prediction of protein structure: the significance of the "
+    "root-mean-square deviation. Journal of Molecular Biology 138:321 (1980), "
+    "doi:10.1016/0022-2836(80)90289-2",
+    R"(@article{Cohen1980,
+  author  = {Cohen, Fred E. and Sternberg, Michael J. E.},
+  title   = {On the prediction of protein structure: the significance of the root-mean-square deviation},
+  journal = {Journal of Molecular Biology},
+  volume  = {138},
+  number  = {2},
+  pages   = {321--333},
+  year    = {1980},
+  doi     = {10.1016/0022-2836(80)90289-2}
+}
+)"};
+
+const Citation kTmScore{
+    "Zhang2004",
+    "Zhang, Skolnick: Scoring function for automated assessment of protein structure template "
+    "quality. Proteins 57:702 (2004), doi:10.1002/prot.20264",
+    R"(@article{Zhang2004,
+  author  = {Zhang, Yang and Skolnick, Jeffrey},
+  title   = {Scoring function for automated assessment of protein structure template quality},
+  journal = {Proteins: Structure, Function, and Bioinformatics},
+  volume  = {57},
+  number  = {4},
+  pages   = {702--710},
+  year    = {2004},
+  doi     = {10.1002/prot.20264}
+}
+)"};
+
+const Citation kGdt{
+    "Zemla2003",
+    "Zemla: LGA: a method for finding 3D similarities in protein structures. Nucleic Acids "
+    "Research 31:3370 (2003), doi:10.1093/nar/gkg571",
+    R"(@article{Zemla2003,
+  author  = {Zemla, Adam},
+  title   = {{LGA}: a method for finding {3D} similarities in protein structures},
+  journal = {Nucleic Acids Research},
+  volume  = {31},
+  number  = {13},
+  pages   = {3370--3374},
+  year    = {2003},
+  doi     = {10.1093/nar/gkg571}
+}
+)"};
+
 }  // namespace
 
-std::vector<Citation> citations() { return {kAllPairs, kQuaternions}; }
+std::vector<Citation> citations(std::string_view metric) {
+    switch (metric_of(metric).kind) {
+        case Metric::Kind::drmsd: return {kDistances};
+        case Metric::Kind::tm: return {kTmScore, kQuaternions};
+        case Metric::Kind::gdt_ts: return {kGdt, kTmScore, kQuaternions};
+        case Metric::Kind::rmsd: break;
+    }
+    return {kAllPairs, kQuaternions};
+}
 
 }  // namespace pleat::rmsd

@@ -27,15 +27,19 @@ void centre_axis(View<const float, 2> from, int axis, std::span<const double> we
     for (Index k = 0; k < atoms; ++k) to[k] = std::sqrt(weight(k)) * (from(k, axis) - guess - mean);
 }
 
-void check_finite(View<const float, 2> frame, Index index) {
+void check_finite(View<const float, 2> frame, std::string_view what, Index index) {
     for (const float value : frame)
         if (!(std::fabs(value) <= kLargest))
             throw InputError(
-                fmt::format("frame {}: expected coordinates between -1e15 and 1e15, found {}",
+                fmt::format("{} {}: expected coordinates between -1e15 and 1e15, found {}", what,
                             index + 1, value));
 }
 
 }  // namespace
+
+void check_coordinates(View<const float, 3> xyz, std::string_view what) {
+    for (Index i = 0; i < xyz.extent(0); ++i) check_finite(xyz[i], what, i);
+}
 
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads) {
     const Index count = xyz.extent(0), atoms = xyz.extent(1);
@@ -48,7 +52,7 @@ Frames centre(View<const float, 3> xyz, std::span<const double> weights, int thr
         for (const double weight : weights) frames.weight += weight;
     }
     parallel_for(threads, count, [&](Index i, int) {
-        check_finite(xyz[i], i);
+        check_finite(xyz[i], "frame", i);
         double* const to = frames.xyz.data() + i * 3 * atoms;
         for (int axis = 0; axis < 3; ++axis)
             centre_axis(xyz[i], axis, weights, frames.weight, to + axis * atoms);

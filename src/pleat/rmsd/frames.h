@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "pleat/core/array.h"
 
@@ -19,8 +20,12 @@ struct Frames {
     const double* frame(Index i) const { return xyz.data() + i * 3 * atom_count(); }
 };
 
+/// InputError naming the first frame with a coordinate that is not finite or beyond 1e15; `what`
+/// is what frames are called there.
+void check_coordinates(View<const float, 3> xyz, std::string_view what = "frame");
+
 /// Centres `xyz` [frame, atom, axis]. `weights` [atom], not negative and not all 0; empty: all 1.
-/// InputError naming the first frame with a coordinate that is not finite or beyond 1e15.
+/// InputError as check_coordinates() says.
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads);
 
 }  // namespace pleat::rmsd

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <stdexcept>
 
 #include "pleat/core/context.h"
 #include "pleat/core/sweep.h"
+#include "pleat/rmsd/daura.h"
 #include "pleat/rmsd/frames.h"
-#include "pleat/rmsd/host_device.h"
+#include "pleat/rmsd/pairs.h"
+#include "pleat/rmsd/band_tally.h"
+#include "pleat/rmsd/tile_layout.h"
 
 namespace pleat::rmsd {
 
@@ -16,12 +21,9 @@ enum class Precision { mixed, float64 };
 struct Problem {
     const Frames* frames = nullptr;
     Precision precision = Precision::mixed;
+    /// Where a GPU's values are to be on the right side of edges, and what it tallies.
+    TallyOptions tally = {};
 };
-
-/// Pairs i < j of `frames` frames, in the condensed order: (0, 1), (0, 2), ..., (1, 2), ...
-PLEAT_HOST_DEVICE constexpr Index pairs_before(Index row, Index frames) {
-    return row * frames - row * (row + 1) / 2;
-}
 
 /// Each pair's value depends on its two frames alone, whatever band asks for it and however many
 /// threads.
@@ -30,6 +32,14 @@ public:
     virtual ~Kernel() = default;
     /// The RMSD, in angstrom, of each frame i of `rows` and every later frame, in condensed order.
     virtual void band(Block rows, float* rmsd) = 0;
+    /// Whether tally() is there: sums and neighbours without values leaving the device.
+    virtual bool can_tally() const { return false; }
+    /// Adds the pairs of these rows with later frames. Rows of several calls must ascend.
+    virtual void tally(Block rows, BandTally& to) {
+        (void)rows;
+        (void)to;
+        throw std::logic_error("this kernel keeps no tally");
+    }
 };
 
 /// The one place where a device is chosen. DeviceError.
@@ -41,8 +51,20 @@ std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 /// Covariances of blocks of pairs as a matrix product, solved a vector of pairs at a time.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
-/// Every pair by a thread of the GPU `context.device.index`, in float64. DeviceError where that GPU
+/// What a GPU kernel may be told beside its problem; for tests and measurements.
+struct CudaChoices {
+    std::optional<TileFormat> format;  ///< else the one that suits the use
+    double* seconds = nullptr;          ///< where time on the GPU is added up; it is measured if there is
+};
+
+/// Products of tiles on the GPU `context.device.index` with the solver behind them (README.md); with
+/// Precision::float64 every pair in float64 as the reference solves it. DeviceError where that GPU
 /// is absent or has not the memory.
-std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context);
+std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
+                                         const CudaChoices& choices = {});
+
+/// Clustering on a GPU for centred frames; see daura.h.
+DauraClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
+                              const CudaChoices& choices = {});
 
 }  // namespace pleat::rmsd

@@ -17,7 +17,8 @@ constexpr Index kMostRows = 960;
 
 /// Rows of the full matrix from the condensed one. Columns before the diagonal are gathered for a
 /// run of rows at a time, since the pairs of one such column and these rows lie side by side.
-void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file) {
+void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file,
+                float of_equals) {
     constexpr Index kRun = 64;
     std::vector<const float*> rows(
         static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
@@ -36,7 +37,7 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
                 buffer[(i - first) * frames + j] = rows[j][i - j - 1];
         for (Index i = first; i < first + count; ++i) {
             float* const row = buffer.data() + (i - first) * frames;
-            row[i] = 0.0f;
+            row[i] = of_equals;
             std::copy_n(rows[i], frames - 1 - i, row + i + 1);
         }
         to.write(buffer.data(), static_cast<std::size_t>(count * frames) * sizeof(float));
@@ -45,9 +46,11 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
 
 }  // namespace
 
-std::vector<Tile> bands(Index frames) {
-    const Index rows = std::clamp(kBandPairs / std::max<Index>(frames, 1) / kBandStep * kBandStep,
-                                  kBandStep, kMostRows);
+std::vector<Tile> bands(Index frames) { return bands(frames, kBandPairs, kBandStep); }
+
+std::vector<Tile> bands(Index frames, Index pairs, Index step) {
+    const Index rows =
+        std::clamp(pairs / std::max<Index>(frames, 1) / step * step, step, kMostRows / step * step);
     std::vector<Tile> tiles;
     for (Index first = 0; first < frames - 1; first += rows) {
         Tile tile;
@@ -60,11 +63,11 @@ std::vector<Tile> bands(Index frames) {
 }
 
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
-                  const TileFile& file, bool full) {
+                  const TileFile& file, bool full, float of_equals) {
     OutputFile to(path);
     if (full) {
         to.write(npy_header("<f4", {frames, frames}));
-        write_full(to, frames, tiles, file);
+        write_full(to, frames, tiles, file, of_equals);
     } else {
         to.write(npy_header("<f4", {frames * (frames - 1) / 2}));
         for (const Tile& tile : tiles)

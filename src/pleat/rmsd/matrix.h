@@ -11,9 +11,12 @@ namespace pleat::rmsd {
 
 /// Bands of rows, each with all later frames; one after another they are the condensed matrix.
 std::vector<Tile> bands(Index frames);
+/// The same of about `pairs` pairs, in whole steps of `step` rows.
+std::vector<Tile> bands(Index frames, Index pairs, Index step);
 
-/// Writes the complete tiles as .npy, float32: [pair], or with `full` [frame, frame].
+/// Writes the complete tiles as .npy, float32: [pair], or with `full` [frame, frame], which
+/// has `of_equals` on its diagonal.
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
-                  const TileFile& file, bool full);
+                  const TileFile& file, bool full, float of_equals = 0.0f);
 
 }  // namespace pleat::rmsd

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "pleat/core/npy.h"
@@ -28,6 +29,13 @@ std::string histogram_table(const Result& result, double bin) {
     return text;
 }
 
+/// Chain, number with insertion code, and name.
+std::string residue_columns(const Topology::Residue& residue) {
+    std::string number = std::to_string(residue.number);
+    if (residue.insertion != ' ') number += residue.insertion;
+    return fmt::format("{}\t{}\t{}", residue.chain, number, residue.name);
+}
+
 }  // namespace
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
@@ -36,16 +44,58 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
         NpzWriter writer(run.output("neighbours.npz"));
         add_vector(writer, "starts", result.neighbours.starts);
         add_vector(writer, "indices", result.neighbours.indices);
-        add_vector(writer, "rmsd", result.neighbours.rmsd);
+        add_vector(writer, parameters.metric, result.neighbours.rmsd);
         writer.add_scalar("cutoff", parameters.cutoff);
         writer.close();
     }
     if (parameters.best > 0) {
         NpzWriter writer(run.output("best.npz"));
         writer.add("indices", result.best.indices.view());
-        writer.add("rmsd", result.best.rmsd.view());
+        writer.add(parameters.metric, result.best.rmsd.view());
         writer.close();
     }
+}
+
+void write_reference(RunDirectory& run, const std::vector<float>& values, std::string_view metric,
+                     const std::vector<FrameOrigin>& origins,
+                     const std::vector<std::string>& files) {
+    std::string text = fmt::format("frame\t{}\tfile\tfile_frame\n", metric);
+    for (std::size_t n = 0; n < values.size(); ++n)
+        text += fmt::format("{}\t{:.6g}\t{}\t{}\n", n, values[n],
+                            files[static_cast<std::size_t>(origins[n].file)], origins[n].frame);
+    write_text(run.output("reference.tsv"), text);
+}
+
+void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
+                const std::vector<double>& weights) {
+    std::string atoms = "chain\tresidue\tresidue_name\tatom\trmsf\tdistance\n";
+    std::string residues = "chain\tresidue\tresidue_name\tatoms\trmsf\tdistance\n";
+    double squares = 0.0, distances = 0.0, weight = 0.0;
+    Index count = 0;
+    for (Index k = 0; k < topology.atom_count(); ++k) {
+        const std::string columns = residue_columns(topology.residue_of(k));
+        const auto at = static_cast<std::size_t>(k);
+        const double rmsf = fluctuations.rmsf[at], distance = fluctuations.distance[at];
+        atoms += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", columns, topology.atoms[at].name, rmsf,
+                             distance);
+        const double own = weights.empty() ? 1.0 : weights[at];
+        squares += own * rmsf * rmsf;
+        distances += own * distance * distance;
+        weight += own;
+        ++count;
+        const bool is_last = k + 1 == topology.atom_count() ||
+                             topology.atoms[at + 1].residue != topology.atoms[at].residue;
+        if (!is_last) continue;
+        // A residue without weight has no mean.
+        residues += fmt::format("{}\t{}\t", columns, count);
+        residues += weight > 0 ? fmt::format("{:.6g}\t{:.6g}\n", std::sqrt(squares / weight),
+                                             std::sqrt(distances / weight))
+                               : "NA\tNA\n";
+        squares = distances = weight = 0.0;
+        count = 0;
+    }
+    write_text(run.output("rmsf.tsv"), atoms);
+    write_text(run.output("rmsf_residues.tsv"), residues);
 }
 
 }  // namespace pleat::rmsd

@@ -1,42 +1,16 @@
 // Packed frames: turning onto the common structure, rounding, and the terms of single frames.
 #include "pleat/rmsd/packed.h"
 
-#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <vector>
 
 #include "pleat/core/parallel.h"
-#include "pleat/rmsd/superpose.h"
+#include "pleat/rmsd/common_structure.h"
 
 namespace pleat::rmsd {
 
 namespace {
-
-constexpr Index kMostAveraged = 1000;
-
-/// `frame` turned onto `target`; all are [axis, atom].
-void turn(const double* frame, const double* target, Index atoms, double* turned) {
-    double m[9];
-    best_rotation(frame, target, atoms, m);
-    for (int axis = 0; axis < 3; ++axis)
-        for (Index k = 0; k < atoms; ++k)
-            turned[axis * atoms + k] = m[3 * axis] * frame[k] + m[3 * axis + 1] * frame[atoms + k] +
-                                       m[3 * axis + 2] * frame[2 * atoms + k];
-}
-
-/// A structure near all frames: the mean of some that are spread over the ensemble, turned onto the
-/// first.
-std::vector<double> common_structure(const Frames& frames) {
-    const Index atoms = frames.atom_count(), count = frames.frame_count();
-    const Index used = std::min(count, kMostAveraged);
-    std::vector<double> mean(3 * atoms), turned(3 * atoms);
-    for (Index n = 0; n < used; ++n) {
-        turn(frames.frame(n * count / used), frames.frame(0), atoms, turned.data());
-        for (Index k = 0; k < 3 * atoms; ++k) mean[k] += turned[k] / static_cast<double>(used);
-    }
-    return mean;
-}
 
 template <class Real>
 void pack_frame(const double* p, const std::vector<double>& m, Index frame, Packed<Real>& packed) {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <optional>
+#include <algorithm>
+#include <limits>
 
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
@@ -13,13 +13,13 @@
 #include "pleat/core/sweep.h"
 #include "pleat/rmsd/kernel.h"
 #include "pleat/rmsd/matrix.h"
-#include "pleat/rmsd/summary.h"
+#include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/pairs_run.h"
+#include "pleat/rmsd/tile_pack.h"
 
 namespace pleat::rmsd {
 
-namespace {
-
-void check_input(View<const float, 3> xyz, std::span<const double> weights, Parameters parameters) {
+void check_input(View<const float, 3> xyz, Parameters parameters) {
     check(fields(parameters));
     if (xyz.extent(2) != 3)
         throw InputError(fmt::format(
@@ -30,18 +30,15 @@ void check_input(View<const float, 3> xyz, std::span<const double> weights, Para
     if (xyz.extent(0) > std::numeric_limits<std::int32_t>::max())
         throw InputError(
             fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
-    if (weights.empty()) return;
-    if (static_cast<Index>(weights.size()) != xyz.extent(1))
-        throw InputError(fmt::format("expected a weight for each of {} atoms, found {}",
-                                     xyz.extent(1), weights.size()));
-    double sum = 0.0;
-    for (const double weight : weights) {
-        if (!(weight >= 0 && weight <= 1e15))
-            throw InputError(fmt::format("expected weights from 0 to 1e15, found {}", weight));
-        sum += weight;
-    }
-    if (!(sum > 0)) throw InputError("expected a weight above 0, found none");
 }
+
+void check_matrix(const Parameters& parameters, const std::filesystem::path& matrix) {
+    if (parameters.matrix != "none" && matrix.empty())
+        throw UsageError(
+            "expected a file for the matrix, found none; take --matrix none without one");
+}
+
+namespace {
 
 std::string problem_hash(View<const float, 3> xyz, std::span<const double> weights,
                          const Parameters& parameters, const Context& context) {
@@ -51,39 +48,13 @@ std::string problem_hash(View<const float, 3> xyz, std::span<const double> weigh
     return hash.hex();
 }
 
-/// Passes bands on to the summary and keeps nothing.
-class SummarySink final : public TileSink {
-public:
-    explicit SummarySink(Summary& summary) : summary_(summary) {}
-    bool has(const Tile&) const override { return false; }
-    void put(const Tile& tile, View<const float, 2> output) override {
-        summary_.add(tile.side[0], output.data);
-    }
-
-private:
-    Summary& summary_;
-};
-
-struct Job {
-    std::span<const Tile> tiles;
-    TileFunction compute;
-    std::string hash;
-    const Parameters& parameters;
-    const Context& context;
-};
-
-void run_with_matrix(const Job& job, Index frames, const std::filesystem::path& matrix,
-                     Summary& summary) {
-    const bool has_checkpoint = !job.context.checkpoint.empty();
-    std::filesystem::path place = job.context.checkpoint;
-    if (!has_checkpoint) (place = matrix) += ".tiles";
-    {
-        TileFile file(place, job.hash, job.tiles);
-        sweep(job.context, "rmsd", job.tiles, file, job.compute);
-        for (const Tile& tile : job.tiles) summary.add(tile.side[0], file.output(tile).data);
-        write_matrix(matrix, frames, job.tiles, file, job.parameters.matrix == "full");
-    }
-    if (!has_checkpoint) std::filesystem::remove(place);
+/// Bands for the device: of a GPU as many pairs as it takes a moment for.
+std::vector<Tile> tiles_for(const Kernel& kernel, Index frames, const Parameters& parameters,
+                            const Context& context) {
+    if (context.device.kind != Device::Kind::cuda) return bands(frames);
+    constexpr Index kTallied = Index{1} << 28, kStored = Index{1} << 24;
+    const bool has_values = parameters.matrix != "none" || parameters.best > 0 || !kernel.can_tally();
+    return bands(frames, has_values ? kStored : kTallied, kTileRows);
 }
 
 }  // namespace
@@ -91,8 +62,11 @@ void run_with_matrix(const Job& job, Index frames, const std::filesystem::path& 
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device) {
     const std::int64_t coordinates = 3 * frames * atoms, band = 8 * 48 * frames;
+    // Beside the ensemble: values of a part of a band, neighbours of a band, what is left free.
     if (device.kind == Device::Kind::cuda)
-        return 8 * coordinates + 2 * band + (std::int64_t{16} << 20);
+        return tile_memory(frames, atoms, TileFormat::floats) +
+               std::min<std::int64_t>(4 * pairs_before(frames, frames), std::int64_t{1} << 28) +
+               (std::int64_t{512} << 20);
     // Centred in float64, and packed twice in the type of the product.
     const std::int64_t packed = parameters.precision == "float64" ? 16 : 8;
     return (8 + packed) * coordinates + 200 * frames + band + 8 * parameters.best * frames +
@@ -101,37 +75,24 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
 
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
            const Context& context, const std::filesystem::path& matrix) {
-    check_input(xyz, weights, parameters);
-    const bool has_matrix = parameters.matrix != "none";
-    if (has_matrix && matrix.empty())
-        throw UsageError(
-            "expected a file for the matrix, found none; take --matrix none without one");
+    if (parameters.metric != "rmsd")
+        return run(xyz, AtomSets{{}, {}, {weights.begin(), weights.end()}}, parameters, context,
+                   matrix);
+    check_input(xyz, parameters);
+    check(AtomSets{{}, {}, {weights.begin(), weights.end()}}, xyz.extent(1));
+    check_matrix(parameters, matrix);
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     require_memory(memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0}),
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
-    Context own = context;
-    own.comm = nullptr;
     const Frames centred = centre(xyz, weights, resolve_threads(context));
     const Problem problem{
-        &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed};
-    const std::unique_ptr<Kernel> kernel = make_kernel(problem, own);
-    const std::vector<Tile> tiles = bands(frames);
-    Summary summary(frames, atoms, parameters);
-    Job job{
-        tiles,
-        [&](const Tile& tile, View<float, 2> output) { kernel->band(tile.side[0], output.data); },
-        {},
-        parameters,
-        own};
-    if (has_matrix) {
-        job.hash = problem_hash(xyz, weights, parameters, context);
-        run_with_matrix(job, frames, matrix, summary);
-    } else {
-        SummarySink sink(summary);
-        sweep(own, "rmsd", tiles, sink, job.compute);
-    }
-    return summary.finish();
+        &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
+        {parameters.bin, parameters.has_cutoff() ? parameters.cutoff : 0.0}};
+    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
+    const auto hash = [&] { return problem_hash(xyz, weights, parameters, context); };
+    return run_pairs({*kernel, frames, atoms, tiles_for(*kernel, frames, parameters, context), hash},
+                     parameters, context, matrix);
 }
 
 }  // namespace pleat::rmsd

@@ -12,11 +12,13 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/rmsd/band_tally.h"
 
 namespace pleat::rmsd {
 
 /// The options; fields() describes each.
 struct Parameters {
+    std::string metric = "rmsd";       ///< "rmsd", "drmsd", "tm", "gdt_ts": see metric.h
     std::string precision = "mixed";   ///< "mixed", "float64"
     std::string matrix = "condensed";  ///< "condensed", "full", "none"
     double cutoff = std::numeric_limits<double>::quiet_NaN();
@@ -27,18 +29,19 @@ struct Parameters {
 };
 std::vector<Field> fields(Parameters& parameters);
 
-/// Frames near each other, in compressed rows: those of frame i are indices[starts[i]], ...,
-/// indices[starts[i + 1] - 1], ascending, itself left out; each pair stands in both rows.
+/// Frames near each other (below the cut-off, scores above it), in compressed rows: those of frame
+/// i are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, itself left out; each pair
+/// stands in both rows.
 struct Neighbours {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> indices;
-    std::vector<float> rmsd;
+    std::vector<float> rmsd;  ///< or what the metric is
 };
 
 /// The nearest other frames of each, nearest first, the earlier frame first where two are as near.
 struct Best {
     Array<std::int32_t, 2> indices;  ///< [frame, rank]
-    Array<float, 2> rmsd;            ///< [frame, rank]
+    Array<float, 2> rmsd;            ///< [frame, rank]; or what the metric is
 };
 
 struct Result {
@@ -50,15 +53,14 @@ struct Result {
     Neighbours neighbours;  ///< RMSD below the cut-off; empty without one
     Best best;              ///< empty unless asked for
 };
-inline constexpr Index kMostBins = 100000;
 
 /// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all
 /// 1). The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1),
-/// (0, 2),
-/// ..., as SciPy's; or full. Tiles are kept in the file Context::checkpoint (beside `matrix`
-/// without one), from which a stopped run goes on; without a matrix there is nothing to go on from.
-/// Works on one rank. UsageError, InputError (shape, weights, coordinates), DeviceError,
-/// OutputError, Cancelled.
+/// (0, 2), ..., as SciPy's; or full. Tiles are kept in the file Context::checkpoint (beside `matrix`
+/// without one), from which a stopped run goes on; without a matrix sums are kept in files beside
+/// Context::checkpoint. Ranks share the tiles: the leading one gets the result, the others one
+/// without values, and the files are in a folder that all see. UsageError, InputError (shape,
+/// weights, coordinates), DeviceError, OutputError, Cancelled.
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
            const Context& context, const std::filesystem::path& matrix);
 

@@ -93,25 +93,37 @@ PLEAT_HOST_DEVICE inline void rotation_of(const double (&vectors)[4][4], int col
     rotation[8] = w * w - x * x - y * y + z * z;
 }
 
-/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis,
-/// atom]. Coordinates should be near 1 in size where their squares could overflow or vanish.
-PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, Index atoms,
-                                            double (&rotation)[9]) {
-    double r[9] = {};
-    for (Index k = 0; k < atoms; ++k)
-        for (int a = 0; a < 3; ++a)
-            for (int b = 0; b < 3; ++b) r[3 * a + b] += p[a * atoms + k] * q[b * atoms + k];
+/// The best rotation of a covariance.
+PLEAT_HOST_DEVICE inline void rotation_by_jacobi(const double (&r)[9], double (&rotation)[9]) {
     double n[4][4], vectors[4][4];
     key_matrix(r, n);
     const int column = largest_eigenvector(n, vectors);
     rotation_of(vectors, column, rotation);
 }
 
-/// The sum of squared distances after superposition, from the rotated coordinates themselves: exact
-/// also where it is far below the sums of squares whose difference it is.
-PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const double* q, Index atoms) {
-    double m[9];
-    best_rotation(p, q, atoms, m);
+/// r[a][b] = sum p_a q_b of frames [axis, atom].
+PLEAT_HOST_DEVICE inline void covariance_of(const double* p, const double* q, Index atoms,
+                                            double (&r)[9]) {
+    for (double& entry : r) entry = 0.0;
+    for (Index k = 0; k < atoms; ++k)
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) r[3 * a + b] += p[a * atoms + k] * q[b * atoms + k];
+}
+
+/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis,
+/// atom]. Coordinates should be near 1 in size where their squares could overflow or vanish.
+PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, Index atoms,
+                                            double (&rotation)[9]) {
+    double r[9];
+    covariance_of(p, q, atoms, r);
+    rotation_by_jacobi(r, rotation);
+}
+
+/// The sum of squared distances between p turned by `m` and q, both [axis, atom], from the rotated
+/// coordinates themselves: exact also where it is far below the sums of squares whose difference
+/// it is.
+PLEAT_HOST_DEVICE inline double rotated_residual(const double* p, const double* q, Index atoms,
+                                                 const double (&m)[9]) {
     double sum = 0.0;
     for (Index k = 0; k < atoms; ++k) {
         const double x = p[k], y = p[atoms + k], z = p[2 * atoms + k];
@@ -121,6 +133,13 @@ PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const doubl
         sum += dx * dx + dy * dy + dz * dz;
     }
     return sum;
+}
+
+/// The same after the best rotation.
+PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const double* q, Index atoms) {
+    double m[9];
+    best_rotation(p, q, atoms, m);
+    return rotated_residual(p, q, atoms, m);
 }
 
 }  // namespace pleat::rmsd

@@ -114,7 +114,7 @@ TEST_F(CudaKernel, TakesNoMoreMemoryThanIsAnnounced) {
     kernel->observe_pairs({observed.data(), items});
     kernel->sample_pairs({0, 2000}, {observed.data(), items}, sums, nullptr);
     const std::int64_t taken = before - use_cuda_device(0).free_bytes;
-    EXPECT_LE(taken, cuda::memory_needed(given.columns, 2, 2000, items));
+    EXPECT_LE(taken, cuda::memory_needed(given.columns, 2, 2000));
 }
 
 // Two kernels on one GPU in two threads, each with a stream of its own.

@@ -55,6 +55,21 @@ public:
 
     void wait_for_block() { wait_for(block_, fibers_.size()); }
 
+    /// A lane's words of two matrices.
+    struct Fragments {
+        std::uint32_t a[4], b[2];
+    };
+
+    /// Every lane gives its words and gets those of all 32.
+    const Fragments* exchange(const Fragments& fragments) {
+        Warp& warp = warps_[current_ / 32];
+        warp.fragments_given[current_ % 32] = fragments;
+        if (warp.meeting.arrived + 1 == 32)
+            std::copy(warp.fragments_given, warp.fragments_given + 32, warp.fragments_taken);
+        wait_for(warp.meeting, 32);
+        return warp.fragments_taken;
+    }
+
     /// Every lane gives a value and gets those of all 32.
     const std::uint64_t* exchange(std::uint64_t value) {
         Warp& warp = warps_[current_ / 32];
@@ -72,6 +87,7 @@ private:
     struct Warp {
         Meeting meeting;
         std::uint64_t given[32], taken[32];
+        Fragments fragments_given[32], fragments_taken[32];
     };
     struct Fiber {
         std::unique_ptr<char[]> stack;
@@ -134,25 +150,13 @@ private:
 
 inline void __syncthreads() { pleat::test::Machine::only().wait_for_block(); }
 inline unsigned __ballot_sync(unsigned, int predicate) {
-    const std::uint64_t* all = pleat::test::Machine::only().exchange(predicate != 0);
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(std::uint64_t{predicate != 0});
     unsigned votes = 0;
     for (int lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(all[lane]) << lane;
     return votes;
 }
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
-inline unsigned __reduce_add_sync(unsigned, unsigned value) {
-    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
-    unsigned sum = 0;
-    for (int lane = 0; lane < 32; ++lane) sum += static_cast<unsigned>(all[lane]);
-    return sum;
-}
-inline int __reduce_add_sync(unsigned mask, int value) {
-    return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value)));
-}
-inline int __popc(unsigned bits) { return std::popcount(bits); }
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-    return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
-}
+inline void __syncwarp() { pleat::test::Machine::only().exchange(std::uint64_t{0}); }
 template <class T>
 T __ldg(const T* from) {
     return *from;
@@ -166,3 +170,27 @@ template <class T>
 void atomicMax(T* to, T value) {
     *to = std::max(*to, value);
 }
+
+namespace pleat::test {
+
+/// One-bit products as mma.sync defines them for a warp, with kWords words of 32 bits a lane of
+/// each row and column: PTX ISA, "Matrix fragments for mma.m16n8k128", and "for mma.m16n8k256".
+template <std::size_t kWords>
+void multiply_bits_on_host(int (&c)[4], const std::uint32_t (&a)[2 * kWords],
+                           const std::uint32_t (&b)[kWords]) {
+    Machine::Fragments mine{};
+    std::copy(a, a + 2 * kWords, mine.a);
+    std::copy(b, b + kWords, mine.b);
+    const unsigned lane = threadIdx.x;
+    const Machine::Fragments* all = Machine::only().exchange(mine);
+    for (unsigned n = 0; n < 4; ++n) {
+        const unsigned row = lane / 4 + (n >= 2 ? 8 : 0), column = lane % 4 * 2 + n % 2;
+        for (unsigned word = 0; word < 4 * kWords; ++word) {
+            const std::uint32_t of_a = all[row % 8 * 4 + word % 4].a[word / 4 * 2 + row / 8];
+            const std::uint32_t of_b = all[column * 4 + word % 4].b[word / 4];
+            c[n] += std::popcount(of_a & of_b);
+        }
+    }
+}
+
+}  // namespace pleat::test

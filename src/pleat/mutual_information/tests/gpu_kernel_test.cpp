@@ -58,7 +58,7 @@ struct Shape {
     int symbols;
     Index shuffles;
 };
-// No multiple of a word's rows, of 32 shuffles, of blocks of 4 or 8 columns; one symbol and 32.
+// No multiple of a word's rows, of 32 shuffles, of strips of planes; one symbol and 32.
 const Shape kShapes[] = {{1, 4, 1, 3},    {2, 3, 2, 9},    {31, 2, 5, 1},    {33, 6, 4, 8},
                          {64, 7, 22, 33}, {97, 13, 6, 40}, {100, 5, 32, 64}, {150, 9, 13, 5}};
 
@@ -86,7 +86,7 @@ TEST(GpuOnHost, CountsTriplesLikeTheReference) {
     }
 }
 
-// Evenly frequent symbols: every block of cells has its largest sides, and every table many blocks.
+// Evenly frequent symbols: strips of one column, of two, and of five.
 TEST(GpuOnHost, CountsTablesOfManySymbols) {
     for (const int symbols : {6, 7, 12, 13, 22, 32}) {
         SCOPED_TRACE(symbols);
@@ -98,16 +98,67 @@ TEST(GpuOnHost, CountsTablesOfManySymbols) {
     }
 }
 
-// Every shape of a block of cells, up to six by six, beside each other.
-TEST(GpuOnHost, CountsTablesOfEveryBlockShape) {
-    Array<std::uint8_t, 2> letters(160, 12);
+// Columns of one to six symbols beside each other, so that they begin anywhere in a strip.
+TEST(GpuOnHost, CountsTablesOfMixedColumns) {
+    Array<std::uint8_t, 2> letters(160, 25);
     std::mt19937 random(10);
-    for (Index column = 0; column < 12; ++column) {
+    for (Index column = 0; column < 25; ++column) {
         for (Index row = 0; row < 160; ++row)
             letters(row, column) = static_cast<std::uint8_t>(random() % (column % 6 + 1));
     }
     HostGpuState state;
-    expect_pairs_of_the_reference(Given(compact(letters)), state, {32});
+    const Given given(compact(letters));
+    expect_pairs_of_the_reference(given, state, {32});
+    const Block sides[3] = {{2, 2}, {0, 25}, {0, 25}};
+    expect_triples_of_the_reference(given, state, triple_tile(sides), {0, 2});
+}
+
+// Slices of every length about the 128 and 256 rows of a product, that begin anywhere in a word.
+TEST(GpuOnHost, CountsSlicesOfAnyLength) {
+    for (const Index most : {127, 128, 129, 160, 161, 255, 256, 257, 300, 700}) {
+        SCOPED_TRACE(most);
+        const Index rows = most + 1 + 40 + 2;
+        Array<std::uint8_t, 2> letters(rows, 4);
+        std::mt19937 random(static_cast<unsigned>(most));
+        for (Index row = 0; row < rows; ++row) {
+            letters(row, 0) = row < most ? 0 : row < most + 1 ? 3 : row < most + 3 ? 2 : 1;
+            for (Index column = 1; column < 4; ++column)
+                letters(row, column) = static_cast<std::uint8_t>(random() % 4);
+        }
+        HostGpuState state;
+        const Block all{0, 4};
+        expect_triples_of_the_reference(Given(compact(letters)), state,
+                                        triple_tile({all, all, all}), {0, 3});
+    }
+}
+
+// Columns of single rows have no plane, but results.
+TEST(GpuOnHost, CountsColumnsWithoutPlanes) {
+    Array<std::uint8_t, 2> letters(20, 5);
+    for (Index row = 0; row < 20; ++row) {
+        for (Index column = 0; column < 5; ++column)
+            letters(row, column) = static_cast<std::uint8_t>(column == 3 ? row / 7 : row);
+    }
+    HostGpuState state;
+    const Given given(compact(letters));
+    expect_pairs_of_the_reference(given, state, {33});
+    const Block all{0, 5};
+    expect_triples_of_the_reference(given, state, triple_tile({all, all, all}), {0, 3});
+}
+
+// Shared memory that holds the strips of one table at a time, and none at all.
+TEST(GpuOnHost, CountsWithLittleSharedMemory) {
+    const Given given(random_columns(200, 30, 9, 17));
+    const Block all{0, 30};
+    const TripleTile tile = triple_tile({Block{0, 2}, all, all});
+    const Index stride = cuda::plane_stride(200);
+    for (const int strips : {0, 2, 3, 5}) {
+        SCOPED_TRACE(strips);
+        HostGpuState state;
+        state.shared_bytes = cuda::count_shared_bytes(201, strips, static_cast<int>(stride));
+        expect_pairs_of_the_reference(given, state, {3});
+        expect_triples_of_the_reference(given, state, tile, {0, 2});
+    }
 }
 
 TEST(GpuOnHost, CountsTilesOfAnySides) {
@@ -126,13 +177,13 @@ TEST(GpuOnHost, CountsTilesOfAnySides) {
 
 // What a kernel for 200 shuffles of these columns takes besides the planes of shuffles.
 std::int64_t bytes_besides(const Given& given, Index items) {
-    constexpr std::int64_t kReserve = 64 << 20, kFixed = 8 << 10;
+    constexpr std::int64_t kReserve = 64 << 20, kFixed = 10 << 10;
     return kReserve + kFixed + cuda::item_bytes(items, 200);
 }
 
 TEST(GpuOnHost, CountsPairsInBatchesWhereMemoryIsShort) {
     const Given given(random_columns(90, 8, 6, 12));
-    const std::int64_t group = cuda::group_bytes(given.columns);
+    const std::int64_t group = cuda::group_bytes(given.columns) + cuda::difference_bytes(28);
     for (const Index groups : {1, 2, 5}) {
         SCOPED_TRACE(groups);
         HostGpuState state;
@@ -144,21 +195,23 @@ TEST(GpuOnHost, CountsPairsInBatchesWhereMemoryIsShort) {
 }
 
 TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
-    const Given given(random_columns(90, 8, 6, 12));
-    const Block all{0, 8};
+    const Given given(random_columns(90, 11, 4, 12));
+    const Block all{0, 11};
     const TripleTile tile = triple_tile({all, all, all});
     const std::int64_t group = cuda::group_bytes(given.columns);
     HostGpuState enough;
-    expect_triples_of_the_reference(given, enough, tile, {2, 200});
+    expect_triples_of_the_reference(given, enough, tile, {2, 100});
     EXPECT_EQ(enough.launches["shuffle columns"], 1);
-    // With the most, the planes of all seven groups fit, but not all of them sliced.
-    for (const Index groups : {3, 6, 15}) {
+    EXPECT_EQ(enough.launches["count tables"], 2);
+    // With the most, the planes of all four groups fit, but not all of their differences.
+    for (const Index groups : {3, 6}) {
         SCOPED_TRACE(groups);
         HostGpuState state;
-        state.total_bytes = bytes_besides(given, 56) + (groups + 2) * group;
-        expect_triples_of_the_reference(given, state, tile, {2, 200});
-        EXPECT_EQ(state.launches["shuffle columns"] == 1, groups == 15);
-        EXPECT_GT(state.launches["slice planes"], enough.launches["slice planes"] + 5);
+        state.total_bytes = bytes_besides(given, tile.count) + groups * group;
+        expect_triples_of_the_reference(given, state, tile, {2, 100});
+        EXPECT_EQ(state.launches["shuffle columns"] == 1, groups == 6);
+        EXPECT_GT(state.launches["count tables"], 2);
+        EXPECT_LE(state.most_used_bytes, state.total_bytes);
     }
 }
 
@@ -168,7 +221,7 @@ TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
     const Block all{0, 8};
     const TripleTile tile = triple_tile({all, all, all});
     HostGpuState state;
-    state.total_bytes = cuda::memory_needed(given.columns, 3, 200, tile.count);
+    state.total_bytes = cuda::memory_needed(given.columns, 3, 200);
     expect_pairs_of_the_reference(given, state, {200});
     expect_triples_of_the_reference(given, state, tile, {0, 200});
     EXPECT_EQ(state.launches["shuffle columns"], 2);
@@ -224,9 +277,9 @@ TEST(GpuOnHost, ShufflesOnceForAllTilesOfABlock) {
 }
 
 TEST(GpuOnHost, ShufflesLongColumnsInScratchMemory) {
-    const Given given(random_columns(300, 5, 9, 14));
+    const Given given(random_columns(1500, 5, 9, 14));
     HostGpuState state;
-    state.shared_bytes = 9600;  // less than ten words of rows for 32 lanes
+    state.shared_bytes = 47 << 10;  // less than the codes of 1500 rows for 32 lanes
     expect_pairs_of_the_reference(given, state, {70});
     EXPECT_EQ(state.used_bytes, 0);
 }

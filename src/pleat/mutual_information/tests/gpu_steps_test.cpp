@@ -57,26 +57,26 @@ TEST(GpuSteps, ShufflesLikeTheHost) {
 TEST(GpuSteps, WritesOneBitForEachRow) {
     std::mt19937 random(3);
     for (const int symbols : {1, 2, 3, 5, 17, 32}) {
-        for (const Index rows : {1, 31, 32}) {
-            std::uint8_t codes[32];
-            for (std::uint8_t& code : codes)
-                code = static_cast<std::uint8_t>(random() % static_cast<unsigned>(symbols));
-            std::uint32_t fours[8];
-            for (int k = 0; k < 8; ++k) {
-                fours[k] = codes[4 * k] | codes[4 * k + 1] << 8 | codes[4 * k + 2] << 16 |
-                           static_cast<std::uint32_t>(codes[4 * k + 3]) << 24;
-            }
-            std::vector<std::uint32_t> planes(32 * cuda::kLanes, 0xdddddddd);
-            cuda::write_planes(fours, cuda::valid_rows(rows), symbols,
-                               static_cast<int>(std::bit_width(static_cast<unsigned>(symbols - 1))),
-                               planes.data());
+        for (const Index rows : {1, 31, 32, 33, 128, 300}) {
+            const Index stride = cuda::plane_stride(rows);
+            std::vector<std::uint32_t> words(cuda::LaneCodes::size(rows));
+            const cuda::LaneCodes codes{words.data(), 5};
+            for (Index row = 0; row < cuda::round_up(rows, 32); ++row)
+                codes.at(static_cast<std::uint32_t>(row)) =
+                    static_cast<std::uint8_t>(random() % static_cast<unsigned>(symbols));
+            std::vector<cuda::FourWords> four((symbols + 1) * stride / 4, {{7, 7, 7, 7}});
+            std::uint32_t* planes = four.front().words;
+            for (Index word = 0; 32 * word < rows; word += 4)
+                cuda::write_planes(codes, rows, word, symbols,
+                                   std::bit_width(static_cast<unsigned>(symbols - 1)), planes,
+                                   stride);
             for (int a = 0; a < symbols; ++a) {
-                for (Index row = 0; row < 32; ++row)
-                    EXPECT_EQ(planes[a * cuda::kLanes] >> row & 1, row < rows && codes[row] == a);
+                for (Index row = 0; row < cuda::round_up(rows, 128); ++row) {
+                    EXPECT_EQ(planes[a * stride + row / 32] >> row % 32 & 1,
+                              row < rows && codes.at(static_cast<std::uint32_t>(row)) == a);
+                }
             }
-            if (symbols < 32) {
-                EXPECT_EQ(planes[symbols * cuda::kLanes], 0xdddddddd);
-            }
+            EXPECT_EQ(planes[symbols * stride], 7u);
         }
     }
 }
@@ -103,92 +103,151 @@ TEST(GpuSteps, PlacesOfDoublesHaveTheirOrder) {
     }
 }
 
-// What a warp with these values of T adds for an item of an observed T of 5.
+// The sums of an item whose observed T is 5, of shuffles of these T, beside another item.
 void expect_sums_of(const std::vector<long long>& t) {
-    constexpr int kValid = 31;
     NullSums expected(1);
-    for (int lane = 0; lane < kValid; ++lane) {
-        const long long d = t[lane] - 5, cube = d * d * d;
+    std::vector<std::int32_t> packed;
+    for (const long long value : t) {
+        const long long d = value - 5, cube = d * d * d;
         expected.less[0] += d < 0;
         expected.equal[0] += d == 0;
         expected.first[0] += d;
         expected.second[0] += d * d;
         expected.third_low[0] += cube & 0xffffffff;
         expected.third_high[0] += cube >> 32;
+        packed.push_back(cuda::pack_difference(1, 0));
+        packed.push_back(cuda::pack_difference(d, 0));
     }
-    cuda::Wide sums[cuda::kSums] = {};
-    pleat::test::Machine::only().run({1, 1}, {32, 1}, [&] {
-        const int lane = static_cast<int>(threadIdx.x);
-        cuda::add_to_sums(t[lane], 5, lane < kValid, 0, lane, sums);
+    const auto slots = static_cast<Index>(t.size());
+    cuda::Wide sums[2 * cuda::kSums] = {};
+    pleat::test::Machine::only().run({1, 3}, {cuda::kSumThreads, 1}, [&] {
+        cuda::sum_differences({packed.data(), 2, slots}, (slots + 2) / 3, sums);
     });
-    EXPECT_EQ(sums[0], expected.less[0]);
-    EXPECT_EQ(sums[1], expected.equal[0]);
-    EXPECT_EQ(static_cast<std::int64_t>(sums[2]), expected.first[0]);
-    EXPECT_EQ(static_cast<std::int64_t>(sums[3]), expected.second[0]);
-    EXPECT_EQ(static_cast<std::int64_t>(sums[4]), expected.third_low[0]);
-    EXPECT_EQ(static_cast<std::int64_t>(sums[5]), expected.third_high[0]);
+    EXPECT_EQ(sums[2], t.size());
+    const cuda::Wide* found = sums + cuda::kSums;
+    EXPECT_EQ(found[0], expected.less[0]);
+    EXPECT_EQ(found[1], expected.equal[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(found[2]), expected.first[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(found[3]), expected.second[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(found[4]), expected.third_low[0]);
+    EXPECT_EQ(static_cast<std::int64_t>(found[5]), expected.third_high[0]);
 }
 
 TEST(GpuSteps, SumsAreExactAtTheLargestDifferences) {
-    constexpr long long kLargest = (1 << 20) - 1;
+    constexpr long long kLargest = 1 << 20;
     for (const long long size : {kLargest, -kLargest, 0LL, 1LL, -1LL, 777LL}) {
         std::vector<long long> alike(32, 5 + size), mixed = alike;
-        for (int lane = 2; lane < 32; lane += 3) mixed[lane] = 5 - size;
+        for (std::size_t n = 2; n < mixed.size(); n += 3) mixed[n] = 5 - size;
         expect_sums_of(alike);
         expect_sums_of(mixed);
     }
 }
 
-TEST(GpuSteps, CountsCellsOfAnyNumberOfWords) {
-    std::mt19937 random(4);
-    for (Index words = 0; words < 9; ++words) {
-        std::vector<std::uint32_t> rows(3 * (words + 1) * 32), columns(2 * (words + 1) * 32);
-        for (std::uint32_t& word : rows) word = static_cast<std::uint32_t>(random());
-        for (std::uint32_t& word : columns) word = static_cast<std::uint32_t>(random() | random());
-        std::vector<long long> f(33 * 8);
-        for (std::size_t n = 0; n < f.size(); ++n) f[n] = static_cast<long long>(n * n * n);
-        long long expected = 0;
-        for (int r = 0; r < 3; ++r) {
-            for (int c = 0; c < 2; ++c) {
-                int count = 0;
-                for (Index word = 0; word < words; ++word)
-                    count += std::popcount(rows[word * 96 + r * 32] & columns[word * 64 + c * 32]);
-                expected += f[count];
-            }
-        }
-        EXPECT_EQ((cuda::sum_cells<3, 2>(rows.data(), 96, columns.data(), 64, words, f.data())),
-                  expected);
+TEST(GpuSteps, TellsBelowAndEqualBeforeRounding) {
+    constexpr int kShift = 10;
+    const std::pair<long long, int> kinds[] = {
+        {-(1LL << 30), 1}, {-1, 1}, {0, 2}, {1, 0}, {1LL << 30, 0}};
+    for (const auto& [difference, flags] : kinds) {
+        const std::int32_t packed = cuda::pack_difference(difference, kShift);
+        EXPECT_EQ(packed & 3, flags);
+        EXPECT_EQ(packed >> 2, moment_difference(difference, kShift));
     }
 }
 
-TEST(GpuSteps, SlicesHoldTheRowsOfSymbolsInWordsOfTheirOwn) {
-    const std::vector<Index> margin = {33, 32, 31, 2, 1, 1};
-    const cuda::Slices slices = cuda::symbol_slices(margin);
-    ASSERT_EQ(slices.count, 4);
-    EXPECT_EQ(cuda::plane_count(margin), 4);
-    EXPECT_EQ(slices.words(), 2 + 1 + 1 + 1);
-    EXPECT_EQ(slices.first_row[3], 96);
-    EXPECT_EQ(slices.rows[3], 2);
-    EXPECT_EQ(slices.first_word[2], 3);
-    EXPECT_EQ(cuda::symbol_slices(std::vector<Index>{1}).words(), 0);
-    EXPECT_EQ(cuda::whole_slice(65).words(), 3);
+TEST(GpuSteps, MasksTheRowsOfASlice) {
+    for (int row : {0, 32, 64, 4096}) {
+        for (int first = 0; first < 140; first += 3) {
+            for (int end = first + 1; end < 140; end += 5) {
+                std::uint32_t expected = 0;
+                for (int bit = 0; bit < 32; ++bit)
+                    expected |= static_cast<std::uint32_t>(row + bit >= first && row + bit < end)
+                                << bit;
+                if (row + 32 <= first) continue;  // words before a slice are not visited
+                EXPECT_EQ(cuda::rows_of_word(row, first, end), expected);
+            }
+        }
+    }
+}
+
+TEST(GpuSteps, CutsColumnsIntoStrips) {
+    Array<std::uint8_t, 2> letters(64, 9);
+    const int symbols[] = {32, 1, 5, 2, 2, 32, 9, 16, 7};
+    for (Index column = 0; column < 9; ++column) {
+        for (Index row = 0; row < 64; ++row)
+            letters(row, column) = static_cast<std::uint8_t>(row % symbols[column]);
+    }
+    const Columns columns = compact(letters);
+    const Block all{0, 9};
+    const std::vector<std::int32_t> first = cuda::first_planes(columns, {&all, 1});
+    EXPECT_EQ(first, (std::vector<std::int32_t>{0, 32, 34, 40, 42, 44, 76, 86, 102, 110}));
+    const std::vector<cuda::Strip> strips = cuda::make_strips(first, all);
+    ASSERT_EQ(strips.size(), 5u);
+    EXPECT_EQ(strips[1].first_plane, 32);
+    EXPECT_EQ(strips[1].first_column, 1);
+    EXPECT_EQ(strips[1].columns, 4);
+    EXPECT_EQ(strips[1].planes(), 12);
+    EXPECT_EQ(strips[1].start[2], 8);
+    EXPECT_EQ(strips[1].ends, 0b111001u);
+    EXPECT_EQ(strips[0].ends, 0x8000u);
+    EXPECT_EQ(strips[3].columns, 2);
+    EXPECT_EQ(strips[4].first_column, 8);
+}
+
+// What a warp reads or writes at once: 32 words in different banks; half-warps of 64 bits likewise.
+TEST(GpuSteps, MeetsNoBankConflicts) {
+    for (Index rows = 1; rows < 3000; rows += 31) {
+        const Index stride = cuda::plane_stride(rows);
+        EXPECT_GE(stride, cuda::word_count(rows));
+        std::vector<int> met(32, 0);
+        for (Index lane = 0; lane < 32; ++lane) ++met[(lane / 4 * stride + lane % 4) % 32];
+        EXPECT_EQ(met, std::vector<int>(32, 1));
+    }
+    std::vector<int> places(cuda::kScratch, 0);
+    for (int row = 0; row < 32; ++row)
+        for (int pair = 0; pair < 16; ++pair) ++places[cuda::scratch_place(row, pair)];
+    EXPECT_EQ(places, std::vector<int>(cuda::kScratch, 1));
+    for (const int half : {0, 16}) {
+        std::vector<int> written(16, 0), read(16, 0);
+        for (int lane = half; lane < half + 16; ++lane) {
+            ++written[cuda::scratch_place(8 + lane / 4, 4 + lane % 4) % 16];
+            ++read[cuda::scratch_place(lane, 3) % 16];
+        }
+        EXPECT_EQ(written, std::vector<int>(16, 1));
+        EXPECT_EQ(read, std::vector<int>(16, 1));
+    }
+}
+
+TEST(GpuSteps, SharesStayWithinTheMemory) {
+    for (const Index rows : {1, 140, 753, 6500, 40000}) {
+        const auto stride = static_cast<int>(cuda::plane_stride(rows));
+        const auto f_size = static_cast<int>(rows + 1);
+        for (const int strips : {1, 2, 9, 36, 1000}) {
+            const cuda::CountShare share =
+                cuda::plan_share(strips, strips, f_size, stride, 227 << 10);
+            EXPECT_LE(share.bytes, 227 << 10);
+            EXPECT_GE(share.rows, 1);
+            EXPECT_GE(share.columns, 1);
+            EXPECT_EQ(share.planes_in_shared, rows < 20000);
+            EXPECT_EQ(share.f_in_shared, rows < 6144);
+        }
+    }
 }
 
 TEST(GpuSteps, BatchesStayWithinTheMemory) {
     for (const std::int64_t available : {100, 149, 150, 1000, 5000, 1000000}) {
         for (const Index wanted : {1, 7, 313, 100000}) {
-            for (const std::int64_t slice : {0, 50, 400}) {
-                const cuda::Batches batches = cuda::plan_batches(wanted, 100, slice, available);
-                EXPECT_EQ(batches.groups == 0, 100 + slice > available);
-                EXPECT_LE(batches.groups * 100 + (slice > 0 ? batches.sliced * slice : 0),
-                          available);
+            for (const std::int64_t differences : {10, 50, 400}) {
+                const cuda::Batches batches =
+                    cuda::plan_batches(wanted, 100, differences, available);
+                EXPECT_EQ(batches.groups == 0, 100 + differences > available);
+                EXPECT_LE(batches.groups * 100 + batches.counted * differences, available);
                 EXPECT_LE(batches.groups, std::min(wanted, cuda::kMostGroups));
-                EXPECT_EQ(batches.sliced == 0, batches.groups == 0);
+                EXPECT_LE(batches.counted, batches.groups);
+                EXPECT_EQ(batches.counted == 0, batches.groups == 0);
             }
         }
     }
     EXPECT_EQ(cuda::plan_batches(313, 100, 400, 1000000).groups, 313);
-    EXPECT_EQ(cuda::plan_batches(10, 0, 0, 5).groups, 10);  // columns without planes
 }
 
 }  // namespace

@@ -3,13 +3,26 @@
 
 #include "cuda_on_host.h"  // before the kernels
 
+#include <cstring>
 #include <map>
 
 #include "pleat/core/error.h"
-// Dynamic shared memory, which the kernels declare.
+#include "pleat/mutual_information/count_steps.cuh"
+
 namespace pleat::mutual_information::cuda {
-alignas(16) inline long long shared_f[(48 << 10) / 8];
-alignas(16) inline std::uint32_t shared_words[(227 << 10) / 4];
+
+// Dynamic shared memory, which the kernels declare.
+inline FourWords shared_memory[(227 << 10) / 16];
+inline std::uint32_t shared_words[(227 << 10) / 4];
+
+// What bit_product.cuh has of tensor cores.
+inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2], const std::uint32_t (&b)[1]) {
+    pleat::test::multiply_bits_on_host<1>(c, a, b);
+}
+inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+    pleat::test::multiply_bits_on_host<2>(c, a, b);
+}
+
 }  // namespace pleat::mutual_information::cuda
 
 #include "pleat/mutual_information/gpu_kernel.cuh"
@@ -90,6 +103,8 @@ public:
         if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || shared_bytes > state_->shared_bytes)
             throw std::logic_error(std::string("a grid that no GPU takes, to ") + what);
         ++state_->launches[what];
+        // What an earlier CTA left is no zero.
+        std::memset(cuda::shared_memory, 0xa5, sizeof cuda::shared_memory);
         test::Machine::only().run(
             {static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
             {static_cast<unsigned>(threads.x), static_cast<unsigned>(threads.y)},

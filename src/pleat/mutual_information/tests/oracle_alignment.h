@@ -11,13 +11,14 @@
 #include "pleat/bio/byte_source.h"
 #include "pleat/core/array.h"
 #include "pleat/core/npy.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/mutual_information/columns.h"
 
 namespace pleat::mutual_information::test {
 
 /// The file NAME.ENDING of the oracle, whether or not it is there.
 inline std::filesystem::path oracle_file(const std::string& name, const std::string& ending) {
-    return std::filesystem::path(PLEAT_SHARED) / "oracle" / "mutual_information" /
+    return pleat::test::shared_folder() / "oracle" / "mutual_information" /
            (name + "." + ending);
 }
 

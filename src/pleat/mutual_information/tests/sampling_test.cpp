@@ -9,6 +9,7 @@
 
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/cuda_device.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/mutual_information/exact_tail.h"
 #include "pleat/mutual_information/information.h"
 #include "pleat/mutual_information/kernel.h"
@@ -102,7 +103,8 @@ TEST_P(Sampling, AgreesWithTheExactNullOfRealAlignments) {
         const CudaDevices gpus = find_cuda_devices(0);
         if (gpus.devices.empty()) GTEST_SKIP() << gpus.absence;
     }
-    const std::filesystem::path data = PLEAT_DATA, shared = PLEAT_SHARED;
+    const std::filesystem::path data = pleat::test::data_folder(),
+                                shared = pleat::test::shared_folder();
     const std::filesystem::path oracle = shared / "oracle/mutual_information";
     const std::filesystem::path alignments = shared / "data/alignments";
     int read = 0;

@@ -1,24 +1,82 @@
-// The CUDA kernel of rmsd against the reference.
+// The CUDA kernels of rmsd on a GPU: every format against the reference, tallies, and clusters.
 #include <gtest/gtest.h>
 
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/rmsd/tests/every_kernel.h"
-#include "pleat/rmsd/tests/random_ensemble.h"
+#include "pleat/rmsd/tests/gpu_truth.h"
 
 namespace pleat::rmsd {
 namespace {
 
-TEST(CudaKernel, AgreesWithTheReference) {
-    const std::string absence = pleat::test::cuda_absence();
-    if (!absence.empty()) GTEST_SKIP() << absence;
-    Context context;
-    context.device = {Device::Kind::cuda, 0};
+class CudaKernel : public testing::Test {
+protected:
+    void SetUp() override {
+        const std::string absence = pleat::test::cuda_absence();
+        if (!absence.empty()) GTEST_SKIP() << absence;
+        context_.device = {Device::Kind::cuda, 0};
+        context_.threads = 2;
+    }
+    Context context_;
+};
+
+constexpr TileFormat kPrecise[] = {TileFormat::floats, TileFormat::halves};
+
+TEST_F(CudaKernel, InFloat64AgreesWithTheReference) {
     for (const Index frames : {2, 33, 300}) {
         const Frames centred = centre(random_ensemble(frames, 41, 1.5, 7), {}, 1);
-        const auto found = test::all_pairs(*make_cuda_kernel({&centred}, context), frames, 48);
+        const Problem problem{.frames = &centred, .precision = Precision::float64};
+        const auto found = test::all_pairs(*make_cuda_kernel(problem, context_), frames, 48);
         const auto expected = test::reference_pairs(centred);
         for (std::size_t pair = 0; pair < expected.size(); ++pair)
             ASSERT_NEAR(found[pair], expected[pair], 1e-6) << frames << " frames, pair " << pair;
+    }
+}
+
+TEST_F(CudaKernel, EveryFormatAgreesWithTheReference) {
+    for (const TileFormat format : kPrecise) {
+        for (const Index atoms : {1, 2, 3, 16, 41, 100, 140, 700}) {
+            for (const double spread : {0.05, 1.0, 4.0, 30.0}) {
+                const Index count = atoms > 200 ? 70 : 333;
+                SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));
+                const Frames frames = centre(random_ensemble(count, atoms, spread, 8), {}, 1);
+                const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
+                const auto found = test::all_pairs(*kernel, count, 100);
+                test::expect_near(found, test::reference_pairs(frames));
+                EXPECT_EQ(test::all_pairs(*kernel, count, count), found);
+            }
+        }
+    }
+}
+
+TEST_F(CudaKernel, TalliesAsFloat64Decides) {
+    const Index count = 1500;
+    const Frames frames = centre(random_ensemble(count, 60, 0.6, 5), {}, 1);
+    const std::vector<float> values = test::reference_pairs(frames);
+    for (const TileFormat format : kPrecise) {
+        for (const TallyOptions options : {TallyOptions{0.05, 1.45}, TallyOptions{1e-5, 1.45},
+                                           TallyOptions{1e-3, 0.0}, TallyOptions{1e6, 100.0}}) {
+            const auto kernel = make_cuda_kernel({.frames = &frames, .tally = options}, context_,
+                                                 {.format = format});
+            BandTally found;
+            for (Index row = 0; row < count; row += 700)
+                kernel->tally({row, std::min<Index>(700, count - row)}, found);
+            test::expect_tally(found, test::tally_of(values, count, options), pairs_before(count, count));
+        }
+    }
+}
+
+TEST_F(CudaKernel, ClustersByTheDefinition) {
+    for (const Index count : {1, 33, 1000, 3000}) {
+        const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);
+        const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
+        for (const float cutoff : {0.01f, 0.62f, 1.0f, 100.0f}) {
+            const DauraClusters expected = test::daura_by_definition(rmsd, count, cutoff);
+            for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+                const DauraClusters found = cluster_on_cuda(frames, cutoff, context_, {.format = format});
+                EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
+                EXPECT_EQ(found.middles, expected.middles) << count << " frames, " << cutoff;
+            }
+        }
     }
 }
 

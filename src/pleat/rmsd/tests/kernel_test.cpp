@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -13,6 +12,7 @@
 #include "pleat/core/error.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
+#include "pleat/rmsd/tests/turned.h"
 
 namespace pleat::rmsd {
 namespace {
@@ -25,28 +25,6 @@ double worst_difference(const std::vector<float>& a, const std::vector<float>& b
         worst = std::isnan(difference) ? 1e9 : std::max(worst, difference);
     }
     return worst;
-}
-
-/// Rotated about a random axis and moved; mirrored in x first where asked for.
-void move(View<float, 2> frame, std::mt19937_64& generator, double far, bool mirrored = false) {
-    std::normal_distribution<double> normal;
-    std::array<double, 4> q{normal(generator), normal(generator), normal(generator),
-                            normal(generator)};
-    double size = 0.0;
-    for (const double part : q) size += part * part;
-    for (double& part : q) part /= std::sqrt(size);
-    const auto [w, x, y, z] = q;
-    const double m[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                            {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-                            {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
-    const double shift[3] = {far * normal(generator), far * normal(generator),
-                             far * normal(generator)};
-    for (Index k = 0; k < frame.extent(0); ++k) {
-        const double p[3] = {mirrored ? -frame(k, 0) : frame(k, 0), frame(k, 1), frame(k, 2)};
-        for (int axis = 0; axis < 3; ++axis)
-            frame(k, axis) = static_cast<float>(m[axis][0] * p[0] + m[axis][1] * p[1] +
-                                                m[axis][2] * p[2] + shift[axis]);
-    }
 }
 
 TEST(Kernel, AgreesWithTheReferenceOnRandomEnsembles) {
@@ -70,7 +48,7 @@ TEST(Kernel, IsBlindToRotationAndTranslation) {
     Array<float, 3> xyz = random_ensemble(20, 70, 1.0, 1);
     const std::vector<float> before = test::reference_pairs(centre(xyz, {}, 1));
     std::mt19937_64 generator(3);
-    for (Index i = 0; i < 20; ++i) move(xyz[i], generator, 10.0);
+    for (Index i = 0; i < 20; ++i) test::turn(xyz[i], generator, 10.0);
     test::with_every_kernel(centre(xyz, {}, 1),
                             [&](const std::string& kernel, const std::vector<float>& found) {
                                 EXPECT_LE(worst_difference(found, before), 2e-5)
@@ -84,8 +62,8 @@ TEST(Kernel, TellsMirrorImagesApart) {
     std::mt19937_64 generator(4);
     Array<float, 3> one(Index{2}, Index{30}, Index{3});
     for (int side = 0; side < 2; ++side) std::copy_n(xyz.data(), 90, one[side].data);
-    move(one[1], generator, 1.0, true);
-    for (Index i = 0; i < 12; ++i) move(xyz[i], generator, 1.0, true);
+    test::turn(one[1], generator, 1.0, true);
+    for (Index i = 0; i < 12; ++i) test::turn(xyz[i], generator, 1.0, true);
     test::with_every_kernel(centre(xyz, {}, 1),
                             [&](const std::string& kernel, const std::vector<float>& found) {
                                 EXPECT_LE(worst_difference(found, before), 2e-5) << kernel;

@@ -1,0 +1,108 @@
+// Ensemble options: flags of the ensemble's files, atoms and frames, and reading them.
+#include "ensemble_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common_options.h"
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/parallel.h"
+
+namespace pleat::program {
+
+namespace {
+
+Array<float, 3> atom_by_atom(const Ensemble& ensemble, int threads) {
+    const Index atoms = ensemble.atom_count();
+    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
+    parallel_for(threads, ensemble.frame_count(), [&](Index frame, int) {
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index atom = 0; atom < atoms; ++atom)
+                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
+    });
+    return xyz;
+}
+
+/// InputError naming atoms whose element is not known.
+std::vector<double> masses(const Topology& topology) {
+    std::vector<double> all;
+    std::vector<std::string> unknown;
+    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
+        all.push_back(topology.atoms[static_cast<std::size_t>(atom)].mass);
+        if (!(all.back() > 0)) unknown.push_back(topology.label(atom));
+    }
+    if (!topology.named)
+        throw InputError(topology.source.string(), 0,
+                         "expected atoms with names for --weights mass, found coordinates only: "
+                         "give --topology");
+    if (unknown.empty()) return all;
+    constexpr std::size_t kMost = 5;
+    const std::size_t count = unknown.size();
+    unknown.resize(std::min(count, kMost));
+    throw InputError(
+        topology.source.string(), 0,
+        fmt::format("expected elements for --weights mass, found {} atom{} of none: {}{}", count,
+                    count == 1 ? "" : "s", fmt::join(unknown, "; "), count > kMost ? "; ..." : ""));
+}
+
+}  // namespace
+
+std::vector<Field> fields(EnsembleSource& options) {
+    return {
+        {.name = "topology",
+         .target = &options.topology,
+         .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
+                 "frame",
+         .value_name = "FILE"},
+        {.name = "select",
+         .target = &options.select,
+         .help = "Atoms to superpose and measure",
+         .letter = 's',
+         .value_name = "ATOMS"},
+        {.name = "frames",
+         .target = &options.frames,
+         .help = "Frames to take, first:last:stride",
+         .value_name = "RANGE"},
+        {.name = "weights",
+         .target = &options.weights,
+         .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
+         .value_name = "FILE"}};
+}
+
+Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
+                             const Context& context) {
+    Ensemble ensemble =
+        read_ensemble(options.sources, {.topology = options.topology,
+                                        .select = options.select,
+                                        .range = parse_frame_range(options.frames)});
+    for (const std::string& file : ensemble.files) record_input(file, run);
+    if (!options.topology.empty()) record_input(options.topology, run);
+    for (const std::string& note : ensemble.notes) {
+        // Where all atoms are taken the summary tells their number.
+        if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
+    }
+    Coordinates found;
+    found.xyz = atom_by_atom(ensemble, resolve_threads(context));
+    found.name = options.sources.front();
+    found.topology = ensemble.topology;
+    found.origins = std::move(ensemble.origins);
+    found.files = std::move(ensemble.files);
+    if (options.weights.empty()) return found;
+    if (options.weights == "mass") {
+        found.weights = masses(*found.topology);
+        return found;
+    }
+    const NpyArray array = read_npy(options.weights);
+    if (array.shape != std::vector<Index>{found.atoms()})
+        throw InputError(options.weights, 0,
+                         fmt::format("expected an array [{}], a weight an atom, found [{}]",
+                                     found.atoms(), fmt::join(array.shape, ", ")));
+    found.weights = array.as<double>(options.weights);
+    record_input(options.weights, run);
+    return found;
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,147 @@
+// pleat rmsd against one structure: finding it, comparing, and writing tables and frames.
+#include "rmsd_reference.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+#include <memory>
+
+#include "pleat/bio/write_dcd.h"
+#include "pleat/bio/write_structure.h"
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/npy_header.h"
+#include "pleat/core/output_file.h"
+#include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/output.h"
+#include "pleat/rmsd/superposition.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// The frame that a text of digits names, from 0; -1 where it is no number.
+Index frame_number(const std::string& text, Index frames) {
+    if (text.find_first_not_of("0123456789") != std::string::npos) return -1;
+    Index number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || number < 1 || number > frames)
+        throw UsageError(fmt::format("--reference: expected a frame from 1 to {}, found {}", frames, text));
+    return number - 1;
+}
+
+/// [atom, axis]
+Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions& options,
+                                const Context& context, RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    if (options.reference.empty() || options.reference == "mean") {
+        rmsd::MeanStructure mean = rmsd::mean_structure(input.xyz, compared.sets, context);
+        run.fact("mean_rounds", static_cast<std::int64_t>(mean.rounds));
+        run.fact("mean_change", mean.change);
+        write_npy(run.output("mean.npy"), mean.xyz.data(), {input.atoms(), 3});
+        return std::move(mean.xyz);
+    }
+    const Index number = frame_number(options.reference, input.frames());
+    if (number >= 0) return rmsd::to_double(input.xyz[number]);
+    return rmsd::to_double(read_others(compared, options.reference, "1", run, context).xyz[0]);
+}
+
+/// A writer of frames [axis, atom] in the format that the name's ending says.
+class FrameFile {
+public:
+    FrameFile(const std::filesystem::path& path, const Topology& topology, Index frames) {
+        if (path.extension() == ".npy") {
+            array_ = std::make_unique<OutputFile>(path);
+            array_->write(npy_header("<f4", {frames, topology.atom_count(), 3}));
+        } else if (path.extension() == ".dcd") {
+            trajectory_ = std::make_unique<DcdWriter>(path, topology.atom_count());
+        } else {
+            models_ = std::make_unique<StructureWriter>(path, topology);
+        }
+    }
+    void add(View<const float, 2> frame) {
+        if (models_) models_->add(frame);
+        if (trajectory_) trajectory_->add(frame);
+        for (Index k = 0; array_ && k < frame.extent(1); ++k) {
+            const float atom[3] = {frame(0, k), frame(1, k), frame(2, k)};
+            array_->write(atom, sizeof(atom));
+        }
+    }
+    void close() {
+        if (models_) models_->close();
+        if (trajectory_) trajectory_->close();
+        if (array_) array_->close();
+    }
+
+private:
+    std::unique_ptr<StructureWriter> models_;
+    std::unique_ptr<DcdWriter> trajectory_;
+    std::unique_ptr<OutputFile> array_;
+};
+
+/// The measured atoms' topology.
+Topology measured_topology(const ComparedFrames& compared) {
+    const Topology& all = *compared.frames.topology;
+    return compared.sets.measured.empty() ? all : subset(all, compared.sets.measured);
+}
+
+template <class T>
+std::vector<T> measured_of(const ComparedFrames& compared, const std::vector<T>& values) {
+    if (values.empty() || compared.sets.measured.empty()) return values;
+    std::vector<T> some;
+    for (const Index atom : compared.sets.measured) some.push_back(values[static_cast<std::size_t>(atom)]);
+    return some;
+}
+
+void write_superposed(const ComparedFrames& compared, const Array<double, 2>& reference,
+                      const std::string& format, const Context& context, RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    const Topology topology = measured_topology(compared);
+    const rmsd::Superposer superposer(reference, compared.sets);
+    Array<double, 2> moved(input.atoms(), Index{3});
+    Array<float, 2> part(Index{3}, topology.atom_count());
+    FrameFile file(run.output("superposed." + format), topology, input.frames());
+    for (Index i = 0; i < input.frames(); ++i) {
+        superposer(input.xyz[i], moved);
+        for (Index k = 0; k < topology.atom_count(); ++k) {
+            const Index atom = compared.sets.measured.empty() ? k : compared.sets.measured[k];
+            for (int axis = 0; axis < 3; ++axis) part(axis, k) = static_cast<float>(moved(atom, axis));
+        }
+        file.add(part);
+        context.update("superposed", i + 1, input.frames());
+        if (context.cancelled()) throw Cancelled("superposed: stopped; nothing of it was kept");
+    }
+    file.close();
+}
+
+}  // namespace
+
+rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& options,
+                           const rmsd::Parameters& parameters, const Context& context,
+                           RunDirectory& run) {
+    const Coordinates& input = compared.frames;
+    if (!input.topology->named && (options.superposed == "pdb" || options.superposed == "cif"))
+        throw InputError(input.name, 0,
+                         fmt::format("expected atoms with names for --superposed {}, found coordinates "
+                                     "only: give --topology, or take --superposed npy",
+                                     options.superposed));
+    const Array<double, 2> reference = find_reference(compared, options, context, run);
+    Array<float, 2> narrow(input.atoms(), Index{3});
+    std::copy(reference.begin(), reference.end(), narrow.begin());
+    rmsd::ReferenceResult result =
+        rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
+    rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);
+    if (options.rmsf) {
+        rmsd::Fluctuations found = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
+        found.rmsf = measured_of(compared, found.rmsf);
+        found.distance = measured_of(compared, found.distance);
+        rmsd::write_rmsf(run, measured_topology(compared), found,
+                         measured_of(compared, compared.sets.weights));
+    }
+    if (options.superposed != "none")
+        write_superposed(compared, reference, options.superposed, context, run);
+    return std::move(result.summary);
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,135 @@
+// Sets of pleat rmsd: flags, two selections read as one, and files of the same atoms.
+#include "rmsd_sets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "pleat/bio/selection.h"
+#include "pleat/core/error.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Where the atoms of `some` stand among those of `all`, both ascending; nothing where they are all.
+std::vector<Index> places(const std::vector<Index>& some, const std::vector<Index>& all) {
+    std::vector<Index> found;
+    if (some.size() == all.size()) return found;
+    for (const Index atom : some)
+        found.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
+    return found;
+}
+
+/// Makes `values` those of the leading rank.
+template <class T>
+void share_values(std::vector<T>& values, Comm& comm) {
+    std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
+    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    comm.broadcast(bytes, 0);
+    values.resize(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+}
+
+/// The library knows weights, but not their file.
+void check_weights(const ComparedFrames& compared) {
+    try {
+        check(compared.sets, compared.frames.atoms());
+    } catch (const InputError& error) {
+        throw InputError(compared.source.weights, 0, error.what());
+    }
+}
+
+}  // namespace
+
+std::vector<Field> fields(SetOptions& options) {
+    return {{.name = "measure",
+             .target = &options.measure,
+             .help = "Atoms to measure after superposing the selected ones [default those of --select]",
+             .value_name = "ATOMS"},
+            {.name = "against",
+             .target = &options.against,
+             .help = "Compare every frame with every frame of this file, folder or @LIST",
+             .value_name = "ENSEMBLE"},
+            {.name = "against-frames",
+             .target = &options.against_frames,
+             .help = "Frames of --against to take, first:last:stride",
+             .value_name = "RANGE"},
+            {.name = "reference",
+             .target = &options.reference,
+             .help = "Compare every frame with one structure: the first of a file, the frame of this "
+                     "number (the first one taken is 1), or the mean of all",
+             .letter = 'r',
+             .value_name = "FILE|N|mean"},
+            {.name = "rmsf",
+             .target = &options.rmsf,
+             .help = "Fluctuation of each atom and residue about its mean place, superposed on the "
+                     "reference, or on the mean where none is given, in rmsf.tsv"},
+            {.name = "superposed",
+             .target = &options.superposed,
+             .help = "Write the measured atoms of all frames, superposed on the reference or the mean",
+             .choices = {"none", "pdb", "cif", "dcd", "npy"}}};
+}
+
+ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
+                             RunDirectory& run, const Context& context) {
+    ComparedFrames compared;
+    compared.source = source;
+    const bool has_measure = !options.measure.empty() && options.measure != source.select;
+    // `or` binds least, and there are no parentheses: the union of any two selections.
+    if (has_measure) compared.source.select = fmt::format("{} or {}", source.select, options.measure);
+    compared.frames = read_coordinates(compared.source, run, context);
+    compared.sets.weights = compared.frames.weights;
+    if (!has_measure) {
+        check_weights(compared);
+        return compared;
+    }
+    const Topology all = read_topology(compared.frames.topology->source);
+    const std::vector<Index> both = select_atoms(all, compared.source.select);
+    const std::vector<Index> fit = select_atoms(all, source.select);
+    const std::vector<Index> measured = select_atoms(all, options.measure);
+    compared.sets.fit = places(fit, both);
+    compared.sets.measured = places(measured, both);
+    check_weights(compared);
+    context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
+                                fit.size(), options.measure, measured.size()));
+    return compared;
+}
+
+void share(ComparedFrames& compared, Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    ranks.share(compared.frames.name);
+    share_values(compared.frames.weights, ranks.comm());
+    share_values(compared.sets.weights, ranks.comm());
+    share_values(compared.sets.fit, ranks.comm());
+    share_values(compared.sets.measured, ranks.comm());
+    Array<float, 3>& xyz = compared.frames.xyz;
+    std::vector<Index> shape{xyz.extent(0), xyz.extent(1), xyz.extent(2)};
+    share_values(shape, ranks.comm());
+    std::vector<float> values(ranks.leads() ? xyz.begin() : nullptr, ranks.leads() ? xyz.end() : nullptr);
+    share_values(values, ranks.comm());
+    if (ranks.leads()) return;
+    xyz = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
+    std::copy(values.begin(), values.end(), xyz.begin());
+}
+
+Coordinates read_others(const ComparedFrames& compared, const std::string& file,
+                        const std::string& frames, RunDirectory& run, const Context& context) {
+    EnsembleSource source = compared.source;
+    source.sources = {file};
+    source.frames = frames;
+    source.weights.clear();
+    // The atoms of the first ensemble name those of every other.
+    const Topology& topology = *compared.frames.topology;
+    if (source.topology.empty() && topology.named) source.topology = topology.source.string();
+    Coordinates others = read_coordinates(source, run, context);
+    if (others.atoms() != compared.frames.atoms())
+        throw InputError(file, 0,
+                         fmt::format("expected {} atoms as in {}, found {}", compared.frames.atoms(),
+                                     compared.frames.name, others.atoms()));
+    return others;
+}
+
+}  // namespace pleat::program

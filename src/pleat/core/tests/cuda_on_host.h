@@ -1,0 +1,209 @@
+// CUDA on the host: runs kernels thread by thread on the CPU, so that tests need no GPU.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "pleat/core/view.h"
+
+// Words of CUDA C++ that mean nothing here.
+#define __host__
+#define __device__
+#define __global__ inline
+#define __shared__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+/// Places in a grid, as CUDA names them; those of the thread that runs.
+struct PlaceInGrid {
+    unsigned x = 0, y = 0;
+};
+inline PlaceInGrid threadIdx, blockIdx, blockDim, gridDim;
+
+namespace pleat::test {
+
+/// Runs the threads of one CTA in turn, each until it waits for others. Barriers and exchanges of a
+/// warp need all 32 lanes, as the kernels promise: otherwise std::logic_error.
+class Machine {
+public:
+    static Machine& only() {
+        static Machine machine;
+        return machine;
+    }
+
+    void run(PlaceInGrid grid, PlaceInGrid threads, const std::function<void()>& kernel) {
+        gridDim = grid;
+        blockDim = threads;
+        kernel_ = &kernel;
+        fibers_.resize(static_cast<std::size_t>(threads.x) * threads.y);
+        for (Fiber& fiber : fibers_) {
+            if (!fiber.stack) fiber.stack.reset(new char[kStackBytes]);
+        }
+        for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
+            for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) run_block();
+        }
+    }
+
+    void wait_for_block() { wait_for(block_, fibers_.size()); }
+
+    /// Every lane gives a value and gets those of all 32.
+    const std::uint64_t* exchange(std::uint64_t value) {
+        Warp& warp = warps_[current_ / 32];
+        warp.given[current_ % 32] = value;
+        if (warp.meeting.arrived + 1 == 32) std::copy(warp.given, warp.given + 32, warp.taken);
+        wait_for(warp.meeting, 32);
+        return warp.taken;
+    }
+
+private:
+    static constexpr std::size_t kStackBytes = 192 << 10;
+    struct Meeting {
+        std::size_t arrived = 0, number = 0;
+    };
+    struct Warp {
+        Meeting meeting;
+        std::uint64_t given[32], taken[32];
+    };
+    struct Fiber {
+        std::unique_ptr<char[]> stack;
+        ucontext_t context{};
+        bool ended = false;
+    };
+
+    static void enter() {
+        Machine& machine = only();
+        (*machine.kernel_)();
+        Fiber& fiber = machine.fibers_[machine.current_];
+        fiber.ended = machine.moved_ = true;
+        swapcontext(&fiber.context, &machine.main_);
+    }
+
+    void wait_for(Meeting& meeting, std::size_t count) {
+        const std::size_t number = meeting.number;
+        if (++meeting.arrived == count) {
+            meeting.arrived = 0;
+            ++meeting.number;
+            moved_ = true;
+        }
+        while (meeting.number == number) swapcontext(&fibers_[current_].context, &main_);
+    }
+
+    void run_block() {
+        warps_.assign((fibers_.size() + 31) / 32, {});
+        block_ = {};
+        for (Fiber& fiber : fibers_) {
+            fiber.ended = false;
+            getcontext(&fiber.context);
+            fiber.context.uc_stack = {fiber.stack.get(), 0, kStackBytes};
+            fiber.context.uc_link = nullptr;
+            makecontext(&fiber.context, &Machine::enter, 0);
+        }
+        for (std::size_t left = fibers_.size(); left > 0;) {
+            moved_ = false;
+            for (current_ = 0; current_ < fibers_.size(); ++current_) {
+                Fiber& fiber = fibers_[current_];
+                if (fiber.ended) continue;
+                const auto place = static_cast<unsigned>(current_);
+                threadIdx = {place % blockDim.x, place / blockDim.x};
+                swapcontext(&main_, &fiber.context);
+                left -= fiber.ended;
+            }
+            if (!moved_) throw std::logic_error("threads wait for others that never come");
+        }
+    }
+
+    const std::function<void()>* kernel_ = nullptr;
+    std::vector<Fiber> fibers_;
+    std::vector<Warp> warps_;
+    Meeting block_;
+    std::size_t current_ = 0;
+    bool moved_ = false;
+    ucontext_t main_{};
+};
+
+}  // namespace pleat::test
+
+inline void __syncwarp() { pleat::test::Machine::only().exchange(0); }
+inline void __syncthreads() { pleat::test::Machine::only().wait_for_block(); }
+inline unsigned __ballot_sync(unsigned, int predicate) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(predicate != 0);
+    unsigned votes = 0;
+    for (int lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(all[lane]) << lane;
+    return votes;
+}
+inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
+inline unsigned __reduce_add_sync(unsigned, unsigned value) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
+    unsigned sum = 0;
+    for (int lane = 0; lane < 32; ++lane) sum += static_cast<unsigned>(all[lane]);
+    return sum;
+}
+inline int __reduce_add_sync(unsigned mask, int value) {
+    return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value)));
+}
+inline unsigned __reduce_min_sync(unsigned, unsigned value) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
+    return static_cast<unsigned>(*std::min_element(all, all + 32));
+}
+inline unsigned __reduce_max_sync(unsigned, unsigned value) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
+    return static_cast<unsigned>(*std::max_element(all, all + 32));
+}
+/// The value of lane `lane`.
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    bits = pleat::test::Machine::only().exchange(bits)[lane % 32];
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+/// The value of the lane whose number differs in the bits of `apart`.
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int apart) {
+    return __shfl_sync(mask, value, static_cast<int>(threadIdx.x % 32) ^ apart);
+}
+inline int __popc(unsigned bits) { return std::popcount(bits); }
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
+}
+template <class T>
+T __ldg(const T* from) {
+    return *from;
+}
+inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline unsigned __float2uint_rn(float value) { return static_cast<unsigned>(std::nearbyint(value)); }
+/// Each atomic operation returns what was there before.
+template <class T>
+T atomicAdd(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, static_cast<T>(*to + value));
+}
+template <class T>
+T atomicMin(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, std::min(*to, value));
+}
+template <class T>
+T atomicMax(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, std::max(*to, value));
+}
+template <class T>
+T atomicOr(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, *to | value);
+}
+template <class T>
+T atomicAnd(T* to, std::type_identity_t<T> value) {
+    return std::exchange(*to, *to & value);
+}

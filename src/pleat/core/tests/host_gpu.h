@@ -1,0 +1,105 @@
+// A GPU of the tests: memory of the host, launches on the CPU, sizes as a test wants them.
+#pragma once
+
+#include "pleat/core/tests/cuda_on_host.h"  // before the kernels
+
+#include <map>
+
+#include "pleat/core/error.h"
+#include "pleat/core/gpu_sides.h"
+
+namespace pleat::test {
+
+using pleat::cuda::Sides;
+
+/// What a test asks of the GPU, and what it sees of its use.
+struct HostGpuState {
+    std::int64_t total_bytes = std::int64_t{1} << 33;
+    Index shared_bytes = 227 << 10;
+    std::int64_t used_bytes = 0, most_used_bytes = 0;
+    std::map<std::string, Index> launches;  ///< by what they are for
+};
+
+/// What a kernel's caller asks of a GPU (core/cuda_gpu.cuh). Its state must outlive the kernel.
+class HostGpu {
+public:
+    template <class T>
+    class Array {
+    public:
+        Array() = default;
+        explicit Array(Index count)
+            : data_(new T[static_cast<std::size_t>(count)]()), count_(count), state_(current()) {
+            if (state_->used_bytes + bytes() > state_->total_bytes)
+                throw DeviceError("out of memory");
+            state_->used_bytes += bytes();
+            state_->most_used_bytes = std::max(state_->most_used_bytes, state_->used_bytes);
+        }
+        Array(Array&& other) noexcept { *this = std::move(other); }
+        Array& operator=(Array&& other) noexcept {
+            std::swap(data_, other.data_);
+            std::swap(count_, other.count_);
+            std::swap(state_, other.state_);
+            return *this;
+        }
+        ~Array() {
+            if (state_ != nullptr) state_->used_bytes -= bytes();
+        }
+
+        T* data() const { return data_.get(); }
+        Index size() const { return count_; }
+        void upload(const T* from) { upload(from, 0, count_); }
+        void upload(const T* from, Index first, Index count) {
+            check(first, count);
+            std::copy_n(from, count, data() + first);
+        }
+        void download(T* to, Index first, Index count) const {
+            check(first, count);
+            std::copy_n(data() + first, count, to);
+        }
+
+    private:
+        std::int64_t bytes() const { return count_ * static_cast<Index>(sizeof(T)); }
+        void check(Index first, Index count) const {
+            if (first < 0 || first + count > count_)
+                throw std::logic_error("copy outside an array");
+        }
+        std::unique_ptr<T[]> data_;
+        Index count_ = 0;
+        HostGpuState* state_ = nullptr;
+    };
+
+    explicit HostGpu(HostGpuState& state) : state_(&state) { current() = &state; }
+
+    std::int64_t free_bytes() const { return state_->total_bytes - state_->used_bytes; }
+    Index most_shared_bytes() const { return state_->shared_bytes; }
+    Index processors() const { return 2; }
+    std::string name() const { return "the host"; }
+
+    void wait() const {}
+
+    template <class T>
+    void clear(Array<T>& array, Index count) const {
+        std::fill_n(array.data(), count, T{});
+    }
+
+    template <class... Parameters, class... Arguments>
+    void launch(const char* what, void (*kernel)(Parameters...), Sides grid,
+                Sides threads, Index shared_bytes, Arguments... arguments) const {
+        if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || shared_bytes > state_->shared_bytes)
+            throw std::logic_error(std::string("a grid that no GPU takes, to ") + what);
+        ++state_->launches[what];
+        Machine::only().run(
+            {static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
+            {static_cast<unsigned>(threads.x), static_cast<unsigned>(threads.y)},
+            [&] { kernel(arguments...); });
+    }
+
+private:
+    static HostGpuState*& current() {
+        static HostGpuState* state = nullptr;
+        return state;
+    }
+    HostGpuState* state_;
+};
+
+}  // namespace pleat::test

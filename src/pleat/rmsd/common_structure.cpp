@@ -1,0 +1,36 @@
+// Common structure: the mean of turned frames.
+#include "pleat/rmsd/common_structure.h"
+
+#include <algorithm>
+
+#include "pleat/rmsd/superpose.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr Index kMostAveraged = 1000;
+
+}  // namespace
+
+void turn(const double* frame, const double* target, Index atoms, double* turned) {
+    double m[9];
+    best_rotation(frame, target, atoms, m);
+    for (int axis = 0; axis < 3; ++axis)
+        for (Index k = 0; k < atoms; ++k)
+            turned[axis * atoms + k] = m[3 * axis] * frame[k] + m[3 * axis + 1] * frame[atoms + k] +
+                                       m[3 * axis + 2] * frame[2 * atoms + k];
+}
+
+std::vector<double> common_structure(const Frames& frames) {
+    const Index atoms = frames.atom_count(), count = frames.frame_count();
+    const Index used = std::min(count, kMostAveraged);
+    std::vector<double> mean(3 * atoms), turned(3 * atoms);
+    for (Index n = 0; n < used; ++n) {
+        turn(frames.frame(n * count / used), frames.frame(0), atoms, turned.data());
+        for (Index k = 0; k < 3 * atoms; ++k) mean[k] += turned[k] / static_cast<double>(used);
+    }
+    return mean;
+}
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,222 @@
+// Measures: checks, tiles of about the same time, the loop, and what becomes of the values.
+#include "pleat/rmsd/measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "pleat/core/error.h"
+#include "pleat/core/hash.h"
+#include "pleat/core/memory.h"
+#include "pleat/core/npy_header.h"
+#include "pleat/core/output_file.h"
+#include "pleat/core/parallel.h"
+#include "pleat/core/sweep.h"
+#include "pleat/core/tile_file.h"
+#include "pleat/rmsd/comparison.h"
+#include "pleat/rmsd/frames.h"
+#include "pleat/rmsd/matrix.h"
+#include "pleat/rmsd/pairs_run.h"
+#include "pleat/rmsd/summary.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr double kTileTime = 5e7;  // nanoseconds of a thread
+
+void check_sets(const AtomSets& sets, Index atoms, const Metric& metric) {
+    check(sets, atoms);
+    if (metric.is_score && !sets.weights.empty())
+        throw UsageError(
+            fmt::format("expected no weights with --metric {}, found some", metric.name));
+    if (metric.kind != Metric::Kind::rmsd && !sets.are_one())
+        throw UsageError(
+            fmt::format("expected --metric rmsd with --measure, found {}, which looks at the "
+                        "measured atoms alone",
+                        metric.name));
+}
+
+Precision precision_of(const Parameters& parameters) {
+    return parameters.precision == "float64" ? Precision::float64 : Precision::mixed;
+}
+
+std::string hash_of(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
+                    const Context& context) {
+    Sha256 hash;
+    hash.field(parameters.metric).field(sides.rows);
+    if (!sides.are_one()) hash.field(sides.columns);
+    hash.field(context.device.kind_name()).field(parameters.precision);
+    for (const auto* set : {&sets.fit, &sets.measured}) {
+        hash.field(static_cast<std::int64_t>(set->size()));
+        for (const Index atom : *set) hash.field(atom);
+    }
+    for (const double weight : sets.weights) hash.field(weight);
+    return hash.hex();
+}
+
+Index measured_atoms(const AtomSets& sets, Index all) {
+    return sets.measured.empty() ? all : static_cast<Index>(sets.measured.size());
+}
+
+/// Refuses in time what would not fit, then prepares the frames.
+std::unique_ptr<Comparison> prepare(const Sides& sides, const AtomSets& sets, const Metric& metric,
+                                    const Parameters& parameters, const Context& context) {
+    const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
+    const Index atoms = sides.rows.extent(1);
+    require_memory(comparison_memory(frames, atoms, metric, !sets.are_one()),
+                   fmt::format("{} frames of {} atoms", frames, atoms),
+                   "take fewer frames or atoms");
+    return make_comparison(sides, sets, metric, precision_of(parameters), context);
+}
+
+/// Bands of rows with all columns, of about the same time.
+std::vector<Tile> row_tiles(Index rows, Index columns, const Comparison& comparison) {
+    constexpr Index kMostRows = 65536;
+    const Index step = comparison.block_rows();
+    const double fitting = kTileTime / (comparison.cost() * static_cast<double>(columns));
+    const Index most = static_cast<Index>(std::min<double>(fitting, kMostRows));
+    const Index height = std::max(step, most / step * step);
+    std::vector<Tile> tiles;
+    for (Index first = 0; first < rows; first += height) {
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(height, rows - first)};
+        tile.items = tile.side[0].count * columns;
+        tiles.push_back(tile);
+    }
+    return tiles;
+}
+
+void write_rectangle(const std::filesystem::path& path, Index rows, Index columns,
+                     const std::vector<Tile>& tiles, const TileFile& file) {
+    OutputFile to(path);
+    to.write(npy_header("<f4", {rows, columns}));
+    for (const Tile& tile : tiles)
+        to.write(file.output(tile).data, static_cast<std::size_t>(tile.items) * sizeof(float));
+    to.close();
+}
+
+/// Hands each tile's values on.
+class PassingSink final : public TileSink {
+public:
+    using Take = std::function<void(Block rows, const float* values)>;
+    explicit PassingSink(Take take) : take_(std::move(take)) {}
+    bool has(const Tile&) const override { return false; }
+    void put(const Tile& tile, View<const float, 2> output) override {
+        take_(tile.side[0], output.data);
+    }
+
+private:
+    Take take_;
+};
+
+void check_others(View<const float, 3> xyz, View<const float, 3> others) {
+    if (others.extent(1) != xyz.extent(1) || others.extent(2) != 3)
+        throw InputError(
+            fmt::format("expected {} atoms of 3 coordinates to compare with, found {} "
+                        "of {}",
+                        xyz.extent(1), others.extent(1), others.extent(2)));
+    if (others.extent(0) < 1 || others.extent(0) > std::numeric_limits<std::int32_t>::max())
+        throw InputError(fmt::format(
+            "expected from 1 to 2147483647 frames to compare with, found {}", others.extent(0)));
+    // Both sides are prepared together; here each still knows its frames.
+    check_coordinates(xyz);
+    check_coordinates(others, "other frame");
+}
+
+Context one_rank(const Context& context) {
+    Context own = context;
+    own.comm = nullptr;
+    return own;
+}
+
+}  // namespace
+
+Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
+           const Context& context, const std::filesystem::path& matrix) {
+    const bool is_plain = parameters.metric == "rmsd" && sets.fit.empty() && sets.measured.empty();
+    if (is_plain) return run(xyz, std::span(sets.weights), parameters, context, matrix);
+    check_input(xyz, parameters);
+    check_matrix(parameters, matrix);
+    const Metric& metric = metric_of(parameters.metric);
+    check_sets(sets, xyz.extent(1), metric);
+    const Sides sides{xyz, xyz};
+    const Index frames = xyz.extent(0);
+    const auto comparison = prepare(sides, sets, metric, parameters, context);
+    const auto kernel = make_pair_kernel(*comparison, frames, resolve_threads(context));
+    const Index pairs = static_cast<Index>(kTileTime / comparison->cost());
+    return run_pairs({*kernel, frames, measured_atoms(sets, xyz.extent(1)),
+                      bands(frames, pairs, comparison->block_rows()),
+                      [&] { return hash_of(sides, sets, parameters, context); }},
+                     parameters, context, matrix);
+}
+
+Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
+                   const Parameters& parameters, const Context& context,
+                   const std::filesystem::path& matrix) {
+    check_input(xyz, parameters);
+    check_others(xyz, others);
+    check_matrix(parameters, matrix);
+    const Metric& metric = metric_of(parameters.metric);
+    check_sets(sets, xyz.extent(1), metric);
+    const Context own = one_rank(context);
+    const Sides sides{xyz, others};
+    const Index frames = xyz.extent(0), columns = others.extent(0);
+    const auto comparison = prepare(sides, sets, metric, parameters, own);
+    const int threads = resolve_threads(context);
+    const std::vector<Tile> tiles = row_tiles(frames, columns, *comparison);
+    RectangleSummary summary(frames, columns, measured_atoms(sets, xyz.extent(1)), parameters);
+    const TileFunction compute = [&](const Tile& tile, View<float, 2> output) {
+        compare(*comparison, tile.side[0], {0, columns}, threads, output.data);
+    };
+    if (parameters.matrix == "none") {
+        PassingSink sink([&](Block rows, const float* values) { summary.add(rows, values); });
+        sweep(own, metric.name, tiles, sink, compute);
+        return summary.finish();
+    }
+    std::filesystem::path place = context.checkpoint;
+    if (place.empty()) (place = matrix) += ".tiles";
+    {
+        TileFile file(place, hash_of(sides, sets, parameters, context), tiles);
+        sweep(own, metric.name, tiles, file, compute);
+        for (const Tile& tile : tiles) summary.add(tile.side[0], file.output(tile).data);
+        write_rectangle(matrix, frames, columns, tiles, file);
+    }
+    if (context.checkpoint.empty()) std::filesystem::remove(place);
+    return summary.finish();
+}
+
+ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
+                              const AtomSets& sets, const Parameters& parameters,
+                              const Context& context) {
+    check_input(xyz, parameters);
+    const View<const float, 3> one(reference.data, Index{1}, reference.extent(0),
+                                   reference.extent(1));
+    check_others(xyz, one);
+    const Metric& metric = metric_of(parameters.metric);
+    check_sets(sets, xyz.extent(1), metric);
+    const Context own = one_rank(context);
+    const auto comparison = prepare({xyz, one}, sets, metric, parameters, own);
+    const int threads = resolve_threads(context);
+    ReferenceResult result;
+    result.values.resize(static_cast<std::size_t>(xyz.extent(0)));
+    Parameters plain = parameters;
+    plain.cutoff = std::numeric_limits<double>::quiet_NaN();
+    plain.best = 0;
+    RectangleSummary summary(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), plain);
+    PassingSink sink([&](Block rows, const float* values) {
+        std::copy_n(values, rows.count, result.values.begin() + rows.first);
+        summary.add(rows, values);
+    });
+    sweep(own, metric.name, row_tiles(xyz.extent(0), 1, *comparison), sink,
+          [&](const Tile& tile, View<float, 2> output) {
+              compare(*comparison, tile.side[0], {0, 1}, threads, output.data);
+          });
+    result.summary = summary.finish();
+    return result;
+}
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,38 @@
+// Measures: pairs by any metric, fitted on some atoms and measured on others; sets against sets and
+// against one structure.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "pleat/core/context.h"
+#include "pleat/core/view.h"
+#include "pleat/rmsd/atom_sets.h"
+#include "pleat/rmsd/rmsd.h"
+
+namespace pleat::rmsd {
+
+/// All pairs of `xyz` [frame, atom, axis], angstrom, as rmsd.h says, by `parameters.metric`. For
+/// RMSD the atoms `sets.fit` are superposed and `sets.measured` are measured; other metrics look at
+/// the measured ones alone, and TM-score and GDT_TS know no weights (UsageError). What is not plain
+/// RMSD runs on reference and cpu only (DeviceError).
+Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
+           const Context& context, const std::filesystem::path& matrix);
+
+/// Every frame with every one of `others`, which have the same atoms. `matrix` becomes float32
+/// [frame, other] unless `parameters.matrix` is "none"; neighbours and best are others of each
+/// frame. Goes on from kept tiles as run() does. Works on one rank.
+Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
+                   const Parameters& parameters, const Context& context,
+                   const std::filesystem::path& matrix);
+
+/// Every frame with one structure [atom, axis].
+struct ReferenceResult {
+    std::vector<float> values;  ///< of each frame
+    Result summary;             ///< histogram, least, mean, most
+};
+ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
+                              const AtomSets& sets, const Parameters& parameters,
+                              const Context& context);
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,33 @@
+// Metrics: their names, units and directions.
+#include "pleat/rmsd/metric.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "pleat/core/error.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr Metric kMetrics[] = {{Metric::Kind::rmsd, "rmsd", "RMSD", "angstrom", false},
+                               {Metric::Kind::drmsd, "drmsd", "dRMSD", "angstrom", false},
+                               {Metric::Kind::tm, "tm", "TM-score", "", true},
+                               {Metric::Kind::gdt_ts, "gdt_ts", "GDT_TS", "", true}};
+
+}  // namespace
+
+const Metric& metric_of(std::string_view name) {
+    for (const Metric& metric : kMetrics)
+        if (metric.name == name) return metric;
+    throw UsageError(
+        fmt::format("expected one of {}, found '{}'", fmt::join(metric_names(), ", "), name));
+}
+
+std::vector<std::string> metric_names() {
+    std::vector<std::string> names;
+    for (const Metric& metric : kMetrics) names.emplace_back(metric.name);
+    return names;
+}
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,26 @@
+// Metrics: by which number two structures are compared, and which way it goes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pleat::rmsd {
+
+struct Metric {
+    enum class Kind { rmsd, drmsd, tm, gdt_ts } kind;
+    std::string_view name;  ///< of the option, of files and of columns
+    std::string_view label;  ///< as papers write it
+    std::string_view unit;  ///< "angstrom", or nothing for scores
+    bool is_score;          ///< 1 between equal structures, falling to 0; else a distance from 0
+
+    float of_equals() const { return is_score ? 1.0f : 0.0f; }
+    /// Whether a pair of value `a` is nearer than one of value `b`.
+    bool is_nearer(double a, double b) const { return is_score ? a > b : a < b; }
+};
+
+/// UsageError for a name that is none.
+const Metric& metric_of(std::string_view name);
+std::vector<std::string> metric_names();
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,30 @@
+// Tally: the histogram of many values with their least, most and mean, and lists of the nearest.
+#pragma once
+
+#include "pleat/rmsd/metric.h"
+#include "pleat/rmsd/rmsd.h"
+
+namespace pleat::rmsd {
+
+/// Counts values that come in a fixed order; its sums depend on the parts they come in.
+class Tally {
+public:
+    explicit Tally(double bin) : bin_(bin) {}
+    void add(const float* values, Index count);
+    /// Sets histogram, least, most and mean.
+    void finish(Result& result);
+
+private:
+    double bin_;
+    std::vector<std::int64_t> histogram_;
+    double sum_ = 0.0, least_ = 0.0, most_ = 0.0;
+    std::int64_t count_ = 0;
+};
+
+/// Room for the `count` nearest others of each frame.
+Best empty_best(Index frames, Index count, const Metric& metric);
+/// Puts `other` where it belongs among the nearest of `frame`; of two as near the lower one comes
+/// first, whatever the order in which they are offered.
+void keep_nearest(Best& best, Index frame, Index other, float value, const Metric& metric);
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,124 @@
+// The GPU's tiles and tallies, run thread by thread on the host, against the reference.
+#include "gpu_on_host.h"  // before all that it imitates
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/tests/gpu_truth.h"
+
+namespace pleat::rmsd {
+namespace {
+
+using test::expect_near;
+using test::expect_tally;
+using test::HostGpu;
+using test::HostGpuState;
+using test::KernelOnHost;
+using test::tally_of;
+
+constexpr TileFormat kPrecise[] = {TileFormat::floats, TileFormat::halves};
+
+struct Shape {
+    Index frames, atoms;
+    double spread;
+};
+// No multiple of a panel, a chunk or a tile; one atom, two, three; more than a segment of atoms;
+// structures that have nothing in common.
+const Shape kShapes[] = {{2, 1, 1.0},   {3, 2, 1.0},   {31, 3, 0.5},   {33, 17, 2.0},
+                         {65, 16, 0.2}, {97, 20, 1.0}, {66, 5, 20.0}, {34, 273, 1.5}};
+
+TEST(GpuOnHost, SuperposesLikeTheReference) {
+    for (const TileFormat format : kPrecise) {
+        for (const Shape& shape : kShapes) {
+            SCOPED_TRACE(std::to_string(shape.frames) + " x " + std::to_string(shape.atoms));
+            const Frames frames = centre(random_ensemble(shape.frames, shape.atoms, shape.spread, 3), {}, 1);
+            HostGpuState state;
+            {
+                KernelOnHost kernel({.frames = &frames}, format, 1, HostGpu(state));
+                expect_near(test::all_pairs(kernel, shape.frames), test::reference_pairs(frames));
+            }
+            EXPECT_EQ(state.used_bytes, 0);
+        }
+    }
+}
+
+TEST(GpuOnHost, GivesTheSameBitsForAnyBands) {
+    const Index count = 99;
+    const Frames frames = centre(random_ensemble(count, 13, 1.0, 4), {}, 1);
+    for (const TileFormat format : kPrecise) {
+        HostGpuState state;
+        KernelOnHost kernel({.frames = &frames}, format, 1, HostGpu(state));
+        const auto whole = test::all_pairs(kernel, count, count);
+        for (const Index rows : {7, 33, 64}) EXPECT_EQ(test::all_pairs(kernel, count, rows), whole) << rows;
+    }
+}
+
+TEST(GpuOnHost, TalliesAsFloat64Decides) {
+    const Index count = 70;
+    const Frames frames = centre(random_ensemble(count, 15, 0.6, 5), {}, 1);
+    const std::vector<float> values = test::reference_pairs(frames);
+    for (const TileFormat format : kPrecise) {
+        // Many narrow bins leave no value far from an edge; wide ones go beyond what CTAs count.
+        for (const TallyOptions options : {TallyOptions{0.05, 1.4}, TallyOptions{1e-5, 1.4},
+                                           TallyOptions{1e-3, 0.0}, TallyOptions{1e6, 100.0}}) {
+            HostGpuState state;
+            KernelOnHost kernel({.frames = &frames, .tally = options}, format, 1, HostGpu(state));
+            BandTally found;
+            for (Index row = 0; row < count; row += 40)
+                kernel.tally({row, std::min<Index>(40, count - row)}, found);
+            expect_tally(found, tally_of(values, count, options), pairs_before(count, count));
+        }
+    }
+}
+
+// A cut-off that is a pair's very value: below it, or not, is for float64 to say.
+TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
+    const Index count = 40;
+    const Frames frames = centre(random_ensemble(count, 15, 0.5, 6), {}, 1);
+    const std::vector<float> values = test::reference_pairs(frames);
+    for (std::size_t pair = 0; pair < values.size(); pair += 197) {
+        for (const double cutoff : {double{values[pair]}, double{std::nextafter(values[pair], 9.0f)}}) {
+            const TallyOptions options{0.05, cutoff};
+            HostGpuState state;
+            KernelOnHost kernel({.frames = &frames, .tally = options}, TileFormat::halves, 1, HostGpu(state));
+            BandTally found;
+            kernel.tally({0, count}, found);
+            ASSERT_EQ(found.near.size(), tally_of(values, count, options).near.size());
+        }
+    }
+}
+
+TEST(GpuOnHost, TellsWhereMemoryIsShort) {
+    const Frames frames = centre(random_ensemble(40, 30, 0.6, 5), {}, 1);
+    HostGpuState state;
+    state.total_bytes = cuda::kReserve + 1000;
+    KernelOnHost kernel({.frames = &frames}, TileFormat::floats, 1, HostGpu(state));
+    float value = 0;
+    try {
+        kernel.band({38, 1}, &value);
+        FAIL();
+    } catch (const DeviceError& error) {
+        EXPECT_NE(std::string(error.what()).find("40 frames of 30 atoms"), std::string::npos) << error.what();
+    }
+}
+
+// A list of doubtful pairs that is full: those beyond are settled by the threads that find them.
+TEST(GpuOnHost, SettlesMoreDoubtfulPairsThanTheListHolds) {
+    const Index count = 70, pairs = pairs_before(count, count);
+    const Frames frames = centre(random_ensemble(count, 2, 1.0, 7), {}, 1);  // rods: all are doubtful
+    const std::vector<float> values = test::reference_pairs(frames);
+    for (const Index capacity : {1, 40, 5000}) {
+        HostGpuState state;
+        cuda::TileWork<HostGpu, test::HostMachine> work(frames, TileFormat::floats, 1, HostGpu(state), capacity);
+        HostGpu gpu(state);
+        HostGpu::Array<float> found(pairs);
+        work.run({0, count}, cuda::ValueSink{found.data(), count, 0, {8e-6f, 8e-6f, 0, 0, 0}});
+        EXPECT_EQ(work.doubtful(), pairs);
+        expect_near({found.data(), found.data() + pairs}, values);
+    }
+}
+
+}  // namespace
+}  // namespace pleat::rmsd

@@ -1,0 +1,135 @@
+// The GPU's solver in float32 against float64: values, and whether errors keep to their estimates.
+#include "pleat/rmsd/tile_solver.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <random>
+
+#include "pleat/core/npy.h"
+#include "pleat/rmsd/half_float.h"
+#include "pleat/rmsd/superpose.h"
+#include "pleat/rmsd/tests/random_ensemble.h"
+#include "pleat/rmsd/tile_pack.h"
+
+namespace pleat::rmsd {
+namespace {
+
+/// Deviations of a frame as they are packed, [axis, atom].
+std::vector<double> unpacked(const TilePack& pack, Index frame, Index atoms) {
+    std::vector<double> a(3 * atoms);
+    const int parts = parts_of(pack.format), lane = static_cast<int>(frame % kPanelFrames);
+    for (Index k = 0; k < atoms; ++k) {
+        const std::uint32_t* const chunk =
+            pack.operands.data() + (frame / kPanelFrames * pack.chunks + k / kChunkAtoms) * 4 *
+                                       chunk_words(pack.format);
+        const int atom = static_cast<int>(k % kChunkAtoms);
+        for (int axis = 0; axis < 3; ++axis) {
+            double& value = a[axis * atoms + k];
+            if (pack.format == TileFormat::floats)
+                value = reinterpret_cast<const float*>(chunk)[float_place(lane, atom, axis)];
+            else
+                for (int part = 0; part < parts; ++part)
+                    value += from_half(reinterpret_cast<const std::uint16_t*>(
+                        chunk)[half_place(lane, atom, axis, part, parts)]);
+        }
+    }
+    return a;
+}
+
+struct Trial {
+    Index pairs = 0, uncertain = 0;
+    double worst = 0.0;        ///< error, in units of its estimate
+    double worst_solver = 0.0;  ///< the same without an error of the product
+};
+
+/// Solves all pairs with exact products, rounded once, so that what is left is the solver's error.
+Trial try_pairs(const Frames& frames, TileFormat format) {
+    const TilePack pack = pack_tiles(frames, format, 1);
+    const Index count = frames.frame_count(), atoms = frames.atom_count();
+    SolverScale exact = pack.scale;
+    exact.product_error = 6e-8f;  // of the one rounding
+    std::vector<std::vector<double>> a;
+    for (Index i = 0; i < count; ++i) a.push_back(unpacked(pack, i, atoms));
+    Trial trial;
+    for (Index i = 0; i < count; ++i) {
+        for (Index j = i + 1; j < count; ++j) {
+            float sums[9];
+            for (int entry = 0; entry < 9; ++entry) {
+                double sum = 0.0;
+                for (Index k = 0; k < atoms; ++k)
+                    sum += a[i][entry / 3 * atoms + k] * a[j][entry % 3 * atoms + k];
+                sums[entry] = static_cast<float>(sum);
+            }
+            const Solved solved = solve_pair(sums, pack.terms[i], pack.terms[j], exact);
+            const double truth =
+                superposed_residual(frames.frame(i), frames.frame(j), atoms) / frames.weight;
+            ++trial.pairs;
+            if (!(solved.error < 0.02 * solved.square)) {
+                ++trial.uncertain;
+                continue;
+            }
+            trial.worst = std::max(trial.worst, std::fabs(solved.square - truth) / solved.error);
+        }
+    }
+    return trial;
+}
+
+TEST(TileSolver, ErrorsKeepToTheirEstimates) {
+    for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+        for (const Index atoms : {4, 5, 12, 70, 140}) {
+            for (const double spread : {0.1, 0.5, 2.0, 6.0, 30.0}) {
+                const Frames frames = centre(random_ensemble(60, atoms, spread, 31), {}, 1);
+                const Trial trial = try_pairs(frames, format);
+                EXPECT_LE(trial.worst, 0.7)
+                    << "format " << static_cast<int>(format) << ", atoms " << atoms << ", spread " << spread;
+                printf("format %d atoms %ld spread %g: worst %.3f, uncertain %ld of %ld\n", (int)format, (long)atoms, spread, trial.worst, (long)trial.uncertain, (long)trial.pairs);
+            }
+        }
+    }
+}
+
+TEST(TileSolver, IsCertainOfARealTrajectory) {
+    const std::filesystem::path path =
+        std::filesystem::path(PLEAT_SHARED) / "data/ensembles/md70_CA70_M5000_xyz.npy";
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+    const NpyArray array = read_npy(path);
+    const std::vector<float> xyz = array.as<float>("xyz");
+    const Frames frames = centre({xyz.data(), 300, array.shape[1], 3}, {}, 1);
+    for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+        const Trial trial = try_pairs(frames, format);
+        EXPECT_LE(trial.worst, 0.7);
+        EXPECT_LE(trial.uncertain, trial.pairs / 1000);
+        printf("format %d worst %.3f, uncertain %ld of %ld\n", (int)format, trial.worst, (long)trial.uncertain, (long)trial.pairs);
+    }
+}
+
+TEST(HalfFloat, RoundsToTheNearestAndBack) {
+    EXPECT_EQ(to_half(1.0f), 0x3c00);
+    EXPECT_EQ(to_half(-2.0f), 0xc000);
+    EXPECT_EQ(to_half(65504.0f), 0x7bff);
+    EXPECT_EQ(to_half(65519.0f), 0x7bff);
+    EXPECT_EQ(to_half(65520.0f), 0x7c00);
+    EXPECT_EQ(to_half(0x1p-24f), 1);
+    EXPECT_EQ(to_half(0x1p-25f), 0);  // a tie goes to the even one
+    EXPECT_EQ(to_half(0x1.8p-24f), 2);
+    EXPECT_EQ(to_half(1.0f + 0x1p-11f), 0x3c00);
+    EXPECT_EQ(to_half(1.0f + 0x1.8p-10f), 0x3c02);
+    EXPECT_TRUE(std::isnan(from_half(to_half(NAN))));
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+        const auto half = static_cast<std::uint16_t>(bits);
+        if ((half & 0x7fff) > 0x7c00) continue;
+        ASSERT_EQ(to_half(from_half(half)), half);
+    }
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> exponent(-20, 15);
+    for (int n = 0; n < 10000; ++n) {
+        const float value = std::exp2(exponent(random));
+        const float quantum = std::max(std::exp2(std::floor(std::log2(value)) - 10), 0x1p-24f);
+        ASSERT_LE(std::fabs(from_half(to_half(value)) - value), 0.5f * quantum);
+    }
+}
+
+}  // namespace
+}  // namespace pleat::rmsd

@@ -1,0 +1,209 @@
+# pleat rmsd beyond all pairs: sets against sets, one structure, other atoms, scores, fluctuations.
+import math
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program import PROGRAM, ProgramTest, clean_environment, manifest, parse_npy, pleat, \
+    read_npz, read_table, results
+from structures import ATOM, npy, turned
+
+NAMES = ((" N  ", "N"), (" CA ", "C"), (" C  ", "C"), (" O  ", "O"))
+
+
+class Measures(ProgramTest):
+    def frames(self, count, residues=12, spread=1.0, seed=1):
+        """Frames of a helix of four atoms a residue, each moved a little and turned."""
+        source = random.Random(seed)
+        shape = [(2.3 * math.cos(1.75 * r + 0.4 * a), 2.3 * math.sin(1.75 * r + 0.4 * a), 1.5 * r + 0.3 * a)
+                 for r in range(residues) for a in range(4)]
+        return [turned([[x + source.gauss(0, spread) for x in atom] for atom in shape], source.random())
+                for _ in range(count)]
+
+    def models(self, name, frames):
+        text = ""
+        for model, frame in enumerate(frames, 1):
+            text += f"MODEL     {model:4d}\n"
+            for n, (x, y, z) in enumerate(frame):
+                atom, element = NAMES[n % 4]
+                text += ATOM.format(n + 1, atom, "ALA", "A", n // 4 + 1, x, y, z, element)
+            text += "ENDMDL\n"
+        path = self.folder / name
+        path.write_text(text + "END\n", encoding="ascii")
+        return path
+
+    def measure(self, *arguments, run="run", code=0):
+        done = pleat("rmsd", *arguments, "-o", self.folder / run, "-q")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (code, b"", b""))
+        return self.folder / run
+
+    def values(self, path):
+        return parse_npy(path.read_bytes())
+
+    def test_one_set_against_another(self):
+        frames = self.frames(11)
+        first, second = self.models("a.pdb", frames[:7]), self.models("b.pdb", frames[7:])
+        both = self.measure(first, second, "--select", "ca", "--matrix", "full", run="both")
+        run = self.measure(first, "--against", second, "--select", "ca", "--cutoff", "1.6", "--best", "2")
+        shape, found = self.values(run / "rmsd.npy")
+        self.assertEqual(shape, (7, 4))
+        full = self.values(both / "rmsd.npy")[1]
+        for i in range(7):
+            for j in range(4):
+                self.assertAlmostEqual(found[4 * i + j], full[11 * i + 7 + j], places=4)
+        near = read_npz(run / "neighbours.npz")
+        self.assertEqual(len(near["starts"][1]), 8)
+        self.assertEqual(len(near["rmsd"][1]), sum(value < 1.6 for value in found))
+        best = read_npz(run / "best.npz")
+        self.assertEqual(best["indices"][0], (7, 2))
+        self.assertEqual(best["rmsd"][1][0], min(found[:4]))
+        facts = manifest(run)["results"]
+        self.assertEqual((facts["frames"], facts["others"], facts["pairs"]), (7, 4, 28))
+        self.assertEqual(facts["neighbour_pairs"], sum(value < 1.6 for value in found))
+        some = self.measure(first, "--against", second, "--against-frames", "2::2", "--select", "ca", run="some")
+        shape, part = self.values(some / "rmsd.npy")
+        self.assertEqual(shape, (7, 2))
+        self.assertEqual(part[0], found[1])
+
+    def test_one_structure(self):
+        frames = self.frames(6)
+        models, native = self.models("models.pdb", frames), self.models("native.pdb", frames[2:3])
+        pairs = self.measure(models, "--select", "backbone", "--matrix", "full", run="pairs")
+        expected = self.values(pairs / "rmsd.npy")[1][12:18]
+        for run, reference in (("file", native), ("number", "3")):
+            done = self.measure(models, "--select", "backbone", "--reference", reference, run=run)
+            table = read_table(done / "reference.tsv")
+            self.assertEqual([row["frame"] for row in table], list("012345"))
+            self.assertEqual([row["file_frame"] for row in table], list("123456"))
+            self.assertEqual({row["file"] for row in table}, {str(models)})
+            for row, value in zip(table, expected):
+                self.assertAlmostEqual(float(row["rmsd"]), value, places=4)
+            self.assertFalse((done / "rmsd.npy").exists())
+            self.assertEqual(sum(int(row["pairs"]) for row in read_table(done / "histogram.tsv")), 6)
+        # Frames of a range count from 1 again.
+        later = self.measure(models, "--select", "backbone", "--frames", "3:", "--reference", "1", run="later")
+        self.assertEqual(read_table(later / "reference.tsv")[0]["rmsd"], "0")
+
+    def test_fitting_some_atoms_and_measuring_others(self):
+        frame = self.frames(1, spread=0.0)[0]
+        moved = [list(atom) for atom in frame]
+        for n in range(3, len(moved), 4):  # O: not fitted
+            moved[n][2] += 2.0
+        models = self.models("models.pdb", [frame, turned(moved, 1.0)])
+        run = self.measure(models, "--select", "not [O]", "--measure", "[O]")
+        self.assertAlmostEqual(self.values(run / "rmsd.npy")[1][0], 2.0, places=3)
+        run = self.measure(models, "--select", "not [O]", "--measure", "all", run="all")
+        self.assertAlmostEqual(self.values(run / "rmsd.npy")[1][0], 1.0, places=3)
+
+    def test_weights_of_masses(self):
+        models = self.models("models.pdb", self.frames(5))
+        masses = [mass for _ in range(12) for mass in (14.0067, 12.0107, 12.0107, 15.9994)]
+        weights = self.folder / "masses.npy"
+        weights.write_bytes(npy((48,), masses, "d"))
+        by_name = self.measure(models, "--weights", "mass", run="by_name")
+        by_file = self.measure(models, "--weights", weights, run="by_file")
+        plain = self.measure(models, run="plain")
+        found, expected, other = (self.values(run / "rmsd.npy")[1] for run in (by_name, by_file, plain))
+        self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), 1e-4)
+        self.assertGreater(max(abs(a - b) for a, b in zip(found, other)), 1e-3)
+
+    def test_fluctuations_and_superposed_frames(self):
+        models = self.models("models.pdb", self.frames(20, spread=0.5))
+        run = self.measure(models, "--select", "ca", "--measure", "all", "--rmsf", "--superposed", "pdb")
+        atoms, residues = read_table(run / "rmsf.tsv"), read_table(run / "rmsf_residues.tsv")
+        self.assertEqual((len(atoms), len(residues)), (48, 12))
+        self.assertEqual([atoms[5][key] for key in ("chain", "residue", "residue_name", "atom")],
+                         ["A", "2", "ALA", "CA"])
+        for n, row in enumerate(residues):
+            squares = [float(atom["rmsf"]) ** 2 for atom in atoms[4 * n:4 * n + 4]]
+            self.assertAlmostEqual(float(row["rmsf"]), math.sqrt(sum(squares) / 4), places=4)
+            self.assertEqual(row["atoms"], "4")
+        # What was written is superposed: all atoms stray from their mean by the RMSF told.
+        lines = [line for line in (run / "superposed.pdb").read_text(encoding="ascii").splitlines()
+                 if line.startswith("ATOM")]
+        self.assertEqual(len(lines), 20 * 48)
+        points = [[float(line[at:at + 8]) for at in (30, 38, 46)] for line in lines]
+        for n in range(48):
+            own = points[n::48]
+            mean = [sum(axis) / 20 for axis in zip(*own)]
+            square = sum(sum((a - b) ** 2 for a, b in zip(point, mean)) for point in own) / 20
+            self.assertAlmostEqual(math.sqrt(square), float(atoms[n]["rmsf"]), places=2)
+        # And read again it is the same ensemble, whatever the format.
+        again = self.measure(run / "superposed.pdb", "--select", "ca", run="again")
+        before = self.measure(models, "--select", "ca", run="before")
+        whole = self.measure(models, run="whole")
+        others = []
+        for kind in ("npy", "dcd", "cif"):
+            moved = self.measure(models, "--reference", "1", "--superposed", kind, run=kind)
+            topology = ("--topology", models) if kind == "dcd" else ()
+            others.append(self.measure(moved / f"superposed.{kind}", *topology, run=f"again_{kind}"))
+        for one, other in ((again, before), *((run, whole) for run in others)):
+            for a, b in zip(self.values(one / "rmsd.npy")[1], self.values(other / "rmsd.npy")[1]):
+                self.assertAlmostEqual(a, b, places=2)
+
+    def test_other_metrics(self):
+        models = self.models("models.pdb", self.frames(6, residues=20))
+        for metric, least, most in (("drmsd", 0.3, 5), ("tm", 0.05, 0.999), ("gdt_ts", 0.2, 0.999)):
+            run = self.measure(models, "--select", "ca", "--metric", metric, "--best", "1", run=metric)
+            shape, found = self.values(run / f"{metric}.npy")
+            self.assertEqual(shape, (15,))
+            self.assertTrue(all(least < value < most for value in found), found)
+            best = read_npz(run / "best.npz")[metric][1]
+            self.assertAlmostEqual(min(best) if metric == "drmsd" else max(best),
+                                   min(found) if metric == "drmsd" else max(found))
+            slow = self.measure(models, "--select", "ca", "--metric", metric, "--device", "reference",
+                                run=f"{metric}_reference")
+            for a, b in zip(found, self.values(slow / f"{metric}.npy")[1]):
+                self.assertAlmostEqual(a, b, places=4)
+
+    @unittest.skipUnless(shutil.which("TMscore"), "no TMscore on PATH (Debian: tm-align)")
+    def test_scores_are_those_of_the_tm_score_program(self):
+        frames = [frame[1::4] for spread in (0.5, 2.0, 4.0)
+                  for frame in self.frames(3, residues=60, spread=spread, seed=7)]
+        files = []
+        text = ""
+        for number, frame in enumerate(frames):
+            atoms = "".join(ATOM.format(n, " CA ", "ALA", "A", n, *atom, "C")
+                            for n, atom in enumerate(frame, 1))
+            files.append(self.folder / f"{number}.pdb")
+            files[-1].write_text(atoms + "TER\nEND\n", encoding="ascii")
+            text += f"MODEL     {number + 1:4d}\n{atoms}ENDMDL\n"
+        models = self.folder / "models.pdb"
+        models.write_text(text, encoding="ascii")
+        tm, gdt = (self.values(self.measure(models, "--metric", metric, "--matrix", "full", run=metric)
+                               / f"{metric}.npy")[1] for metric in ("tm", "gdt_ts"))
+        for i, first in enumerate(files):
+            for j, second in enumerate(files[:i]):
+                told = subprocess.run(["TMscore", first, second], check=True, capture_output=True,
+                                      text=True).stdout
+                at = i * len(files) + j
+                self.assertAlmostEqual(tm[at], float(re.search(r"TM-score\s+= ([\d.]+)", told)[1]), delta=1e-4)
+                self.assertAlmostEqual(gdt[at], float(re.search(r"GDT-TS-score= ([\d.]+)", told)[1]), delta=1e-4)
+
+    def test_killed_comparison_goes_on_with_the_same_bits(self):
+        frames = self.frames(2, residues=16, spread=0.5)
+        source = random.Random(4)
+        values = [x + source.gauss(0, 0.5) for _ in range(40) for frame in frames for atom in frame[1::4] for x in atom]
+        path = self.folder / "many.npy"
+        path.write_bytes(npy((80, 16, 3), values))
+        # Slow enough to be killed between two tiles.
+        arguments = (path, "--against", path, "--metric", "tm", "--device", "reference")
+        expected = results(self.measure(*arguments))
+        killed = self.folder / "killed"
+        with subprocess.Popen([PROGRAM, "rmsd", *map(str, arguments), "-q", "-o", str(killed)],
+                              env=clean_environment()) as process:
+            until = time.monotonic() + 60
+            while not (killed / "checkpoint.tiles").exists() and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(1.0)
+            process.send_signal(signal.SIGKILL)
+        self.measure(*arguments, run="killed")
+        self.assertEqual(results(killed), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

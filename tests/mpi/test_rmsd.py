@@ -1,0 +1,112 @@
+# `pleat rmsd` on several ranks: the files of one rank, bit for bit, also after a kill.
+import json
+import random
+import struct
+import subprocess
+import time
+import unittest
+
+from launcher import PROGRAM, RanksTest, environment, kill_all, mpirun, start
+
+MATRIX = ("-q", "-t", "1", "--device", "cpu", "--cutoff", "2.5", "--best", "3")
+LISTS = (*MATRIX, "--matrix", "none")
+
+
+def results(run):
+    """The bytes of every file of a run that must not depend on who made it."""
+    return {path.name: path.read_bytes() for path in run.iterdir()
+            if path.name not in ("manifest.json", "log.txt")}
+
+
+def write_ensemble(path, frames, atoms):
+    """Frames scattered around one walk, as .npy [frame, atom, 3] of float32."""
+    draw = random.Random(5)
+    walk, at = [], [0.0, 0.0, 0.0]
+    for _ in range(atoms):
+        at = [value + draw.gauss(0, 2) for value in at]
+        walk.extend(at)
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({frames}, {atoms}, 3), }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    pool = [draw.gauss(0, 1) for _ in range(10007)]
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        for _ in range(frames):
+            first = draw.randrange(len(pool))
+            file.write(struct.pack(f"<{3 * atoms}f", *(
+                value + pool[(first + n) % len(pool)] for n, value in enumerate(walk))))
+
+
+def marked_tiles(path):
+    """How many tiles a file of tiles marks as done."""
+    if not path.exists():
+        return 0
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    lines = head.split(b"\n", 4)
+    if len(lines) < 5:
+        return 0
+    return lines[4][:int(lines[3].split()[1])].count(1)
+
+
+class RmsdTest(RanksTest):
+    def setUp(self):
+        super().setUp()
+        self.ensemble = self.folder / "ensemble.npy"
+        write_ensemble(self.ensemble, 2600, 8)  # four bands of rows
+
+    def run_alone(self, name, *options):
+        run = self.folder / name
+        subprocess.run([PROGRAM, "rmsd", self.ensemble, "-o", run, *options], check=True,
+                       env=environment(), timeout=120)
+        return results(run)
+
+    def test_ranks_write_what_one_does(self):
+        for name, options in (("matrix", MATRIX), ("full", (*MATRIX, "--matrix", "full")),
+                              ("lists", LISTS), ("drmsd", (*LISTS, "--metric", "drmsd"))):
+            alone = self.run_alone(name, *options)
+            self.assertIn("neighbours.npz", alone)
+            for ranks in (1, 2, 4):
+                run = self.folder / f"{name}{ranks}"
+                self.assertEqual(mpirun(ranks, PROGRAM, "rmsd", self.ensemble, "-o", run,
+                                        *options)[:3], (0, "", ""))
+                self.assertEqual(results(run), alone, f"{name}, {ranks} ranks")
+
+    def test_an_error_is_told_once(self):
+        for source, code in ((self.folder / "none.npy", 3), (__file__, 3)):
+            found, out, err, _ = mpirun(3, PROGRAM, "rmsd", source, "-o", self.folder / "run", *LISTS)
+            self.assertEqual((found, out, err.count("\n")), (code, "", 1), err)
+
+    def test_what_works_alone_says_so(self):
+        for option in (("--against", self.ensemble), ("--reference", "1")):
+            code, out, err, _ = mpirun(2, PROGRAM, "rmsd", self.ensemble, "-o", self.folder / "run",
+                                       "-q", *option)
+            self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
+            self.assertIn("one rank", err)
+
+    def kill_and_go_on(self, options, has_kept):
+        write_ensemble(self.ensemble, 9000, 300)
+        alone = self.run_alone("whole", *options)
+        run = self.folder / "killed"
+        process = start(3, "env", "PLEAT_CHECKPOINT_SECONDS=0", PROGRAM, "rmsd", self.ensemble, "-o",
+                        run, *options)
+        deadline = time.monotonic() + 100
+        while not has_kept(run):
+            self.assertIsNone(process.poll(), "the run ended before it could be killed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.002)
+        kill_all(process)
+        self.assertEqual(mpirun(2, PROGRAM, "rmsd", self.ensemble, "-o", run, *options)[:3],
+                         (0, "", ""))
+        self.assertTrue(json.loads((run / "manifest.json").read_text())["resumed"])
+        self.assertEqual(results(run), alone)
+        self.assertEqual(list(run.glob("checkpoint*")), [])
+
+    def test_a_killed_matrix_goes_on_with_another_number(self):
+        self.kill_and_go_on(MATRIX, lambda run: marked_tiles(run / "checkpoint.tiles") > 0)
+
+    def test_killed_lists_go_on_with_another_number(self):
+        self.kill_and_go_on(LISTS, lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
