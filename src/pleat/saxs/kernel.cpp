@@ -14,6 +14,7 @@ namespace {
 /// Products and sums of vectors of float32, by scatterer and all.
 struct Cost {
     double pairs, multipole;
+    double multipole_bytes;
 };
 
 Cost count(const Model& model, bool even, double radius) {
@@ -31,7 +32,9 @@ Cost count(const Model& model, bool even, double radius) {
     const double spreading = 2.0 * scatterers * harmonics * (classes * nodes + 8.0);
     const double projecting = 2.0 * types * classes * (nodes + 4.0) * q * harmonics / 3.0;
     const double table = 16.0 * 3.0 * q * nodes * degrees;
-    return {0.5 * scatterers * scatterers * sines, spreading + projecting + table};
+    // A copy of the nodes' harmonics for each type and each piece that a thread spreads.
+    const double bytes = 8.0 * (kMultipolePieces + types) * classes * nodes * harmonics;
+    return {0.5 * scatterers * scatterers * sines, spreading + projecting + table, bytes};
 }
 
 /// Takes the cheaper of two methods, frame by frame.
@@ -71,7 +74,7 @@ private:
         const double radius = std::sqrt(squared);  // of the box: at least the scatterers'
         if (radius * model_.q.back() > kMostWaves) return true;
         const Cost cost = count(model_, even_, radius);
-        return cost.pairs <= cost.multipole;
+        return cost.multipole_bytes > kMostBytes || cost.pairs <= cost.multipole;
     }
 
     template <class T>
@@ -85,6 +88,7 @@ private:
 
     /// q R beyond which tables of harmonics would be vast.
     static constexpr double kMostWaves = 300.0;
+    static constexpr double kMostBytes = 4e9;
 
     const Model& model_;
     bool even_;

@@ -1,10 +1,12 @@
 // The multipole kernel of saxs: scatterers spread on radial nodes and harmonics, whatever q is.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/kernel.h"
 #include "pleat/saxs/multipole_products.h"
@@ -15,8 +17,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Pieces that threads spread apart: few, since each has a copy of the nodes' harmonics.
-constexpr Index kLeastPiece = 512, kPieces = 32;
+constexpr Index kLeastPiece = 512;
 
 /// The tables of one rounded radius.
 struct Tables {
@@ -38,7 +39,7 @@ public:
         : model_(model),
           classes_(model),
           runs_(sort_by_type(model)),
-          pieces_(split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kPieces))),
+          pieces_(split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kMultipolePieces))),
           threads_(resolve_threads(context)),
           by_pairs_(make_cpu_kernel(model, precision, context)) {}
 
@@ -78,8 +79,23 @@ private:
         return *tables_;
     }
 
+    /// DeviceError where harmonics and tables for such a radius do not fit.
+    void require_room(double radius) const {
+        const MultipoleSize size = multipole_size(model_.q.back(), rounded_radius(radius));
+        const double degrees = static_cast<double>(size.degrees);
+        const double nodes = static_cast<double>(size.nodes);
+        const double copies = static_cast<double>(pieces_.size()) * static_cast<double>(classes_.count);
+        const double numbers = nodes * degrees *
+                               (copies * degrees + static_cast<double>(model_.q_count()));
+        require_memory(static_cast<std::int64_t>(std::min(8.0 * numbers, 9e18)),
+                       fmt::format("multipoles of {} scatterers up to degree {}",
+                                   model_.scatterer_count(), size.degrees - 1),
+                       "take --method debye, or smaller q");
+    }
+
     void profile(View<const float, 2> xyz, View<const float, 2> scales, View<double, 2> partial) {
         const Centred centred = centre(xyz);
+        require_room(centred.radius);
         const Tables& tables = tables_for(centred.radius);
         const std::vector<Array<double, 3>> spread_runs = spread_all(centred, scales, tables);
         const Index degrees = tables.radial.degree_count();

@@ -18,6 +18,8 @@ Index far_degree(double x) {
 /// Degrees that leave at most kMultipoleError.
 Index degrees_for(double x) {
     const Index most = far_degree(x);
+    constexpr double kVast = 1e4;  // whose harmonics no memory holds, so that a bound will do
+    if (x > kVast) return most;
     std::vector<double> values(static_cast<std::size_t>(most));
     spherical_bessel(x, most, values.data());
     double left = 0.0;

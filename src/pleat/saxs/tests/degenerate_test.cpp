@@ -54,6 +54,17 @@ TEST(Degenerate, FarScatterersScatterAlone) {
     }
 }
 
+// Harmonics of such a radius would take more than any memory; pairs are left.
+TEST(Degenerate, MultipolesOfVastSystemsAreRefusedInTime) {
+    RandomScatterers given = random_scatterers({.scatterers = 6, .types = 2, .q = 30});
+    for (const float far : {1e5f, 1e8f}) {
+        given.xyz(0, 0, 0) = far;
+        EXPECT_THROW(profiles_of(*make_multipole_kernel(given.model, Precision::float32, {}), given.model, given.xyz),
+                     DeviceError);
+        EXPECT_NO_THROW(profiles(given.model, given.xyz, {}, {}, {}));
+    }
+}
+
 TEST(Degenerate, OneValueOfQMayBeAny) {
     for (const double q : {0.0, 1e-6, 0.3, 5.0}) {
         RandomScatterers given = random_scatterers({.scatterers = 20, .types = 2, .q = 1});
