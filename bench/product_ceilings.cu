@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(kCeilingThreads) add_products(float seed, floa
 }
 
 /// 8 independent sums of mma.m16n8k16 a warp, of numbers that differ from lane to lane.
-__global__ void __launch_bounds__(kCeilingThreads) add_half_products(std::uint32_t seed, float* out) {
+__global__ void __launch_bounds__(kCeilingThreads)
+    add_half_products(std::uint32_t seed, float* out) {
     float sums[8][4] = {};
     std::uint32_t a[4], b[2];
     // Sign, exponent of numbers from 0.5 to 1, and a mantissa that looks random.

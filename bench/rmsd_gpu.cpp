@@ -47,7 +47,8 @@ struct Size {
 };
 
 double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 Context gpu_context() {
@@ -74,11 +75,12 @@ Json ceilings() {
 }
 
 /// Seconds, and which share of the ceiling the products of this size are.
-Json timed(const Size& size, const Format& format, const std::vector<double>& seconds, const Json& rates) {
-    const double products = 9.0 * format.products * static_cast<double>(size.atoms) *
-                            static_cast<double>(size.pairs());
-    const double rate = rates[format.halves ? "float16_multiply_adds_a_second"
-                                            : "float32_multiply_adds_a_second"];
+Json timed(const Size& size, const Format& format, const std::vector<double>& seconds,
+           const Json& rates) {
+    const double products =
+        9.0 * format.products * static_cast<double>(size.atoms) * static_cast<double>(size.pairs());
+    const double rate =
+        rates[format.halves ? "float16_multiply_adds_a_second" : "float32_multiply_adds_a_second"];
     return {{"kernel_seconds", seconds},
             {"median", median(seconds)},
             {"floor_seconds", products / rate},
@@ -93,12 +95,13 @@ Json matrix(const Size& size) {
     const CudaChoices plain{.format = {}, .seconds = &seconds};
     make_cuda_kernel({.frames = &frames, .precision = Precision::float64}, context, plain)
         ->band({0, size.frames}, truth.data());
-    Json told{{"frames", size.frames}, {"atoms", size.atoms}, {"float64", {{"kernel_seconds", seconds}}}};
+    Json told{
+        {"frames", size.frames}, {"atoms", size.atoms}, {"float64", {{"kernel_seconds", seconds}}}};
     const Json rates = ceilings();
     for (const Format& format : kFormats) {
         if (format.format == TileFormat::half) continue;
-        const auto kernel =
-            make_cuda_kernel({.frames = &frames}, context, {.format = format.format, .seconds = &seconds});
+        const auto kernel = make_cuda_kernel({.frames = &frames}, context,
+                                             {.format = format.format, .seconds = &seconds});
         std::vector<double> samples;
         for (int repeat = 0; repeat < 6; ++repeat) {
             seconds = 0.0;
@@ -122,8 +125,9 @@ Json tally(const Size& size) {
     for (const Format& format : kFormats) {
         if (format.format == TileFormat::half) continue;
         double seconds = 0.0;
-        const auto kernel = make_cuda_kernel({.frames = &frames, .tally = {0.05, size.cutoff}},
-                                             gpu_context(), {.format = format.format, .seconds = &seconds});
+        const auto kernel =
+            make_cuda_kernel({.frames = &frames, .tally = {0.05, size.cutoff}}, gpu_context(),
+                             {.format = format.format, .seconds = &seconds});
         std::vector<double> samples;
         for (int repeat = 0; repeat < 4; ++repeat) {
             BandTally tally;
@@ -146,7 +150,8 @@ Json tally(const Size& size) {
 
 /// Notes when each stage was last heard of.
 struct Stages final : Progress {
-    void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    void update(std::string_view stage, std::int64_t done, std::int64_t,
+                std::string_view) override {
         last[std::string(stage)] = {now() - start, done};
     }
     bool cancelled() override { return false; }
@@ -155,14 +160,17 @@ struct Stages final : Progress {
     std::map<std::string, std::pair<double, std::int64_t>> last;
 };
 
-Json cluster(const Frames& frames, const Size& size, const Format& format, DauraClusters& clusters) {
+Json cluster(const Frames& frames, const Size& size, const Format& format,
+             DauraClusters& clusters) {
     Context context = gpu_context();
     Stages stages;
     context.progress = &stages;
-    clusters = cluster_on_cuda(frames, size.cutoff, context, {.format = format.format, .seconds = nullptr});
+    clusters = cluster_on_cuda(frames, size.cutoff, context,
+                               {.format = format.format, .seconds = nullptr});
     const double all = now() - stages.start;
     std::vector<std::int64_t> sizes(clusters.middles.size());
-    for (const std::int32_t cluster : clusters.assignment) ++sizes[static_cast<std::size_t>(cluster)];
+    for (const std::int32_t cluster : clusters.assignment)
+        ++sizes[static_cast<std::size_t>(cluster)];
     Json told{{"seconds", all}};
     for (const auto& [stage, at] : stages.last) told["until_" + stage] = at.first;
     told["clusters"] = sizes.size();
@@ -177,9 +185,12 @@ Json daura(const Size& size) {
     const Array<float, 3> xyz = made(size);
     const double generated = now();
     const Frames frames = centre(xyz, {}, available_threads());
-    Json told{{"frames", size.frames}, {"atoms", size.atoms}, {"cutoff", size.cutoff},
+    Json told{{"frames", size.frames},
+              {"atoms", size.atoms},
+              {"cutoff", size.cutoff},
               {"gpu_bytes", daura_memory(size.frames, size.atoms)},
-              {"made_seconds", generated - start}, {"centred_seconds", now() - generated}};
+              {"made_seconds", generated - start},
+              {"centred_seconds", now() - generated}};
     DauraClusters first, second;
     told["half"] = cluster(frames, size, kFormats[2], first);
     std::cerr << told.dump() << std::endl;  // in case the time runs out
@@ -192,13 +203,15 @@ Json daura(const Size& size) {
 DauraClusters by_definition(const Frames& frames, double cutoff) {
     Context context;
     context.threads = available_threads();
-    const auto kernel = make_cpu_kernel({.frames = &frames, .precision = Precision::float64}, context);
+    const auto kernel =
+        make_cpu_kernel({.frames = &frames, .precision = Precision::float64}, context);
     const Index count = frames.frame_count();
     std::vector<std::vector<std::int32_t>> near(static_cast<std::size_t>(count));
     std::vector<float> rmsd;
     for (Index row = 0; row < count; row += 480) {
         const Block rows{row, std::min<Index>(480, count - row)};
-        rmsd.resize(static_cast<std::size_t>(pairs_before(row + rows.count, count) - pairs_before(row, count)));
+        rmsd.resize(static_cast<std::size_t>(pairs_before(row + rows.count, count) -
+                                             pairs_before(row, count)));
         kernel->band(rows, rmsd.data());
         const float* at = rmsd.data();
         for (Index i = row; i < row + rows.count; ++i)
@@ -236,7 +249,8 @@ Json check(const Size& size) {
     for (const Format& format : kFormats) {
         DauraClusters found;
         told[format.name] = cluster(frames, size, format, found);
-        const bool differs = found.assignment != expected.assignment || found.middles != expected.middles;
+        const bool differs =
+            found.assignment != expected.assignment || found.middles != expected.middles;
         told[format.name]["differs"] = differs;
         differ = differ || differs;
     }
@@ -246,7 +260,8 @@ Json check(const Size& size) {
 
 Json run(const std::string& part, int count, char** words) {
     const auto size = [&](Index frames, Index atoms) {
-        return Size{count > 3 ? std::atoll(words[2]) : frames, count > 3 ? std::atoll(words[3]) : atoms,
+        return Size{count > 3 ? std::atoll(words[2]) : frames,
+                    count > 3 ? std::atoll(words[3]) : atoms,
                     count > 4 ? std::atof(words[4]) : 2.0};
     };
     if (part == "ceilings") return ceilings();

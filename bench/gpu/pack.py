@@ -20,7 +20,7 @@ MOST_BYTES = 60 << 20
 TEST_DATA = ("cheY.aln.gz", "trypsin.a2m.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
                "oracle/mutual_information/hivp_xray_unique.fasta",
-               "data/alignments/PF00014_bpti.aln.gz")
+               "data/alignments/PF00014_bpti.aln.gz", "data/ensembles/md70_CA70_M5000_xyz.npy")
 
 
 def libraries(program):
@@ -75,7 +75,8 @@ def pack_data(root, shared, folder):
     (folder / "data/oracle").mkdir()
     for name in TEST_DATA:
         shutil.copy(root / "data" / name, folder / "data")
-    for name in TEST_SHARED:
+    ensembles = [str(path.relative_to(shared)) for path in (shared / "oracle/rmsd").glob("*.npy")]
+    for name in (*TEST_SHARED, *ensembles):
         if (shared / name).exists():
             (folder / "data/shared" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(shared / name, folder / "data/shared" / name)

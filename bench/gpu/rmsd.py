@@ -16,7 +16,6 @@ def call(session, part, limit):
             return json.loads(done.output)
     except ValueError:
         pass
-    # What it told before it was stopped, a line of JSON, is worth keeping.
     session.record.add("rmsd", **{part: {"failed": done.complaint()}})
     print(f"rmsd {part}: {done.complaint()}\n{done.text[-4000:]}", flush=True)
     return None

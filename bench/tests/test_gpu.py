@@ -226,6 +226,15 @@ class Runs(Packed):
         seconds = [bar for bar in found["bars"] if "seconds" in bar["name"]]
         self.assertTrue(seconds and all(bar["met"] is None for bar in seconds))
 
+    def test_superposition_that_fails_leaves_its_bars_open(self):
+        self.program("bench_rmsd_gpu", "#!/bin/sh\ntest $1 = check && echo '%s' || exit 4\n" % RMSD)
+        status, found, _ = self.run_parts("rmsd", "million")
+        self.assertEqual(status, 1)
+        self.assertIn("status 4", found["parts"]["rmsd"]["tally"]["failed"])
+        met = {bar["name"]: bar["met"] for bar in found["bars"]}
+        self.assertEqual([met.pop("rmsd: clusterings of 20000x100 other than the definition's")], [True])
+        self.assertTrue(met and all(value is None for value in met.values()))
+
     def test_one_gpu_is_not_asked_for_two(self):
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\n")
         status, found, _ = self.run_parts("ceilings", "two_gpus")

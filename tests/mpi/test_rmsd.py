@@ -10,6 +10,7 @@ from launcher import PROGRAM, RanksTest, environment, kill_all, mpirun, start
 
 MATRIX = ("-q", "-t", "1", "--device", "cpu", "--cutoff", "2.5", "--best", "3")
 LISTS = (*MATRIX, "--matrix", "none")
+FEW = ("-q", "-t", "1", "--device", "cpu", "--cutoff", "2.1")  # neighbours
 
 
 def results(run):
@@ -84,7 +85,6 @@ class RmsdTest(RanksTest):
             self.assertIn("one rank", err)
 
     def kill_and_go_on(self, options, has_kept):
-        write_ensemble(self.ensemble, 9000, 300)
         alone = self.run_alone("whole", *options)
         run = self.folder / "killed"
         process = start(3, "env", "PLEAT_CHECKPOINT_SECONDS=0", PROGRAM, "rmsd", self.ensemble, "-o",
@@ -102,10 +102,12 @@ class RmsdTest(RanksTest):
         self.assertEqual(list(run.glob("checkpoint*")), [])
 
     def test_a_killed_matrix_goes_on_with_another_number(self):
-        self.kill_and_go_on(MATRIX, lambda run: marked_tiles(run / "checkpoint.tiles") > 0)
+        write_ensemble(self.ensemble, 9000, 300)  # longer than a second: tiles are marked that often
+        self.kill_and_go_on(FEW + ("--best", "3"), lambda run: marked_tiles(run / "checkpoint.tiles") > 0)
 
     def test_killed_lists_go_on_with_another_number(self):
-        self.kill_and_go_on(LISTS, lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
+        write_ensemble(self.ensemble, 6000, 100)
+        self.kill_and_go_on((*FEW, "--best", "3", "--matrix", "none"), lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
 
 
 if __name__ == "__main__":

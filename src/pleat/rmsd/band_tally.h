@@ -1,4 +1,5 @@
-// Band tally: what the pairs of some rows amount to, where a kernel gathers it without their values.
+// Band tally: what the pairs of some rows amount to, where a kernel gathers it without their
+// values.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ DauraClusters daura_on_gpu(View<const float, 3> xyz, std::span<const double> wei
                            const Context& context) {
     check_input(xyz, {});
     check(AtomSets{{}, {}, {weights.begin(), weights.end()}}, xyz.extent(1));
-    if (!(cutoff > 0)) throw UsageError(fmt::format("expected a cut-off above 0, found {}", cutoff));
+    if (!(cutoff > 0))
+        throw UsageError(fmt::format("expected a cut-off above 0, found {}", cutoff));
     const Frames frames = centre(xyz, weights, resolve_threads(context));
     return cluster_on_cuda(frames, cutoff, context);
 }

@@ -7,8 +7,9 @@ namespace pleat::rmsd::cuda {
 
 /// Where the clustering stands.
 struct DauraState {
-    unsigned long long best;  ///< neighbours + 1 of the best frame, and its index from behind; 0 none
-    unsigned members;         ///< of the newest cluster
+    unsigned long long
+        best;          ///< neighbours + 1 of the best frame, and its index from behind; 0 none
+    unsigned members;  ///< of the newest cluster
     int clusters;
     int done;  ///< no frame has a neighbour left
 };
@@ -17,11 +18,11 @@ struct DauraState {
 struct DauraTask {
     BitTiles bits;
     Index frames;
-    int* counts;                ///< [frame]: active neighbours
-    unsigned* active;           ///< [square]
-    std::int32_t* assignment;   ///< [frame]
-    std::int32_t* middles;      ///< [cluster]
-    std::uint32_t* members;     ///< [frame]: of the newest cluster, in any order
+    int* counts;               ///< [frame]: active neighbours
+    unsigned* active;          ///< [square]
+    std::int32_t* assignment;  ///< [frame]
+    std::int32_t* middles;     ///< [cluster]
+    std::uint32_t* members;    ///< [frame]: of the newest cluster, in any order
     DauraState* state;
 };
 
@@ -56,8 +57,8 @@ __global__ void __launch_bounds__(kDauraThreads) find_largest(DauraTask task) {
     if (blockIdx.x == 0 && threadIdx.x == 0) task.state->members = 0;
 }
 
-/// Calls visit(square, mask) for the squares from `first` on, up to kStride of them, by a warp; bit l
-/// of the mask, the same on all lanes, is set where frame 32 square + l is a neighbour.
+/// Calls visit(square, mask) for the squares from `first` on, up to kStride of them, by a warp; bit
+/// l of the mask, the same on all lanes, is set where frame 32 square + l is a neighbour.
 template <class Visit>
 __device__ __forceinline__ void visit_neighbours(const BitTiles& bits, Index frame, Index first,
                                                  const Visit& visit) {

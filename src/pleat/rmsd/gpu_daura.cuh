@@ -57,8 +57,9 @@ public:
         active_.upload(active.data());
         const std::vector<std::int32_t> none(static_cast<std::size_t>(frames), -1);
         assignment_.upload(none.data());
-        const DauraTask task{bits(),          frames,           counts_.data(),  active_.data(),
-                             assignment_.data(), middles_.data(), members_.data(), state_.data()};
+        const DauraTask task{
+            bits(),          frames,          counts_.data(), active_.data(), assignment_.data(),
+            middles_.data(), members_.data(), state_.data()};
         DauraState state{};
         state_.upload(&state);
         while (state.done == 0) {
@@ -94,8 +95,8 @@ private:
     void step(const DauraTask& task) {
         const Gpu& gpu = work_.gpu();
         const Sides all{8 * gpu.processors()}, threads{kDauraThreads};
-        gpu.launch("find the largest cluster", &find_largest, Sides{2 * gpu.processors()}, threads, 0,
-                   task);
+        gpu.launch("find the largest cluster", &find_largest, Sides{2 * gpu.processors()}, threads,
+                   0, task);
         gpu.launch("take a cluster", &take_cluster, all, threads, 0, task);
         gpu.launch("discount a cluster", &discount_members, all, threads, 0, task);
     }

@@ -1,4 +1,5 @@
-// The kernel's work on a GPU: values of bands to the host, and tallies that stay there until the end.
+// The kernel's work on a GPU: values of bands to the host, and tallies that stay there until the
+// end.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,8 @@ inline double sum_scale(const Frames& frames) {
 template <class Gpu, class Machine>
 class GpuKernel final : public Kernel {
 public:
-    /// `format` fixes what else follows from use: float32 for values, float16 in two parts for tallies.
+    /// `format` fixes what else follows from use: float32 for values, float16 in two parts for
+    /// tallies.
     GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu)
         : frames_(*problem.frames),
           options_(problem.tally),
@@ -95,7 +97,8 @@ private:
     }
 
     Edges edges(float far) const {
-        return {kTolerance, far, static_cast<float>(options_.cutoff), static_cast<float>(options_.bin),
+        return {kTolerance, far, static_cast<float>(options_.cutoff),
+                static_cast<float>(options_.bin),
                 options_.bin > 0 ? static_cast<float>(1 / options_.bin) : 0.0f};
     }
 
@@ -121,9 +124,10 @@ private:
 
     /// Returns how many pairs are below the cut-off; they are listed where there is room for all.
     Index run(Block rows) {
-        work_as(TileFormat::halves).run(rows, TallySink{edges(kCountedTolerance), options_.bin, static_cast<float>(sum_scale_),
-                                  histogram_.data(), totals_.data(), extremes_.data(), near_.data(),
-                                  totals_.data() + 1, near_.size()});
+        work_as(TileFormat::halves)
+            .run(rows, TallySink{edges(kCountedTolerance), options_.bin,
+                                 static_cast<float>(sum_scale_), histogram_.data(), totals_.data(),
+                                 extremes_.data(), near_.data(), totals_.data() + 1, near_.size()});
         unsigned long long totals[2];
         totals_.download(totals, 0, 2);
         sum_ = totals[0];

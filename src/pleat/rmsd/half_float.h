@@ -15,7 +15,8 @@ inline std::uint16_t to_half(float value) {
     if (size < 0x38800000u) {
         // Adding 2^-1 leaves a multiple of 2^-24 in the low bits, rounded.
         const float shifted = std::bit_cast<float>(size) + 0.5f;
-        return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+        return static_cast<std::uint16_t>(sign |
+                                          (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
     }
     return static_cast<std::uint16_t>(sign | ((size + 0xc8000fffu + (size >> 13 & 1u)) >> 13));
 }

@@ -7,10 +7,10 @@
 
 #include "pleat/core/context.h"
 #include "pleat/core/sweep.h"
+#include "pleat/rmsd/band_tally.h"
 #include "pleat/rmsd/daura.h"
 #include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/pairs.h"
-#include "pleat/rmsd/band_tally.h"
 #include "pleat/rmsd/tile_layout.h"
 
 namespace pleat::rmsd {
@@ -54,12 +54,12 @@ std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& c
 /// What a GPU kernel may be told beside its problem; for tests and measurements.
 struct CudaChoices {
     std::optional<TileFormat> format;  ///< else the one that suits the use
-    double* seconds = nullptr;          ///< where time on the GPU is added up; it is measured if there is
+    double* seconds = nullptr;  ///< where time on the GPU is added up; it is measured if there is
 };
 
-/// Products of tiles on the GPU `context.device.index` with the solver behind them (README.md); with
-/// Precision::float64 every pair in float64 as the reference solves it. DeviceError where that GPU
-/// is absent or has not the memory.
+/// Products of tiles on the GPU `context.device.index` with the solver behind them (README.md);
+/// with Precision::float64 every pair in float64 as the reference solves it. DeviceError where that
+/// GPU is absent or has not the memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
                                          const CudaChoices& choices = {});
 

@@ -26,7 +26,8 @@ struct GpuMachine {
     /// Begins to copy 16 bytes from global to shared memory, past the first cache.
     static __device__ __forceinline__ void copy(cuda::Words* to, const cuda::Words* from) {
         const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from)
+                     : "memory");
     }
     static __device__ __forceinline__ void end_group() {
         asm volatile("cp.async.commit_group;" ::: "memory");
@@ -102,9 +103,9 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
 
 DauraClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
                               const CudaChoices& choices) {
-    cuda::GpuDaura<TimedGpu, GpuMachine> daura(
-        frames, choices.format.value_or(TileFormat::half), resolve_threads(context),
-        TimedGpu(context.device.index, choices.seconds));
+    cuda::GpuDaura<TimedGpu, GpuMachine> daura(frames, choices.format.value_or(TileFormat::half),
+                                               resolve_threads(context),
+                                               TimedGpu(context.device.index, choices.seconds));
     daura.find_neighbours(cutoff, context);
     return daura.cluster(context);
 }

@@ -50,8 +50,8 @@ public:
             if (pairs > 0) {
                 const pleat::cuda::Sides grid{(longest + kPairThreads - 1) / kPairThreads, count};
                 gpu_.launch("superpose frames", &superpose_band, grid,
-                            pleat::cuda::Sides{kPairThreads}, 0, xyz_.data(), frames_, atoms_, weight_,
-                            first, output_.data());
+                            pleat::cuda::Sides{kPairThreads}, 0, xyz_.data(), frames_, atoms_,
+                            weight_, first, output_.data());
                 output_.download(rmsd, 0, pairs);
             }
             rmsd += pairs;

@@ -79,9 +79,10 @@ std::string summary_hash(const PairsJob& job, const Parameters& parameters) {
 void run_without_matrix(const PairsJob& job, const Parameters& parameters, const Context& context,
                         Summary& summary) {
     const bool has_tally = job.kernel.can_tally() && parameters.best == 0;
-    AdditiveCheckpoint sums(context, parameters.metric,
-                            context.checkpoint.empty() ? std::string() : summary_hash(job, parameters),
-                            static_cast<Index>(job.tiles.size()));
+    AdditiveCheckpoint sums(
+        context, parameters.metric,
+        context.checkpoint.empty() ? std::string() : summary_hash(job, parameters),
+        static_cast<Index>(job.tiles.size()));
     summary.join(sums);
     sums.resume();
     std::vector<Tile> tiles = job.tiles;

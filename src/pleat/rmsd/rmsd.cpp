@@ -53,7 +53,8 @@ std::vector<Tile> tiles_for(const Kernel& kernel, Index frames, const Parameters
                             const Context& context) {
     if (context.device.kind != Device::Kind::cuda) return bands(frames);
     constexpr Index kTallied = Index{1} << 28, kStored = Index{1} << 24;
-    const bool has_values = parameters.matrix != "none" || parameters.best > 0 || !kernel.can_tally();
+    const bool has_values =
+        parameters.matrix != "none" || parameters.best > 0 || !kernel.can_tally();
     return bands(frames, has_values ? kStored : kTallied, kTileRows);
 }
 
@@ -86,13 +87,14 @@ Result run(View<const float, 3> xyz, std::span<const double> weights, const Para
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
     const Frames centred = centre(xyz, weights, resolve_threads(context));
-    const Problem problem{
-        &centred, parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
-        {parameters.bin, parameters.has_cutoff() ? parameters.cutoff : 0.0}};
+    const Problem problem{&centred,
+                          parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
+                          {parameters.bin, parameters.has_cutoff() ? parameters.cutoff : 0.0}};
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     const auto hash = [&] { return problem_hash(xyz, weights, parameters, context); };
-    return run_pairs({*kernel, frames, atoms, tiles_for(*kernel, frames, parameters, context), hash},
-                     parameters, context, matrix);
+    return run_pairs(
+        {*kernel, frames, atoms, tiles_for(*kernel, frames, parameters, context), hash}, parameters,
+        context, matrix);
 }
 
 }  // namespace pleat::rmsd

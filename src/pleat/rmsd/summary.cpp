@@ -100,12 +100,15 @@ void Summary::load(const NpzReader& file, std::string_view name) {
     const std::vector<float> values = read("best_values", 0.0f);
     const auto kept = static_cast<std::size_t>(result_.best.indices.size());
     if (near.size() % sizeof(NearPair) != 0 || indices.size() != kept || values.size() != kept)
-        throw InputError(fmt::format("expected the best {} of all frames, found {}", kept, indices.size()));
+        throw InputError(
+            fmt::format("expected the best {} of all frames, found {}", kept, indices.size()));
     near_.resize(near_.size() + near.size() / sizeof(NearPair));
-    std::memcpy(near_.data() + near_.size() - near.size() / sizeof(NearPair), near.data(), near.size());
+    std::memcpy(near_.data() + near_.size() - near.size() / sizeof(NearPair), near.data(),
+                near.size());
     for (const std::int32_t index : indices)
         if (index < -1 || index >= result_.frames)
-            throw InputError(fmt::format("expected frames below {}, found {}", result_.frames, index));
+            throw InputError(
+                fmt::format("expected frames below {}, found {}", result_.frames, index));
     keep(indices, values);
 }
 
@@ -143,7 +146,8 @@ void Summary::keep(std::span<const std::int32_t> indices, std::span<const float>
     const auto ranks = static_cast<std::size_t>(result_.best.indices.extent(1));
     for (std::size_t n = 0; n < indices.size(); ++n)
         if (indices[n] >= 0)
-            keep_nearest(result_.best, static_cast<Index>(n / ranks), indices[n], values[n], metric_);
+            keep_nearest(result_.best, static_cast<Index>(n / ranks), indices[n], values[n],
+                         metric_);
 }
 
 void Summary::sort_neighbours(int threads) {

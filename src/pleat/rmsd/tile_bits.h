@@ -10,9 +10,9 @@ namespace pleat::rmsd {
 
 inline constexpr int kBitSide = 32;
 
-/// Squares (I, J), J >= I, in the order (0, 0), (0, 1), ..., (1, 1), ...: a word for each row of the
-/// square, in which bit c is the pair with column 32 J + c, for pairs i < j only. A row's words are
-/// 128 bytes apart; a column's lie in one such line for 32 rows.
+/// Squares (I, J), J >= I, in the order (0, 0), (0, 1), ..., (1, 1), ...: a word for each row of
+/// the square, in which bit c is the pair with column 32 J + c, for pairs i < j only. A row's words
+/// are 128 bytes apart; a column's lie in one such line for 32 rows.
 struct BitTiles {
     unsigned* words;
     Index side;  ///< squares along an edge

@@ -12,7 +12,8 @@ constexpr int kTermsWords =
     (kPanelsOfTile * kPanelFrames * static_cast<int>(sizeof(FrameTerms)) + 15) / 16;
 
 /// One pair in float64 by a single thread: where the list of doubtful pairs is full.
-__device__ __attribute__((noinline)) float exact_rmsd(const TileTask& task, Index i, Index j) {
+__device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i,
+                                                             Index j) {
     const double* const p = task.xyz + i * 3 * task.atoms;
     const double* const q = task.xyz + j * 3 * task.atoms;
     return static_cast<float>(sqrt(superposed_residual(p, q, task.atoms) / task.weight));
@@ -33,7 +34,8 @@ __device__ __forceinline__ void load_terms(const TileTask& task,
     for (int n = threadIdx.x; n < kPanelsOfTile * kNumbers; n += kTileThreads) {
         const int panel = n / kNumbers;
         const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
-        to[n] = reinterpret_cast<const std::uint64_t*>(task.terms + of * kPanelFrames)[n % kNumbers];
+        to[n] =
+            reinterpret_cast<const std::uint64_t*>(task.terms + of * kPanelFrames)[n % kNumbers];
     }
 }
 

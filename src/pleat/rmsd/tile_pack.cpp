@@ -103,7 +103,8 @@ public:
 private:
     /// Rounds, stores, and returns what was stored.
     double put(Index i, Index k, int axis, double value) {
-        const int frame = static_cast<int>(i % kPanelFrames), atom = static_cast<int>(k % kChunkAtoms);
+        const int frame = static_cast<int>(i % kPanelFrames),
+                  atom = static_cast<int>(k % kChunkAtoms);
         std::uint32_t* const chunk =
             pack_.operands.data() +
             (i / kPanelFrames * pack_.chunks + k / kChunkAtoms) * 4 * chunk_words(pack_.format);
@@ -117,7 +118,8 @@ private:
         double rest = value, stored = 0.0;
         for (int part = 0; part < parts; ++part) {
             const std::uint16_t half = to_half(static_cast<float>(rest));
-            std::memcpy(halves + 2 * half_place(frame, atom, axis, part, parts), &half, sizeof half);
+            std::memcpy(halves + 2 * half_place(frame, atom, axis, part, parts), &half,
+                        sizeof half);
             stored += from_half(half);
             rest = value - stored;
         }
@@ -149,7 +151,8 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
     const Index panels = rounded_up(frames, kPanelFrames);
     const auto terms = static_cast<std::int64_t>(sizeof(FrameTerms));
     const Index doubts = std::min(kMostDoubts, std::max<Index>(pairs_before(frames, frames), 1));
-    return panels * (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms) +
+    return panels *
+               (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms) +
            24 * frames * atoms + 8 * doubts;
 }
 
@@ -159,7 +162,8 @@ TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {
     pack.frames = frames.frame_count();
     pack.panels = rounded_up(pack.frames, kPanelFrames);
     pack.chunks = rounded_up(frames.atom_count(), kChunkAtoms);
-    pack.operands.resize(static_cast<std::size_t>(pack.panels * pack.chunks * 4 * chunk_words(format)));
+    pack.operands.resize(
+        static_cast<std::size_t>(pack.panels * pack.chunks * 4 * chunk_words(format)));
     pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
     Packer packer(frames, pack);
     pack.scale.product_error = product_error(format, frames.atom_count());

@@ -23,7 +23,8 @@ TilePack pack_tiles(const Frames& frames, TileFormat format, int threads);
 /// Pairs that are left to float64 at a time, at most.
 inline constexpr Index kMostDoubts = Index{1} << 25;
 
-/// Bytes that an ensemble takes on a GPU: its pack, itself in float64, and a list of doubtful pairs.
+/// Bytes that an ensemble takes on a GPU: its pack, itself in float64, and a list of doubtful
+/// pairs.
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 
 /// The error of the sum that superposition reaches, in units of both spreads, after additions of

@@ -13,7 +13,9 @@ constexpr Index kSegmentChunks = kSegmentAtoms / kChunkAtoms;
 /// A thread's sums: [3 row axis + column axis][pair]; pairs as place_of() tells.
 using Sums = float[9][kPairsOfThread];
 
-PLEAT_HOST_DEVICE constexpr Index stage_words(TileFormat format) { return kPanelsOfTile * chunk_words(format); }
+PLEAT_HOST_DEVICE constexpr Index stage_words(TileFormat format) {
+    return kPanelsOfTile * chunk_words(format);
+}
 
 /// Bytes of shared memory that a tile takes; sums of earlier segments lie behind the stages.
 PLEAT_HOST_DEVICE constexpr Index tile_bytes(TileFormat format, Index chunks) {
@@ -83,13 +85,14 @@ __device__ __forceinline__ void multiply_halves(const Words* chunk, Sums& sums) 
 #pragma unroll
     for (int axis = 0; axis < 3; ++axis)
 #pragma unroll
-        for (int part = 0; part < kParts; ++part) q[axis][part] = columns[(axis * kParts + part) * 32];
+        for (int part = 0; part < kParts; ++part)
+            q[axis][part] = columns[(axis * kParts + part) * 32];
 #pragma unroll
     for (int axis = 0; axis < 3; ++axis) {
         Words p[kParts];
 #pragma unroll
         for (int part = 0; part < kParts; ++part) p[part] = rows[(axis * kParts + part) * 32];
-        // Remainders first: small parts go into small sums, and sums rest between two products.
+            // Remainders first: small parts go into small sums, and sums rest between two products.
 #pragma unroll
         for (int product = 2 * kParts - 2; product >= 0; --product) {
             const Words& own = p[product == 2 ? 1 : 0];
@@ -106,13 +109,15 @@ __device__ __forceinline__ void multiply_halves(const Words* chunk, Sums& sums) 
 
 /// Begins to copy a chunk of the tile's panels.
 template <TileFormat kFormat, class Machine>
-__device__ __forceinline__ void load_chunk(const TileTask& task, const Index (&panels)[kPanelsOfTile],
-                                           Index chunk, Words* to) {
+__device__ __forceinline__ void load_chunk(const TileTask& task,
+                                           const Index (&panels)[kPanelsOfTile], Index chunk,
+                                           Words* to) {
     constexpr int kWords = chunk_words(kFormat);
     for (int word = threadIdx.x; word < kPanelsOfTile * kWords; word += kTileThreads) {
         const int panel = word / kWords;
         const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
-        Machine::copy(to + word, task.operands + (of * task.chunks + chunk) * kWords + word % kWords);
+        Machine::copy(to + word,
+                      task.operands + (of * task.chunks + chunk) * kWords + word % kWords);
     }
 }
 
@@ -163,8 +168,8 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task,
         const Words* const at = memory + chunk % kStages * kStage;
         if constexpr (kFormat == TileFormat::floats) {
             const Index left = task.atoms - chunk * kChunkAtoms;
-            multiply_floats(at, left < kChunkAtoms ? static_cast<int>(left + 3) / 4 * 4 : kChunkAtoms,
-                            sums);
+            multiply_floats(
+                at, left < kChunkAtoms ? static_cast<int>(left + 3) / 4 * 4 : kChunkAtoms, sums);
         } else {
             multiply_halves<parts_of(kFormat), Machine>(at, sums);
         }

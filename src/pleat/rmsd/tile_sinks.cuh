@@ -1,8 +1,8 @@
 // Tile sinks: what becomes of a band's pairs on the GPU: values, a tally, or neighbour bits.
 #pragma once
 
-#include "pleat/rmsd/pairs.h"
 #include "pleat/rmsd/band_tally.h"
+#include "pleat/rmsd/pairs.h"
 #include "pleat/rmsd/tile_bits.h"
 #include "pleat/rmsd/tile_task.cuh"
 
@@ -46,8 +46,8 @@ struct ValueSink {
     Edges edges;
 
     __device__ __forceinline__ void open(Words*) const {}
-    __device__ __forceinline__ bool take(Local& local, Words* memory, const TilePlace& place, int row,
-                                         int column, const Solved& solved) const {
+    __device__ __forceinline__ bool take(Local& local, Words* memory, const TilePlace& place,
+                                         int row, int column, const Solved& solved) const {
         const float value = sqrtf(solved.square);
         if (!edges.is_certain(value, solved.error)) return false;
         take_exact(local, memory, place, row, column, value);
@@ -66,8 +66,8 @@ struct ValueSink {
 /// Bins that a CTA counts in shared memory; others are counted in global memory.
 constexpr int kSharedBins = 1024;
 
-/// Histogram, extremes, sum, and the pairs below the cut-off. Sums are of integers, so that no order
-/// matters.
+/// Histogram, extremes, sum, and the pairs below the cut-off. Sums are of integers, so that no
+/// order matters.
 struct TallySink {
     struct Local {
         unsigned long long sum = 0;
@@ -88,8 +88,8 @@ struct TallySink {
         auto* const bins = reinterpret_cast<unsigned*>(memory);
         for (int n = threadIdx.x; n < kSharedBins; n += kTileThreads) bins[n] = 0;
     }
-    __device__ __forceinline__ bool take(Local& local, Words* memory, const TilePlace& place, int row,
-                                         int column, const Solved& solved) const {
+    __device__ __forceinline__ bool take(Local& local, Words* memory, const TilePlace& place,
+                                         int row, int column, const Solved& solved) const {
         const float value = sqrtf(solved.square);
         if (!edges.is_certain(value, solved.error)) return false;
         const float bin_place = value * edges.inverse_bin;  // of which the floor is certain
@@ -101,7 +101,8 @@ struct TallySink {
                                                int row, int column, float value) const {
         add(local, memory, place, row, column, value, bin_of(value));
     }
-    __device__ __forceinline__ void close(const Local& local, Words* memory, const TilePlace&) const {
+    __device__ __forceinline__ void close(const Local& local, Words* memory,
+                                          const TilePlace&) const {
         const auto* const bins = reinterpret_cast<const unsigned*>(memory);
         for (int n = threadIdx.x; n < kSharedBins; n += kTileThreads)
             if (bins[n] != 0) atomicAdd(histogram + n, static_cast<unsigned long long>(bins[n]));
@@ -121,8 +122,8 @@ struct TallySink {
     }
 
 private:
-    __device__ __forceinline__ void add(Local& local, Words* memory, const TilePlace& place, int row,
-                                        int column, float value, int at) const {
+    __device__ __forceinline__ void add(Local& local, Words* memory, const TilePlace& place,
+                                        int row, int column, float value, int at) const {
         if (at < kSharedBins)
             atomicAdd(reinterpret_cast<unsigned*>(memory) + at, 1u);
         else
@@ -152,21 +153,21 @@ private:
     }
 };
 
-/// Neighbour bits and how many neighbours each frame has. Only the side of the cut-off is asked for,
-/// so that values may be coarse.
+/// Neighbour bits and how many neighbours each frame has. Only the side of the cut-off is asked
+/// for, so that values may be coarse.
 struct BitSink {
     struct Local {};
 
     BitTiles tiles;
-    int* counts;    ///< [frame]
-    float cutoff;   ///< angstrom
-    float square;   ///< of the cut-off
+    int* counts;   ///< [frame]
+    float cutoff;  ///< angstrom
+    float square;  ///< of the cut-off
 
     __device__ __forceinline__ void open(Words* memory) const {
         if (threadIdx.x < kTileRows) reinterpret_cast<unsigned*>(memory)[threadIdx.x] = 0;
     }
-    __device__ __forceinline__ bool take(Local&, Words* memory, const TilePlace&, int row, int column,
-                                         const Solved& solved) const {
+    __device__ __forceinline__ bool take(Local&, Words* memory, const TilePlace&, int row,
+                                         int column, const Solved& solved) const {
         const float error = solved.error + 5e-7f * square;
         if (solved.square + error < square) {
             mark(memory, row, column);
@@ -178,7 +179,8 @@ struct BitSink {
                                                int column, float value) const {
         if (value < cutoff) mark(memory, row, column);
     }
-    __device__ __forceinline__ void close(const Local&, Words* memory, const TilePlace& place) const {
+    __device__ __forceinline__ void close(const Local&, Words* memory,
+                                          const TilePlace& place) const {
         const auto* const words = reinterpret_cast<const unsigned*>(memory);
         const int thread = threadIdx.x;
         if (thread < kTileRows) {

@@ -7,8 +7,8 @@
 
 namespace pleat::rmsd {
 
-/// What a frame p = m + a adds to its pairs, m being the structure common to all (common_structure.h)
-/// and a as rounded for the product. Lengths are in units of the pack.
+/// What a frame p = m + a adds to its pairs, m being the structure common to all
+/// (common_structure.h) and a as rounded for the product. Lengths are in units of the pack.
 struct FrameTerms {
     float inertia[6];  ///< xx, yy, zz, xy, xz, yz of tr(H) I - H, H = sum m m' + a m' + m a'
     float torque[3];   ///< of sum m x a: 0 but for rounding, since p was turned onto m
@@ -19,7 +19,7 @@ struct FrameTerms {
 
 /// What is the same for all pairs.
 struct SolverScale {
-    double square = 1.0;          ///< angstrom^2 of one unit of a sum of squares, over the weight
+    double square = 1.0;         ///< angstrom^2 of one unit of a sum of squares, over the weight
     float product_error = 0.0f;  ///< of the sum reached, in units of both frames' spread
 };
 
@@ -33,8 +33,8 @@ struct LeverRoot {
     float x, error;
 };
 
-/// Rounding of Q in units of 2^-24 of its terms' size. Trials on real and random ensembles saw up to
-/// half of it (tests/tile_solver_test.cpp).
+/// Rounding of Q in units of 2^-24 of its terms' size. Trials on real and random ensembles saw up
+/// to half of it (tests/tile_solver_test.cpp).
 constexpr float kQuarticRounding = 0.5f * 5.96e-8f;
 constexpr int kMostLeverSteps = 8;
 
@@ -54,8 +54,8 @@ PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const floa
     const float c0 = v[0] * (kxx * v[0] + 2 * (kxy * v[1] + kxz * v[2])) +
                      v[1] * (kyy * v[1] + 2 * kyz * v[2]) + v[2] * kzz * v[2];
     const float b2 = j2 - vv, b1 = j3 - (j1 * vv - vjv);
-    const float size = fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) +
-                       2 * (fabsf(j[3]) + fabsf(j[4]) + fabsf(j[5]));
+    const float size =
+        fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) + 2 * (fabsf(j[3]) + fabsf(j[4]) + fabsf(j[5]));
 
     // Where J is positive x = v' inverse(x + J) v is at most v' inverse(J) v.
     float x = most;
@@ -108,8 +108,8 @@ PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms
     const float unit = static_cast<float>(scale.square);
     // Rounded frames are others: an RMSD differs by no more than theirs to the frames themselves.
     const float moved = p.rounding + q.rounding;
-    const float error = 2 * unit * (root.error + product) + moved * (2 * sqrtf(square) + moved) +
-                        2.4e-7f * square;
+    const float error =
+        2 * unit * (root.error + product) + moved * (2 * sqrtf(square) + moved) + 2.4e-7f * square;
     return {square, error};
 }
 

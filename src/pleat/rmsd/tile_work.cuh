@@ -39,7 +39,8 @@ public:
         require_memory(tile_memory(count, atoms, format),
                        std::to_string(count) + " frames of " + std::to_string(atoms) + " atoms",
                        "take fewer frames or atoms, or --device cpu",
-                       std::max<std::int64_t>(gpu_.free_bytes() - kReserve, 0), " on " + gpu_.name());
+                       std::max<std::int64_t>(gpu_.free_bytes() - kReserve, 0),
+                       " on " + gpu_.name());
         const TilePack pack = pack_tiles(frames, format, threads);
         operands_ = Array<Words>(static_cast<Index>(pack.operands.size()) / 4);
         operands_.upload(reinterpret_cast<const Words*>(pack.operands.data()));
@@ -50,8 +51,18 @@ public:
         const Index doubts = std::min(most_doubts, std::max<Index>(pairs_before(count, count), 1));
         doubts_ = Array<DoubtfulPair>(doubts);
         doubt_count_ = Array<unsigned>(1);
-        task_ = {operands_.data(), terms_.data(), xyz_.data(), count, atoms, pack.panels, pack.chunks,
-                 frames.weight, pack.scale, {}, 0, 0,
+        task_ = {operands_.data(),
+                 terms_.data(),
+                 xyz_.data(),
+                 count,
+                 atoms,
+                 pack.panels,
+                 pack.chunks,
+                 frames.weight,
+                 pack.scale,
+                 {},
+                 0,
+                 0,
                  {doubts_.data(), doubt_count_.data(), static_cast<unsigned>(doubts)}};
     }
 

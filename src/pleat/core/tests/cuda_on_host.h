@@ -185,7 +185,9 @@ T __ldg(const T* from) {
 }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
-inline unsigned __float2uint_rn(float value) { return static_cast<unsigned>(std::nearbyint(value)); }
+inline unsigned __float2uint_rn(float value) {
+    return static_cast<unsigned>(std::nearbyint(value));
+}
 /// Each atomic operation returns what was there before.
 template <class T>
 T atomicAdd(T* to, std::type_identity_t<T> value) {

@@ -83,15 +83,14 @@ public:
     }
 
     template <class... Parameters, class... Arguments>
-    void launch(const char* what, void (*kernel)(Parameters...), Sides grid,
-                Sides threads, Index shared_bytes, Arguments... arguments) const {
+    void launch(const char* what, void (*kernel)(Parameters...), Sides grid, Sides threads,
+                Index shared_bytes, Arguments... arguments) const {
         if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || shared_bytes > state_->shared_bytes)
             throw std::logic_error(std::string("a grid that no GPU takes, to ") + what);
         ++state_->launches[what];
-        Machine::only().run(
-            {static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
-            {static_cast<unsigned>(threads.x), static_cast<unsigned>(threads.y)},
-            [&] { kernel(arguments...); });
+        Machine::only().run({static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
+                            {static_cast<unsigned>(threads.x), static_cast<unsigned>(threads.y)},
+                            [&] { kernel(arguments...); });
     }
 
 private:

@@ -4,6 +4,7 @@
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/gpu_truth.h"
+#include "pleat/rmsd/tests/oracle_frames.h"
 
 namespace pleat::rmsd {
 namespace {
@@ -39,12 +40,36 @@ TEST_F(CudaKernel, EveryFormatAgreesWithTheReference) {
                 const Index count = atoms > 200 ? 70 : 333;
                 SCOPED_TRACE(std::to_string(atoms) + " atoms, spread " + std::to_string(spread));
                 const Frames frames = centre(random_ensemble(count, atoms, spread, 8), {}, 1);
-                const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
+                const auto kernel =
+                    make_cuda_kernel({.frames = &frames}, context_, {.format = format});
                 const auto found = test::all_pairs(*kernel, count, 100);
                 test::expect_near(found, test::reference_pairs(frames));
                 EXPECT_EQ(test::all_pairs(*kernel, count, count), found);
             }
         }
+    }
+}
+
+TEST_F(CudaKernel, EveryDegenerateClassIsRight) {
+    const std::vector<std::string> names = test::degenerate_cases();
+    if (names.empty()) GTEST_SKIP() << "no oracle in " << test::oracle_folder();
+    for (const std::string& name : names) {
+        const Frames frames = test::read_frames(test::oracle_folder() / (name + "_xyz.npy"));
+        for (const TileFormat format : kPrecise) {
+            const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
+            test::expect_oracle(name, test::all_pairs(*kernel, frames.frame_count()),
+                                "format " + std::to_string(static_cast<int>(format)));
+        }
+    }
+}
+
+TEST_F(CudaKernel, IsRightOnARealTrajectory) {
+    if (!std::filesystem::exists(test::trajectory())) GTEST_SKIP() << "no " << test::trajectory();
+    const Frames frames = test::read_frames(test::trajectory(), 1000);
+    for (const TileFormat format : kPrecise) {
+        const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
+        EXPECT_LE(test::worst_error(test::all_pairs(*kernel, 1000), test::trajectory_truth()),
+                  1e-5);
     }
 }
 
@@ -60,7 +85,8 @@ TEST_F(CudaKernel, TalliesAsFloat64Decides) {
             BandTally found;
             for (Index row = 0; row < count; row += 700)
                 kernel->tally({row, std::min<Index>(700, count - row)}, found);
-            test::expect_tally(found, test::tally_of(values, count, options), pairs_before(count, count));
+            test::expect_tally(found, test::tally_of(values, count, options),
+                               pairs_before(count, count));
         }
     }
 }
@@ -71,8 +97,10 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
         const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
         for (const float cutoff : {0.01f, 0.62f, 1.0f, 100.0f}) {
             const DauraClusters expected = test::daura_by_definition(rmsd, count, cutoff);
-            for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
-                const DauraClusters found = cluster_on_cuda(frames, cutoff, context_, {.format = format});
+            for (const TileFormat format :
+                 {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+                const DauraClusters found =
+                    cluster_on_cuda(frames, cutoff, context_, {.format = format});
                 EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
                 EXPECT_EQ(found.middles, expected.middles) << count << " frames, " << cutoff;
             }

@@ -7,6 +7,7 @@
 
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/gpu_truth.h"
+#include "pleat/rmsd/tests/oracle_frames.h"
 
 namespace pleat::rmsd {
 namespace {
@@ -26,14 +27,15 @@ struct Shape {
 };
 // No multiple of a panel, a chunk or a tile; one atom, two, three; more than a segment of atoms;
 // structures that have nothing in common.
-const Shape kShapes[] = {{2, 1, 1.0},   {3, 2, 1.0},   {31, 3, 0.5},   {33, 17, 2.0},
+const Shape kShapes[] = {{2, 1, 1.0},   {3, 2, 1.0},   {31, 3, 0.5},  {33, 17, 2.0},
                          {65, 16, 0.2}, {97, 20, 1.0}, {66, 5, 20.0}, {34, 273, 1.5}};
 
 TEST(GpuOnHost, SuperposesLikeTheReference) {
     for (const TileFormat format : kPrecise) {
         for (const Shape& shape : kShapes) {
             SCOPED_TRACE(std::to_string(shape.frames) + " x " + std::to_string(shape.atoms));
-            const Frames frames = centre(random_ensemble(shape.frames, shape.atoms, shape.spread, 3), {}, 1);
+            const Frames frames =
+                centre(random_ensemble(shape.frames, shape.atoms, shape.spread, 3), {}, 1);
             HostGpuState state;
             {
                 KernelOnHost kernel({.frames = &frames}, format, 1, HostGpu(state));
@@ -44,6 +46,17 @@ TEST(GpuOnHost, SuperposesLikeTheReference) {
     }
 }
 
+TEST(GpuOnHost, EveryDegenerateClassIsRight) {
+    const std::vector<std::string> names = test::degenerate_cases();
+    if (names.empty()) GTEST_SKIP() << "no oracle in " << test::oracle_folder();
+    for (const std::string& name : names) {
+        const Frames all = test::read_frames(test::oracle_folder() / (name + "_xyz.npy"));
+        HostGpuState state;
+        KernelOnHost kernel({.frames = &all}, TileFormat::floats, 1, HostGpu(state));
+        test::expect_oracle(name, test::all_pairs(kernel, all.frame_count()), "floats");
+    }
+}
+
 TEST(GpuOnHost, GivesTheSameBitsForAnyBands) {
     const Index count = 99;
     const Frames frames = centre(random_ensemble(count, 13, 1.0, 4), {}, 1);
@@ -51,7 +64,8 @@ TEST(GpuOnHost, GivesTheSameBitsForAnyBands) {
         HostGpuState state;
         KernelOnHost kernel({.frames = &frames}, format, 1, HostGpu(state));
         const auto whole = test::all_pairs(kernel, count, count);
-        for (const Index rows : {7, 33, 64}) EXPECT_EQ(test::all_pairs(kernel, count, rows), whole) << rows;
+        for (const Index rows : {7, 33, 64})
+            EXPECT_EQ(test::all_pairs(kernel, count, rows), whole) << rows;
     }
 }
 
@@ -79,10 +93,12 @@ TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
     const Frames frames = centre(random_ensemble(count, 15, 0.5, 6), {}, 1);
     const std::vector<float> values = test::reference_pairs(frames);
     for (std::size_t pair = 0; pair < values.size(); pair += 197) {
-        for (const double cutoff : {double{values[pair]}, double{std::nextafter(values[pair], 9.0f)}}) {
+        for (const double cutoff :
+             {double{values[pair]}, double{std::nextafter(values[pair], 9.0f)}}) {
             const TallyOptions options{0.05, cutoff};
             HostGpuState state;
-            KernelOnHost kernel({.frames = &frames, .tally = options}, TileFormat::halves, 1, HostGpu(state));
+            KernelOnHost kernel({.frames = &frames, .tally = options}, TileFormat::halves, 1,
+                                HostGpu(state));
             BandTally found;
             kernel.tally({0, count}, found);
             ASSERT_EQ(found.near.size(), tally_of(values, count, options).near.size());
@@ -100,18 +116,21 @@ TEST(GpuOnHost, TellsWhereMemoryIsShort) {
         kernel.band({38, 1}, &value);
         FAIL();
     } catch (const DeviceError& error) {
-        EXPECT_NE(std::string(error.what()).find("40 frames of 30 atoms"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("40 frames of 30 atoms"), std::string::npos)
+            << error.what();
     }
 }
 
 // A list of doubtful pairs that is full: those beyond are settled by the threads that find them.
 TEST(GpuOnHost, SettlesMoreDoubtfulPairsThanTheListHolds) {
     const Index count = 70, pairs = pairs_before(count, count);
-    const Frames frames = centre(random_ensemble(count, 2, 1.0, 7), {}, 1);  // rods: all are doubtful
+    const Frames frames =
+        centre(random_ensemble(count, 2, 1.0, 7), {}, 1);  // rods: all are doubtful
     const std::vector<float> values = test::reference_pairs(frames);
     for (const Index capacity : {1, 40, 5000}) {
         HostGpuState state;
-        cuda::TileWork<HostGpu, test::HostMachine> work(frames, TileFormat::floats, 1, HostGpu(state), capacity);
+        cuda::TileWork<HostGpu, test::HostMachine> work(frames, TileFormat::floats, 1,
+                                                        HostGpu(state), capacity);
         HostGpu gpu(state);
         HostGpu::Array<float> found(pairs);
         work.run({0, count}, cuda::ValueSink{found.data(), count, 0, {8e-6f, 8e-6f, 0, 0, 0}});

@@ -35,7 +35,8 @@ struct HostMachine {
         Operands& own = all[threadIdx.x];
         own.next ^= 1;
         own.words[own.next] = {a.x, a.y, a.z, a.w, b0, b1};
-        const int now = own.next, lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+        const int now = own.next, lane = static_cast<int>(threadIdx.x % 32), g = lane / 4,
+                  t = lane % 4;
         pleat::test::Machine::only().exchange(0);
         const Operands* const warp = all + threadIdx.x / 32 * 32;
         const auto half = [&](int of_lane, int word, int at) {

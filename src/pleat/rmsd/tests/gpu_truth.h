@@ -21,20 +21,23 @@ inline void expect_near(const std::vector<float>& found, const std::vector<float
 }
 
 /// Counts of `values` as BandTally tells them.
-inline BandTally tally_of(const std::vector<float>& values, Index frames, const TallyOptions& options) {
+inline BandTally tally_of(const std::vector<float>& values, Index frames,
+                          const TallyOptions& options) {
     BandTally tally;
     std::size_t pair = 0;
     for (Index i = 0; i < frames; ++i) {
         for (Index j = i + 1; j < frames; ++j, ++pair) {
             const float value = values[pair];
-            const auto bin = static_cast<std::size_t>(std::min(value / options.bin, kMostBins - 1.0));
+            const auto bin =
+                static_cast<std::size_t>(std::min(value / options.bin, kMostBins - 1.0));
             if (tally.histogram.size() <= bin) tally.histogram.resize(bin + 1);
             ++tally.histogram[bin];
             tally.sum += value;
             tally.least = std::min(tally.least, value);
             tally.most = std::max(tally.most, value);
             if (value < static_cast<float>(options.cutoff))
-                tally.near.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), value});
+                tally.near.push_back(
+                    {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), value});
         }
     }
     return tally;
@@ -64,13 +67,15 @@ inline Array<float, 3> several_states(Index frames, Index atoms, Index states, u
         // Low states are frequent.
         const auto one = random() % static_cast<unsigned>(states);
         const Index state = std::min<Index>(one, random() % static_cast<unsigned>(states));
-        for (Index n = 0; n < 3 * atoms; ++n) xyz[i].data[n] = shifts[state].data[n] + 0.25f * normal(random);
+        for (Index n = 0; n < 3 * atoms; ++n)
+            xyz[i].data[n] = shifts[state].data[n] + 0.25f * normal(random);
     }
     return xyz;
 }
 
 /// By definition, from all distances.
-inline DauraClusters daura_by_definition(const std::vector<float>& rmsd, Index frames, float cutoff) {
+inline DauraClusters daura_by_definition(const std::vector<float>& rmsd, Index frames,
+                                         float cutoff) {
     const auto is_near = [&](Index i, Index j) {
         return i != j && rmsd[pairs_before(std::min(i, j), frames) + std::abs(i - j) - 1] < cutoff;
     };
@@ -90,7 +95,8 @@ inline DauraClusters daura_by_definition(const std::vector<float>& rmsd, Index f
         if (best < 0) return found;
         const auto cluster = static_cast<std::int32_t>(found.middles.size());
         for (Index j = 0; j < frames; ++j)
-            if (found.assignment[j] < 0 && (j == best || is_near(best, j))) found.assignment[j] = cluster;
+            if (found.assignment[j] < 0 && (j == best || is_near(best, j)))
+                found.assignment[j] = cluster;
         found.middles.push_back(static_cast<std::int32_t>(best));
     }
 }
