@@ -21,5 +21,7 @@ Command couplings_command(CLI::App& program);
 Command info_command(CLI::App& program);
 Command mi_command(CLI::App& program, Ranks& ranks);
 Command rmsd_command(CLI::App& program, Ranks& ranks);
+Command saxs_command(CLI::App& program, Ranks& ranks);
+Command saxs_calibrate_command(CLI::App& program);
 
 }  // namespace pleat::program

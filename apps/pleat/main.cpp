@@ -84,6 +84,8 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(couplings_command(program));
     commands.push_back(mi_command(program, ranks));
     commands.push_back(rmsd_command(program, ranks));
+    commands.push_back(saxs_command(program, ranks));
+    commands.push_back(saxs_calibrate_command(program));
     commands.push_back(info_command(program));
     add_plain_commands(program, overview, commands);
     for (const Command& command : commands) command.parser->group("Commands");

@@ -4,7 +4,7 @@ import unittest
 
 from program import ROOT, ProgramTest, pleat
 
-DOCUMENTED = ("couplings", "info", "mi", "rmsd")
+DOCUMENTED = ("couplings", "info", "mi", "rmsd", "saxs", "saxs-calibrate")
 COMMANDS = (*DOCUMENTED, "version", "help")
 
 
