@@ -23,5 +23,7 @@ Command info_command(CLI::App& program);
 Command mi_command(CLI::App& program, Ranks& ranks);
 Command report_command(CLI::App& program);
 Command rmsd_command(CLI::App& program, Ranks& ranks);
+Command saxs_command(CLI::App& program, Ranks& ranks);
+Command saxs_calibrate_command(CLI::App& program);
 
 }  // namespace pleat::program

@@ -85,6 +85,8 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(mi_command(program, ranks));
     commands.push_back(rmsd_command(program, ranks));
     commands.push_back(cluster_command(program));
+    commands.push_back(saxs_command(program, ranks));
+    commands.push_back(saxs_calibrate_command(program));
     commands.push_back(report_command(program));
     commands.push_back(info_command(program));
     add_plain_commands(program, overview, commands);

@@ -95,5 +95,11 @@ BARS = (
     Bar("million: seconds of the clustering", "million", most=120, stretch=40),
     Bar("million: bytes of GPU memory", "million", most=100e9),
     Bar("million: clusterings that differ between formats", "million", most=0),
+    Bar("saxs: seconds of a profile, 1888 bodies, 51 q", "saxs", most=30e-6),
+    Bar("saxs: seconds of a rigid move of 40 %", "saxs", most=20e-6),
+    Bar("saxs: 1000 frames, fraction of multiply-adds", "saxs", least=0.45),
+    Bar("saxs: seconds of 100000 scatterers, 501 q", "saxs", most=1.5),
+    Bar("saxs: moves a second, 64 chains of 200 bodies", "saxs", least=500000),
+    Bar("saxs: largest relative error", "saxs", most=1e-5),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

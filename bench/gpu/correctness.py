@@ -4,7 +4,8 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 CUDA = "*Cuda*:*cuda*"
-TESTS = ("test_core", "test_weights", "test_couplings", "test_mutual_information", "test_rmsd")
+TESTS = ("test_core", "test_weights", "test_couplings", "test_mutual_information", "test_rmsd",
+         "test_saxs")
 # The memory tests count what is free, which a checker changes; tests against the exact null take 10,000
 # shuffles each. racecheck makes programs far slower: it leaves out tests that do the same over many
 # shapes and steps; those that are left evaluate each way once, and do the vector work, on shapes that
@@ -14,7 +15,7 @@ UNCHECKED = ("*Memory*:*CertifiedGap*:*ExactNull*:*LikeTheReference*:*LargeShape
 CHECKS = {"memcheck": f"{CUDA}-{UNCHECKED}",
           "racecheck": f"{CUDA}-{UNCHECKED}:*AgreesWithTheReference*:*AgreesCoarsely*:*SameBits*:*IsShared*:Fit.*:"
                        "*InSteps*:*LargeAlignment*:*SameSums*:*LongColumns*:*SmallestShapes*"}
-CHECKED = ("test_weights", "test_couplings", "test_mutual_information", "test_rmsd")
+CHECKED = ("test_weights", "test_couplings", "test_mutual_information", "test_rmsd", "test_saxs")
 TEST_LIMIT, CHECK_LIMIT = 120.0, 150.0
 
 

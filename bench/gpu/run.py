@@ -15,6 +15,7 @@ from .mutual_information import mutual_information, two_gpus
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .record import Record
 from .rmsd import million, rmsd
+from .saxs import saxs
 from .session import OutOfTime, Session
 from .speed import ceilings, evaluations, times
 
@@ -22,8 +23,8 @@ from .speed import ceilings, evaluations, times
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
-         "mutual_information": mutual_information, "two_gpus": two_gpus, "rmsd": rmsd, "million": million,
-         "large": large}
+         "mutual_information": mutual_information, "two_gpus": two_gpus, "rmsd": rmsd, "saxs": saxs,
+         "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
 NEED_TWO = ("two_gpus",)  # left out where there is one GPU
 

@@ -64,6 +64,10 @@ for name in files:
 sys.exit(status)
 ''' % optimum.LEAST
 TESTED = "echo '[       OK ] CudaKernel.Works (3 ms)'\necho '[  PASSED  ] 1 test.'\n"
+# What every part of bench_saxs_gpu tells, in one.
+SAXS = json.dumps({"error": 1e-7, "drift": 0.0, "fraction": 0.5, "moves_a_second": 1e6,
+                   **{name: {"median_seconds": 1e-5} for name in
+                      ("full", "move", "session_move", "device", "with_transfers")}})
 CEILINGS = json.dumps({"gpu": "made up", "fp16_random_operations_per_s": 6e14,
                        "fp16_one_hot_operations_per_s": 7e14, "memory_copy_bytes_per_s": 4e12})
 EVALUATIONS = json.dumps({"benchmarks": [
@@ -108,6 +112,7 @@ class Packed(unittest.TestCase):
         self.program("bench_ccmpred_iterations",
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
         self.program("bench_rmsd_gpu", f"#!/bin/sh\necho '{RMSD}'\n")
+        self.program("bench_saxs_gpu", f"#!/bin/sh\necho '{SAXS}'\n")
         self.program("../path/compute-sanitizer",
                      "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\necho 'GPU, 1, 2, 3, 4'\n")

@@ -4,6 +4,8 @@
 #include "pleat/couplings/kernel.h"
 #include "pleat/mutual_information/kernel.h"
 #include "pleat/rmsd/kernel.h"
+#include "pleat/saxs/body_pairs.h"
+#include "pleat/saxs/kernel.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {
@@ -49,6 +51,14 @@ std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Conte
 rmsd::DauraClusters rmsd::cluster_on_cuda(const Frames&, double, const Context& context,
                                           const CudaChoices&) {
     refuse(context.device.index);
+}
+
+std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, const Context& context) {
+    refuse(context.device.index);
+}
+
+std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const Runs&, int index) {
+    refuse(index);
 }
 
 }  // namespace pleat

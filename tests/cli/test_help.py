@@ -4,7 +4,7 @@ import unittest
 
 from program import ROOT, ProgramTest, pleat
 
-DOCUMENTED = ("cluster", "couplings", "info", "mi", "report", "rmsd")
+DOCUMENTED = ("cluster", "couplings", "info", "mi", "report", "rmsd", "saxs", "saxs-calibrate")
 COMMANDS = (*DOCUMENTED, "version", "help")
 
 

@@ -1,4 +1,4 @@
-# Writes the seeds of a fuzzer, a small file for each format and packing: make_seeds.py FOLDER [alignment|ensemble]
+# Writes the seeds of a fuzzer, a small file for each format and packing: make_seeds.py FOLDER [alignment|ensemble|profile]
 import gzip
 import struct
 import sys
@@ -94,13 +94,29 @@ def alignments():
     return files
 
 
+def profiles():
+    table = b"0.01 10 1\n0.02 9 1\n0.03 8 0.5\n0.04 7 0.5\n"
+    return {
+        "plain": table,
+        "title": b"# q I sigma\nlysozyme 46 mg/ml\n 4\n" + table,
+        "footer": table + b"#{\n#}\ncreator: x\n 1 2\n",
+        "two_columns": b"0.01 10\n0.02 9\n0.03 8\n",
+        "nanometres": b"0.1,10,1\n0.2,9,1\n2.5,8,0\n",
+        "fortran": b" 0.1D-01 0.1D+02 0.1D+01 1\r\n 0.2D-01 nan 1 1\r\n 0.3D-01 **** 1 1\r\n" * 2,
+        "gzip": gzip.compress(table, mtime=0),
+    }
+
+
+KINDS = {"alignment": alignments, "ensemble": ensembles, "profile": profiles}
+
+
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["alignment"], ["ensemble"]):
-        sys.exit("make_seeds.py: expected a folder, and perhaps 'alignment' or 'ensemble'")
+    kind = sys.argv[2] if len(sys.argv) == 3 else "alignment"
+    if len(sys.argv) not in (2, 3) or kind not in KINDS:
+        sys.exit(f"make_seeds.py: expected a folder, and perhaps one of {', '.join(KINDS)}")
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    files = ensembles() if sys.argv[2:] == ["ensemble"] else alignments()
-    for name, content in files.items():
+    for name, content in KINDS[kind]().items():
         # The harnesses take their choices from the first byte; 0 leaves them to the content.
         (folder / name).write_bytes(b"\0" + content)
 

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# Writes src/pleat/saxs/form_factor_tables.cpp from the tables that `pleat saxs-calibrate` derives.
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "src" / "pleat" / "saxs" / "form_factor_tables.cpp"
+HEAD = """// Form factors of coarse bodies, as scripts/calibrate_form_factors.py derived them from structures.
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "pleat/saxs/form_factors.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr std::size_t kPoints = 51;
+constexpr double kStep = 0.015;
+
+// clang-format off
+"""
+TAIL = """// clang-format on
+
+template <std::size_t N>
+FormFactorTable table_of(Bodies bodies, const std::array<double, N>& factors) {
+    FormFactorTable table;
+    table.types = types_of(bodies);
+    for (std::size_t k = 0; k < kPoints; ++k) table.q.push_back(kStep * static_cast<double>(k));
+    table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
+    std::copy(factors.begin(), factors.end(), table.factors.begin());
+    return table;
+}
+
+}  // namespace
+
+const FormFactorTable& derived_form_factors(Bodies bodies) {
+    static const FormFactorTable kOne = table_of(Bodies::one_body, kOneBody);
+    static const FormFactorTable kTwo = table_of(Bodies::two_body, kTwoBody);
+    if (bodies == Bodies::all_atom) throw std::logic_error("no table of bodies for all atoms");
+    return bodies == Bodies::one_body ? kOne : kTwo;
+}
+
+}  // namespace pleat::saxs
+"""
+
+
+def array(name, path):
+    """The table as a C++ array, rows of q one after another, ten numbers a line."""
+    header, *rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    numbers = [f"{float(value):.5g}" for row in rows for value in row[1:]]
+    lines = [f"// {' '.join(header[1:])}", f"constexpr std::array<double, kPoints * {len(header) - 1}> {name} = {{"]
+    lines += ["    " + ", ".join(numbers[n:n + 12]) + "," for n in range(0, len(numbers), 12)]
+    return "\n".join(lines + ["};", ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Derive the form factors of coarse bodies again.")
+    parser.add_argument("program", help="the program pleat")
+    parser.add_argument("structures", nargs="+", help="PDB or mmCIF files, folders, or @LIST")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        done = subprocess.run([arguments.program, "saxs-calibrate", *arguments.structures, "-o", str(run)],
+                              check=False)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        text = HEAD + array("kOneBody", run / "form_factors_one_body.tsv") + "\n"
+        text += array("kTwoBody", run / "form_factors_two_body.tsv") + TAIL
+    TARGET.write_text(text, encoding="utf-8")
+    print(f"wrote {TARGET.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+// Profiles: measured scattering curves, intensity by momentum transfer, and their reader.
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/bio/byte_source.h"
+
+namespace pleat {
+
+/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, rising; intensities and their
+/// standard errors in the curve's own unit.
+struct Profile {
+    std::vector<double> q, intensity, sigma;  ///< of one length; `sigma` above 0
+
+    std::size_t size() const { return q.size(); }
+};
+
+enum class MomentumUnit { automatic, per_angstrom, per_nanometre };
+
+struct ProfileOptions {
+    /// automatic: 1/nm where the curve ends beyond q = 1, as no curve of a solution in 1/angstrom
+    /// does.
+    MomentumUnit unit = MomentumUnit::automatic;
+    /// Error, as a part of the intensity's size, of points that come with none (no third column, or
+    /// 0 there); NaN: such curves are refused.
+    double assumed_error = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct ProfileFile {
+    Profile profile;
+    bool per_nanometre = false;  ///< as the file had it
+    /// What the reader decided, in a line each: unit, errors that were assumed.
+    std::vector<std::string> notes;
+};
+
+/// Reads a text of columns q, intensity, error, and perhaps more, parted by blanks, tabs, commas or
+/// semicolons. Any lines before and after that do not begin with three lines of numbers are titles
+/// and footers; blank lines and lines of # may stand in between. Plain or packed, as ByteSource.
+///
+/// InputError, naming the lines: numbers missing or not finite, q that does not rise, errors that
+/// are negative, 0 or absent (see `assumed_error`), less than 3 points, a second table, a range of q
+/// that no unit explains.
+ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
+ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
+
+}  // namespace pleat

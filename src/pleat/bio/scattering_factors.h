@@ -1,0 +1,27 @@
+// Scattering factors: X-ray form factors of the elements as sums of Gaussians.
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace pleat {
+
+/// f(q) = c + sum_k a_k exp(-b_k (q / 4 pi)^2), in electrons, q in 1/angstrom; neutral atoms,
+/// International Tables for Crystallography C (1992), table 6.1.1.4 (Cromer and Mann), for
+/// q < 25 1/angstrom.
+struct ScatteringFactor {
+    std::array<double, 4> a{}, b{};
+    double c = 0;
+
+    double at(double q) const;
+};
+
+/// The factor of an element's symbol ("C", "Se"); false where the tables have none.
+bool find_scattering_factor(const std::string& symbol, ScatteringFactor& factor);
+
+/// Radius in angstrom of van der Waals of an element's symbol; 0 where it is not known.
+double van_der_waals_radius(const std::string& symbol);
+/// Radius in angstrom of an element's covalent bonds; 0 where it is not known.
+double covalent_radius(const std::string& symbol);
+
+}  // namespace pleat

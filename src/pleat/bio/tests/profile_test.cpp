@@ -1,0 +1,172 @@
+// Tests of profiles: dialects of measured curves, units, errors that are missing, and refusals.
+#include "pleat/bio/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "packed.h"
+#include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+
+namespace pleat {
+namespace {
+
+using test::error_text;
+
+const std::string kTable = "0.01 10 1\n0.02 9 1\n0.03 8 0.5\n0.04 7 0.5\n";
+
+ProfileFile read(std::string_view text, const ProfileOptions& options = {}) {
+    ByteSource source("curve", text);
+    return read_profile(source, options);
+}
+
+std::string refusal(std::string_view text, const ProfileOptions& options = {}) {
+    return error_text<InputError>([&] { read(text, options); });
+}
+
+void expect_table(const Profile& profile) {
+    EXPECT_EQ(profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04}));
+    EXPECT_EQ(profile.intensity, (std::vector<double>{10, 9, 8, 7}));
+    EXPECT_EQ(profile.sigma, (std::vector<double>{1, 1, 0.5, 0.5}));
+}
+
+TEST(Profile, IsReadInEveryDialect) {
+    const auto with = [](std::string table, std::string from, const std::string& to) {
+        for (std::size_t at = 0; (at = table.find(from, at)) != std::string::npos; at += to.size())
+            table.replace(at, from.size(), to);
+        return table;
+    };
+    for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+             {"plain", kTable},
+             {"no end of line", kTable.substr(0, kTable.size() - 1)},
+             {"CR LF", with(kTable, "\n", "\r\n")},
+             {"CR", with(kTable, "\n", "\r")},
+             {"commas", with(kTable, " ", ", ")},
+             {"semicolons", with(kTable, " ", ";")},
+             {"tabs, indented", with("\t" + kTable, " ", "\t")},
+             {"blank lines between", with(kTable, "\n", "\n\n")},
+             {"comments between", with(kTable, "\n", "\n# 1 2 3\n")},
+             {"fourth column", with(kTable, "\n", " 1.0\n")},
+             {"text behind", with(kTable, "\n", " good\n")},
+             {"title", "lysozyme, 46 mg/ml\n" + kTable},
+             {"count in front", " TIME\n 1.0\n 4\n" + kTable},
+             {"two lines of numbers in a title", "1 2 3\n4 5 6\nq I s\n" + kTable},
+             {"footer", kTable + "#{\n#  \"unit\": \"\"\n#}\nparent: 1.2 / 3\ncreator-version: 1.1\n"},
+             {"numbers in a footer", kTable + "Frames used:\n1 2\n"},
+             {"exponents of Fortran", with(kTable, " 1\n", " 0.1D+01\n")},
+             {"plus signs", with(kTable, "0.01", "+0.01")},
+             {"byte order mark", "\xef\xbb\xbf" + kTable},
+             {"gzip", testing::gzipped(kTable)},
+             {"Zstandard", testing::zstandard(kTable)}}) {
+        SCOPED_TRACE(name);
+        expect_table(read(text).profile);
+    }
+}
+
+TEST(Profile, TellsItsUnit) {
+    const std::string nanometres = "0.1 10 1\n0.2 9 1\n0.3 8 0.5\n1.4 7 0.5\n";
+    const ProfileFile guessed = read(nanometres);
+    EXPECT_TRUE(guessed.per_nanometre);
+    EXPECT_DOUBLE_EQ(guessed.profile.q.back(), 0.14);
+    EXPECT_EQ(guessed.notes.at(0), "q taken as 1/nm, since the curve ends at 1.4");
+    const ProfileFile told = read(nanometres, {.unit = MomentumUnit::per_angstrom});
+    EXPECT_FALSE(told.per_nanometre);
+    EXPECT_DOUBLE_EQ(told.profile.q.back(), 1.4);
+    EXPECT_EQ(told.notes.at(0), "q taken as 1/angstrom as told; the curve ends at 1.4");
+    EXPECT_FALSE(read(kTable).per_nanometre);
+}
+
+TEST(Profile, AssumesErrorsOnlyWhereTold) {
+    const std::string two = "0.01 10\n0.02 -9\n0.03 8\n";
+    EXPECT_EQ(refusal(two), "curve:1: expected q, intensity and error, found no error in '0.01 10'");
+    const ProfileFile read_two = read(two, {.assumed_error = 0.1});
+    EXPECT_DOUBLE_EQ(read_two.profile.sigma[1], 0.9);
+    EXPECT_EQ(read_two.notes.at(1), "errors of 3 of 3 points taken as 0.1 of the intensity");
+    const std::string zero = "0.01 10 1\n0.02 9 0\n0.03 8 1\n";
+    EXPECT_EQ(refusal(zero), "curve:2: expected an error above 0, found 0");
+    EXPECT_DOUBLE_EQ(read(zero, {.assumed_error = 0.1}).profile.sigma[1], 0.9);
+    EXPECT_EQ(refusal("0.01 10\n0.02 0\n0.03 8\n", {.assumed_error = 0.1}),
+              "curve:2: expected an intensity to take an error from, found 0");
+}
+
+TEST(Profile, RefusesWhatIsNoCurve) {
+    const std::string none =
+        "curve: expected 3 or more lines of numbers in succession (q, intensity, error), found none";
+    EXPECT_EQ(refusal(""), "curve: expected a scattering curve, found an empty file");
+    EXPECT_EQ(refusal("\n\n"), none);
+    EXPECT_EQ(refusal("ATOM 1 2 3\nATOM 1 2 3\nATOM 1 2 3\n"), none);
+    EXPECT_EQ(refusal("0.1 1 1\n0.2 1 1\n"), none);
+    EXPECT_EQ(refusal("1\n2\n3\n4\n"), none);
+    EXPECT_EQ(refusal(kTable + "0.05 nan 1\n"),
+              "curve:5: expected finite numbers, found '0.05 nan 1'");
+    EXPECT_EQ(refusal(kTable + "0.05 1 inf\n"),
+              "curve:5: expected finite numbers, found '0.05 1 inf'");
+    EXPECT_EQ(refusal(kTable + "0.05 1e999 1\n"),
+              "curve:5: expected finite numbers, found '0.05 1e999 1'");
+    EXPECT_EQ(refusal(kTable + "0.05 1e40 1\n"),
+              "curve:5: expected intensity and error of at most 1e+30 and an error of at least 1e-30, "
+              "found '0.05 1e40 1'");
+    EXPECT_EQ(refusal(kTable + "0.05 1 -1\n"), "curve:5: expected an error above 0, found -1");
+    EXPECT_EQ(refusal(kTable + "0.04 1 1\n"),
+              "curve:5: expected q above that of the point before, 0.04, found 0.04");
+    EXPECT_EQ(refusal("-0.01 1 1\n0.02 1 1\n0.03 1 1\n"),
+              "curve:1: expected q of 0 or more, found -0.01");
+    EXPECT_EQ(refusal(kTable + "0.05 *** 1\n"),
+              "curve:5: expected q, intensity and error, found '0.05 *** 1'");
+    EXPECT_EQ(refusal(kTable + "0.05 1\n"),
+              "curve:5: expected q, intensity and error, found '0.05 1'");
+    EXPECT_EQ(refusal(kTable + "again\n" + kTable),
+              "curve:6: expected one table of numbers, found a second one behind other text");
+    EXPECT_EQ(refusal("0.001 1 1\n0.002 1 1\n0.003 1 1\n"),
+              "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 0.003 "
+              "1/angstrom");
+    EXPECT_EQ(refusal(kTable, {.unit = MomentumUnit::per_nanometre}),
+              "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 0.04 1/nm");
+    EXPECT_EQ(refusal("1 1 1\n2 1 1\n200 1 1\n"),
+              "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 200 1/nm");
+}
+
+TEST(Profile, TellsTenComplaintsAtMost) {
+    std::string text = kTable;
+    for (int n = 0; n < 20; ++n) text += "0.5 nan 1\n";
+    const std::string told = refusal(text);
+    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 9);
+}
+
+TEST(Profile, OfSharedDataIsWhole) {
+    const std::filesystem::path folder = std::filesystem::path(PLEAT_SHARED) / "data" / "saxs";
+    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+    struct Row {
+        const char* file;
+        std::size_t points;
+        bool per_nanometre;
+        double least, most;  // q, 1/angstrom, of the manifest
+    };
+    for (const Row& row : {Row{"BSA_monomer_dimer/SASDA32.dat.gz", 2168, true, 0.0087, 0.601},
+                           Row{"Hst5_curve_only/Hst5_SAXS.dat.gz", 1043, true, 0.0037, 0.493},
+                           Row{"LAR1-2/LAR1-2.dat.gz", 205, false, 0.0082, 0.495},
+                           Row{"SASDJG5/SASDJG5.dat.gz", 723, false, 0.0124, 0.604},
+                           Row{"foxs_ensemble8/iq.dat.gz", 505, false, 0.0112, 0.318},
+                           Row{"glucose_isomerase/glucose_isomerase.dat.gz", 474, false, 0.0101,
+                               0.283},
+                           Row{"lyz_2epe/2epe.dat.gz", 104, false, 0.0098, 0.408},
+                           Row{"lyz_imp/lyzexp.dat.gz", 197, false, 0.0414, 0.498},
+                           Row{"nup133/23922_merge.dat.gz", 456, false, 0.0228, 0.299}}) {
+        SCOPED_TRACE(row.file);
+        const ProfileFile file = read_profile(folder / row.file);
+        EXPECT_EQ(file.profile.size(), row.points);
+        EXPECT_EQ(file.per_nanometre, row.per_nanometre);
+        EXPECT_NEAR(file.profile.q.front(), row.least, 1e-4);
+        EXPECT_NEAR(file.profile.q.back(), row.most, 1.1e-3);
+    }
+    // A computed profile has no errors.
+    EXPECT_THROW(read_profile(folder / "lyz_imp" / "6lyz.pdb.dat.gz"), InputError);
+    EXPECT_EQ(read_profile(folder / "lyz_imp" / "6lyz.pdb.dat.gz", {.assumed_error = 0.05})
+                  .profile.size(),
+              500u);
+}
+
+}  // namespace
+}  // namespace pleat

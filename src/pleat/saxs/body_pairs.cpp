@@ -1,0 +1,220 @@
+// Body pairs on CPUs, and what needs no positions.
+#include "pleat/saxs/body_pairs.h"
+
+#include <numeric>
+#include <vector>
+
+#include "pleat/core/parallel.h"
+#include "pleat/saxs/pair_sums.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+/// Rows of one type that a thread takes at a time.
+constexpr Index kRows = 64;
+
+template <class Real>
+class CpuBodyPairs final : public BodyPairs {
+public:
+    CpuBodyPairs(const Model& model, const Runs& runs, int threads)
+        : model_(model), grid_(model.q), runs_(runs), threads_(threads) {
+        for (int n = 0; n < threads; ++n)
+            sums_.push_back(std::make_unique<PairSums<Real>>(model_, grid_));
+        slots_.resize(runs.order.size());
+        std::iota(slots_.begin(), slots_.end(), Index{0});
+        first_piece_.push_back(0);
+        for (std::size_t body = 0; body + 1 < runs.first_run.size(); ++body) {
+            const std::vector<Run> pieces = split(runs_of(static_cast<Index>(body)), kRows);
+            pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
+            first_piece_.push_back(pieces_.size());
+        }
+    }
+
+    void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
+                  std::span<const PairJob> jobs, View<double, 3> partial) override {
+        fill(xyz, scales, jobs);
+        std::vector<Task> tasks;
+        for (std::size_t job = 0; job < jobs.size(); ++job) {
+            const auto a = static_cast<std::size_t>(jobs[job].a);
+            for (std::size_t piece = first_piece_[a]; piece < first_piece_[a + 1]; ++piece)
+                tasks.push_back({job, piece});
+        }
+        Array<double, 3> sums(static_cast<Index>(tasks.size()), model_.pair_count(),
+                              model_.q_count());
+        parallel_for(threads_, static_cast<Index>(tasks.size()), [&](Index n, int thread) {
+            const Task& task = tasks[static_cast<std::size_t>(n)];
+            add(jobs[task.job], task.piece, *sums_[static_cast<std::size_t>(thread)],
+                sums.view()[n]);
+        });
+        for (double& value : partial) value = 0.0;
+        for (std::size_t n = 0; n < tasks.size(); ++n) {
+            const View<double, 2> from = sums.view()[static_cast<Index>(n)];
+            const View<double, 2> to = partial[static_cast<Index>(tasks[n].job)];
+            for (Index k = 0; k < from.size(); ++k) to.data[k] += from.data[k];
+        }
+    }
+
+private:
+    struct Task {
+        std::size_t job, piece;
+    };
+
+    std::vector<Run> runs_of(Index body) const {
+        const auto n = static_cast<std::size_t>(body);
+        return {runs_.runs.begin() + runs_.first_run[n], runs_.runs.begin() + runs_.first_run[n + 1]};
+    }
+
+    /// The positions of the sets that jobs name.
+    void fill(View<const float, 3> xyz, View<const float, 3> scales,
+              std::span<const PairJob> jobs) {
+        points_.resize(static_cast<std::size_t>(xyz.extent(0)));
+        std::vector<bool> filled(points_.size());
+        for (const PairJob& job : jobs) {
+            const auto set = static_cast<std::size_t>(job.set);
+            if (filled[set]) continue;
+            filled[set] = true;
+            if (points_[set].stride == 0)
+                points_[set] = Points<Real>(model_.scatterer_count(), model_.scale_count());
+            points_[set].fill(xyz[job.set],
+                              scales.size() > 0 ? scales[job.set] : View<const float, 2>{}, slots_);
+        }
+    }
+
+    void add(const PairJob& job, std::size_t piece, PairSums<Real>& sums, View<double, 2> to) {
+        const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
+        const Run& row = pieces_[piece];
+        if (job.a == job.b) sums.add_inner(points, row, to);
+        for (Index n = runs_.first_run[static_cast<std::size_t>(job.b)];
+             n < runs_.first_run[static_cast<std::size_t>(job.b) + 1]; ++n) {
+            Run run = runs_.runs[static_cast<std::size_t>(n)];
+            if (job.a == job.b) {  // later scatterers alone
+                const Index end = run.first + run.count, first = row.first + row.count;
+                if (end <= first) continue;
+                run.first = std::max(run.first, first);
+                run.count = end - run.first;
+            }
+            sums.add(points, row, points, run, to);
+        }
+    }
+
+    const Model& model_;
+    SineGrid grid_;
+    Runs runs_;
+    int threads_;
+    std::vector<std::unique_ptr<PairSums<Real>>> sums_;
+    std::vector<Index> slots_;
+    std::vector<Run> pieces_;
+    std::vector<std::size_t> first_piece_;  ///< [body + 1]
+    std::vector<Points<Real>> points_;      ///< [set]
+};
+
+}  // namespace
+
+std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const Runs& runs,
+                                               Precision precision, int threads) {
+    if (precision == Precision::float64)
+        return std::make_unique<CpuBodyPairs<double>>(model, runs, threads);
+    return std::make_unique<CpuBodyPairs<float>>(model, runs, threads);
+}
+
+std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
+                                           Precision precision, const Context& context) {
+    if (context.device.kind == Device::Kind::cuda)
+        return make_cuda_body_pairs(model, runs, context.device.index);
+    const bool plain = context.device.kind == Device::Kind::reference;
+    return make_cpu_body_pairs(model, runs, plain ? Precision::float64 : precision,
+                               plain ? 1 : resolve_threads(context));
+}
+
+Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales) {
+    const SineGrid grid(model.q);
+    Points<double> points(model.scatterer_count(), model.scale_count());
+    const Array<float, 2> nowhere(Index{3}, model.scatterer_count());
+    points.fill(nowhere, scales, runs.order);
+    Array<double, 2> partial(model.pair_count(), model.q_count());
+    const PairSums<double> sums(model, grid);
+    for (const Run& run : runs.runs) sums.add_self(points, run, partial);
+    return partial;
+}
+
+ForwardSums forward_sums(const Model& model, const Runs& runs, View<const float, 2> scales) {
+    const ScaleClasses classes(model);
+    const Index bodies = static_cast<Index>(runs.first_run.size()) - 1;
+    const Index channels = model.channel_count();
+    ForwardSums sums{Array<double, 2>(bodies, channels),
+                     Array<double, 3>(bodies, channels, channels)};
+    std::vector<double> own(static_cast<std::size_t>(channels));
+    for (Index body = 0; body < bodies; ++body) {
+        for (Index n = runs.first_run[static_cast<std::size_t>(body)];
+             n < runs.first_run[static_cast<std::size_t>(body) + 1]; ++n) {
+            const Run& run = runs.runs[static_cast<std::size_t>(n)];
+            for (Index slot = run.first; slot < run.first + run.count; ++slot) {
+                for (Index c = 0; c < channels; ++c) {
+                    const auto channel = static_cast<std::size_t>(c);
+                    const Index scale = classes.scale_of(classes.of_channel[channel]);
+                    own[channel] = model.factors(c, run.type, 0) *
+                                   (scale < 0 ? 1.0 : double{scales(scale, slot)});
+                    sums.amplitude(body, c) += own[channel];
+                }
+                for (Index a = 0; a < channels; ++a)
+                    for (Index b = 0; b < channels; ++b)
+                        sums.square(body, a, b) +=
+                            own[static_cast<std::size_t>(a)] * own[static_cast<std::size_t>(b)];
+            }
+        }
+    }
+    return sums;
+}
+
+void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> partial) {
+    const Index channels = sums.amplitude.extent(1);
+    for (Index a = 0; a < channels; ++a) {
+        for (Index b = a; b < channels; ++b) {
+            double both = sums.amplitude(job.a, a) * sums.amplitude(job.b, b) +
+                          sums.amplitude(job.a, b) * sums.amplitude(job.b, a);
+            if (job.a == job.b) both -= 2.0 * sums.square(job.a, a, b);
+            const bool twice = job.a != job.b && a != b;
+            const bool half = job.a == job.b && a == b;
+            partial(channel_pair(a, b, channels), 0) = twice ? 2.0 * both : half ? 0.5 * both : both;
+        }
+    }
+}
+
+Array<float, 3> arranged(const Runs& runs, View<const float, 3> from, Index first, Index count) {
+    const auto slots = static_cast<Index>(runs.order.size());
+    if (from.size() == 0) return Array<float, 3>(count, Index{0}, slots);
+    Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), slots);
+    float* place = to.data();
+    for (Index set = first; set < first + count; ++set)
+        for (Index row = 0; row < from.extent(1); ++row)
+            for (const Index scatterer : runs.order) *place++ = from(set, row, scatterer);
+    return to;
+}
+
+FrameProfiles::FrameProfiles(const Model& model, const Runs& runs) : model_(model), runs_(runs) {
+    if (model.scale_count() == 0) self_ = self_profile(model, runs, {});
+}
+
+void FrameProfiles::compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
+                            View<const float, 3> scales, View<double, 3> partial) const {
+    for (Index first = 0; first < xyz.extent(0); first += at_once) {
+        const Index count = std::min(at_once, xyz.extent(0) - first);
+        std::vector<PairJob> jobs;
+        for (Index n = 0; n < count; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
+        View<double, 3> to = partial;
+        to.data = partial[first].data;
+        to.extents[0] = count;
+        pairs.evaluate(arranged(runs_, xyz, first, count), arranged(runs_, scales, first, count),
+                       jobs, to);
+    }
+    const bool scaled = model_.scale_count() > 0;
+    for (Index frame = 0; frame < partial.extent(0); ++frame) {
+        const Array<double, 2> own =
+            scaled ? self_profile(model_, runs_, scales[frame]) : Array<double, 2>();
+        const double* const self = scaled ? own.data() : self_.data();
+        for (Index n = 0; n < partial[frame].size(); ++n) partial[frame].data[n] += self[n];
+    }
+}
+
+}  // namespace pleat::saxs

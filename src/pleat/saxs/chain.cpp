@@ -1,0 +1,123 @@
+// Chain: finds what a move changes, and swaps a proposal in.
+#include "pleat/saxs/chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "pleat/core/error.h"
+#include "pleat/saxs/debye.h"
+#include "pleat/saxs/rigid_motion.h"
+
+namespace pleat::saxs {
+
+Chain::Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size)
+    : xyz(slots.extent(0), slots.extent(1)),
+      proposed(slots.extent(0), slots.extent(1)),
+      profile(static_cast<std::size_t>(size)),
+      bodies_(static_cast<Index>(first_slot.size()) - 1) {
+    sums = Array<double, 2>(bodies_ * (bodies_ + 1) / 2, size);
+    for (std::size_t body = 0; body + 1 < first_slot.size(); ++body) {
+        const Index first = first_slot[body], count = first_slot[body + 1] - first;
+        anchors_.push_back(count > 0 ? find_anchors(slots, first, count) : Anchors{});
+        body_of_.insert(body_of_.end(), static_cast<std::size_t>(count),
+                        static_cast<std::int32_t>(body));
+    }
+    std::copy(slots.begin(), slots.end(), xyz.begin());
+    std::copy(slots.begin(), slots.end(), proposed.begin());
+}
+
+void Chain::place(const Move& move, const std::vector<Index>& slot_of) {
+    const Index count = static_cast<Index>(move.scatterers.size());
+    if (move.xyz.extent(0) != 3 || move.xyz.extent(1) != count)
+        throw InputError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]", count,
+                                     move.xyz.extent(0), move.xyz.extent(1)));
+    for (const Index scatterer : move.scatterers)
+        if (scatterer < 0 || scatterer >= static_cast<Index>(slot_of.size()))
+            throw InputError(fmt::format("expected scatterers from 0 to {}, found {}",
+                                         slot_of.size() - 1, scatterer));
+    pending_ = true;
+    for (Index n = 0; n < count; ++n) {
+        const Index slot = slot_of[static_cast<std::size_t>(move.scatterers[static_cast<std::size_t>(n)])];
+        moved_slots_.push_back(slot);
+        for (Index axis = 0; axis < 3; ++axis) proposed(axis, slot) = move.xyz(axis, n);
+    }
+}
+
+const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& first_slot) {
+    std::vector<std::uint8_t> moved(static_cast<std::size_t>(bodies_));
+    for (const Index slot : moved_slots_)
+        moved[static_cast<std::size_t>(body_of_[static_cast<std::size_t>(slot)])] = 1;
+    std::vector<std::optional<RigidMotion>> motion(moved.size());
+    const auto block = [&](Index body) {
+        const auto n = static_cast<std::size_t>(body);
+        return std::pair(first_slot[n], first_slot[n + 1] - first_slot[n]);
+    };
+    for (Index body = 0; body < bodies_; ++body) {
+        if (!moved[static_cast<std::size_t>(body)]) continue;
+        const auto [first, count] = block(body);
+        motion[static_cast<std::size_t>(body)] =
+            rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);
+    }
+    changed_.clear();
+    for (Index a = 0; a < bodies_; ++a) {
+        for (Index b = a; b < bodies_; ++b) {
+            const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
+            if (!moved[one] && !moved[other]) continue;
+            const auto [first, count] = block(b);
+            // Of a body with itself, and of two that moved alike, distances are what they were.
+            if (motion[one] && motion[other] &&
+                (a == b || follows(*motion[one], xyz, proposed, first, count)))
+                continue;
+            changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
+        }
+    }
+    return changed_;
+}
+
+void Chain::take(const double* new_sums, double* to) {
+    const Index count = static_cast<Index>(changed_.size());
+    new_sums_.assign(new_sums, new_sums + count * size());
+    new_profile_ = profile;
+    for (Index n = 0; n < count; ++n) {
+        const BodyPair& pair = changed_[static_cast<std::size_t>(n)];
+        const double* const before = &sums(channel_pair(pair.a, pair.b, bodies_), 0);
+        for (Index k = 0; k < size(); ++k)
+            new_profile_[static_cast<std::size_t>(k)] += new_sums[n * size() + k] - before[k];
+    }
+    std::copy(new_profile_.begin(), new_profile_.end(), to);
+}
+
+void Chain::accept() {
+    if (!pending_) throw UsageError("expected a proposal to accept, found none");
+    for (std::size_t n = 0; n < changed_.size(); ++n)
+        std::copy_n(new_sums_.begin() + static_cast<Index>(n) * size(), size(),
+                    &sums(channel_pair(changed_[n].a, changed_[n].b, bodies_), 0));
+    for (const Index slot : moved_slots_)
+        for (Index axis = 0; axis < 3; ++axis) xyz(axis, slot) = proposed(axis, slot);
+    profile.swap(new_profile_);
+    moved_slots_.clear();
+    pending_ = false;
+    ++accepted;
+}
+
+void Chain::forget() {
+    for (const Index slot : moved_slots_)
+        for (Index axis = 0; axis < 3; ++axis) proposed(axis, slot) = xyz(axis, slot);
+    moved_slots_.clear();
+    pending_ = false;
+}
+
+void Chain::set_all(const double* all) {
+    std::copy_n(all, sums.size(), sums.data());
+    std::copy(self.begin(), self.end(), profile.begin());
+    for (Index pair = 0; pair < sums.extent(0); ++pair)
+        for (Index k = 0; k < size(); ++k)
+            profile[static_cast<std::size_t>(k)] += sums(pair, k);
+    forget();
+    accepted = 0;
+}
+
+}  // namespace pleat::saxs

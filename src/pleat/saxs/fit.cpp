@@ -1,0 +1,222 @@
+// Fit: linear in scale and background, by grids that close in on c1 and c2.
+#include "pleat/saxs/fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "pleat/saxs/form_factors.h"
+#include "pleat/saxs/spline.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+/// One quantity that is searched between bounds, from 0 to 1.
+struct Range {
+    double least, most;
+
+    double width() const { return most - least; }
+    bool is_fixed() const { return width() == 0; }
+    double at(double part) const { return least + part * width(); }
+    double part(double value) const {
+        return is_fixed() ? 0 : std::clamp((value - least) / width(), 0.0, 1.0);
+    }
+    bool at_bound(double value) const {
+        const double slack = 1e-4 * width();
+        return !is_fixed() && (value < least + slack || value > most - slack);
+    }
+};
+
+using Point = std::array<double, 2>;
+
+/// A grid, then Newton steps from its best point with derivatives by differences, damped as Levenberg
+/// and Marquardt do. A bound that the steps run into holds.
+class Search {
+public:
+    Search(const FitOptions& options, bool is_atomic,
+           const std::function<double(const Contrast&)>& chi2)
+        : chi2_(chi2),
+          ranges_{Range{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
+                  Range{options.c2_least, options.c2_most}} {}
+
+    Contrast run(const Contrast* start) {
+        if (start == nullptr) {
+            scan();
+        } else {
+            best_ = {ranges_[0].part(start->c1), ranges_[1].part(start->c2)};
+            least_ = value(best_);
+        }
+        double damping = 1e-3;
+        for (int step = 0; step < kMostSteps && damping < 1e8; ++step) {
+            const Point move = newton(damping);
+            Point next = best_;
+            for (std::size_t n = 0; n < 2; ++n) next[n] = std::clamp(best_[n] + move[n], 0.0, 1.0);
+            const double moved = std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
+            if (moved < kPrecision) break;
+            const double found = value(next);
+            if (found < least_) {
+                least_ = found;
+                best_ = next;
+                damping /= 10;
+            } else {
+                damping *= 10;
+            }
+        }
+        return contrast(best_);
+    }
+
+private:
+    static constexpr int kGrid = 25, kMostSteps = 60;
+    static constexpr double kPrecision = 1e-7, kDifference = 1e-3;
+
+    Contrast contrast(const Point& at) const { return {ranges_[0].at(at[0]), ranges_[1].at(at[1])}; }
+    double value(const Point& at) const { return chi2_(contrast(at)); }
+
+    void scan() {
+        bool any = false;
+        for (int i = 0; i < (ranges_[0].is_fixed() ? 1 : kGrid); ++i) {
+            for (int j = 0; j < (ranges_[1].is_fixed() ? 1 : kGrid); ++j) {
+                const Point at = {static_cast<double>(i) / (kGrid - 1),
+                                  static_cast<double>(j) / (kGrid - 1)};
+                const double found = value(at);
+                if (any && !(found < least_)) continue;
+                least_ = found;
+                best_ = at;
+                any = true;
+            }
+        }
+    }
+
+    /// The step from the best point; none along what is fixed or pressed against its bound.
+    Point newton(double damping) const {
+        Point slope{}, bend{};
+        std::array<bool, 2> free{};
+        const auto value_at = [&](double i, double j) {
+            return value({best_[0] + i * kDifference, best_[1] + j * kDifference});
+        };
+        for (std::size_t n = 0; n < 2; ++n) {
+            if (ranges_[n].is_fixed()) continue;
+            const double up = value_at(n == 0, n == 1), down = value_at(-(n == 0), -(n == 1));
+            slope[n] = (up - down) / 2;
+            bend[n] = std::max(up - 2 * least_ + down, 1e-12 * least_ + 1e-300);
+            free[n] = !(best_[n] <= 0 && slope[n] > 0) && !(best_[n] >= 1 && slope[n] < 0);
+        }
+        Point move{};
+        for (std::size_t n = 0; n < 2; ++n) {
+            if (free[n]) move[n] = -slope[n] / (bend[n] * (1 + damping)) * kDifference;
+        }
+        if (!free[0] || !free[1]) return move;
+        const double cross =
+            (value_at(1, 1) - value_at(1, -1) - value_at(-1, 1) + value_at(-1, -1)) / 4;
+        const double a = bend[0] * (1 + damping), b = bend[1] * (1 + damping);
+        const double determinant = a * b - cross * cross;
+        if (determinant <= 1e-10 * a * b) return move;
+        return {(cross * slope[1] - b * slope[0]) / determinant * kDifference,
+                (cross * slope[0] - a * slope[1]) / determinant * kDifference};
+    }
+
+    const std::function<double(const Contrast&)>& chi2_;
+    const std::array<Range, 2> ranges_;
+    Point best_{};
+    double least_ = 0;
+};
+
+}  // namespace
+
+Scaling scale_to(const Profile& curve, std::span<const double> model, bool background) {
+    double mm = 0, m1 = 0, s1 = 0, im = 0, i1 = 0;
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        const double w = 1 / (curve.sigma[k] * curve.sigma[k]);
+        mm += w * model[k] * model[k];
+        m1 += w * model[k];
+        s1 += w;
+        im += w * curve.intensity[k] * model[k];
+        i1 += w * curve.intensity[k];
+    }
+    Scaling found;
+    const double determinant = mm * s1 - m1 * m1;
+    // A model that is constant over the curve cannot be told from a background.
+    if (background && determinant > 1e-12 * mm * s1) {
+        found.scale = (im * s1 - i1 * m1) / determinant;
+        found.background = (mm * i1 - m1 * im) / determinant;
+    }
+    if (!background || found.scale <= 0 || found.background == 0) {
+        found.scale = mm > 0 ? std::max(0.0, im / mm) : 0;
+        found.background = 0;
+        if (background && found.scale == 0) found.background = i1 / s1;
+    }
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        const double left = curve.intensity[k] - found.scale * model[k] - found.background;
+        found.chi2 += left * left / (curve.sigma[k] * curve.sigma[k]);
+    }
+    return found;
+}
+
+Contrast search_contrast(const FitOptions& options, bool is_atomic,
+                         const std::function<double(const Contrast&)>& chi2,
+                         const Contrast* start) {
+    return Search(options, is_atomic, chi2).run(start);
+}
+
+bool are_atomic(View<const double, 2> partial) {
+    return partial.extent(0) == kAtomChannels * (kAtomChannels + 1) / 2;
+}
+
+Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2> partial,
+           double mean_radius, const FitOptions& options, Index extra) {
+    Fit fit;
+    fit.contrast = contrast;
+    fit.model = intensity(partial, curve.q, mean_radius, contrast);
+    const Scaling scaling = scale_to(curve, fit.model, options.background);
+    for (double& value : fit.model) value = scaling.scale * value + scaling.background;
+    const bool is_atomic = are_atomic(partial);
+    const Range c1{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
+        c2{options.c2_least, options.c2_most};
+    fit.scale = scaling.scale;
+    fit.background = scaling.background;
+    fit.points = static_cast<Index>(curve.size());
+    fit.parameters = 1 + options.background + !c1.is_fixed() + !c2.is_fixed() + extra;
+    fit.chi2 = scaling.chi2 / static_cast<double>(fit.points);
+    fit.chi2_reduced =
+        scaling.chi2 / static_cast<double>(std::max<Index>(1, fit.points - fit.parameters));
+    fit.c1_at_bound = c1.at_bound(contrast.c1);
+    fit.c2_at_bound = c2.at_bound(contrast.c2);
+    return fit;
+}
+
+Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
+        const FitOptions& options, const Contrast* start) {
+    const Contrast found =
+        search_contrast(
+            options, are_atomic(partial),
+            [&](const Contrast& contrast) {
+                return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
+                                options.background)
+                    .chi2;
+            },
+            start);
+    return fit_at(found, curve, partial, mean_radius, options);
+}
+
+Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
+                          std::span<const double> to) {
+    Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
+    for (Index pair = 0; pair < partial.extent(0); ++pair) {
+        const std::vector<double> values =
+            interpolate(q, {partial[pair].begin(), q.size()}, to);
+        std::copy(values.begin(), values.end(), at[pair].begin());
+    }
+    return at;
+}
+
+Profile cut(const Profile& curve, double most) {
+    const auto count = static_cast<std::size_t>(
+        std::upper_bound(curve.q.begin(), curve.q.end(), most) - curve.q.begin());
+    const auto part = [&](const std::vector<double>& all) {
+        return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    return {part(curve.q), part(curve.intensity), part(curve.sigma)};
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,16 @@
+// Joined: the models of a file as the parts of one structure.
+#pragma once
+
+#include "pleat/bio/ensemble.h"
+
+namespace pleat::saxs {
+
+/// Whether the frames are one rigid molecule in several places, as files of assemblies hold them:
+/// distances within agree to 0.05 angstrom, and the centres are at least a radius of gyration
+/// apart.
+bool are_copies(View<const float, 3> xyz);
+
+/// One structure a file, of all its frames. InputError where files hold different numbers.
+Ensemble join_models(const Ensemble& ensemble);
+
+}  // namespace pleat::saxs

@@ -1,0 +1,54 @@
+// Multipole table: spherical Bessel functions at radial nodes, and how many of them a q needs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pleat/core/array.h"
+
+namespace pleat::saxs {
+
+/// Values of q side by side, so that vectors have no rest.
+inline constexpr Index kQPad = 8;
+/// Pieces of scatterers that threads spread apart: few, since each has a copy of the nodes' harmonics.
+inline constexpr Index kMultipolePieces = 32;
+/// What may be left of sum_l (2 l + 1) j_l(q R)^2 = 1 past the last degree, and of the radial
+/// interpolation: the error of a profile is at most about this part of (sum_i |A_i|)^2.
+inline constexpr double kMultipoleError = 1e-11;
+
+/// For scatterers within `radius` of the origin: the expansion
+///     sin(q r_ij) / (q r_ij) = 4 pi sum_lm j_l(q r_i) j_l(q r_j) Y_lm(i) Y_lm(j)
+/// (Stuhrmann 1970) up to degree() for the largest q, with j_l(q r) interpolated through Chebyshev
+/// nodes of r in [0, radius].
+struct MultipoleTable {
+    MultipoleTable(std::span<const double> q, double radius);
+
+    double radius = 0;
+    Index q_count = 0, q_stride = 0;  ///< the latter a multiple of kQPad
+    std::vector<double> nodes;        ///< [node], angstrom
+    std::vector<double> barycentric;  ///< [node]
+    std::vector<Index> first_q;       ///< [degree]: the first q that needs it, a multiple of kQPad
+    Array<double, 3> bessel;          ///< [degree, node, q]
+
+    Index degree_count() const { return bessel.extent(0); }
+    Index node_count() const { return bessel.extent(1); }
+    Index harmonic_count() const { return degree_count() * degree_count(); }
+
+    /// The weights of the nodes in Lagrange's interpolation at r (barycentric formula).
+    void interpolate(double r, double* weights) const;
+};
+
+/// Degrees and nodes that a radius and q need: what the table would have, without making it.
+struct MultipoleSize {
+    Index degrees = 0, nodes = 0;
+};
+MultipoleSize multipole_size(double wave, double radius);
+
+/// j_0(x), ..., j_{count - 1}(x), by Miller's downward recurrence.
+void spherical_bessel(double x, Index count, double* values);
+
+/// A radius at least as large, from a list of few: frames that differ little share a table, and
+/// none depends on which came before.
+double rounded_radius(double radius);
+
+}  // namespace pleat::saxs

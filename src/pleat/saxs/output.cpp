@@ -1,0 +1,232 @@
+// Output: profiles, shapes, pair distances, and the tables of fits and ensembles.
+#include "pleat/saxs/output.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "pleat/core/npy.h"
+#include "pleat/core/output_file.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string frame_label(const Result& result, Index frame) {
+    const auto at = static_cast<std::size_t>(frame);
+    return fmt::format("{}\t{}\t{}", frame, result.files[at], result.frames_of_files[at]);
+}
+
+std::string profile_table(const Result& result) {
+    std::string text = "q\tintensity\n";
+    for (std::size_t k = 0; k < result.q.size(); ++k)
+        text += fmt::format("{:.8g}\t{:.9g}\n", result.q[k], result.mean[k]);
+    return text;
+}
+
+std::string pairs_table(const Result& result, double bin) {
+    std::string text = "from\tto\tp\n";
+    for (std::size_t n = 0; n < result.pairs.size(); ++n)
+        text += fmt::format("{:.6g}\t{:.6g}\t{:.9g}\n", static_cast<double>(n) * bin,
+                            static_cast<double>(n + 1) * bin, result.pairs[n]);
+    return text;
+}
+
+std::string frames_table(const Result& result) {
+    std::string text = "frame\tfile\tframe_of_file\trg\ti0\tdmax\n";
+    for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
+        const Shape& shape = result.shapes[frame];
+        text += fmt::format("{}\t{:.6g}\t{:.9g}\t{:.6g}\n",
+                            frame_label(result, static_cast<Index>(frame)), shape.gyration,
+                            shape.forward, shape.diameter);
+    }
+    return text;
+}
+
+/// Lines of a curve and of models that were fitted to it.
+std::string fit_table(const Profile& curve, const Fit& fit) {
+    std::string text = "q\tintensity\tsigma\tmodel\tresidual\n";
+    for (std::size_t k = 0; k < curve.size(); ++k)
+        text += fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\t{:.5f}\n", curve.q[k],
+                            curve.intensity[k], curve.sigma[k], fit.model[k],
+                            (curve.intensity[k] - fit.model[k]) / curve.sigma[k]);
+    return text;
+}
+
+/// ln I by q^2, where the intensity is positive.
+std::string guinier_table(const Result& result) {
+    std::string text = "q2\tln_intensity\tsigma\tln_model\tused\n";
+    for (std::size_t k = 0; k < result.curve.size(); ++k) {
+        const double q = result.curve.q[k], intensity = result.curve.intensity[k];
+        if (intensity <= 0 || result.fit.model[k] <= 0) continue;
+        const bool used = result.guinier.found && k >= result.guinier.first &&
+                          k <= result.guinier.last;
+        text += fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\t{}\n", q * q, std::log(intensity),
+                            result.curve.sigma[k] / intensity, std::log(result.fit.model[k]),
+                            used ? 1 : 0);
+    }
+    return text;
+}
+
+/// (q Rg)^2 I / I(0) by q Rg, with the curve's own Rg and I(0); q^2 I by q where it tells none.
+std::string kratky_table(const Result& result) {
+    const bool is_reduced = result.guinier.found;
+    const double length = is_reduced ? result.guinier.gyration : 1;
+    const double height = is_reduced ? result.guinier.forward : 1;
+    std::string text =
+        is_reduced ? "q_rg\tkratky\tsigma\tmodel\n" : "q\tkratky\tsigma\tmodel\n";
+    for (std::size_t k = 0; k < result.curve.size(); ++k) {
+        const double x = result.curve.q[k] * length, factor = x * x / height;
+        text += fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\n", x,
+                            factor * result.curve.intensity[k], factor * result.curve.sigma[k],
+                            factor * result.fit.model[k]);
+    }
+    return text;
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json fit_json(const Fit& fit, bool is_atomic) {
+    Json json;
+    json["scale"] = number(fit.scale);
+    json["background"] = number(fit.background);
+    json["c1"] = is_atomic ? number(fit.contrast.c1) : Json(nullptr);
+    json["c2"] = number(fit.contrast.c2);
+    json["c1_at_bound"] = fit.c1_at_bound;
+    json["c2_at_bound"] = fit.c2_at_bound;
+    json["points"] = fit.points;
+    json["parameters"] = fit.parameters;
+    json["chi2"] = number(fit.chi2);
+    json["chi2_reduced"] = number(fit.chi2_reduced);
+    return json;
+}
+
+Json weighted_json(const Weighted& weighted, bool is_atomic) {
+    Json json = fit_json(weighted.fit, is_atomic);
+    json["members"] = weighted.frames.size();
+    json["effective_members"] = number(weighted.effective);
+    json["validation_chi2"] = number(weighted.validation);
+    json["validation_error"] = number(weighted.validation_error);
+    return json;
+}
+
+Json ensemble_json(const Result& result, bool is_atomic) {
+    Json json;
+    if (!result.ensemble.minimal.empty()) {
+        for (const Weighted& one : result.ensemble.minimal)
+            json["minimal"].push_back(weighted_json(one, is_atomic));
+        json["minimal_chosen"] = result.ensemble.minimal_chosen + 1;
+    }
+    if (!result.ensemble.scan.empty()) {
+        for (const Reweighted& one : result.ensemble.scan) {
+            Json entry = weighted_json(one.result, is_atomic);
+            entry["theta"] = number(one.theta);
+            json["maximum_entropy"].push_back(std::move(entry));
+        }
+        json["theta_chosen"] =
+            number(result.ensemble.scan[result.ensemble.scan_chosen].theta);
+    }
+    return json;
+}
+
+Json summary_json(const Result& result) {
+    const bool is_atomic = result.model == "all-atom";
+    Json json;
+    json["model"] = result.model;
+    json["fit"] = fit_json(result.fit, is_atomic);
+    if (result.guinier.found) {
+        json["guinier"] = {{"rg", result.guinier.gyration},
+                           {"rg_error", result.guinier.gyration_error},
+                           {"i0", result.guinier.forward},
+                           {"i0_error", result.guinier.forward_error},
+                           {"q_least", result.curve.q[result.guinier.first]},
+                           {"q_most", result.curve.q[result.guinier.last]}};
+    } else {
+        json["guinier"] = nullptr;
+    }
+    if (result.has_ensemble) json["ensemble"] = ensemble_json(result, is_atomic);
+    return json;
+}
+
+/// Members of ensembles of every size: which frames, with which weights.
+std::string members_table(const Result& result) {
+    std::string text = "members\tchosen\tframe\tfile\tframe_of_file\tweight\n";
+    for (std::size_t size = 0; size < result.ensemble.minimal.size(); ++size) {
+        const Weighted& one = result.ensemble.minimal[size];
+        for (std::size_t m = 0; m < one.frames.size(); ++m)
+            text += fmt::format("{}\t{}\t{}\t{:.6f}\n", size + 1,
+                                size == result.ensemble.minimal_chosen ? 1 : 0,
+                                frame_label(result, one.frames[m]), one.weights[m]);
+    }
+    return text;
+}
+
+std::string weights_table(const Result& result) {
+    const Weighted& one = result.ensemble.scan[result.ensemble.scan_chosen].result;
+    std::string text = "frame\tfile\tframe_of_file\tweight\n";
+    for (std::size_t m = 0; m < one.frames.size(); ++m)
+        text += fmt::format("{}\t{:.8g}\n", frame_label(result, one.frames[m]), one.weights[m]);
+    return text;
+}
+
+void write_ensemble(RunDirectory& run, const Result& result) {
+    if (!result.ensemble.minimal.empty()) {
+        write_text(run.output("minimal_ensemble.tsv"), members_table(result));
+        write_text(run.output("minimal_fit.tsv"),
+                   fit_table(result.curve,
+                             result.ensemble.minimal[result.ensemble.minimal_chosen].fit));
+    }
+    if (!result.ensemble.scan.empty()) {
+        write_text(run.output("weights.tsv"), weights_table(result));
+        write_text(run.output("reweighted_fit.tsv"),
+                   fit_table(result.curve,
+                             result.ensemble.scan[result.ensemble.scan_chosen].result.fit));
+    }
+}
+
+}  // namespace
+
+void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
+    write_text(run.output("profile.tsv"), profile_table(result));
+    if (parameters.bin > 0) write_text(run.output("pr.tsv"), pairs_table(result, parameters.bin));
+    if (result.shapes.size() > 1) {
+        write_npy(run.output("profiles.npy"), result.intensity.data(),
+                  {result.intensity.extent(0), result.intensity.extent(1)});
+        write_npy(run.output("q.npy"), result.q.data(), {static_cast<Index>(result.q.size())});
+        write_text(run.output("frames.tsv"), frames_table(result));
+    }
+    if (!result.has_fit) return;
+    write_text(run.output("fit.tsv"), fit_table(result.curve, result.fit));
+    write_text(run.output("guinier.tsv"), guinier_table(result));
+    write_text(run.output("kratky.tsv"), kratky_table(result));
+    write_text(run.output("fit.json"), summary_json(result).dump(2) + "\n");
+    if (result.has_ensemble) write_ensemble(run, result);
+}
+
+void record_facts(RunDirectory& run, const Result& result) {
+    run.fact("model", result.model);
+    run.fact("frames", static_cast<std::int64_t>(result.shapes.size()));
+    run.fact("scatterers", result.scatterers);
+    double gyration2 = 0, forward = 0, diameter = 0;
+    for (const Shape& shape : result.shapes) {
+        gyration2 += shape.forward * shape.gyration * shape.gyration;
+        forward += shape.forward;
+        diameter = std::max(diameter, shape.diameter);
+    }
+    run.fact("rg", forward > 0 ? std::sqrt(gyration2 / forward) : 0);
+    run.fact("i0", forward / static_cast<double>(result.shapes.size()));
+    run.fact("dmax", diameter);
+    run.fact("c1", result.contrast.c1);
+    run.fact("c2", result.contrast.c2);
+    if (!result.has_fit) return;
+    run.fact("chi2", result.fit.chi2);
+    run.fact("chi2_reduced", result.fit.chi2_reduced);
+    run.fact("scale", result.fit.scale);
+    run.fact("background", result.fit.background);
+    run.fact("curve_points", result.fit.points);
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,16 @@
+// Output: what a run of saxs leaves in its run directory.
+#pragma once
+
+#include "pleat/core/run_directory.h"
+#include "pleat/saxs/saxs.h"
+
+namespace pleat::saxs {
+
+/// Writes the tables and arrays that README.md of this folder describes. OutputError where files
+/// cannot be written.
+void write_results(RunDirectory& run, const Result& result, const Parameters& parameters);
+
+/// The numbers that sum up a run, for its manifest.
+void record_facts(RunDirectory& run, const Result& result);
+
+}  // namespace pleat::saxs

@@ -1,0 +1,122 @@
+// CUDA kernels of saxs: a warp a task, then the sums of a job's tasks times form factors.
+#pragma once
+
+#include "pleat/saxs/body_pairs.h"
+#include "pleat/saxs/pair_steps.cuh"
+
+namespace pleat::saxs::cuda {
+
+/// Warps of a CTA, each with a task of its own.
+inline constexpr int kWarps = 4;
+/// Values of q and parts of the tasks of a CTA that reduces.
+inline constexpr int kReducedQ = 32, kParts = 16;
+
+/// What all tasks share. Pointers are to the device's memory.
+struct Scattering {
+    const Task* tasks;
+    const std::int32_t* first_task;  ///< [pair of bodies, and one]
+    const Pass* passes;
+    const double* factors;    ///< [channel, type, q]
+    const double* inverse_q;  ///< [q]; 0 for 0
+    const std::int32_t* class_of;  ///< [channel]
+    std::int32_t bodies, pass_count, classes, has_plain, channels, types, q_count;
+};
+
+/// Sets of positions and the jobs on them.
+struct Work {
+    const PairJob* jobs;
+    const std::int32_t* job_count;
+    const float* xyz;     ///< [set, axis, slot]
+    const float* scales;  ///< [set, scale, slot]
+    Index slots;
+    std::int32_t scale_count;
+    std::int32_t first_task, task_count;  ///< of each job, those of this launch
+    float* sums;  ///< [job, weighting, pass, task, kTaskSums]
+    double* partial;  ///< [job, channel pair, q]
+    std::int32_t add;  ///< to what is there
+};
+
+/// Place of the bodies a <= b among pairs of bodies, as channel_pair().
+PLEAT_DEVICE Index body_pair(Index a, Index b, Index bodies) {
+    return a * bodies - a * (a - 1) / 2 + b - a;
+}
+
+/// Tasks of a job.
+struct JobTasks {
+    std::int32_t first, count;
+};
+PLEAT_DEVICE JobTasks tasks_of(const Scattering& from, const Work& work,
+                                           const PairJob& job) {
+    const Index pair = body_pair(job.a, job.b, from.bodies);
+    const std::int32_t first = from.first_task[pair] + work.first_task;
+    const std::int32_t left = from.first_task[pair + 1] - first;
+    return {first, left < work.task_count ? left : work.task_count};
+}
+PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index job,
+                                          Index weighting, Index pass, Index task) {
+    const Index weightings = Index{from.classes} * from.classes;
+    return work.sums + (((job * weightings + weighting) * from.pass_count + pass) *
+                            work.task_count + task) * kTaskSums;
+}
+/// Scales of a class of a set; null: all 1.
+PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
+                                                int of_class) {
+    const int scale = of_class - from.has_plain;
+    return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
+}
+
+/// What one lane of a warp does; `exchange` gives it the float of the lane that far away.
+template <bool kEven, class Exchange>
+PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job,
+                                       Index task, int weighting, int pass, int lane,
+                                       const Exchange& exchange) {
+    const PairJob of = work.jobs[job];
+    const JobTasks range = tasks_of(from, work, of);
+    if (task >= range.count) return;  // all lanes alike
+    const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
+                              scales_of(from, work, of.set, weighting / from.classes),
+                              scales_of(from, work, of.set, weighting % from.classes)};
+    float values[2 * kLanes];
+    if constexpr (kEven)
+        even_sums(from.tasks[range.first + task], positions, from.passes[pass], lane, values);
+    else
+        uneven_sums(from.tasks[range.first + task], positions, from.passes[pass], lane, values);
+    sum_over_lanes(values, lane, exchange);
+    if (2 * lane >= kTaskSums) return;
+    float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
+    to[0] = values[0];
+    to[1] = values[1];
+}
+
+/// A part of the sum over a job's tasks of one channel pair and q, in either order.
+PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a,
+                                         int b, int k, int part) {
+    const JobTasks range = tasks_of(from, work, work.jobs[job]);
+    const int pass = k / kPassSums, n = k % kPassSums;
+    const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
+    const float* const one = task_sums(from, work, job, u * classes + v, pass, 0) + n;
+    const float* const other = task_sums(from, work, job, v * classes + u, pass, 0) + n;
+    const auto factor = [&](int channel, int type) {
+        return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
+    };
+    double sum = 0.0;
+    for (Index task = part; task < range.count; task += kParts) {
+        const Task& of = from.tasks[range.first + task];
+        const double value = one[task * kTaskSums];
+        double product = factor(a, of.row_type) * factor(b, of.column_type) * value;
+        if (a != b)
+            product += factor(b, of.row_type) * factor(a, of.column_type) *
+                       static_cast<double>(other[task * kTaskSums]);
+        sum += product;
+    }
+    return 2.0 * sum * from.inverse_q[k];
+}
+
+/// The channels of a pair's number.
+PLEAT_DEVICE void channels_of(int pair, int channels, int& a, int& b) {
+    a = 0;
+    while (pair >= channels - a) pair -= channels - a++;
+    b = a + pair;
+}
+
+}  // namespace pleat::saxs::cuda

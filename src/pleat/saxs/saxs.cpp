@@ -1,0 +1,343 @@
+// SAXS: scatterers, partial profiles of all frames, and what a curve says of them.
+#include "pleat/saxs/saxs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "pleat/core/error.h"
+#include "pleat/core/memory.h"
+#include "pleat/core/parallel.h"
+#include "pleat/saxs/places.h"
+#include "pleat/saxs/scatterers.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr Index kMostChannelPairs = kAtomChannels * (kAtomChannels + 1) / 2;
+
+void check_input(std::span<const Ensemble> components, const Profile* curve,
+                 Parameters parameters) {
+    check(fields(parameters));
+    if (parameters.c1_least > parameters.c1_most)
+        throw UsageError(fmt::format("expected --c1-least of at most --c1-most ({:g}), found {:g}",
+                                     parameters.c1_most, parameters.c1_least));
+    if (parameters.c2_least > parameters.c2_most)
+        throw UsageError(fmt::format("expected --c2-least of at most --c2-most ({:g}), found {:g}",
+                                     parameters.c2_most, parameters.c2_least));
+    if (parameters.bin > 0 && parameters.bin < 0.01)
+        throw UsageError(
+            fmt::format("expected --bin of 0 or at least 0.01, found {:g}", parameters.bin));
+    for (const Ensemble& ensemble : components) {
+        if (ensemble.frame_count() < 1 || ensemble.atom_count() < 1)
+            throw InputError(fmt::format("expected at least 1 frame and 1 atom, found {} and {}",
+                                         ensemble.frame_count(), ensemble.atom_count()));
+    }
+    if (components.empty()) throw InputError("expected at least 1 structure, found none");
+    if (curve != nullptr && cut(*curve, parameters.q_max).size() < 8)
+        throw InputError(fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
+                                     "1/angstrom, found {} of {}",
+                                     parameters.q_max, cut(*curve, parameters.q_max).size(),
+                                     curve->size()));
+}
+
+ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {
+    ScattererOptions options;
+    options.water = parameters.water;
+    options.explicit_hydrogens = parameters.hydrogens == "explicit";
+    const bool is_trace = has_alpha_carbons_only(*ensemble.topology);
+    if (parameters.model != "auto") options.bodies = parse_bodies(parameters.model);
+    else if (is_trace) options.bodies = Bodies::one_body;
+    if (is_trace && options.bodies != Bodies::one_body)
+        throw InputError(ensemble.topology->source.string(), 0,
+                         fmt::format("expected all atoms for the {} model, found CA alone; --model "
+                                     "one-body takes these",
+                                     name_of(options.bodies)));
+    return options;
+}
+
+/// The model with the contrast built in: net amplitudes and, if they are wanted, hydration.
+Model settle(const Model& full, const Contrast& contrast, double mean_radius,
+             bool with_hydration) {
+    const Index channels = full.channel_count(), types = full.type_count();
+    Model model;
+    model.q = full.q;
+    model.types = full.types;
+    model.scaled = with_hydration ? std::vector<std::uint8_t>{0, 1} : std::vector<std::uint8_t>{0};
+    model.factors = Array<double, 3>(with_hydration ? 2 : 1, types, full.q_count());
+    for (Index t = 0; t < types; ++t) {
+        for (Index k = 0; k < full.q_count(); ++k) {
+            double net = full.factors(0, t, k);
+            if (channels == kAtomChannels)
+                net -= volume_factor(contrast.c1, mean_radius, full.q[static_cast<std::size_t>(k)]) *
+                       full.factors(1, t, k);
+            model.factors(0, t, k) = net;
+            if (with_hydration) model.factors(1, t, k) = full.factors(channels - 1, t, k);
+        }
+    }
+    return model;
+}
+
+/// Net amplitudes at point k of q of each scatterer in a frame, in electrons.
+std::vector<double> amplitudes_at(Index k, const Model& model, View<const float, 2> scales,
+                                  const Contrast& contrast, double mean_radius) {
+    std::vector<double> amplitudes(model.types.size());
+    const bool is_atomic = model.channel_count() == kAtomChannels;
+    const double volume =
+        volume_factor(contrast.c1, mean_radius, model.q[static_cast<std::size_t>(k)]);
+    for (std::size_t i = 0; i < amplitudes.size(); ++i) {
+        const Index type = model.types[i];
+        double net = model.factors(0, type, k);
+        if (is_atomic) net -= volume * model.factors(1, type, k);
+        net += contrast.c2 * static_cast<double>(scales(0, static_cast<Index>(i))) *
+                   model.factors(model.channel_count() - 1, type, k);
+        amplitudes[i] = net;
+    }
+    return amplitudes;
+}
+
+/// Rg of the profile, that of the centres and of the scatterers' own extent: -3 d ln I / d q^2 at 0.
+double gyration_with_extent(double of_centres, std::span<const double> at_0,
+                            std::span<const double> at_1, double q_1) {
+    const double sum_0 = std::accumulate(at_0.begin(), at_0.end(), 0.0);
+    const double sum_1 = std::accumulate(at_1.begin(), at_1.end(), 0.0);
+    if (sum_0 == 0) return of_centres;
+    const double slope = (sum_1 - sum_0) / (sum_0 * q_1 * q_1);
+    return std::sqrt(std::max(0.0, of_centres * of_centres - 6 * slope));
+}
+
+/// Structures of the same atoms.
+struct Component {
+    Scatterers scatterers;
+    Places places;
+    Model model;
+    Model near;                // the same at q = 0 and kNear, with all channels
+    Array<double, 3> partial;  // [frame, channel pair, q]
+};
+constexpr double kNear = 0.005;  // 1/angstrom
+
+Shape measure_frame(const Component& component, Index frame, const Parameters& parameters,
+                    const Contrast& contrast, int threads) {
+    const Places& places = component.places;
+    const double radius = component.scatterers.mean_radius;
+    const std::vector<double> at_0 =
+        amplitudes_at(0, component.near, places.scales[frame], contrast, radius);
+    Shape shape = measure_shape(places.xyz[frame], at_0, places.xyz.extent(2) - places.sites,
+                                parameters.bin, threads);
+    shape.gyration = gyration_with_extent(
+        shape.gyration, at_0,
+        amplitudes_at(1, component.near, places.scales[frame], contrast, radius), kNear);
+    return shape;
+}
+
+void measure_shapes(const Component& component, const Parameters& parameters,
+                    const Context& context, Index all_frames, Result& result) {
+    const Index frames = component.places.xyz.extent(0);
+    const int threads = resolve_threads(context);
+    // Many frames take a thread each, few share all threads in turn; the values are the same.
+    const bool one_by_one = frames < threads;
+    const Index block = one_by_one ? 1 : 64;
+    for (Index from = 0; from < frames; from += block) {
+        context.update("shape", from, frames, "frames");
+        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
+        std::vector<Shape> shapes(static_cast<std::size_t>(std::min(block, frames - from)));
+        parallel_for(one_by_one ? 1 : threads, static_cast<Index>(shapes.size()),
+                     [&](Index n, int) {
+                         shapes[static_cast<std::size_t>(n)] =
+                             measure_frame(component, from + n, parameters, result.contrast,
+                                           one_by_one ? threads : 1);
+                     });
+        for (Shape& shape : shapes) {
+            if (shape.pairs.size() > result.pairs.size()) result.pairs.resize(shape.pairs.size());
+            for (std::size_t n = 0; n < shape.pairs.size(); ++n)
+                result.pairs[n] += shape.pairs[n] / static_cast<double>(all_frames);
+            shape.pairs = {};
+            result.shapes.push_back(std::move(shape));
+        }
+    }
+}
+
+/// Evenly from 0 to --q-max. Profiles are read off between these points where there is a curve, for
+/// which a step of 0.5 / diameter is close enough: the error of a cubic is (0.5)^4 / 384 of what the
+/// longest pairs contribute, 2e-4.
+std::vector<double> grid(const Parameters& parameters, bool with_curve, double diameter) {
+    constexpr double kMostPhase = 0.5;
+    auto points = static_cast<std::size_t>(parameters.points);
+    if (with_curve) {
+        constexpr std::size_t kLeastPoints = 51;
+        points = std::max(points, kLeastPoints);
+        const double needed = std::ceil(parameters.q_max * diameter / kMostPhase) + 1;
+        points = std::max(points, static_cast<std::size_t>(std::min(needed, 5001.0)));
+    }
+    std::vector<double> q(points);
+    for (std::size_t k = 0; k < points; ++k)
+        q[k] = parameters.q_max * static_cast<double>(k) / static_cast<double>(points - 1);
+    return q;
+}
+
+FitOptions fit_options(const Parameters& p) {
+    FitOptions options{p.c1_least, p.c1_most, p.c2_least, p.c2_most, p.background};
+    if (!std::isnan(p.c1)) options.c1_least = options.c1_most = p.c1;
+    if (!std::isnan(p.c2)) options.c2_least = options.c2_most = p.c2;
+    return options;
+}
+
+Array<double, 2> mean_of(View<const double, 3> partial) {
+    Array<double, 2> mean(partial.extent(1), partial.extent(2));
+    const auto frames = static_cast<double>(partial.extent(0));
+    for (Index frame = 0; frame < partial.extent(0); ++frame) {
+        const double* const one = partial[frame].data;
+        for (Index n = 0; n < mean.size(); ++n) mean.data()[n] += one[n] / frames;
+    }
+    return mean;
+}
+
+void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
+               const Parameters& parameters, const Context& context, Result& result) {
+    result.has_fit = true;
+    result.curve = cut(curve, parameters.q_max);
+    if (result.curve.size() < curve.size())
+        result.notes.push_back(fmt::format("{} points of the curve beyond q = {:g} left out",
+                                           curve.size() - result.curve.size(), parameters.q_max));
+    const Index frames = partial.extent(0);
+    const auto points = static_cast<Index>(result.curve.size());
+    Array<double, 3> at_curve(frames, partial.extent(1), points);
+    parallel_for(resolve_threads(context), frames, [&](Index frame, int) {
+        const Array<double, 2> one = resample(partial[frame], result.q, result.curve.q);
+        std::copy(one.begin(), one.end(), at_curve[frame].begin());
+    });
+    const FitOptions options = fit_options(parameters);
+    result.fit = fit(result.curve, mean_of(at_curve), mean_radius, options);
+    result.contrast = result.fit.contrast;
+    result.guinier = guinier(result.curve);
+    if (frames < 2) return;
+    const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options};
+    if (parameters.members > 0) {
+        result.ensemble.minimal = minimal_ensembles(problem, parameters.members, context);
+        result.ensemble.minimal_chosen = choose(result.ensemble.minimal);
+    }
+    if (parameters.reweight) {
+        result.ensemble.scan = maximum_entropy(problem, context);
+        result.ensemble.scan_chosen = choose(result.ensemble.scan);
+    }
+    result.has_ensemble = parameters.members > 0 || parameters.reweight;
+}
+
+void combine_frames(View<const double, 3> partial, double mean_radius, Result& result) {
+    const Index frames = partial.extent(0), points = partial.extent(2);
+    result.intensity = Array<double, 2>(frames, points);
+    result.mean.assign(static_cast<std::size_t>(points), 0);
+    for (Index frame = 0; frame < frames; ++frame) {
+        const std::vector<double> one =
+            intensity(partial[frame], result.q, mean_radius, result.contrast);
+        std::copy(one.begin(), one.end(), result.intensity[frame].begin());
+        for (std::size_t k = 0; k < one.size(); ++k)
+            result.mean[k] += one[k] / static_cast<double>(frames);
+    }
+}
+
+/// Scatterers and their places, and what is to be told of them.
+std::vector<Component> prepare(std::span<const Ensemble> components, bool with_hydration,
+                               const Parameters& parameters, const Context& context,
+                               Result& result) {
+    std::vector<Component> parts;
+    for (const Ensemble& ensemble : components) {
+        require_memory(memory_needed(ensemble.frame_count(), ensemble.atom_count(), parameters),
+                       fmt::format("profiles of {} frames", ensemble.frame_count()),
+                       "fewer frames (--frames) or --points would fit");
+        Component part;
+        part.scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
+                                          scatterer_options(ensemble, parameters));
+        const std::string model(name_of(part.scatterers.bodies));
+        if (!parts.empty() && model != result.model)
+            throw InputError(ensemble.topology->source.string(), 0,
+                             fmt::format("expected structures for the {} model as before, found one "
+                                         "for the {} model",
+                                         result.model, model));
+        result.model = model;
+        result.scatterers = std::max(result.scatterers, part.scatterers.count());
+        for (const std::string& note : part.scatterers.notes)
+            result.notes.push_back(
+                fmt::format("{}: {}", ensemble.topology->source.string(), note));
+        part.places = place_all(ensemble.xyz, part.scatterers, with_hydration, context);
+        for (const FrameOrigin& origin : ensemble.origins) {
+            result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
+            result.frames_of_files.push_back(origin.frame);
+        }
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+/// The partial profiles of all frames of all components.
+Array<double, 3> joined(std::vector<Component>& parts) {
+    if (parts.size() == 1) return std::move(parts.front().partial);
+    Index frames = 0;
+    for (const Component& part : parts) frames += part.partial.extent(0);
+    auto all = Array<double, 3>::unset(frames, parts.front().partial.extent(1),
+                                       parts.front().partial.extent(2));
+    double* to = all.data();
+    for (Component& part : parts) {
+        to = std::copy(part.partial.begin(), part.partial.end(), to);
+        part.partial = {};
+    }
+    return all;
+}
+
+Options debye_options(const Parameters& parameters) {
+    Options options;
+    options.precision =
+        parameters.precision == "float64" ? Precision::float64 : Precision::float32;
+    if (parameters.method == "debye") options.method = Method::debye;
+    if (parameters.method == "multipole") options.method = Method::multipole;
+    return options;
+}
+
+}  // namespace
+
+std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters) {
+    const std::int64_t profiles = frames * parameters.points * (2 * kMostChannelPairs + 1) * 8;
+    return profiles + frames * scatterers * 64 + scatterers * 400;
+}
+
+Result run(std::span<const Ensemble> components, const Profile* curve,
+           const FormFactorTable* form_factors, const Parameters& parameters,
+           const Context& context) {
+    check_input(components, curve, parameters);
+    Result result;
+    if (!std::isnan(parameters.c1)) result.contrast.c1 = parameters.c1;
+    if (!std::isnan(parameters.c2)) result.contrast.c2 = parameters.c2;
+    const bool with_hydration = curve != nullptr
+                                    ? !(parameters.c2 == 0)
+                                    : !std::isnan(parameters.c2) && parameters.c2 != 0;
+    std::vector<Component> parts = prepare(components, with_hydration, parameters, context, result);
+    double radius = 0, diameter = 0;
+    for (const Component& part : parts) {
+        radius += part.scatterers.mean_radius / static_cast<double>(parts.size());
+        diameter = std::max(diameter, most_diameter(part.places.xyz));
+    }
+    result.q = grid(parameters, curve != nullptr, diameter);
+    for (Component& part : parts) {
+        part.scatterers.mean_radius = radius;  // one c1 for all components
+        part.model = make_model(part.scatterers, form_factors, result.q, part.places.sites);
+        part.near = make_model(part.scatterers, form_factors, std::vector<double>{0, kNear},
+                               part.places.sites);
+        if (curve == nullptr)
+            part.model = settle(part.model, result.contrast, radius, with_hydration);
+        const View<const float, 3> scales =
+            part.model.scale_count() > 0 ? part.places.scales.view() : View<const float, 3>();
+        part.partial =
+            profiles(part.model, part.places.xyz, scales, debye_options(parameters), context);
+    }
+    const Array<double, 3> partial = joined(parts);
+    if (curve != nullptr) fit_curve(*curve, partial, radius, parameters, context, result);
+    combine_frames(partial, radius, result);
+    for (const Component& part : parts)
+        measure_shapes(part, parameters, context, partial.extent(0), result);
+    return result;
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,83 @@
+// SAXS: scattering profiles of structures and ensembles, fitted to measured curves.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/ensemble.h"
+#include "pleat/bio/profile.h"
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
+#include "pleat/core/fields.h"
+#include "pleat/saxs/ensemble_fit.h"
+#include "pleat/saxs/fit.h"
+#include "pleat/saxs/form_factors.h"
+#include "pleat/saxs/shape.h"
+
+namespace pleat::saxs {
+
+/// The options; fields() describes each.
+struct Parameters {
+    std::string model = "auto";  ///< "auto", "all-atom", "one-body", "two-body"
+    double q_max = 0.5;          ///< 1/angstrom
+    std::int64_t points = 101;
+    bool water = false;
+    std::string hydrogens = "implicit";  ///< "implicit", "explicit"
+    double c1 = std::numeric_limits<double>::quiet_NaN();
+    double c1_least = 0.95, c1_most = 1.05;
+    double c2 = std::numeric_limits<double>::quiet_NaN();
+    double c2_least = -2, c2_most = 4;
+    bool background = false;
+    double bin = 1;
+    std::int64_t members = 5;
+    bool reweight = true;
+    std::string precision = "float32";  ///< "float32", "float64"
+    std::string method = "auto";        ///< "auto", "debye", "multipole"
+};
+std::vector<Field> fields(Parameters& parameters);
+
+/// What a curve says of an ensemble beside its mean.
+struct EnsembleResult {
+    std::vector<Weighted> minimal;    ///< by size, from 1
+    std::size_t minimal_chosen = 0;
+    std::vector<Reweighted> scan;     ///< by theta, large to small; empty where not asked for
+    std::size_t scan_chosen = 0;
+};
+
+struct Result {
+    std::vector<double> q;           ///< 1/angstrom
+    std::vector<std::string> files;  ///< [frame]: where each comes from
+    std::vector<Index> frames_of_files;  ///< [frame]: its number there, from 1
+    Array<double, 2> intensity;      ///< [frame, q], electrons^2, at `contrast`
+    std::vector<double> mean;        ///< [q]
+    Contrast contrast;               ///< fitted where there is a curve, else as given
+    std::vector<Shape> shapes;       ///< [frame]; Rg with the extent of scatterers; no P(r)
+    std::vector<double> pairs;       ///< P(r) of the mean over frames, bins of Parameters::bin
+    Index scatterers = 0;            ///< of the largest component
+    std::string model;               ///< the one that was taken
+    std::vector<std::string> notes;  ///< what was assumed or left out, a line each
+
+    bool has_fit = false;
+    Profile curve;                   ///< the points that were used
+    Fit fit;                         ///< of the mean profile to the curve
+    Guinier guinier;                 ///< of the curve
+    bool has_ensemble = false;
+    EnsembleResult ensemble;
+};
+
+/// Computes the profile of each frame and, with a curve, fits scale, background, c1 and c2 of the
+/// mean, and for several frames weights. Components of a mixture may have different atoms; their
+/// frames count on from one to the next. `form_factors` (may be null: pleat's own) is for coarse
+/// models. Frames are dealt over the ranks of `context`. UsageError, InputError, DeviceError,
+/// Cancelled.
+Result run(std::span<const Ensemble> components, const Profile* curve,
+           const FormFactorTable* form_factors, const Parameters& parameters,
+           const Context& context);
+
+/// Bytes of memory that run() needs beside the coordinates.
+std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters);
+
+}  // namespace pleat::saxs

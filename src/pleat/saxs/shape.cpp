@@ -1,0 +1,152 @@
+// Shape: moments in one pass, pair distances in blocks of rows, Guinier's line by trial.
+#include "pleat/saxs/shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pleat/core/parallel.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr Index kBlocks = 64;
+
+/// Centre and gyration of amplitudes; without weights where these sum to nothing.
+void measure_moments(View<const float, 2> positions, std::span<const double> amplitudes,
+                     Shape& shape) {
+    const Index count = positions.extent(1);
+    double sum = 0, size = 0;
+    for (const double a : amplitudes) {
+        sum += a;
+        size += std::abs(a);
+    }
+    shape.forward = sum * sum;
+    const bool is_weighted = std::abs(sum) > 1e-6 * size;
+    double total = 0, first[3] = {}, second = 0;
+    // About the first scatterer, so that structures far from the origin lose no digits.
+    for (Index i = 0; i < count; ++i) {
+        const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
+        total += a;
+        for (Index axis = 0; axis < 3; ++axis) {
+            const double x = static_cast<double>(positions(axis, i)) -
+                             static_cast<double>(positions(axis, 0));
+            first[axis] += a * x;
+            second += a * x * x;
+        }
+    }
+    for (const double f : first) second -= f * f / total;
+    shape.gyration = std::sqrt(std::max(0.0, second / total));
+}
+
+struct RowSums {
+    double most2 = 0;
+    std::vector<double> pairs;
+};
+
+RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
+                 double bin, Index block) {
+    const Index count = positions.extent(1);
+    const float *const x = positions[0].data, *const y = positions[1].data,
+                *const z = positions[2].data;
+    RowSums sums;
+    std::vector<float> squares(static_cast<std::size_t>(count));
+    // Rows are dealt in turn, since early ones have more partners.
+    for (Index i = block; i < count; i += kBlocks) {
+        float most = 0;
+        for (Index j = 0; j < i; ++j) {
+            const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
+            squares[static_cast<std::size_t>(j)] = dx * dx + dy * dy + dz * dz;
+        }
+        for (Index j = 0; j < i; ++j) most = std::max(most, squares[static_cast<std::size_t>(j)]);
+        if (i < solid) sums.most2 = std::max(sums.most2, static_cast<double>(most));
+        if (bin == 0) continue;
+        const double longest = std::sqrt(static_cast<double>(most));
+        const auto bins = static_cast<std::size_t>(longest / bin) + 2;
+        if (sums.pairs.size() < bins) sums.pairs.resize(bins);
+        const double own = 2 * amplitudes[static_cast<std::size_t>(i)];
+        const auto scale = static_cast<float>(1 / bin);
+        for (Index j = 0; j < i; ++j) {
+            const auto n = static_cast<std::size_t>(
+                std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
+            sums.pairs[n] += own * amplitudes[static_cast<std::size_t>(j)];
+        }
+    }
+    return sums;
+}
+
+struct Line {
+    double intercept = 0, slope = 0, intercept_error = 0, slope_error = 0;
+    bool is_sound = false;
+};
+
+Line fit_line(const Profile& curve, std::size_t first, std::size_t last) {
+    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    for (std::size_t k = first; k <= last; ++k) {
+        if (curve.intensity[k] <= 0) return {};
+        const double x = curve.q[k] * curve.q[k], y = std::log(curve.intensity[k]);
+        const double error = curve.sigma[k] / curve.intensity[k], w = 1 / (error * error);
+        s += w;
+        sx += w * x;
+        sy += w * y;
+        sxx += w * x * x;
+        sxy += w * x * y;
+    }
+    const double determinant = s * sxx - sx * sx;
+    if (!(determinant > 0)) return {};
+    return {.intercept = (sxx * sy - sx * sxy) / determinant,
+            .slope = (s * sxy - sx * sy) / determinant,
+            .intercept_error = std::sqrt(sxx / determinant),
+            .slope_error = std::sqrt(s / determinant),
+            .is_sound = true};
+}
+
+}  // namespace
+
+Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
+                    double bin, int threads) {
+    Shape shape;
+    measure_moments(positions, amplitudes, shape);
+    std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
+    parallel_for(threads, kBlocks, [&](Index block, int) {
+        blocks[static_cast<std::size_t>(block)] = sum_rows(positions, amplitudes, solid, bin, block);
+    });
+    double most2 = 0;
+    for (const RowSums& sums : blocks) {
+        most2 = std::max(most2, sums.most2);
+        if (sums.pairs.size() > shape.pairs.size()) shape.pairs.resize(sums.pairs.size());
+        for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
+    }
+    shape.diameter = std::sqrt(most2);
+    if (bin > 0) {
+        if (shape.pairs.empty()) shape.pairs.resize(1);
+        while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
+        for (const double a : amplitudes) shape.pairs[0] += a * a;
+    }
+    return shape;
+}
+
+Guinier guinier(const Profile& curve) {
+    constexpr std::size_t kLeastPoints = 5;
+    constexpr double kMostProduct = 1.3;
+    Guinier best;
+    std::size_t first = 0;
+    while (first < curve.size() && (curve.intensity[first] <= 0 || curve.q[first] == 0)) ++first;
+    for (std::size_t last = first + kLeastPoints - 1; last < curve.size(); ++last) {
+        const Line line = fit_line(curve, first, last);
+        if (!line.is_sound) break;
+        if (line.slope >= 0) continue;
+        const double gyration = std::sqrt(-3 * line.slope);
+        if (curve.q[last] * gyration > kMostProduct) continue;
+        best.found = true;
+        best.gyration = gyration;
+        best.gyration_error = 1.5 * line.slope_error / gyration;
+        best.forward = std::exp(line.intercept);
+        best.forward_error = best.forward * line.intercept_error;
+        best.first = first;
+        best.last = last;
+    }
+    return best;
+}
+
+}  // namespace pleat::saxs

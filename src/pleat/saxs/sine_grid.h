@@ -1,0 +1,56 @@
+// Sine grid: how q is spaced, and how sums of sines over it are arranged.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "pleat/core/view.h"
+
+namespace pleat::saxs {
+
+/// Values of q on either side of a centre, whose sines are products of the centre's and a step's.
+inline constexpr int kReach = 8;
+inline constexpr int kSpan = 2 * kReach + 1;
+
+inline constexpr double kTurn = 6.283185307179586476925;
+
+/// A number as the sum of one of few digits and what it lacks: so many units in the last place that
+/// products round without a bias, with and without fused multiply-adds.
+template <class Real>
+struct Split {
+    Real high, low;
+};
+
+/// Turns (angle / 2 pi) a unit of distance. Evenly spaced q stand in centres: q of centre m and
+/// offset t is first + (kSpan m + kReach + t) step, for t from -kReach to kReach; those past the
+/// last are not wanted. Other q stand by themselves.
+struct SineGrid {
+    explicit SineGrid(std::span<const double> q);
+
+    bool even = false;
+    bool from_zero = false;  ///< even, and the first q is 0
+    Index count = 0;
+    double first = 0, step = 0;  ///< 1/angstrom
+    Index centres = 0;           ///< 0 where q are not even
+    std::vector<double> q;
+
+    /// Sums that a pass accumulates: kSpan a centre, or one a q.
+    Index sum_count() const { return even ? centres * kSpan : count; }
+    /// The largest phase of a unit of distance that any sum asks for.
+    double largest() const {
+        return even ? first + static_cast<double>(centres * kSpan) * step : q.back();
+    }
+    template <class Real>
+    static Split<Real> turns(double wave) {
+        constexpr double kDigits = 4096.0;
+        const double exact = wave / kTurn;
+        int exponent = 0;
+        const double fraction = std::frexp(exact, &exponent);
+        const Real high =
+            static_cast<Real>(std::ldexp(std::round(fraction * kDigits) / kDigits, exponent));
+        return {high, static_cast<Real>(exact - static_cast<double>(high))};
+    }
+};
+
+}  // namespace pleat::saxs

@@ -1,0 +1,111 @@
+// The CUDA kernel and sessions on a GPU against float64: skipped where there is none.
+#include <gtest/gtest.h>
+
+#include "every_kernel.h"
+#include "oracle.h"
+#include "pleat/core/error.h"
+#include "pleat/core/tests/cuda_absence.h"
+#include "pleat/saxs/session.h"
+#include "random_model.h"
+#include "turns.h"
+
+namespace pleat::saxs {
+namespace {
+
+using test::profiles_of;
+using test::random_scatterers;
+using test::RandomScatterers;
+using test::RandomShape;
+
+Context on_gpu() {
+    Context context;
+    context.device = {Device::Kind::cuda, 0};
+    return context;
+}
+
+class CudaKernel : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const std::string absence = pleat::test::cuda_absence();
+        if (!absence.empty()) GTEST_SKIP() << absence;
+    }
+};
+
+const RandomShape kShapes[] = {
+    {.scatterers = 1, .types = 1},
+    {.scatterers = 2, .types = 2, .q = 4},
+    {.scatterers = 33, .types = 1, .q = 17, .frames = 5},
+    {.scatterers = 200, .types = 3, .q = 52, .first = 0.01, .frames = 700},
+    {.scatterers = 129, .types = 2, .q = 101, .step = 0.005},
+    {.scatterers = 90, .types = 90, .q = 40, .even = false},
+    {.scatterers = 150, .types = 3, .channels = 3, .scaled = 1, .frames = 2},
+    {.scatterers = 150, .types = 3, .channels = 2, .scaled = 2, .q = 20, .even = false},
+    {.scatterers = 5000, .types = 4, .channels = 1, .q = 120, .step = 0.004},
+};
+
+TEST_F(CudaKernel, FindsTheFloat64Profiles) {
+    for (const RandomShape& shape : kShapes) {
+        SCOPED_TRACE(std::to_string(shape.scatterers) + " scatterers, " + std::to_string(shape.q) + " q");
+        const RandomScatterers given = random_scatterers(shape);
+        const Array<double, 3> expected = profiles_of(
+            *make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz, given.scales);
+        const Array<double, 3> found = profiles_of(*make_cuda_kernel(given.model, on_gpu()),
+                                                   given.model, given.xyz, given.scales);
+        for (Index n = 0; n < found.size(); ++n)
+            ASSERT_NEAR(found.data()[n] / expected.data()[n], 1.0, 1e-5) << n;
+    }
+}
+
+TEST_F(CudaKernel, FindsTheOraclesProfiles) {
+    if (!test::has_oracle()) GTEST_SKIP() << "no reference answers beside the repository";
+    for (const test::Oracle& oracle :
+         {test::paper_1888(), test::all_atom("6lyz"), test::all_atom("1XIB_4mer")}) {
+        const Array<double, 3> found =
+            profiles_of(*make_cuda_kernel(oracle.model, on_gpu()), oracle.model, oracle.xyz);
+        EXPECT_LE(test::largest_error(found.view()[0][0], oracle.intensity), 1e-5);
+    }
+}
+
+TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
+    const RandomScatterers given = random_scatterers(
+        {.scatterers = 60, .types = 3, .channels = 2, .scaled = 1, .q = 40, .frames = 5});
+    std::vector<std::int32_t> bodies;
+    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    Session session(given.model, given.xyz, given.scales, bodies, {.refresh = 50}, on_gpu());
+    test::Sampler sampler(bodies, 3);
+    for (int step = 0; step < 300; ++step) {
+        std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
+        for (Index chain = 0; chain < 5; ++chain)
+            kept.push_back(sampler.move(session.positions(chain)));
+        std::vector<Move> moves;
+        for (Index chain = 0; chain < 5; ++chain)
+            if ((step + chain) % 4 != 0)
+                moves.push_back({chain, kept[static_cast<std::size_t>(chain)].first,
+                                 kept[static_cast<std::size_t>(chain)].second});
+        session.propose(moves);
+        for (const Move& move : moves)
+            if ((step + move.chain) % 3 == 0)
+                session.accept(move.chain);
+            else
+                session.reject(move.chain);
+    }
+    const auto reference = make_cpu_kernel(given.model, Precision::float64, {});
+    for (Index chain = 0; chain < 5; ++chain) {
+        const Array<float, 2> xyz = session.positions(chain);
+        const View<const float, 3> scales(given.scales.view()[chain].data, Index{1}, Index{1}, Index{60});
+        const Array<double, 3> expected = profiles_of(
+            *reference, given.model, View<const float, 3>(xyz.data(), Index{1}, Index{3}, Index{60}), scales);
+        for (Index n = 0; n < expected.size(); ++n)
+            ASSERT_NEAR(session.profile(chain).data[n] / expected.data()[n], 1.0, 1e-5);
+    }
+}
+
+TEST_F(CudaKernel, RefusesGradients) {
+    const RandomScatterers given = random_scatterers({.scatterers = 3});
+    Array<double, 2> weight(Index{1}, Index{51}), gradient(Index{3}, Index{3});
+    EXPECT_THROW(make_cuda_kernel(given.model, on_gpu())->gradient(given.xyz.view()[0], {}, weight, gradient),
+                 DeviceError);
+}
+
+}  // namespace
+}  // namespace pleat::saxs

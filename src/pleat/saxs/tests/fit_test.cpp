@@ -1,0 +1,257 @@
+// Tests of fits: scale, background and contrast that are known come back; ensembles that are known too.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "pleat/core/error.h"
+#include "pleat/saxs/ensemble_fit.h"
+#include "pleat/saxs/fit.h"
+#include "pleat/saxs/form_factors.h"
+#include "pleat/saxs/least_squares.h"
+
+namespace pleat::saxs {
+namespace {
+
+constexpr double kRadius = 1.6;
+
+/// Partial profiles of Gaussian bodies, of which each frame has its own width: any contrast gives
+/// another shape.
+Array<double, 3> partials(Index frames, std::span<const double> q, std::uint64_t seed = 1) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> width(12, 40);
+    Array<double, 3> partial(frames, 6, static_cast<Index>(q.size()));
+    for (Index frame = 0; frame < frames; ++frame) {
+        const double rg = width(random), shell = rg + 4;
+        for (std::size_t k = 0; k < q.size(); ++k) {
+            const double v = 1000 * std::exp(-q[k] * q[k] * rg * rg / 6 * 0.9),
+                         x = 700 * std::exp(-q[k] * q[k] * rg * rg / 6),
+                         h = 60 * std::exp(-q[k] * q[k] * shell * shell / 6);
+            const double amplitude[3] = {v, x, h};
+            for (Index a = 0; a < 3; ++a) {
+                for (Index b = a; b < 3; ++b)
+                    partial(frame, channel_pair(a, b, 3), static_cast<Index>(k)) =
+                        (a == b ? 1 : 2) * amplitude[a] * amplitude[b];
+            }
+        }
+    }
+    return partial;
+}
+
+Profile curve_of(View<const double, 2> partial, const Contrast& contrast, double scale,
+                 double background, std::uint64_t noise) {
+    Profile curve;
+    for (int k = 0; k < 200; ++k) curve.q.push_back(0.005 + 0.0015 * k);
+    const std::vector<double> model = intensity(partial, curve.q, kRadius, contrast);
+    std::mt19937_64 random(noise);
+    std::normal_distribution<double> normal;
+    for (std::size_t k = 0; k < model.size(); ++k) {
+        const double value = scale * model[k] + background, sigma = 0.01 * scale * model[0] *
+                                                                    (0.02 + model[k] / model[0]);
+        curve.sigma.push_back(sigma);
+        curve.intensity.push_back(value + (noise > 0 ? sigma * normal(random) : 0));
+    }
+    return curve;
+}
+
+std::vector<double> curve_grid() {
+    std::vector<double> q;
+    for (int k = 0; k < 200; ++k) q.push_back(0.005 + 0.0015 * k);
+    return q;
+}
+
+TEST(Fit, FindsWhatACurveWasMadeOf) {
+    const Array<double, 3> partial = partials(1, curve_grid());
+    const Contrast truth{1.02, 1.7};
+    const Profile curve = curve_of(partial[0], truth, 3e-7, 0.002, 0);
+    FitOptions options;
+    options.background = true;
+    const Fit found = fit(curve, partial[0], kRadius, options);
+    EXPECT_NEAR(found.contrast.c1, truth.c1, 1e-4);
+    EXPECT_NEAR(found.contrast.c2, truth.c2, 1e-2);
+    EXPECT_NEAR(found.scale / 3e-7, 1, 1e-3);
+    EXPECT_NEAR(found.background, 0.002, 1e-6);
+    EXPECT_LT(found.chi2, 1e-6);
+    EXPECT_EQ(found.parameters, 4);
+    EXPECT_FALSE(found.c1_at_bound || found.c2_at_bound);
+    options.c1_least = options.c1_most = 1;
+    const Fit fixed = fit(curve, partial[0], kRadius, options);
+    EXPECT_EQ(fixed.contrast.c1, 1);
+    EXPECT_EQ(fixed.parameters, 3);
+    EXPECT_GT(fixed.chi2, found.chi2);
+}
+
+TEST(Fit, OfNoiseHasChiSquaredOne) {
+    const Array<double, 3> partial = partials(1, curve_grid());
+    double sum = 0;
+    for (std::uint64_t noise = 1; noise <= 20; ++noise)
+        sum += fit(curve_of(partial[0], {1, 1}, 1e-6, 0, noise), partial[0], kRadius, {}).chi2_reduced;
+    // Standard error of the mean of 20 with 197 degrees of freedom each: 0.023.
+    EXPECT_NEAR(sum / 20, 1, 0.1);
+}
+
+TEST(Fit, TellsOfBounds) {
+    const Array<double, 3> partial = partials(1, curve_grid());
+    const Profile curve = curve_of(partial[0], {1.02, 5}, 1e-6, 0, 0);
+    const Fit found = fit(curve, partial[0], kRadius, {});
+    EXPECT_TRUE(found.c2_at_bound);
+    EXPECT_NEAR(found.contrast.c2, 4, 1e-3);
+}
+
+TEST(Fit, OfANegativeCurveHasNoNegativeScale) {
+    const Array<double, 3> partial = partials(1, curve_grid());
+    Profile curve = curve_of(partial[0], {1, 1}, 1e-6, 0, 0);
+    for (double& value : curve.intensity) value = -value;
+    const Fit found = fit(curve, partial[0], kRadius, {});
+    EXPECT_EQ(found.scale, 0);
+    EXPECT_TRUE(std::isfinite(found.chi2));
+}
+
+TEST(VolumeFactor, IsOneAtOneAndTheVolumeAtZero) {
+    EXPECT_DOUBLE_EQ(volume_factor(1, 1.6, 0.3), 1);
+    EXPECT_DOUBLE_EQ(volume_factor(1.05, 1.6, 0), 1.05 * 1.05 * 1.05);
+    EXPECT_LT(volume_factor(1.05, 1.6, 0.5), volume_factor(1.05, 1.6, 0));
+}
+
+TEST(LeastSquares, WithoutNegativeAmounts) {
+    // Two columns alike and one that would be negative.
+    const std::vector<double> matrix = {2, 2, 1, 2, 2, 1, 1, 1, 1}, right = {2, 2, -1};
+    const std::vector<double> x = solve_nonnegative(matrix, right);
+    EXPECT_NEAR(x[0] + x[1], 1, 1e-12);
+    EXPECT_EQ(x[2], 0);
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    for (int trial = 0; trial < 200; ++trial) {
+        // The conditions of Karush, Kuhn and Tucker.
+        const std::size_t n = 1 + static_cast<std::size_t>(trial) % 8;
+        std::vector<double> rows(3 * n * n), a(n * n), b(n);
+        for (double& value : rows) value = normal(random);
+        for (std::size_t i = 0; i < n; ++i) {
+            b[i] = normal(random);
+            for (std::size_t j = 0; j < n; ++j)
+                for (std::size_t k = 0; k < 3 * n; ++k) a[i * n + j] += rows[k * n + i] * rows[k * n + j];
+        }
+        const std::vector<double> found = solve_nonnegative(a, b);
+        for (std::size_t i = 0; i < n; ++i) {
+            double slope = -b[i];
+            for (std::size_t j = 0; j < n; ++j) slope += a[i * n + j] * found[j];
+            EXPECT_GE(found[i], 0);
+            EXPECT_GE(slope, -1e-8);
+            EXPECT_NEAR(slope * found[i], 0, 1e-8);
+        }
+    }
+}
+
+/// A problem whose curve is made of frames 3 and 7 of 12.
+struct Mixture {
+    Array<double, 3> partial = partials(12, curve_grid(), 3);
+    Profile curve;
+    Mixture(std::uint64_t noise) {
+        const std::vector<Index> frames = {3, 7};
+        const std::vector<double> weights = {0.3, 0.7};
+        curve = curve_of(weighted_partial(partial, frames, weights), {1.01, 1}, 1e-6, 0, noise);
+    }
+    /// At the contrast that the curve was made with: frames differ in too little to tell it too.
+    EnsembleProblem problem() const {
+        FitOptions options;
+        options.c1_least = options.c1_most = 1.01;
+        options.c2_least = options.c2_most = 1;
+        return {&curve, partial, kRadius, options};
+    }
+};
+
+TEST(MinimalEnsembles, FindTheMembersAndTheirWeights) {
+    const Mixture mixture(0);
+    Context context;
+    context.threads = 2;
+    const std::vector<Weighted> sizes = minimal_ensembles(mixture.problem(), 3, context);
+    ASSERT_GE(sizes.size(), 2u);
+    EXPECT_EQ(sizes[1].frames, (std::vector<Index>{3, 7}));
+    EXPECT_NEAR(sizes[1].weights[0], 0.3, 1e-3);
+    EXPECT_LT(sizes[1].fit.chi2, 1e-4);
+    EXPECT_GT(sizes[0].fit.chi2, sizes[1].fit.chi2);
+    EXPECT_NEAR(sizes[1].effective, std::exp(-0.3 * std::log(0.3) - 0.7 * std::log(0.7)), 1e-2);
+}
+
+TEST(MinimalEnsembles, AreAsSmallAsNoiseAllows) {
+    const Mixture mixture(9);
+    const std::vector<Weighted> sizes = minimal_ensembles(mixture.problem(), 4, {});
+    EXPECT_EQ(choose(sizes), 1u);
+    for (std::size_t n = 1; n < sizes.size(); ++n)
+        EXPECT_LE(sizes[n].fit.chi2, sizes[n - 1].fit.chi2 * (1 + 1e-9));
+}
+
+TEST(MinimalEnsembles, OfCopiesNeedOne) {
+    Mixture mixture(4);
+    // All frames alike: any of them will do, and no weight is lost.
+    for (Index frame = 1; frame < 12; ++frame)
+        std::copy(mixture.partial[0].begin(), mixture.partial[0].end(),
+                  mixture.partial[frame].begin());
+    const std::vector<Weighted> sizes = minimal_ensembles(mixture.problem(), 2, {});
+    for (const Weighted& one : sizes) {
+        EXPECT_NEAR(std::accumulate(one.weights.begin(), one.weights.end(), 0.0), 1, 1e-9);
+        EXPECT_TRUE(std::isfinite(one.fit.chi2));
+    }
+    EXPECT_EQ(choose(sizes), 0u);
+}
+
+TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {
+    const Mixture mixture(2);
+    const std::vector<Reweighted> scan = maximum_entropy(mixture.problem(), {});
+    ASSERT_EQ(scan.size(), 11u);
+    for (std::size_t n = 1; n < scan.size(); ++n) {
+        EXPECT_LT(scan[n].theta, scan[n - 1].theta);
+        EXPECT_LE(scan[n].result.fit.chi2, scan[n - 1].result.fit.chi2 * (1 + 1e-3));
+    }
+    for (const Reweighted& one : scan)
+        EXPECT_NEAR(std::accumulate(one.result.weights.begin(), one.result.weights.end(), 0.0), 1,
+                    1e-9);
+    const Weighted& chosen = scan[choose(scan)].result;
+    EXPECT_LT(chosen.fit.chi2, 1.5);
+    EXPECT_GT(chosen.effective, 1.5);
+
+    // A curve of the mean itself asks for nothing.
+    Mixture flat(0);
+    std::vector<Index> every(12);
+    std::iota(every.begin(), every.end(), Index{0});
+    flat.curve = curve_of(weighted_partial(flat.partial, every, std::vector<double>(12, 1.0 / 12)),
+                          {1.01, 1}, 1e-6, 0, 0);
+    const std::vector<Reweighted> none = maximum_entropy(flat.problem(), {});
+    EXPECT_NEAR(none[0].result.effective, 12, 1e-3);
+    EXPECT_EQ(choose(none), 0u);
+}
+
+TEST(MaximumEntropy, IsTheMinimumOfItsObjective) {
+    const Mixture mixture(2);
+    const EnsembleProblem problem = mixture.problem();
+    const Reweighted one = maximum_entropy(problem, {})[4];
+    const Array<double, 2> profiles = frame_profiles(problem, one.result.fit.contrast);
+    const auto objective = [&](const std::vector<double>& w) {
+        double sum = 0;
+        for (std::size_t k = 0; k < mixture.curve.size(); ++k) {
+            double model = 0;
+            for (Index f = 0; f < 12; ++f)
+                model += w[static_cast<std::size_t>(f)] * profiles(f, static_cast<Index>(k));
+            const double left =
+                (mixture.curve.intensity[k] - one.result.fit.scale * model) / mixture.curve.sigma[k];
+            sum += left * left / 2;
+        }
+        for (const double value : w) sum += one.theta * value * std::log(12 * value);
+        return sum;
+    };
+    const double least = objective(one.result.weights);
+    std::mt19937_64 random(3);
+    std::uniform_int_distribution<std::size_t> any(0, 11);
+    for (int trial = 0; trial < 100; ++trial) {
+        std::vector<double> w = one.result.weights;
+        const std::size_t from = any(random), to = any(random);
+        const double moved = 0.05 * w[from];
+        w[from] -= moved;
+        w[to] += moved;
+        EXPECT_GE(objective(w), least * (1 - 1e-4));
+    }
+}
+
+}  // namespace
+}  // namespace pleat::saxs

@@ -1,0 +1,213 @@
+// The CUDA kernels' steps, lane by lane on the host, against float64 sums over pairs of bodies.
+#include <gtest/gtest.h>
+
+#include "lanes_on_host.h"
+#include "pleat/saxs/body_pairs.h"
+#include "pleat/saxs/pair_kernel.cuh"
+#include "pleat/saxs/pair_sums.h"
+#include "random_model.h"
+
+namespace pleat::saxs {
+namespace {
+
+using test::Lanes;
+using test::random_scatterers;
+using test::RandomScatterers;
+using test::RandomShape;
+
+struct Bodies {
+    RandomScatterers given;
+    Runs runs;
+    std::vector<PairJob> jobs;
+    Array<float, 3> xyz, scales;  ///< in the order of slots
+};
+
+Bodies bodies_of(const RandomShape& shape, Index count) {
+    Bodies result{random_scatterers(shape), {}, {}, {}, {}};
+    std::vector<std::int32_t> bodies;
+    for (Index i = 0; i < shape.scatterers; ++i)
+        bodies.push_back(static_cast<std::int32_t>(i * count / shape.scatterers));
+    result.runs = sort_by_body(result.given.model, bodies, count);
+    for (std::int32_t set = 0; set < shape.frames; ++set)
+        for (std::int32_t a = 0; a < count; ++a)
+            for (std::int32_t b = a; b < count; ++b) result.jobs.push_back({set, a, b});
+    const auto arrange = [&](const Array<float, 3>& from) {
+        Array<float, 3> to(from.extent(0), from.extent(1), from.extent(2));
+        for (Index frame = 0; frame < from.extent(0); ++frame)
+            for (Index row = 0; row < from.extent(1); ++row)
+                for (Index n = 0; n < from.extent(2); ++n)
+                    to(frame, row, n) = from(frame, row, result.runs.order[static_cast<std::size_t>(n)]);
+        return to;
+    };
+    result.xyz = arrange(result.given.xyz);
+    result.scales = arrange(result.given.scales);
+    return result;
+}
+
+/// Everything that the GPU's memory would hold, and both kernels in their order.
+class HostDevice {
+public:
+    explicit HostDevice(const Bodies& bodies)
+        : bodies_(bodies), table_(bodies.runs), grid_(bodies.given.model.q) {
+        const Model& model = bodies.given.model;
+        const ScaleClasses classes(model);
+        for (const double q : model.q) {
+            inverse_q_.push_back(q > 0 ? 1 / q : 0.0);
+            turns_.push_back(SineGrid::turns<float>(q));
+        }
+        passes_ = (model.q_count() + cuda::kPassSums - 1) / cuda::kPassSums;
+        turns_.resize(static_cast<std::size_t>(passes_ * cuda::kPassSums));
+        for (Index n = 0; n < passes_; ++n) {
+            const double centre = static_cast<double>(n * cuda::kPassSums + kReach);
+            pass_.push_back({SineGrid::turns<float>(grid_.step),
+                             SineGrid::turns<float>(grid_.first + centre * grid_.step),
+                             turns_.data() + n * cuda::kPassSums});
+        }
+        class_of_.assign(classes.of_channel.begin(), classes.of_channel.end());
+        const auto small = [](Index n) { return static_cast<std::int32_t>(n); };
+        from_ = {table_.tasks.data(), table_.first.data(), pass_.data(), model.factors.data(),
+                 inverse_q_.data(), class_of_.data(), small(table_.bodies), small(passes_),
+                 small(classes.count), classes.has_plain ? 1 : 0, small(model.channel_count()),
+                 small(model.type_count()), small(model.q_count())};
+        job_count_ = small(static_cast<Index>(bodies.jobs.size()));
+    }
+
+    /// Tasks `at_once` at a time.
+    Array<double, 3> evaluate(Index at_once) {
+        const Model& model = bodies_.given.model;
+        const Index weightings = Index{from_.classes} * from_.classes;
+        Array<double, 3> partial(job_count_, model.pair_count(), model.q_count());
+        sums_.assign(static_cast<std::size_t>(job_count_ * weightings * passes_ * at_once *
+                                              cuda::kTaskSums),
+                     std::numeric_limits<float>::quiet_NaN());
+        for (Index first = 0; first == 0 || first < table_.most; first += at_once) {
+            const cuda::Work work{bodies_.jobs.data(),
+                                  &job_count_,
+                                  bodies_.xyz.data(),
+                                  bodies_.scales.data(),
+                                  model.scatterer_count(),
+                                  static_cast<std::int32_t>(model.scale_count()),
+                                  static_cast<std::int32_t>(first),
+                                  static_cast<std::int32_t>(at_once),
+                                  sums_.data(),
+                                  partial.data(),
+                                  first > 0 ? 1 : 0};
+            sum(work, weightings);
+            reduce(work, partial);
+        }
+        return partial;
+    }
+
+private:
+    void sum(const cuda::Work& work, Index weightings) {
+        Lanes lanes;
+        lanes.run([&](int lane) {
+            const auto exchange = [&](float value, int offset) {
+                return lanes.exchange(lane, value, offset);
+            };
+            for (Index job = 0; job < job_count_; ++job)
+                for (int weighting = 0; weighting < weightings; ++weighting)
+                    for (int pass = 0; pass < passes_; ++pass)
+                        for (Index task = 0; task < work.task_count; ++task) {
+                            if (grid_.even)
+                                cuda::sum_task<true>(from_, work, job, task, weighting, pass, lane,
+                                                     exchange);
+                            else
+                                cuda::sum_task<false>(from_, work, job, task, weighting, pass, lane,
+                                                      exchange);
+                        }
+        });
+    }
+
+    void reduce(const cuda::Work& work, Array<double, 3>& partial) {
+        for (Index job = 0; job < job_count_; ++job) {
+            for (int pair = 0; pair < partial.extent(1); ++pair) {
+                int a, b;
+                cuda::channels_of(pair, from_.channels, a, b);
+                EXPECT_EQ(channel_pair(a, b, from_.channels), pair);
+                for (int k = 0; k < from_.q_count; ++k)
+                    for (int part = 0; part < cuda::kParts; ++part)
+                        partial(job, pair, k) += cuda::sum_part(from_, work, job, a, b, k, part);
+            }
+        }
+    }
+
+    const Bodies& bodies_;
+    cuda::TaskTable table_;
+    SineGrid grid_;
+    Index passes_ = 0;
+    std::int32_t job_count_ = 0;
+    std::vector<double> inverse_q_;
+    std::vector<Split<float>> turns_;
+    std::vector<cuda::Pass> pass_;
+    std::vector<std::int32_t> class_of_;
+    std::vector<float> sums_;
+    cuda::Scattering from_{};
+};
+
+void expect_sums(const RandomShape& shape, Index count, Index at_once) {
+    const Bodies bodies = bodies_of(shape, count);
+    const Model& model = bodies.given.model;
+    Array<double, 3> expected(static_cast<Index>(bodies.jobs.size()), model.pair_count(),
+                              model.q_count());
+    make_cpu_body_pairs(model, bodies.runs, Precision::float64, 1)
+        ->evaluate(bodies.xyz, bodies.scales, bodies.jobs, expected);
+    Array<double, 3> found = HostDevice(bodies).evaluate(at_once);
+    for (std::size_t n = 0; n < bodies.jobs.size() && model.q.front() == 0.0; ++n)
+        set_forward(forward_sums(model, bodies.runs,
+                                 shape.scaled > 0 ? bodies.scales.view()[bodies.jobs[n].set]
+                                                  : View<float, 2>{}),
+                    bodies.jobs[n], found.view()[static_cast<Index>(n)]);
+    for (Index job = 0; job < found.extent(0); ++job) {
+        for (Index pair = 0; pair < found.extent(1); ++pair) {
+            // Of the largest value: sums of a few pairs may vanish at some q.
+            double largest = 0.0;
+            for (Index k = 0; k < found.extent(2); ++k)
+                largest = std::max(largest, std::fabs(expected(job, pair, k)));
+            for (Index k = 0; k < found.extent(2); ++k) {
+                ASSERT_NEAR(found(job, pair, k), expected(job, pair, k), 2e-6 * largest)
+                    << "job " << job << " pair " << pair << " q " << k;
+            }
+        }
+    }
+}
+
+TEST(GpuSteps, SumOverPairsOfBodies) {
+    expect_sums({.scatterers = 1, .types = 1}, 1, 4);
+    expect_sums({.scatterers = 2, .types = 1}, 2, 4);
+    expect_sums({.scatterers = 31, .types = 2, .q = 20, .frames = 2}, 1, 64);
+    expect_sums({.scatterers = 40, .types = 3, .q = 52, .first = 0.01}, 3, 16);
+    expect_sums({.scatterers = 70, .types = 1, .q = 51}, 1, 2);
+    expect_sums({.scatterers = 45, .types = 4, .q = 103, .step = 0.007}, 2, 100);
+    expect_sums({.scatterers = 30, .types = 2, .q = 55, .even = false}, 2, 8);
+}
+
+TEST(GpuSteps, SumOverScaledChannels) {
+    expect_sums({.scatterers = 30, .types = 2, .channels = 3, .scaled = 1, .q = 20}, 2, 8);
+    expect_sums({.scatterers = 24, .types = 2, .channels = 2, .scaled = 2, .q = 20}, 1, 8);
+}
+
+// Every pair of a task is met once, whatever its shape.
+TEST(GpuSteps, MeetEveryPairOnce) {
+    for (const int rows : {1, 2, 3, 31, 32}) {
+        for (const int columns : {1, 2, 5, 32, 33, 64, 100}) {
+            for (const int inner : {0, 1}) {
+                if (inner != 0 && rows != columns) continue;
+                const cuda::Task task{100, inner != 0 ? 100 : 1000, rows, columns, 0, 0, inner};
+                std::vector<int> met(static_cast<std::size_t>(rows * columns));
+                for (int lane = 0; lane < cuda::kLanes; ++lane)
+                    cuda::for_pairs(task, lane, [&](int i, int j) {
+                        int row = i - task.row, column = j - task.column;
+                        if (inner != 0 && row > column) std::swap(row, column);
+                        ++met.at(static_cast<std::size_t>(row * columns + column));
+                    });
+                for (int n = 0; n < rows * columns; ++n)
+                    EXPECT_EQ(met[static_cast<std::size_t>(n)],
+                              inner != 0 ? n % columns > n / columns : 1);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pleat::saxs

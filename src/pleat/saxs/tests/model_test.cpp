@@ -1,0 +1,384 @@
+// Tests of scatterers and their amplitudes, against float64 sums and the factors they were made of.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+
+#include "pleat/bio/ensemble.h"
+#include "pleat/core/error.h"
+#include "pleat/core/npy.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/saxs/accessibility.h"
+#include "pleat/saxs/form_factors.h"
+#include "pleat/saxs/hydrogens.h"
+#include "pleat/saxs/joined.h"
+#include "pleat/saxs/scatterers.h"
+#include "pleat/saxs/shape.h"
+#include "pleat/saxs/spline.h"
+
+namespace pleat::saxs {
+namespace {
+
+namespace fs = std::filesystem;
+using test::error_text;
+
+const fs::path kShared = fs::path(PLEAT_SHARED);
+
+Context cpu() {
+    Context context;
+    context.device = {Device::Kind::cpu, 0};
+    context.threads = 2;
+    return context;
+}
+
+/// An ensemble of PDB text.
+Ensemble structure(const std::string& text) {
+    const test::TemporaryFolder folder;
+    test::spill(folder / "s.pdb", text);
+    return read_ensemble({(folder / "s.pdb").string()});
+}
+
+std::string atom(const std::string& name, const std::string& residue, int number, double x, double y,
+                 double z, const std::string& element) {
+    char line[100];
+    std::snprintf(line, sizeof line, "ATOM  %5d %-4s %3s A%4d    %8.3f%8.3f%8.3f  1.00  0.00          %2s\n",
+                  1, (name.size() < 4 ? " " + name : name).c_str(), residue.c_str(), number, x, y, z,
+                  element.c_str());
+    return line;
+}
+
+/// Columns of numbers of a text file, lines of # left out.
+std::vector<std::vector<double>> columns(const fs::path& path) {
+    std::vector<std::vector<double>> rows;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("#")) continue;
+        std::istringstream words(line);
+        std::vector<double> row;
+        for (double value = 0; words >> value;) row.push_back(value);
+        if (!row.empty()) rows.push_back(row);
+    }
+    return rows;
+}
+
+TEST(UnitedAtom, HasVolumeAndName) {
+    const UnitedAtom methyl{"C", 3}, carbon{"C", 0};
+    EXPECT_DOUBLE_EQ(methyl.volume(), 31.89);
+    EXPECT_EQ(methyl.name(), "CH3");
+    EXPECT_EQ(carbon.name(), "C");
+    EXPECT_NEAR(4 * std::numbers::pi / 3 * std::pow(methyl.radius(), 3), 31.89, 1e-9);
+    // At q = 0: electrons, and the water of its volume.
+    EXPECT_NEAR(vacuum_factor(methyl, 0), 9, 0.01);
+    EXPECT_NEAR(excluded_factor(methyl, 0), 0.334 * 31.89, 1e-12);
+    EXPECT_NEAR(excluded_factor(methyl, 0.5) / excluded_factor(methyl, 0),
+                std::exp(-std::pow(31.89, 2.0 / 3) * 0.25 / (4 * std::numbers::pi)), 1e-12);
+    EXPECT_NEAR(hydration_factor(0), 10 - 0.334 * 19.43, 0.01);
+}
+
+TEST(Hydrogens, AreThoseOfTablesAndValences) {
+    const Ensemble glycan = structure(
+        // Ethanol, as a residue that no table has.
+        atom("C1", "EOH", 1, 0, 0, 0, "C") + atom("C2", "EOH", 1, 1.52, 0, 0, "C") +
+        atom("O", "EOH", 1, 2.0, 1.34, 0, "O") +
+        // A carboxylate and an alkene far away.
+        atom("C1", "XXX", 2, 20, 0, 0, "C") + atom("O1", "XXX", 2, 21.25, 0, 0, "O") +
+        atom("O2", "XXX", 2, 19.375, 1.083, 0, "O") + atom("C2", "XXX", 2, 19.2, -1.28, 0, "C") +
+        atom("C1", "YYY", 3, 40, 0, 0, "C") + atom("C2", "YYY", 3, 41.33, 0, 0, "C") +
+        atom("ZN", "ZN", 4, 60, 0, 0, "ZN") + atom("N", "ALA", 5, 80, 0, 0, "N") +
+        atom("CB", "ALA", 5, 82, 0, 0, "C") + atom("SG", "CYS", 6, 90, 0, 0, "S") +
+        atom("SG", "CYS", 7, 92.04, 0, 0, "S") + atom("SG", "CYS", 8, 99, 0, 0, "S"));
+    const std::vector<int> found = implicit_hydrogens(*glycan.topology, glycan.xyz[0]);
+    EXPECT_EQ(found, (std::vector<int>{3, 2, 1, 0, 0, 0, 3, 2, 2, 0, 1, 3, 0, 0, 1}));
+}
+
+TEST(Hydrogens, OfUnknownResiduesAreThoseOfTheFile) {
+    const Ensemble methane = structure(
+        atom("C", "CH4", 1, 0, 0, 0, "C") + atom("H1", "CH4", 1, 1.09, 0, 0, "H") +
+        atom("H2", "CH4", 1, -0.36, 1.03, 0, "H"));
+    EXPECT_EQ(implicit_hydrogens(*methane.topology, methane.xyz[0]), (std::vector<int>{2, 0, 0}));
+}
+
+TEST(Scatterers, OfUnknownElementsAreRefusedByName) {
+    const Ensemble odd = structure(atom("N", "ALA", 1, 0, 0, 0, "N") + atom("QQ", "UNK", 2, 5, 0, 0, "X"));
+    const std::string text = error_text<InputError>(
+        [&] { make_scatterers(*odd.topology, odd.xyz[0], {}); });
+    EXPECT_NE(text.find("expected atoms of known elements, found QQ of UNK 2 in chain 'A'"),
+              std::string::npos)
+        << text;
+}
+
+TEST(Scatterers, OfWaterAloneAreRefused) {
+    const Ensemble water = structure(atom("O", "HOH", 1, 0, 0, 0, "O"));
+    EXPECT_NE(error_text<InputError>([&] { make_scatterers(*water.topology, water.xyz[0], {}); })
+                  .find("found none but water and hydrogen"),
+              std::string::npos);
+    EXPECT_EQ(make_scatterers(*water.topology, water.xyz[0], {.water = true}).type_names,
+              std::vector<std::string>{"OH2"});
+}
+
+TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
+    const Ensemble one = structure(
+        atom("N", "SER", 1, 0, 0, 0, "N") + atom("CA", "SER", 1, 1.5, 0, 0, "C") +
+        atom("C", "SER", 1, 2, 1.4, 0, "C") + atom("O", "SER", 1, 3.2, 1.5, 0, "O") +
+        atom("CB", "SER", 1, 2, -0.8, 1.2, "C") + atom("OG", "SER", 1, 1.5, -2.1, 1.2, "O") +
+        atom("N", "ALA", 2, 1.2, 2.4, 0, "N") + atom("CA", "ALA", 2, 1.6, 3.8, 0, "C"));
+    const Scatterers two = make_scatterers(*one.topology, one.xyz[0], {.bodies = Bodies::two_body});
+    ASSERT_EQ(two.count(), 3);
+    EXPECT_EQ(two.type_names.size(), 21u);
+    EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[0])], "BB");
+    EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[1])], "SER");
+    EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[2])], "ALA");
+    Array<float, 2> places(3, 3);
+    place(two, one.xyz[0], places);
+    EXPECT_NEAR(places(0, 1), 1.5, 1e-5);
+    EXPECT_NEAR(places(1, 1), -2.1, 1e-5);
+    const double n = 14.007 + 1.008, ca = 12.011 + 1.008;  // NH and CH
+    EXPECT_NEAR(places(1, 2), (2.4 * n + 3.8 * ca) / (n + ca), 1e-3);
+    EXPECT_EQ(make_scatterers(*one.topology, one.xyz[0], {.bodies = Bodies::one_body}).count(), 2);
+}
+
+TEST(Scatterers, OfCoarseModelsMustBeAminoAcids) {
+    const Ensemble dna = structure(atom("P", " DG", 1, 0, 0, 0, "P") + atom("N", "ALA", 2, 9, 0, 0, "N"));
+    EXPECT_NE(error_text<InputError>([&] {
+                  make_scatterers(*dna.topology, dna.xyz[0], {.bodies = Bodies::two_body});
+              }).find("expected the 20 amino acids for the two-body model, found 1 of DG"),
+              std::string::npos);
+}
+
+/// Every atom's amplitude in water, as the oracle has them.
+TEST(Model, HasTheFactorsOfTheOracle) {
+    const fs::path folder = kShared / "oracle" / "saxs" / "all_atom";
+    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+    const Ensemble lysozyme =
+        read_ensemble({(kShared / "data" / "saxs" / "lyz_imp" / "6lyz.pdb.gz").string()});
+    const Scatterers atoms = make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {});
+    ASSERT_EQ(atoms.count(), 1001);
+    NpzReader oracle(folder / "6lyz_atoms.npz");
+    const std::vector<double> factors = oracle.get("F51").as<double>("F51");
+    const std::vector<double> q = oracle.get("q").as<double>("q");
+    const Model model = make_model(atoms, nullptr, q);
+    Index different = 0;
+    for (Index k = 0; k < 51; ++k) {
+        for (Index i = 0; i < 1001; ++i) {
+            const Index type = model.types[static_cast<std::size_t>(i)];
+            const double net = model.factors(0, type, k) - model.factors(1, type, k);
+            const double expected = factors[static_cast<std::size_t>(k * 1001 + i)];
+            if (std::abs(net - expected) < 2e-3) continue;
+            ++different;
+            // The oracle gives every cysteine a hydrogen; these eight form bridges and have none.
+            EXPECT_EQ(atoms.type_names[static_cast<std::size_t>(type)], "S");
+        }
+    }
+    EXPECT_EQ(different, 8 * 51);
+}
+
+TEST(Model, GivesTheProfilesOfTheOracle) {
+    const fs::path folder = kShared / "oracle" / "saxs";
+    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+    const Ensemble parts = read_ensemble(
+        {(kShared / "data" / "saxs" / "glucose_isomerase" / "1XIB_4mer.pdb.gz").string()},
+        {.topology = {}, .select = "not [MN]", .range = {}});
+    EXPECT_TRUE(are_copies(parts.xyz));
+    const Ensemble tetramer = join_models(parts);
+    const Scatterers atoms = make_scatterers(*tetramer.topology, tetramer.xyz[0], {});
+    ASSERT_EQ(atoms.count(), 12204);
+    const auto expected = columns(folder / "all_atom" / "1XIB_4mer_vacuum_Q51_q0.5.dat");
+    std::vector<double> q;
+    for (const auto& row : expected) q.push_back(row[0]);
+    Model model = make_model(atoms, nullptr, q);
+    // Vacuum and excluded volume alone.
+    Array<double, 3> factors(2, model.type_count(), model.q_count());
+    std::copy_n(model.factors.begin(), factors.size(), factors.begin());
+    model.factors = factors;
+    model.scaled = {0, 0};
+    Array<float, 3> places(1, 3, atoms.count());
+    place(atoms, tetramer.xyz[0], places[0]);
+    const Array<double, 3> partial =
+        profiles(model, places, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
+    for (std::size_t k = 0; k < q.size(); ++k) {
+        const auto at = static_cast<Index>(k);
+        EXPECT_NEAR(partial(0, 0, at) / expected[k][1], 1, 1e-3) << q[k];
+        const double net = partial(0, 0, at) - partial(0, 1, at) + partial(0, 2, at);
+        EXPECT_NEAR(net / expected[k][2], 1, 1e-3) << q[k];
+    }
+    // CRYSOL's own vacuum profile agrees to 3 % up to where its harmonics end.
+    for (const auto& row : columns(folder / "crysol" / "crysol_new.int")) {
+        for (std::size_t k = 0; k < q.size(); ++k) {
+            if (row.size() < 3 || std::abs(row[0] - q[k]) > 1e-6 || q[k] > 0.3) continue;
+            EXPECT_NEAR(row[2] / partial(0, 0, static_cast<Index>(k)), 1, 0.03) << q[k];
+        }
+    }
+}
+
+TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
+    const fs::path folder = kShared / "oracle" / "saxs";
+    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+    std::vector<std::string> notes;
+    const FormFactorTable table = read_form_factors(
+        folder / "published_form_factors" / "form_factors-two_body_model.dat", Bodies::two_body, notes);
+    ASSERT_EQ(table.q.size(), 51u);
+    EXPECT_EQ(notes.size(), 1u);
+    EXPECT_NEAR(table.factors(0, 0), 6.0285176818659094, 1e-12);
+    Scatterers bodies;
+    bodies.bodies = Bodies::two_body;
+    bodies.type_names = types_of(Bodies::two_body);
+    const auto rows = columns(folder / "paper_1888" / "test1888.pos_matrix.txt");
+    Array<float, 3> places(1, 3, static_cast<Index>(rows.size()));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            places(0, static_cast<Index>(axis), static_cast<Index>(i)) =
+                static_cast<float>(rows[i][axis]);
+        bodies.types.push_back(static_cast<std::int32_t>(rows[i][3]));
+    }
+    Model model = make_model(bodies, &table, table.q);
+    Array<double, 3> factors(1, model.type_count(), model.q_count());
+    std::copy_n(model.factors.begin(), factors.size(), factors.begin());
+    model.factors = factors;
+    model.scaled = {0};
+    const Array<double, 3> partial = profiles(model, places, {}, {}, cpu());
+    const auto paper = columns(folder / "paper_1888" / "test1888.Iq_vec.txt");
+    const auto exact = columns(folder / "paper_1888" / "oracle_float64_numpy.dat");
+    for (std::size_t k = 0; k < 51; ++k) {
+        EXPECT_NEAR(partial(0, 0, static_cast<Index>(k)) / exact[k][1], 1, 1e-5);
+        EXPECT_NEAR(partial(0, 0, static_cast<Index>(k)) / paper[k][1], 1, 1e-4);
+    }
+    const FormFactorTable one = read_form_factors(
+        folder / "published_form_factors" / "form_factors-one_body_model.dat", Bodies::one_body, notes);
+    EXPECT_EQ(one.types.size(), 20u);
+}
+
+TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {
+    const test::TemporaryFolder folder;
+    const auto read = [&](const std::string& text) {
+        test::spill(folder / "f.tsv", text);
+        std::vector<std::string> notes;
+        return read_form_factors(folder / "f.tsv", Bodies::one_body, notes);
+    };
+    std::string names = "q", row0 = "0", row1 = "1";
+    for (const std::string& type : types_of(Bodies::one_body)) {
+        names.insert(1, "\t" + type);  // in the opposite order
+        row0 += "\t" + std::to_string(row0.size());
+        row1 += "\t1";
+    }
+    const FormFactorTable table = read(names + "\n" + row0 + "\n" + row1 + "\n");
+    EXPECT_EQ(table.types.front(), "VAL");
+    EXPECT_EQ(table.q, (std::vector<double>{0, 1}));
+    EXPECT_EQ(table.factors(0, 0), 1);
+    for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"", "expected a table of form factors"},
+             {"0 1 2\n1 2 3\n", "expected q and 20 form factors in a row, found 3 numbers"},
+             {row0 + "\n1 2\n", "expected 21 numbers as in the rows before, found 2"},
+             {row1 + "\n" + row0 + "\n", "expected q of 0 or more that rises"},
+             {row0 + "\nx\n", "expected numbers, found 'x'"},
+             {row0 + "\n" + row1.substr(0, row1.size() - 1) + "nan\n", "expected finite form factors"},
+             {"1" + row1 + "\n2" + row1 + "\n", "expected q from 0 on"}}) {
+        const std::string told = error_text<InputError>([&] { read(text); });
+        EXPECT_NE(told.find(expected), std::string::npos) << told;
+    }
+}
+
+TEST(FormFactors, OfPleatEndAtTheirGrid) {
+    for (const Bodies bodies : {Bodies::one_body, Bodies::two_body}) {
+        const FormFactorTable& table = derived_form_factors(bodies);
+        EXPECT_EQ(table.q.size(), 51u);
+        EXPECT_DOUBLE_EQ(table.q.back(), 0.75);
+        for (const double factor : table.factors) EXPECT_TRUE(std::isfinite(factor));
+    }
+    Scatterers one;
+    one.bodies = Bodies::one_body;
+    one.type_names = types_of(Bodies::one_body);
+    one.types = {0};
+    EXPECT_THROW(make_model(one, nullptr, std::vector<double>{0, 0.8}), InputError);
+}
+
+TEST(Exposure, OfSpheresIsWhatGeometrySays) {
+    Array<float, 2> centres(3, 2);
+    const std::vector<double> radii = {2, 2};
+    const auto at = [&](float x) {
+        centres(0, 1) = x;
+        return exposures(centres, radii, 1, 1);
+    };
+    EXPECT_EQ(at(100)[0].part, 1);
+    // A cap of height R - d / 2 is covered: (R - d / 2) / (2 R) of the sphere.
+    const auto half = at(3);
+    EXPECT_NEAR(half[0].part, 1 - (3 - 1.5) / 6, 0.02);
+    EXPECT_LT(half[0].direction[0], -0.1);
+    EXPECT_NEAR(half[0].direction[1], 0, 0.05);
+    // Of two at one place the first one counts.
+    EXPECT_EQ(at(0)[0].part + at(0)[1].part, 1);
+    EXPECT_TRUE(exposures(Array<float, 2>(3, 0), std::vector<double>{}, 1, 1).empty());
+}
+
+TEST(Shape, OfAPairAndOfNothing) {
+    Array<float, 2> pair(3, 2);
+    pair(0, 0) = 1000;
+    pair(0, 1) = 1010;
+    const Shape shape = measure_shape(pair, std::vector<double>{1, 3}, 2, 1, 2);
+    EXPECT_NEAR(shape.gyration, std::sqrt(3.0 / 16) * 10, 1e-6);
+    EXPECT_DOUBLE_EQ(shape.forward, 16);
+    EXPECT_DOUBLE_EQ(shape.diameter, 10);
+    ASSERT_EQ(shape.pairs.size(), 11u);
+    EXPECT_DOUBLE_EQ(shape.pairs[0], 10);
+    EXPECT_DOUBLE_EQ(shape.pairs[10], 6);
+    const Shape single = measure_shape(Array<float, 2>(3, 1), std::vector<double>{0}, 1, 1, 1);
+    EXPECT_EQ(single.gyration, 0);
+    EXPECT_EQ(single.diameter, 0);
+}
+
+TEST(Guinier, FindsTheRadiusOfASphere) {
+    Profile curve;
+    for (int k = 1; k <= 60; ++k) {
+        const double q = 0.002 * k;
+        curve.q.push_back(q);
+        curve.intensity.push_back(7 * std::exp(-q * q * 20 * 20 / 3));
+        curve.sigma.push_back(0.01 * curve.intensity.back());
+    }
+    const Guinier found = guinier(curve);
+    ASSERT_TRUE(found.found);
+    EXPECT_NEAR(found.gyration, 20, 1e-6);
+    EXPECT_NEAR(found.forward, 7, 1e-6);
+    EXPECT_LE(curve.q[found.last] * 20, 1.3);
+    for (double& value : curve.intensity) value = -value;
+    EXPECT_FALSE(guinier(curve).found);
+}
+
+TEST(Spline, FollowsAProfile) {
+    std::vector<double> x, y, to;
+    for (int k = 0; k <= 100; ++k) {
+        x.push_back(0.005 * k);
+        y.push_back(std::sin(x.back() * 50 + 1e-9) / (x.back() * 50 + 1e-9));
+    }
+    for (int k = 0; k < 500; ++k) to.push_back(0.001 * k);
+    const std::vector<double> values = interpolate(x, y, to);
+    for (std::size_t k = 1; k < to.size(); ++k)
+        EXPECT_NEAR(values[k], std::sin(to[k] * 50) / (to[k] * 50), 2e-6 + 2e-4 * (to[k] > 0.48));
+    EXPECT_NEAR(values[100], y[20], 1e-14);
+}
+
+TEST(Joined, MakesOneOfCopiesAndNotOfStates) {
+    std::string text;
+    for (int model = 0; model < 2; ++model)
+        text += "MODEL        " + std::to_string(model + 1) + "\n" +
+                atom("N", "ALA", 1, 0, 40.0 * model, 0, "N") +
+                atom("CA", "ALA", 1, 1.5, 40.0 * model, 0, "C") + "ENDMDL\n";
+    const Ensemble two = structure(text);
+    ASSERT_EQ(two.frame_count(), 2);
+    EXPECT_TRUE(are_copies(two.xyz));
+    const Ensemble one = join_models(two);
+    EXPECT_EQ(one.frame_count(), 1);
+    EXPECT_EQ(one.atom_count(), 4);
+    EXPECT_EQ(one.topology->residues.size(), 2u);
+    EXPECT_EQ(one.xyz(0, 1, 2), 40);
+    Array<float, 3> states = two.xyz;
+    states(1, 0, 1) += 1;
+    EXPECT_FALSE(are_copies(states));
+    Array<float, 3> still = two.xyz;
+    still(1, 1, 0) = still(1, 1, 1) = 0;
+    EXPECT_FALSE(are_copies(still));
+}
+
+}  // namespace
+}  // namespace pleat::saxs

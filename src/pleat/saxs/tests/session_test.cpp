@@ -1,0 +1,251 @@
+// Sessions: proposals, acceptance and rejection against profiles found afresh.
+#include "pleat/saxs/session.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "every_kernel.h"
+#include "pleat/core/error.h"
+#include "random_model.h"
+#include "turns.h"
+
+namespace pleat::saxs {
+namespace {
+
+using test::profiles_of;
+using test::random_scatterers;
+using test::RandomScatterers;
+using test::RandomShape;
+using test::Sampler;
+
+const RandomShape kChain{.scatterers = 60, .types = 3, .q = 40, .step = 0.012};
+
+std::vector<std::int32_t> two_bodies(Index count) {
+    std::vector<std::int32_t> bodies;
+    for (Index i = 0; i < count; ++i) bodies.push_back(i < 2 * count / 5 ? 0 : 1);
+    return bodies;
+}
+
+std::vector<Index> scatterers_of(const std::vector<std::int32_t>& bodies, std::int32_t body) {
+    std::vector<Index> result;
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+        if (bodies[i] == body) result.push_back(static_cast<Index>(i));
+    return result;
+}
+
+/// By the float64 kernel.
+Array<double, 3> fresh(const Model& model, const Array<float, 2>& xyz, View<const float, 3> scales) {
+    Context context;
+    context.threads = 1;
+    const View<const float, 3> frame(xyz.data(), Index{1}, Index{3}, xyz.extent(1));
+    return profiles_of(*make_cpu_kernel(model, Precision::float64, context), model, frame, scales);
+}
+
+void expect_profile(View<const double, 2> found, View<const double, 2> expected, double tolerance) {
+    for (Index n = 0; n < found.size(); ++n)
+        ASSERT_NEAR(found.data[n] / expected.data[n], 1.0, tolerance) << n;
+}
+
+void expect_same(View<const double, 2> found, const std::vector<double>& expected) {
+    for (Index n = 0; n < found.size(); ++n)
+        ASSERT_EQ(found.data[n], expected[static_cast<std::size_t>(n)]) << n;
+}
+
+std::vector<double> copy(View<const double, 2> from) { return {from.begin(), from.end()}; }
+
+Context one_thread() {
+    Context context;
+    context.threads = 1;
+    return context;
+}
+
+TEST(Session, StartsWithTheProfileOfItsPositions) {
+    const RandomScatterers given = random_scatterers(kChain);
+    const Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+    EXPECT_EQ(session.drift(), 0.0);
+}
+
+/// Random moves of every kind, with every second one rejected.
+void walk(Session& session, Sampler& sampler, Index moves) {
+    for (Index n = 0; n < moves; ++n) {
+        const Array<float, 2> now = session.positions(0);
+        const std::vector<double> before = copy(session.profile(0));
+        const auto [moved, xyz] = sampler.move(now);
+        const Move move{0, moved, xyz};
+        const std::vector<double> proposed = copy(session.propose({&move, 1})[0]);
+        expect_same(session.profile(0), before);
+        if (n % 2 == 0) {
+            session.reject(0);
+            expect_same(session.profile(0), before);
+        } else {
+            session.accept(0);
+            if (session.drift() == 0.0) expect_same(session.profile(0), proposed);
+        }
+    }
+}
+
+TEST(Session, KeepsItsProfileRightOverManyMoves) {
+    RandomShape shape = kChain;
+    shape.channels = 2;
+    shape.scaled = 1;
+    const RandomScatterers given = random_scatterers(shape);
+    for (const Index refresh : {Index{0}, Index{70}}) {
+        SessionOptions options;
+        options.refresh = refresh;
+        Session session(given.model, given.xyz, given.scales, two_bodies(60), options,
+                        one_thread());
+        Sampler sampler(two_bodies(60), 5);
+        walk(session, sampler, 400);
+        expect_profile(session.profile(0),
+                       fresh(given.model, session.positions(0), given.scales).view()[0], 1e-5);
+        EXPECT_LE(session.refresh(0), 1e-5);
+        EXPECT_EQ(session.drift() > 0.0, true);
+    }
+}
+
+TEST(Session, KeepsItsProfileRightOverAHundredThousandMoves) {
+    const RandomScatterers given = random_scatterers(kChain);
+    Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    Sampler sampler(two_bodies(60), 6);
+    walk(session, sampler, 100000);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 1e-5);
+    EXPECT_LE(session.drift(), 1e-5);
+}
+
+TEST(Session, RecomputesWhatARigidMoveChanges) {
+    const RandomScatterers given = random_scatterers(kChain);
+    const std::vector<std::int32_t> bodies = two_bodies(60);
+    Session session(given.model, given.xyz, {}, bodies, {}, one_thread());
+    Sampler sampler(bodies, 7);
+    const auto propose = [&](const std::vector<Index>& moved, const Array<float, 2>& xyz) {
+        const Move move{0, moved, xyz};
+        session.propose({&move, 1});
+        return session.recomputed_pairs();
+    };
+    const std::vector<Index> first = scatterers_of(bodies, 0);
+    EXPECT_EQ(propose(first, sampler.turned(session.positions(0), first)), 1);
+    std::vector<Index> all(60);
+    std::iota(all.begin(), all.end(), Index{0});
+    EXPECT_EQ(propose(all, sampler.turned(session.positions(0), all)), 0);
+    const std::vector<Index> one{3};
+    Array<float, 2> place(Index{3}, Index{1});
+    EXPECT_EQ(propose(one, place), 2);
+    EXPECT_EQ(propose({}, Array<float, 2>(Index{3}, Index{0})), 0);
+}
+
+TEST(Session, TellsRigidFromBentMoves) {
+    const RandomScatterers given = random_scatterers(kChain);
+    const std::vector<std::int32_t> bodies = two_bodies(60);
+    Session session(given.model, given.xyz, {}, bodies, {}, one_thread());
+    Sampler sampler(bodies, 8);
+    const std::vector<Index> first = scatterers_of(bodies, 0);
+    Array<float, 2> xyz = sampler.turned(session.positions(0), first);
+    xyz(1, 4) += 0.01f;
+    const Move bent{0, first, xyz};
+    session.propose({&bent, 1});
+    EXPECT_EQ(session.recomputed_pairs(), 2);
+    for (Index n = 0; n < xyz.extent(1); ++n) xyz(0, n) = -xyz(0, n);  // a mirror image
+    const Move mirrored{0, first, xyz};
+    session.propose({&mirrored, 1});
+    EXPECT_EQ(session.recomputed_pairs(), 2);
+}
+
+TEST(Session, ComputesChainsTogetherAsAlone) {
+    RandomShape shape = kChain;
+    shape.frames = 4;
+    const RandomScatterers given = random_scatterers(shape);
+    const std::vector<std::int32_t> bodies = two_bodies(60);
+    Session together(given.model, given.xyz, {}, bodies, {}, one_thread());
+    Sampler sampler(bodies, 9);
+    std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
+    for (Index chain = 0; chain < 4; ++chain) kept.push_back(sampler.move(together.positions(chain)));
+    std::vector<Move> moves;
+    for (const Index chain : {2, 0, 3}) {
+        const auto& [moved, xyz] = kept[static_cast<std::size_t>(chain)];
+        moves.push_back({chain, moved, xyz});
+    }
+    const View<const double, 3> proposed = together.propose(moves);
+    for (std::size_t n = 0; n < moves.size(); ++n) {
+        const View<const float, 3> start(given.xyz.view()[moves[n].chain].data, Index{1}, Index{3},
+                                         Index{60});
+        Session alone(given.model, start, {}, bodies, {}, one_thread());
+        const Move move{0, moves[n].scatterers, moves[n].xyz};
+        expect_same(proposed[static_cast<Index>(n)], copy(alone.propose({&move, 1})[0]));
+    }
+}
+
+TEST(Session, DividesScatterersWhereNoBodiesAreNamed) {
+    RandomShape shape = kChain;
+    shape.scatterers = 200;
+    shape.types = 1;
+    const RandomScatterers given = random_scatterers(shape);
+    Session session(given.model, given.xyz, {}, {}, {}, one_thread());
+    const std::vector<Index> one{100};
+    Array<float, 2> xyz(Index{3}, Index{1});
+    const Move move{0, one, xyz};
+    const std::vector<double> proposed = copy(session.propose({&move, 1})[0]);
+    EXPECT_GT(session.recomputed_pairs(), 1);
+    session.accept(0);
+    expect_same(session.profile(0), proposed);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+}
+
+TEST(Session, GivesTheGradientOfChiSquare) {
+    const RandomScatterers given = random_scatterers(kChain);
+    Session session(given.model, given.xyz, {}, {}, {Precision::float64}, one_thread());
+    std::vector<double> intensity, sigma;
+    const View<const double, 2> profile = session.profile(0);
+    for (Index k = 0; k < profile.extent(1); ++k) {
+        intensity.push_back(profile(0, k) * (1.5 + 0.3 * std::sin(0.7 * static_cast<double>(k))));
+        sigma.push_back(0.05 * profile(0, k));
+    }
+    const std::vector<double> weight{1.0};
+    const auto least = [&](const Array<float, 2>& xyz) {
+        const Array<double, 3> partial = fresh(given.model, xyz, {});
+        return fit_scale(combine(partial.view()[0], weight), intensity, sigma).chi_square;
+    };
+    const double scale = fit_scale(combine(profile, weight), intensity, sigma).scale;
+    Array<double, 2> gradient(Index{3}, Index{60});
+    session.gradient(0, chi_square_weights(profile, weight, intensity, sigma, scale), gradient);
+    for (const Index i : {0, 17, 59}) {
+        for (Index axis = 0; axis < 3; ++axis) {
+            Array<float, 2> plus = session.positions(0), minus = plus;
+            plus(axis, i) += 0.01f;
+            minus(axis, i) -= 0.01f;
+            const double step = double{plus(axis, i)} - double{minus(axis, i)};
+            EXPECT_NEAR(gradient(axis, i), (least(plus) - least(minus)) / step,
+                        1e-3 * std::fabs(gradient(axis, i)) + 1e-2);
+        }
+    }
+}
+
+TEST(Session, RefusesWhatIsNoMove) {
+    const RandomScatterers given = random_scatterers(kChain);
+    EXPECT_THROW(Session(given.model, given.xyz, {}, std::vector<std::int32_t>(59), {}, {}),
+                 InputError);
+    EXPECT_THROW(Session(given.model, given.xyz, {}, std::vector<std::int32_t>(60, -1), {}, {}),
+                 InputError);
+    Session session(given.model, given.xyz, {}, {}, {}, one_thread());
+    EXPECT_THROW(session.accept(0), UsageError);
+    Array<float, 2> xyz(Index{3}, Index{1});
+    const std::vector<Index> wrong{60}, right{1};
+    const auto propose = [&](Index chain, const std::vector<Index>& moved) {
+        const Move move{chain, moved, xyz};
+        session.propose({&move, 1});
+    };
+    EXPECT_THROW(propose(0, wrong), InputError);
+    EXPECT_THROW(propose(1, right), InputError);
+    const Move move{0, right, xyz}, twice[] = {move, move};
+    EXPECT_THROW(session.propose(twice), InputError);
+    xyz(0, 0) = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_THROW(propose(0, right), InputError);
+    xyz(0, 0) = 0.0f;
+    propose(0, right);  // what was refused left nothing behind
+    session.accept(0);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+}
+
+}  // namespace
+}  // namespace pleat::saxs

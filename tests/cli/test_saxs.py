@@ -1,0 +1,217 @@
+# pleat saxs: profiles, fits and ensembles of a committed structure, and fifty broken inputs.
+import gzip
+import json
+import math
+import unittest
+
+from program import DATA, ProgramTest, manifest, parse_npy, pleat, read_table, results
+
+STRUCTURE = DATA / "1a8o.pdb.gz"
+GOOD = "".join(f"{0.01 * k:.3f} {100 * math.exp(-k * k / 80):.6f} {0.5 + 0.01 * k:.3f}\n" for k in range(1, 31))
+ATOM = "ATOM      1  {name:<4}{residue:>3} A{number:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00 20.00          {element:>2}\n"
+
+
+def atom(name=" N", residue="ALA", number=1, x=0.0, y=0.0, z=0.0, element="N"):
+    return ATOM.format(name=name, residue=residue, number=number, x=x, y=y, z=z, element=element)
+
+
+def line(number, text):
+    """The good curve with another line of this number."""
+    rows = GOOD.splitlines()
+    rows[number - 1] = text
+    return "\n".join(rows) + "\n"
+
+
+# Curves that are refused: bytes, and what the one line says behind the file's name.
+CURVES = {
+    "empty": (b"", ": expected a scattering curve, found an empty file"),
+    "blank": (b"\n\n \n", ": expected 3 or more lines of numbers in succession"),
+    "words": (b"no numbers here\n", ": expected 3 or more lines of numbers"),
+    "html": (b"<html><body>404</body></html>\n", ": expected 3 or more lines of numbers"),
+    "one_column": (b"1\n2\n3\n4\n", ": expected 3 or more lines of numbers"),
+    "two_points": (b"0.1 1 1\n0.2 1 1\n", ": expected 3 or more lines of numbers"),
+    "seven_points": ("".join(GOOD.splitlines(True)[:7]).encode(), ": expected a curve of 8 or more points"),
+    "no_errors": ("".join(" ".join(row.split()[:2]) + "\n" for row in GOOD.splitlines()).encode(),
+                  ":1: expected q, intensity and error, found no error"),
+    "negative_error": (line(4, "0.04 1 -0.5").encode(), ":4: expected an error above 0, found -0.5"),
+    "zero_error": (line(4, "0.04 1 0").encode(), ":4: expected an error above 0, found 0"),
+    "nan_intensity": (line(5, "0.05 nan 1").encode(), ":5: expected finite numbers"),
+    "nan_error": (line(5, "0.05 1 nan").encode(), ":5: expected finite numbers"),
+    "nan_q": (line(5, "nan 1 1").encode(), ":5: expected finite numbers"),
+    "infinite": (line(5, "0.05 inf 1").encode(), ":5: expected finite numbers"),
+    "huge": (line(5, "0.05 1e99 1").encode(), ":5: expected intensity and error of at most 1e+30"),
+    "tiny_error": (line(5, "0.05 1 1e-99").encode(), ":5: expected intensity and error of at most 1e+30"),
+    "overflow": (line(5, "0.05 1e999 1").encode(), ":5: expected"),
+    "stars": (line(6, "0.06 ****** 1").encode(), ":6: expected q, intensity and error, found '0.06 ****** 1'"),
+    "short_row": (line(7, "0.07 1").encode(), ":7: expected q, intensity and error, found '0.07 1'"),
+    "lone_q": (line(7, "0.07").encode(), ":7: expected q, intensity and error, found '0.07'"),
+    "q_falls": (line(8, "0.01 1 1").encode(), ":8: expected q above that of the point before, 0.07, found 0.01"),
+    "q_repeats": (line(8, "0.070 1 1").encode(), ":8: expected q above that of the point before"),
+    "q_negative": (line(1, "-0.01 1 1").encode(), ":1: expected q of 0 or more, found -0.01"),
+    "two_tables": ((GOOD + "again\n" + GOOD).encode(), ":32: expected one table of numbers, found a second one"),
+    "tiny_q": (b"".join(b"%g 1 1\n" % (1e-5 * k) for k in range(1, 20)), ": expected a curve that ends between"),
+    "angles": (b"".join(b"%d 1 1\n" % (10 * k) for k in range(1, 20)), ": expected a curve that ends between"),
+    "binary": (bytes(range(1, 256)), "expected"),
+    "zero_bytes": (b"0.1 1 1\n\0\0\0\n", "expected"),
+    "cut_gzip": (gzip.compress(GOOD.encode())[:-20], "expected"),
+    "bzip2": (b"BZh91AY&SY0000000000000000", "expected"),
+    "utf16": (GOOD.encode("utf-16"), "expected"),
+    "structure": (atom().encode() * 5, ": expected 3 or more lines of numbers"),
+    "beyond_q_max": (b"".join(b"%g 1 1\n" % (0.6 + 0.01 * k) for k in range(1, 30)),
+                     ": expected a curve of 8 or more points up to --q-max 0.5"),
+}
+
+# Structures that are refused.
+STRUCTURES = {
+    "nothing.pdb": (b"", "expected"),
+    "no_atoms.pdb": (b"HEADER    X\nEND\n", "expected"),
+    "only_water.pdb": (atom(" O", "HOH", element="O").encode(), "found none but water and hydrogen"),
+    "only_hydrogen.pdb": (atom(" H", "ALA", element="H").encode(), "found none but water and hydrogen"),
+    "unknown_element.pdb": ((atom() + atom(" Q1", "UNK", 2, 5, element="")).encode(),
+                            "expected atoms of known elements, found Q1 of UNK 2 in chain 'A'"),
+    "nan.pdb": (atom().replace("   0.000   0.000   0.000", "     nan   0.000   0.000").encode(), "expected"),
+    "cut.pdb": (atom()[:40].encode(), "expected"),
+    "numbers.txt": (GOOD.encode(), "expected"),
+    "broken.cif": (b"data_x\nloop_\n_atom_site.id\n", "expected"),
+}
+
+TABLES = {
+    "empty": ("", "expected a table of form factors"),
+    "words": ("no numbers\nat all\n", "expected a table of form factors"),
+    "narrow": ("0 1 2\n1 2 3\n", "expected q and 20 form factors in a row, found 3 numbers"),
+    "ragged": ("0" + " 1" * 20 + "\n0.5 1\n", "expected 21 numbers as in the rows before, found 2"),
+    "falling": ("0" + " 1" * 20 + "\n0" + " 1" * 20 + "\n", "expected q of 0 or more that rises"),
+    "late": ("0.1" + " 1" * 20 + "\n0.9" + " 1" * 20 + "\n", "expected q from 0 on, found 0.1"),
+    "short": ("0" + " 1" * 20 + "\n0.3" + " 1" * 20 + "\n", "expected q up to 0.3"),
+    "nan": ("0" + " 1" * 20 + "\n0.5" + " nan" * 20 + "\n", "expected finite form factors"),
+}
+
+
+class Saxs(ProgramTest):
+    def scatter(self, *arguments, run="run", **options):
+        done = pleat("saxs", *arguments, "-o", self.folder / run, "-q", **options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+        return self.folder / run
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def curve_of(self, run, noise=0.01):
+        """A measured curve made of a profile."""
+        rows = read_table(run / "profile.tsv")[2:]
+        return self.write("curve.dat", "".join(
+            f"{row['q']} {float(row['intensity']) * (1 + noise * (-1) ** n)} {float(row['intensity']) * noise}\n"
+            for n, row in enumerate(rows)))
+
+    def test_profile_has_its_moments(self):
+        run = self.scatter(STRUCTURE, "--points", "51", "--q-max", "0.1")
+        rows = read_table(run / "profile.tsv")
+        self.assertEqual(len(rows), 51)
+        facts = manifest(run)["results"]
+        self.assertAlmostEqual(float(rows[0]["intensity"]) / facts["i0"], 1, places=5)
+        # Guinier's law near q = 0.
+        slope = -3 * math.log(float(rows[3]["intensity"]) / float(rows[0]["intensity"])) / float(rows[3]["q"]) ** 2
+        self.assertAlmostEqual(math.sqrt(slope) / facts["rg"], 1, delta=0.02)
+        pairs = read_table(run / "pr.tsv")
+        self.assertAlmostEqual(sum(float(row["p"]) for row in pairs) / facts["i0"], 1, places=5)
+        self.assertLessEqual(facts["dmax"], float(pairs[-1]["to"]))
+
+    def test_fit_finds_the_contrast(self):
+        run = self.scatter(STRUCTURE, "--c1", "1.02", "--c2", "1.5")
+        curve = self.curve_of(run)
+        fitted = json.loads((self.scatter(STRUCTURE, "--data", curve, run="fit") / "fit.json").read_text())["fit"]
+        self.assertAlmostEqual(fitted["c1"], 1.02, delta=0.01)
+        self.assertAlmostEqual(fitted["c2"], 1.5, delta=0.3)
+        self.assertAlmostEqual(fitted["chi2"], 1, delta=0.1)
+        self.assertEqual(len(read_table(self.folder / "fit" / "fit.tsv")), 99)
+        names = {path.name for path in (self.folder / "fit").iterdir()}
+        self.assertLessEqual({"guinier.tsv", "kratky.tsv", "pr.tsv", "profile.tsv", "cite.bib"}, names)
+
+    def test_models_agree(self):
+        intensity = {}
+        for model in ("all-atom", "two-body", "one-body"):
+            rows = read_table(self.scatter(STRUCTURE, "--model", model, "--q-max", "0.3", "--select",
+                                           "not (MSE)", run=model) / "profile.tsv")
+            intensity[model] = [float(row["intensity"]) for row in rows]
+        for model, most in (("two-body", 0.1), ("one-body", 0.15)):
+            for a, b in zip(intensity[model][:50], intensity["all-atom"]):
+                self.assertAlmostEqual(a / b, 1, delta=most)
+
+    def test_alpha_carbons_are_told_to_be_approximate(self):
+        done = pleat("saxs", STRUCTURE, "--select", "ca and not (MSE)", "-o", self.folder / "run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"CA alone: a whole residue scatters from each", done.stderr)
+        self.assertEqual(manifest(self.folder / "run")["results"]["model"], "one-body")
+
+    def test_ensemble_has_profiles_and_weights(self):
+        text = gzip.open(STRUCTURE, "rt").read()
+        atoms = [row for row in text.splitlines() if row.startswith(("ATOM", "HETATM"))]
+        models = ""
+        for model, factor in enumerate((1, 1.2, 1.4)):
+            models += f"MODEL     {model + 1:4d}\n"
+            for row in atoms:
+                places = [factor * float(row[30 + 8 * axis:38 + 8 * axis]) for axis in range(3)]
+                models += row[:30] + "".join(f"{place:8.3f}" for place in places) + row[54:] + "\n"
+            models += "ENDMDL\n"
+        path = self.write("models.pdb", models)
+        run = self.scatter(path, "--points", "64")
+        shape, values = parse_npy((run / "profiles.npy").read_bytes())
+        self.assertEqual(shape, (3, 64))
+        means = [sum(values[k::64]) / 3 for k in range(64)]
+        for row, mean in zip(read_table(run / "profile.tsv"), means):
+            self.assertAlmostEqual(float(row["intensity"]) / mean, 1, places=7)
+        self.assertEqual(len(read_table(run / "frames.tsv")), 3)
+        curve = self.write("curve.dat", "".join(
+            f"{q[0]} {0.5 * a + 0.5 * b} {0.01 * a + 1}\n" for q, a, b in zip(
+                [(row["q"],) for row in read_table(run / "profile.tsv")], values[:64], values[128:])))
+        fit = self.scatter(path, "--data", curve, "--c1", "1", "--c2", "0", run="fit")
+        ensemble = json.loads((fit / "fit.json").read_text())["ensemble"]
+        self.assertEqual(ensemble["minimal_chosen"], 2)
+        chosen = [row for row in read_table(fit / "minimal_ensemble.tsv") if row["chosen"] == "1"]
+        self.assertEqual([row["frame"] for row in chosen], ["0", "2"])
+        self.assertAlmostEqual(float(chosen[0]["weight"]), 0.5, delta=0.01)
+        weights = [float(row["weight"]) for row in read_table(fit / "weights.tsv")]
+        self.assertAlmostEqual(sum(weights), 1, places=5)
+
+    def test_threads_make_no_difference(self):
+        curve = self.curve_of(self.scatter(STRUCTURE, "--c2", "1"))
+        one = results(self.scatter(STRUCTURE, "--data", curve, "--threads", "1", run="one"))
+        two = results(self.scatter(STRUCTURE, "--data", curve, "--threads", "2", run="two"))
+        self.assertEqual(one, two)
+
+    def test_each_broken_input_is_refused(self):
+        self.assertGreaterEqual(len(CURVES) + len(STRUCTURES) + len(TABLES), 50)
+        for name, (content, expected) in CURVES.items():
+            with self.subTest(curve=name):
+                path = self.write(name + ".dat", content)
+                self.refused(3, expected, STRUCTURE, "--data", path)
+        for name, (content, expected) in STRUCTURES.items():
+            with self.subTest(structure=name):
+                self.refused(3, expected, self.write(name, content))
+        for name, (content, expected) in TABLES.items():
+            with self.subTest(table=name):
+                path = self.write(name + ".tsv", content)
+                self.refused(3, expected, STRUCTURE, "--select", "not (MSE)", "--model", "one-body",
+                             "--form-factors", path)
+
+    def refused(self, code, expected, *arguments):
+        done = pleat("saxs", *arguments, "-o", self.folder / "deep" / "run", "-q")
+        self.assert_refused(done, code, expected)
+        self.assertFalse((self.folder / "deep").exists())
+
+    def test_bad_options_are_refused(self):
+        self.refused(2, "--c1-least", STRUCTURE, "--c1-least", "1.2", "--c1-most", "1")
+        self.refused(2, "--bin", STRUCTURE, "--bin", "0.001")
+        self.refused(2, "model", STRUCTURE, "--model", "three-body")
+        self.refused(2, "expected --model one-body or two-body", STRUCTURE, "--form-factors", "x")
+        self.refused(3, "expected q up to 0.75", STRUCTURE, "--model", "two-body", "--q-max", "0.9",
+                     "--select", "not (MSE)")
+        self.refused(3, "expected all atoms for the all-atom model", STRUCTURE, "--select", "ca", "--model",
+                     "all-atom")
+        self.refused(3, "no-such-file", STRUCTURE, "--data", "no-such-file")
+
+
+if __name__ == "__main__":
+    unittest.main()
