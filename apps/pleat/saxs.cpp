@@ -30,7 +30,8 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Compute small angle X-ray scattering profiles of structures, and fit them to a measured curve.";
+    "Compute small angle X-ray scattering profiles of structures, and fit them to a measured "
+    "curve.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -39,7 +40,8 @@ constexpr const char* kExamples =
     "  pleat saxs run.xtc --topology protein.pdb -o run --data curve.dat --frames 101::10\n"
     "  pleat saxs models/ -o run --model two-body --data curve.dat --members 4\n\n"
     "Several files, folders, and lists (@FILE, a path a line) are one ensemble, which must have\n"
-    "the same atoms. Frames count from 1. Selections: all, ca, backbone, heavy, residues (A:10-50),\n"
+    "the same atoms. Frames count from 1. Selections: all, ca, backbone, heavy, residues "
+    "(A:10-50),\n"
     "gemmi's syntax, joined by and, or, not.\n\n"
     "A curve has columns q, intensity and error among titles and footers of any kind. Of several\n"
     "frames the mean is fitted, then the fewest that suffice, and the weights of all.";
@@ -55,34 +57,35 @@ struct SaxsOptions {
 };
 
 std::vector<Field> input_fields(SaxsOptions& options) {
-    return {{.name = "topology",
-             .target = &options.topology,
-             .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
-                     "frame",
-             .value_name = "FILE"},
-            {.name = "select",
-             .target = &options.select,
-             .help = "Atoms to take",
-             .letter = 's',
-             .value_name = "ATOMS"},
-            {.name = "frames",
-             .target = &options.frames,
-             .help = "Frames to take, first:last:stride",
-             .value_name = "RANGE"},
-            {.name = "models",
-             .target = &options.models,
-             .help = "What models and frames are: states of an ensemble, or parts of one structure a "
-                     "file; auto: parts where they are copies of one another in other places",
-             .choices = {"auto", "states", "parts"}},
-            {.name = "mixture",
-             .target = &options.mixture,
-             .help = "Each file is a component of a mixture with atoms of its own, such as a monomer "
-                     "and a dimer"},
-            {.name = "form-factors",
-             .target = &options.form_factors,
-             .help = "Form factors of a coarse model in place of pleat's: q and a column a type, or "
-                     "rows of the published tables",
-             .value_name = "FILE"}};
+    return {
+        {.name = "topology",
+         .target = &options.topology,
+         .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
+                 "frame",
+         .value_name = "FILE"},
+        {.name = "select",
+         .target = &options.select,
+         .help = "Atoms to take",
+         .letter = 's',
+         .value_name = "ATOMS"},
+        {.name = "frames",
+         .target = &options.frames,
+         .help = "Frames to take, first:last:stride",
+         .value_name = "RANGE"},
+        {.name = "models",
+         .target = &options.models,
+         .help = "What models and frames are: states of an ensemble, or parts of one structure a "
+                 "file; auto: parts where they are copies of one another in other places",
+         .choices = {"auto", "states", "parts"}},
+        {.name = "mixture",
+         .target = &options.mixture,
+         .help = "Each file is a component of a mixture with atoms of its own, such as a monomer "
+                 "and a dimer"},
+        {.name = "form-factors",
+         .target = &options.form_factors,
+         .help = "Form factors of a coarse model in place of pleat's: q and a column a type, or "
+                 "rows of the published tables",
+         .value_name = "FILE"}};
 }
 
 std::vector<Field> curve_fields(SaxsOptions& options) {
@@ -134,9 +137,10 @@ void join(const SaxsOptions& options, const Context& context, Ensemble& ensemble
     if (options.models == "states" || ensemble.frame_count() < 2) return;
     if (is_guess && (ensemble.files.size() > 1 || !saxs::are_copies(ensemble.xyz))) return;
     if (is_guess)
-        note(context, fmt::format("{} models are copies of one another in other places: taken as parts "
-                                  "of one structure (--models states takes them one by one)",
-                                  ensemble.frame_count()));
+        note(context,
+             fmt::format("{} models are copies of one another in other places: taken as parts "
+                         "of one structure (--models states takes them one by one)",
+                         ensemble.frame_count()));
     ensemble = saxs::join_models(ensemble);
 }
 
@@ -173,9 +177,10 @@ Input read_input(const SaxsOptions& options, const Context& context) {
         std::vector<std::string> notes;
         const std::string& model = options.parameters.model;
         if (model != "one-body" && model != "two-body")
-            throw UsageError(fmt::format("expected --model one-body or two-body with --form-factors, "
-                                         "found '{}'",
-                                         model));
+            throw UsageError(
+                fmt::format("expected --model one-body or two-body with --form-factors, "
+                            "found '{}'",
+                            model));
         input.form_factors =
             saxs::read_form_factors(options.form_factors, saxs::parse_bodies(model), notes);
         for (const std::string& text : notes) note(context, text);
@@ -224,10 +229,8 @@ void write(SaxsOptions& options, const saxs::Result& result, Leading& leading) {
     for (const Citation& citation : saxs::citations(result)) run.cite(citation);
     run.finish();
     if (options.run.quiet) return;
-    print(saxs_summary({.sources = options.sources,
-                        .data = options.data,
-                        .folder = run.path().string()},
-                       result));
+    print(saxs_summary(
+        {.sources = options.sources, .data = options.data, .folder = run.path().string()}, result));
 }
 
 void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
@@ -263,9 +266,10 @@ void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, R
 Command saxs_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("saxs", kDescription);
     const auto options = std::make_shared<SaxsOptions>();
-    parser->add_option("STRUCTURE", options->sources,
-                       "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
-                       "@LIST")
+    parser
+        ->add_option("STRUCTURE", options->sources,
+                     "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
+                     "@LIST")
         ->required();
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Curve", curve_fields(*options));
@@ -273,9 +277,10 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Profile", saxs::fields(options->parameters));
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
-            .run = [options, &ranks](const std::vector<std::string>& arguments) {
-                run_saxs(*options, arguments, ranks);
-            },
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_saxs(*options, arguments, ranks);
+                },
             .knows_ranks = true};
 }
 

@@ -1,4 +1,5 @@
-// pleat saxs-calibrate: form factors of coarse bodies, derived from all-atom profiles of structures.
+// pleat saxs-calibrate: form factors of coarse bodies, derived from all-atom profiles of
+// structures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,9 +31,12 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Example:\n"
     "  pleat saxs-calibrate structures/ -o run\n"
-    "  pleat saxs protein.pdb -o run2 --model two-body --form-factors run/form_factors_two_body.tsv\n\n"
-    "The first frame of each file is taken, of it the 20 amino acids. Files without all atoms, and\n"
-    "proteins of the same composition as one before, are passed over and named. Every fourth of the\n"
+    "  pleat saxs protein.pdb -o run2 --model two-body --form-factors "
+    "run/form_factors_two_body.tsv\n\n"
+    "The first frame of each file is taken, of it the 20 amino acids. Files without all atoms, "
+    "and\n"
+    "proteins of the same composition as one before, are passed over and named. Every fourth of "
+    "the\n"
     "others is held out, and residuals.tsv says how well the factors do on those.";
 
 struct CalibrateOptions {
@@ -49,7 +53,8 @@ struct Cases {
     std::vector<saxs::CalibrationCase> fitted, held_out;
 };
 
-Cases make_cases(const std::vector<std::string>& files, saxs::Bodies bodies, const Context& context) {
+Cases make_cases(const std::vector<std::string>& files, saxs::Bodies bodies,
+                 const Context& context) {
     Cases cases;
     std::vector<std::vector<double>> seen;
     std::size_t count = 0;
@@ -75,8 +80,8 @@ Cases make_cases(const std::vector<std::string>& files, saxs::Bodies bodies, con
         }
     }
     if (cases.held_out.empty())
-        throw InputError(fmt::format("expected {} or more structures of proteins, found {}", kHeldOut,
-                                     cases.fitted.size()));
+        throw InputError(fmt::format("expected {} or more structures of proteins, found {}",
+                                     kHeldOut, cases.fitted.size()));
     return cases;
 }
 
@@ -93,7 +98,8 @@ std::string table_text(const saxs::FormFactorTable& table) {
     return text;
 }
 
-std::string residual_lines(saxs::Bodies bodies, const Cases& cases, const saxs::FormFactorTable& table) {
+std::string residual_lines(saxs::Bodies bodies, const Cases& cases,
+                           const saxs::FormFactorTable& table) {
     std::string text;
     for (const auto* set : {&cases.fitted, &cases.held_out}) {
         const auto deviations = saxs::deviations(*set, table);
@@ -101,8 +107,7 @@ std::string residual_lines(saxs::Bodies bodies, const Cases& cases, const saxs::
                             set == &cases.fitted ? "fitted" : "held out", set->size());
         for (std::size_t n = 0; n + 1 < std::size(kRanges); ++n)
             text += fmt::format(
-                "\t{:.2f}",
-                100 * saxs::root_mean_square(deviations, kRanges[n], kRanges[n + 1]));
+                "\t{:.2f}", 100 * saxs::root_mean_square(deviations, kRanges[n], kRanges[n + 1]));
         text += fmt::format("\t{:.2f}\n", saxs::most_by_error_model(deviations, 0.5));
     }
     return text;
@@ -118,8 +123,7 @@ std::string deviation_lines(saxs::Bodies bodies, const Cases& cases,
                                 set == &cases.fitted ? "fitted" : "held out", (*set)[n].name);
             for (std::size_t r = 0; r + 1 < std::size(kRanges); ++r)
                 text += fmt::format(
-                    "\t{:.2f}",
-                    100 * saxs::root_mean_square({all[n]}, kRanges[r], kRanges[r + 1]));
+                    "\t{:.2f}", 100 * saxs::root_mean_square({all[n]}, kRanges[r], kRanges[r + 1]));
             text += "\n";
         }
     }
@@ -165,7 +169,9 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
 Command saxs_calibrate_command(CLI::App& program) {
     CLI::App* parser = program.add_subcommand("saxs-calibrate", kDescription);
     const auto options = std::make_shared<CalibrateOptions>();
-    parser->add_option("STRUCTURE", options->sources, "PDB or mmCIF files of proteins; folders; @LIST")
+    parser
+        ->add_option("STRUCTURE", options->sources,
+                     "PDB or mmCIF files of proteins; folders; @LIST")
         ->required();
     add_run_options(*parser, options->run);
     parser->footer(help_footer(kExamples));

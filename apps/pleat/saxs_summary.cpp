@@ -21,8 +21,8 @@ std::string shape_lines(const saxs::Result& result) {
     const auto longest = std::max_element(
         shapes.begin(), shapes.end(),
         [](const saxs::Shape& a, const saxs::Shape& b) { return a.diameter < b.diameter; });
-    return fmt::format("Rg {:.2f} to {:.2f} angstrom, Dmax up to {:.1f} angstrom\n", least->gyration,
-                       most->gyration, longest->diameter);
+    return fmt::format("Rg {:.2f} to {:.2f} angstrom, Dmax up to {:.1f} angstrom\n",
+                       least->gyration, most->gyration, longest->diameter);
 }
 
 std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atomic) {
@@ -44,17 +44,17 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
         text += fit_line(fmt::format("Minimal ensemble of {}", chosen.frames.size()), chosen.fit,
                          is_atomic);
         for (std::size_t m = 0; m < chosen.frames.size(); ++m)
-            text += fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m],
-                                chosen.frames[m],
-                                result.files[static_cast<std::size_t>(chosen.frames[m])],
-                                result.frames_of_files[static_cast<std::size_t>(chosen.frames[m])]);
+            text +=
+                fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m], chosen.frames[m],
+                            result.files[static_cast<std::size_t>(chosen.frames[m])],
+                            result.frames_of_files[static_cast<std::size_t>(chosen.frames[m])]);
     }
     if (!ensemble.scan.empty()) {
         const saxs::Weighted& chosen = ensemble.scan[ensemble.scan_chosen].result;
         text += fit_line("Reweighted by maximum entropy", chosen.fit, is_atomic);
-        text += fmt::format("  {:.1f} of {} frames remain effective (theta {:g})\n",
-                            chosen.effective, chosen.frames.size(),
-                            ensemble.scan[ensemble.scan_chosen].theta);
+        text +=
+            fmt::format("  {:.1f} of {} frames remain effective (theta {:g})\n", chosen.effective,
+                        chosen.frames.size(), ensemble.scan[ensemble.scan_chosen].theta);
     }
     return text;
 }
@@ -63,25 +63,27 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
 
 std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
     const bool is_atomic = result.model == "all-atom";
-    std::string text = fmt::format(
-        "{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
-        run.sources.front(), run.sources.size() > 1 ? " and more" : "", result.shapes.size(),
-        result.shapes.size() == 1 ? "" : "s", result.scatterers, result.model, result.q.size(),
-        result.q.back());
+    std::string text =
+        fmt::format("{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
+                    run.sources.front(), run.sources.size() > 1 ? " and more" : "",
+                    result.shapes.size(), result.shapes.size() == 1 ? "" : "s", result.scatterers,
+                    result.model, result.q.size(), result.q.back());
     text += shape_lines(result);
     if (result.has_fit) {
-        text += fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
+        text +=
+            fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
         if (result.guinier.found)
             text += fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
                                 result.guinier.gyration, result.guinier.gyration_error,
                                 result.guinier.forward);
         text += ensemble_lines(result, is_atomic);
     } else {
-        text += is_atomic ? fmt::format("c1 {:g}, c2 {:g}\n", result.contrast.c1, result.contrast.c2)
-                          : fmt::format("c2 {:g}\n", result.contrast.c2);
+        text += is_atomic
+                    ? fmt::format("c1 {:g}, c2 {:g}\n", result.contrast.c1, result.contrast.c2)
+                    : fmt::format("c2 {:g}\n", result.contrast.c2);
     }
-    return text + fmt::format("\nThe run is in {}: profile.tsv, {}manifest.json and more\n", run.folder,
-                              result.has_fit ? "fit.json, fit.tsv, " : "");
+    return text + fmt::format("\nThe run is in {}: profile.tsv, {}manifest.json and more\n",
+                              run.folder, result.has_fit ? "fit.json, fit.tsv, " : "");
 }
 
 }  // namespace pleat::program

@@ -74,8 +74,8 @@ bool is_point(const Row& row) {
     return row.values.size() >= 3 || (row.values.size() == 2 && row.words == 2);
 }
 
-/// The lines of the table. A table begins with three lines of points in succession, and ends where a
-/// line begins with no number.
+/// The lines of the table. A table begins with three lines of points in succession, and ends where
+/// a line begins with no number.
 class TableFinder {
 public:
     void take(Row row) {
@@ -88,8 +88,7 @@ public:
         } else {
             rows_.clear();
         }
-        if (static_cast<Index>(rows_.size()) > kMostPoints) 
-too_many_ = true;
+        if (static_cast<Index>(rows_.size()) > kMostPoints) too_many_ = true;
     }
     bool found() const { return found_; }
     bool too_many() const { return too_many_; }
@@ -145,10 +144,10 @@ public:
     void add(const Row& row) {
         const std::size_t wanted = with_errors_ ? 3 : 2;
         if (row.values.size() < wanted || !is_point(row)) {
-            complaints_.add(row.line,
-                            fmt::format("expected {}, found '{}'",
-                                        with_errors_ ? "q, intensity and error" : "q and intensity",
-                                        row.text));
+            complaints_.add(
+                row.line,
+                fmt::format("expected {}, found '{}'",
+                            with_errors_ ? "q, intensity and error" : "q and intensity", row.text));
             return;
         }
         const double q = row.values[0], intensity = row.values[1];
@@ -164,9 +163,10 @@ public:
         } else if (q < 0) {
             complaints_.add(row.line, fmt::format("expected q of 0 or more, found {:g}", q));
         } else if (!profile_.q.empty() && q <= profile_.q.back()) {
-            complaints_.add(row.line, fmt::format("expected q above that of the point before, {:g}, "
-                                                  "found {:g}",
-                                                  profile_.q.back(), q));
+            complaints_.add(row.line,
+                            fmt::format("expected q above that of the point before, {:g}, "
+                                        "found {:g}",
+                                        profile_.q.back(), q));
         } else if (sigma < 0) {
             complaints_.add(row.line, fmt::format("expected an error above 0, found {:g}", sigma));
         } else {

@@ -42,8 +42,8 @@ struct ProfileFile {
 /// and footers; blank lines and lines of # may stand in between. Plain or packed, as ByteSource.
 ///
 /// InputError, naming the lines: numbers missing or not finite, q that does not rise, errors that
-/// are negative, 0 or absent (see `assumed_error`), less than 3 points, a second table, a range of q
-/// that no unit explains.
+/// are negative, 0 or absent (see `assumed_error`), less than 3 points, a second table, a range of
+/// q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 

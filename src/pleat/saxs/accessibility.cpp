@@ -56,8 +56,8 @@ public:
         for (Index x = first[0]; x <= last[0]; ++x)
             for (Index y = first[1]; y <= last[1]; ++y)
                 for (Index z = first[2]; z <= last[2]; ++z) {
-                    const auto cell = static_cast<std::size_t>(
-                        (x * extent_[1] + y) * extent_[2] + z);
+                    const auto cell =
+                        static_cast<std::size_t>((x * extent_[1] + y) * extent_[2] + z);
                     for (std::int32_t n = starts_[cell]; n < starts_[cell + 1]; ++n)
                         take(static_cast<Index>(order_[static_cast<std::size_t>(n)]));
                 }
@@ -162,8 +162,10 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
                 const double r2 = from[0] * from[0] + from[1] * from[1] + from[2] * from[2];
                 if (j == i || r2 >= (own + reach) * (own + reach)) return;
                 // Of two that are the same the first one counts.
-                if (r2 == 0) is_buried |= reach > own || (reach == own && j < i);
-                else neighbours.push_back({from, reach * reach});
+                if (r2 == 0)
+                    is_buried |= reach > own || (reach == own && j < i);
+                else
+                    neighbours.push_back({from, reach * reach});
             });
             if (!is_buried) all[static_cast<std::size_t>(i)] = expose(points, own, neighbours);
         }

@@ -10,8 +10,9 @@ namespace pleat::saxs {
 
 /// What is exposed of a sphere.
 struct Exposure {
-    float part = 0;          ///< from 0 to 1
-    float direction[3] = {}; ///< mean of the directions from the centre, each of length 1; 0 if none
+    float part = 0;  ///< from 0 to 1
+    float direction[3] =
+        {};  ///< mean of the directions from the centre, each of length 1; 0 if none
 };
 
 /// The exposures of the spheres at `centres` [axis, sphere] with these radii, each enlarged

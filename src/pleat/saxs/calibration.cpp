@@ -22,13 +22,14 @@ constexpr double kStep = 0.015;
 /// InputError unless there are enough residues, almost all of them with all heavy atoms.
 void check_complete(const Topology& topology) {
     static const std::map<std::string, Index> kHeavyAtoms = {
-        {"ALA", 5}, {"ARG", 11}, {"ASN", 8}, {"ASP", 8}, {"CYS", 6},  {"GLN", 9},  {"GLU", 9},
-        {"GLY", 4}, {"HIS", 10}, {"ILE", 8}, {"LEU", 8}, {"LYS", 9},  {"MET", 8},  {"PHE", 11},
+        {"ALA", 5}, {"ARG", 11}, {"ASN", 8}, {"ASP", 8},  {"CYS", 6},  {"GLN", 9}, {"GLU", 9},
+        {"GLY", 4}, {"HIS", 10}, {"ILE", 8}, {"LEU", 8},  {"LYS", 9},  {"MET", 8}, {"PHE", 11},
         {"PRO", 7}, {"SER", 6},  {"THR", 7}, {"TRP", 14}, {"TYR", 12}, {"VAL", 7}};
     constexpr Index kLeast = 40;
     std::vector<Index> counts(topology.residues.size(), 0);
     for (const Topology::Atom& atom : topology.atoms)
-        counts[static_cast<std::size_t>(atom.residue)] += atom.element != "H" && atom.element != "D";
+        counts[static_cast<std::size_t>(atom.residue)] +=
+            atom.element != "H" && atom.element != "D";
     Index complete = 0;
     for (std::size_t r = 0; r < counts.size(); ++r) {
         const auto known = kHeavyAtoms.find(topology.residues[r].name);
@@ -60,8 +61,8 @@ std::vector<double> reference_profile(const Scatterers& atoms, View<const float,
     place(atoms, xyz, places[0]);
     Context alone = context;
     alone.progress = nullptr;
-    const Array<double, 3> profile =
-        profiles(net, places, {}, {.precision = Precision::float64, .method = Method::debye}, alone);
+    const Array<double, 3> profile = profiles(
+        net, places, {}, {.precision = Precision::float64, .method = Method::debye}, alone);
     return {profile.begin(), profile.end()};
 }
 
@@ -76,8 +77,8 @@ std::vector<double> sum_pairs(const Scatterers& bodies, View<const float, 2> pla
             const auto b = static_cast<std::size_t>(bodies.types[static_cast<std::size_t>(j)]);
             double r2 = 0;
             for (Index axis = 0; axis < 3; ++axis) {
-                const double d = static_cast<double>(places(axis, i)) -
-                                 static_cast<double>(places(axis, j));
+                const double d =
+                    static_cast<double>(places(axis, i)) - static_cast<double>(places(axis, j));
                 r2 += d * d;
             }
             const double r = std::sqrt(r2);
@@ -256,9 +257,10 @@ Calibration calibrate(const std::vector<CalibrationCase>& cases, Bodies bodies,
         double amount = 0;
         for (const CalibrationCase& one : cases) amount += one.amounts[t];
         if (amount == 0)
-            throw InputError(fmt::format("expected structures with every type of the {} model, found "
-                                         "none with {}",
-                                         name_of(bodies), made.table.types[t]));
+            throw InputError(
+                fmt::format("expected structures with every type of the {} model, found "
+                            "none with {}",
+                            name_of(bodies), made.table.types[t]));
     }
     double best = 0;
     for (int n = -6; n <= -1; ++n) {
@@ -275,7 +277,8 @@ Calibration calibrate(const std::vector<CalibrationCase>& cases, Bodies bodies,
     const auto factors = Solver(all, types).run(made.ridge);
     made.table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(types));
     for (std::size_t k = 0; k < kPoints; ++k)
-        std::copy(factors[k].begin(), factors[k].end(), made.table.factors[static_cast<Index>(k)].begin());
+        std::copy(factors[k].begin(), factors[k].end(),
+                  made.table.factors[static_cast<Index>(k)].begin());
     return made;
 }
 

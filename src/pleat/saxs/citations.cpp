@@ -33,12 +33,13 @@ const Citation kDebye{"Debye1915",
 }
 )"};
 
-const Citation kExcluded{"Fraser1978",
-                         "Fraser, MacRae, Suzuki: An improved method for calculating the contribution "
-                         "of solvent to the X-ray diffraction pattern of biological molecules. "
-                         "Journal of Applied Crystallography 11:693 (1978), "
-                         "doi:10.1107/S0021889878014296",
-                         R"(@article{Fraser1978,
+const Citation kExcluded{
+    "Fraser1978",
+    "Fraser, MacRae, Suzuki: An improved method for calculating the contribution "
+    "of solvent to the X-ray diffraction pattern of biological molecules. "
+    "Journal of Applied Crystallography 11:693 (1978), "
+    "doi:10.1107/S0021889878014296",
+    R"(@article{Fraser1978,
   author  = {Fraser, R. D. B. and MacRae, T. P. and Suzuki, E.},
   title   = {An improved method for calculating the contribution of solvent to the {X}-ray diffraction pattern of biological molecules},
   journal = {Journal of Applied Crystallography},
@@ -50,12 +51,12 @@ const Citation kExcluded{"Fraser1978",
 }
 )"};
 
-const Citation kHydration{
-    "SchneidmanDuhovny2013",
-    "Schneidman-Duhovny, Hammel, Tainer, Sali: Accurate SAXS profile computation and its assessment "
-    "by contrast variation experiments. Biophysical Journal 105:962 (2013), "
-    "doi:10.1016/j.bpj.2013.07.020",
-    R"(@article{SchneidmanDuhovny2013,
+const Citation kHydration{"SchneidmanDuhovny2013",
+                          "Schneidman-Duhovny, Hammel, Tainer, Sali: Accurate SAXS profile "
+                          "computation and its assessment "
+                          "by contrast variation experiments. Biophysical Journal 105:962 (2013), "
+                          "doi:10.1016/j.bpj.2013.07.020",
+                          R"(@article{SchneidmanDuhovny2013,
   author  = {Schneidman-Duhovny, Dina and Hammel, Michal and Tainer, John A. and Sali, Andrej},
   title   = {Accurate {SAXS} profile computation and its assessment by contrast variation experiments},
   journal = {Biophysical Journal},
@@ -67,11 +68,12 @@ const Citation kHydration{
 }
 )"};
 
-const Citation kCoarse{"Stovgaard2010",
-                       "Stovgaard, Andreetta, Ferkinghoff-Borg, Hamelryck: Calculation of accurate "
-                       "small angle X-ray scattering curves from coarse-grained protein models. BMC "
-                       "Bioinformatics 11:429 (2010), doi:10.1186/1471-2105-11-429",
-                       R"(@article{Stovgaard2010,
+const Citation kCoarse{
+    "Stovgaard2010",
+    "Stovgaard, Andreetta, Ferkinghoff-Borg, Hamelryck: Calculation of accurate "
+    "small angle X-ray scattering curves from coarse-grained protein models. BMC "
+    "Bioinformatics 11:429 (2010), doi:10.1186/1471-2105-11-429",
+    R"(@article{Stovgaard2010,
   author  = {Stovgaard, Kasper and Andreetta, Christian and Ferkinghoff-Borg, Jesper and Hamelryck, Thomas},
   title   = {Calculation of accurate small angle {X}-ray scattering curves from coarse-grained protein models},
   journal = {BMC Bioinformatics},
@@ -102,8 +104,10 @@ const Citation kReweighting{"Rozycki2011",
 
 std::vector<Citation> citations(const Result& result) {
     std::vector<Citation> all = {kProfiles, kDebye};
-    if (result.model == "all-atom") all.push_back(kExcluded);
-    else all.push_back(kCoarse);
+    if (result.model == "all-atom")
+        all.push_back(kExcluded);
+    else
+        all.push_back(kCoarse);
     if (result.has_fit) all.push_back(kHydration);
     if (!result.ensemble.scan.empty()) all.push_back(kReweighting);
     return all;

@@ -23,9 +23,10 @@ std::vector<double> intensity(View<const double, 2> partial, std::span<const dou
     for (std::size_t k = 0; k < q.size(); ++k) {
         const auto at = static_cast<Index>(k);
         std::array<double, 3> weights = {1, contrast.c2, 0};
-        if (is_atomic)
-            weights = {1, -volume_factor(contrast.c1, mean_radius, q[k]), contrast.c2};
-        const Index channels = is_atomic ? kAtomChannels : partial.extent(0) > 1 ? kBodyChannels : 1;
+        if (is_atomic) weights = {1, -volume_factor(contrast.c1, mean_radius, q[k]), contrast.c2};
+        const Index channels = is_atomic               ? kAtomChannels
+                               : partial.extent(0) > 1 ? kBodyChannels
+                                                       : 1;
         for (Index a = 0; a < channels; ++a) {
             for (Index b = a; b < channels; ++b)
                 sum[k] += weights[static_cast<std::size_t>(a)] *

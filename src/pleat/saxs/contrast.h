@@ -11,7 +11,8 @@ namespace pleat::saxs {
 /// How strongly displaced water and hydration count.
 struct Contrast {
     double c1 = 1;  ///< scale of the atoms' radii in the volume that they take from water
-    double c2 = 0;  ///< density of the hydration layer, in units of a water molecule an exposed atom
+    double c2 =
+        0;  ///< density of the hydration layer, in units of a water molecule an exposed atom
 };
 
 /// Factor of the excluded volume's amplitude at q where radii are scaled by c1 about their mean,

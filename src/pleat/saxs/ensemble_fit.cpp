@@ -49,8 +49,7 @@ struct Part {
 
 /// chi^2 a point of a fit on points that it has not seen.
 double test(const Weighted& fitted, const Part& unseen, double mean_radius) {
-    const Array<double, 2> mean =
-        weighted_partial(unseen.partial, fitted.frames, fitted.weights);
+    const Array<double, 2> mean = weighted_partial(unseen.partial, fitted.frames, fitted.weights);
     const std::vector<double> model =
         intensity(mean, unseen.curve.q, mean_radius, fitted.fit.contrast);
     double chi2 = 0;

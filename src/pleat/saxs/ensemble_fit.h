@@ -67,8 +67,8 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 /// Fits all models of a family (sizes, values of theta) to a problem, in a fixed order.
 using Fitter = std::function<std::vector<Weighted>(const EnsembleProblem&)>;
 
-/// Runs `fitter` on the whole curve, then on it without each of `kParts` parts: the curve is cut into
-/// 4 * kParts blocks of equal numbers of points, which belong to the parts in turn. Sets the
+/// Runs `fitter` on the whole curve, then on it without each of `kParts` parts: the curve is cut
+/// into 4 * kParts blocks of equal numbers of points, which belong to the parts in turn. Sets the
 /// validation of each model by the points that it did not see.
 std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fitter,
                                 const Context& context, const char* stage);

@@ -30,8 +30,8 @@ struct Range {
 
 using Point = std::array<double, 2>;
 
-/// A grid, then Newton steps from its best point with derivatives by differences, damped as Levenberg
-/// and Marquardt do. A bound that the steps run into holds.
+/// A grid, then Newton steps from its best point with derivatives by differences, damped as
+/// Levenberg and Marquardt do. A bound that the steps run into holds.
 class Search {
 public:
     Search(const FitOptions& options, bool is_atomic,
@@ -52,7 +52,8 @@ public:
             const Point move = newton(damping);
             Point next = best_;
             for (std::size_t n = 0; n < 2; ++n) next[n] = std::clamp(best_[n] + move[n], 0.0, 1.0);
-            const double moved = std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
+            const double moved =
+                std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
             if (moved < kPrecision) break;
             const double found = value(next);
             if (found < least_) {
@@ -70,7 +71,9 @@ private:
     static constexpr int kGrid = 25, kMostSteps = 60;
     static constexpr double kPrecision = 1e-7, kDifference = 1e-3;
 
-    Contrast contrast(const Point& at) const { return {ranges_[0].at(at[0]), ranges_[1].at(at[1])}; }
+    Contrast contrast(const Point& at) const {
+        return {ranges_[0].at(at[0]), ranges_[1].at(at[1])};
+    }
     double value(const Point& at) const { return chi2_(contrast(at)); }
 
     void scan() {
@@ -187,15 +190,14 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
         const FitOptions& options, const Contrast* start) {
-    const Contrast found =
-        search_contrast(
-            options, are_atomic(partial),
-            [&](const Contrast& contrast) {
-                return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
-                                options.background)
-                    .chi2;
-            },
-            start);
+    const Contrast found = search_contrast(
+        options, are_atomic(partial),
+        [&](const Contrast& contrast) {
+            return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
+                            options.background)
+                .chi2;
+        },
+        start);
     return fit_at(found, curve, partial, mean_radius, options);
 }
 
@@ -203,8 +205,7 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
                           std::span<const double> to) {
     Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
     for (Index pair = 0; pair < partial.extent(0); ++pair) {
-        const std::vector<double> values =
-            interpolate(q, {partial[pair].begin(), q.size()}, to);
+        const std::vector<double> values = interpolate(q, {partial[pair].begin(), q.size()}, to);
         std::copy(values.begin(), values.end(), at[pair].begin());
     }
     return at;

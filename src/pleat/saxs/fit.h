@@ -38,8 +38,8 @@ struct Fit {
 };
 
 /// The c1 (1 where there are no atoms) and c2 within the bounds for which `chi2` is least: a grid
-/// of 25 x 25 values, then damped Newton steps from the best until they are below 1e-7 of the range.
-/// With a `start` the steps begin there, without a grid.
+/// of 25 x 25 values, then damped Newton steps from the best until they are below 1e-7 of the
+/// range. With a `start` the steps begin there, without a grid.
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
                          const std::function<double(const Contrast&)>& chi2,
                          const Contrast* start = nullptr);

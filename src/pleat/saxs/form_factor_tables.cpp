@@ -202,7 +202,8 @@ FormFactorTable table_of(Bodies bodies, const std::array<double, N>& factors) {
     FormFactorTable table;
     table.types = types_of(bodies);
     for (std::size_t k = 0; k < kPoints; ++k) table.q.push_back(kStep * static_cast<double>(k));
-    table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
+    table.factors =
+        Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
     std::copy(factors.begin(), factors.end(), table.factors.begin());
     return table;
 }

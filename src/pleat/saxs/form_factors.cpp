@@ -46,8 +46,8 @@ void set_body_factors(const Scatterers& scatterers, const FormFactorTable& table
         const auto found =
             std::find(table.types.begin(), table.types.end(), scatterers.type_names[t]);
         if (found == table.types.end())
-            throw InputError(fmt::format("expected form factors of {}, found none",
-                                         scatterers.type_names[t]));
+            throw InputError(
+                fmt::format("expected form factors of {}, found none", scatterers.type_names[t]));
         for (std::size_t k = 0; k < column.size(); ++k)
             column[k] = table.factors(static_cast<Index>(k), found - table.types.begin());
         const std::vector<double> factors = interpolate(table.q, column, model.q);
@@ -96,9 +96,8 @@ Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
     if (is_atomic) {
         set_atom_factors(scatterers, model);
     } else {
-        set_body_factors(scatterers, table != nullptr ? *table
-                                                      : derived_form_factors(scatterers.bodies),
-                         model);
+        set_body_factors(
+            scatterers, table != nullptr ? *table : derived_form_factors(scatterers.bodies), model);
     }
     for (std::size_t k = 0; k < q.size(); ++k)
         model.factors(channels - 1, water, static_cast<Index>(k)) = hydration_factor(q[k]);

@@ -39,9 +39,9 @@ std::vector<std::string> types_of(Bodies bodies);
 inline constexpr Index kAtomChannels = 3, kBodyChannels = 2;
 
 /// What the Debye sums need of these scatterers: types and factors on a grid of q. All atoms:
-/// International Tables' factors of the heavy atom and its hydrogens; rho V exp(-V^(2/3) q^2 / 4 pi)
-/// of the water that they displace (Fraser, MacRae and Suzuki, J. Appl. Cryst. 11:693, 1978), rho =
-/// 0.334 electrons per cubic angstrom. Bodies: `table` (which must have their types) by cubic
+/// International Tables' factors of the heavy atom and its hydrogens; rho V exp(-V^(2/3) q^2 / 4
+/// pi) of the water that they displace (Fraser, MacRae and Suzuki, J. Appl. Cryst. 11:693, 1978),
+/// rho = 0.334 electrons per cubic angstrom. Bodies: `table` (which must have their types) by cubic
 /// splines; InputError where q is beyond it. Behind the scatterers stand `sites` of the hydration
 /// layer, each a water molecule less what it displaces, scaled.
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,

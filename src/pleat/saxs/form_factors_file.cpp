@@ -73,8 +73,9 @@ private:
     void take_word(std::string_view word) {
         double value = 0;
         if (parse(word, value) && !std::isfinite(value))
-            throw InputError(source_.name(), source_.line(), "expected finite form factors, found "
-                             + std::string(word.substr(0, 20)));
+            throw InputError(
+                source_.name(), source_.line(),
+                "expected finite form factors, found " + std::string(word.substr(0, 20)));
         if (parse(word, value)) {
             if (row_.values.empty()) row_.line = source_.line();
             row_.values.push_back(value);
@@ -106,15 +107,16 @@ bool has_q(const std::string& file, const Rows& read, std::size_t types) {
     const std::size_t width = read.rows.front().values.size();
     for (const Row& row : read.rows) {
         if (row.values.size() != width)
-            throw InputError(file, row.line, fmt::format("expected {} numbers as in the rows before, "
-                                                         "found {}",
-                                                         width, row.values.size()));
+            throw InputError(file, row.line,
+                             fmt::format("expected {} numbers as in the rows before, "
+                                         "found {}",
+                                         width, row.values.size()));
     }
     if (width == types + 1) return true;
     if (width == types && read.rows.size() == kPublishedPoints && read.names.empty()) return false;
-    throw InputError(file, read.rows.front().line,
-                     fmt::format("expected q and {} form factors in a row, found {} numbers", types,
-                                 width));
+    throw InputError(
+        file, read.rows.front().line,
+        fmt::format("expected q and {} form factors in a row, found {} numbers", types, width));
 }
 
 /// Names of the columns behind q.
@@ -122,9 +124,10 @@ std::vector<std::string> column_names(const std::string& file, const Rows& read,
                                       const std::vector<std::string>& expected) {
     if (read.names.empty()) return expected;
     if (read.names.size() != expected.size() + 1)
-        throw InputError(file, 0, fmt::format("expected a line of {} names above the numbers, found "
-                                              "{}",
-                                              expected.size() + 1, read.names.size()));
+        throw InputError(file, 0,
+                         fmt::format("expected a line of {} names above the numbers, found "
+                                     "{}",
+                                     expected.size() + 1, read.names.size()));
     std::vector<std::string> names(read.names.begin() + 1, read.names.end());
     for (const std::string& type : expected) {
         if (std::find(names.begin(), names.end(), type) == names.end())
@@ -138,8 +141,9 @@ std::vector<std::string> column_names(const std::string& file, const Rows& read,
 FormFactorTable read_form_factors(const std::filesystem::path& path, Bodies bodies,
                                   std::vector<std::string>& notes) {
     if (bodies == Bodies::all_atom)
-        throw UsageError("expected the model one-body or two-body with --form-factors, found "
-                         "all-atom");
+        throw UsageError(
+            "expected the model one-body or two-body with --form-factors, found "
+            "all-atom");
     ByteSource source(path, kMostBytes);
     const Rows read = RowReader(source).read();
     const std::string file = source.name();
@@ -158,7 +162,8 @@ FormFactorTable read_form_factors(const std::filesystem::path& path, Bodies bodi
             throw InputError(file, row.line,
                              fmt::format("expected q of 0 or more that rises, found {:g}", q));
         table.q.push_back(q);
-        std::copy(row.values.begin() + (with_q ? 1 : 0), row.values.end(), table.factors[k].begin());
+        std::copy(row.values.begin() + (with_q ? 1 : 0), row.values.end(),
+                  table.factors[k].begin());
     }
     if (!with_q)
         notes.push_back(fmt::format("form factors without q taken at 0, {}, ..., {} 1/angstrom",

@@ -47,8 +47,8 @@ Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, int 
                 touched(all[member], scatterers.radii[member], scatterers.alpha_carbons);
             amount += water.amount;
             for (Index axis = 0; axis < 3; ++axis)
-                sum[axis] += water.amount *
-                             (static_cast<double>(centres(axis, m)) + water.from[axis]);
+                sum[axis] +=
+                    water.amount * (static_cast<double>(centres(axis, m)) + water.from[axis]);
         }
         if (amount == 0) continue;
         layer.amounts[s] = static_cast<float>(amount);

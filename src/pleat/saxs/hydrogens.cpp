@@ -100,21 +100,18 @@ double distance(View<const float, 2> xyz, Index i, Index j) {
 
 bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
 
-/// Order of a bond by its length in angstrom: 1, 1.5 (aromatic and delocalised), 2 or 3. Lengths are
-/// those half-way between the usual ones (Allen et al., J. Chem. Soc. Perkin Trans. 2, S1, 1987).
+/// Order of a bond by its length in angstrom: 1, 1.5 (aromatic and delocalised), 2 or 3. Lengths
+/// are those half-way between the usual ones (Allen et al., J. Chem. Soc. Perkin Trans. 2, S1,
+/// 1987).
 double bond_order(const std::string& a, const std::string& b, double length) {
     struct Limits {
         const char* pair;
         double triple, twofold, aromatic;
     };
-    static constexpr Limits kLimits[] = {{"CC", 1.25, 1.36, 1.44},
-                                         {"CN", 1.20, 1.30, 1.40},
-                                         {"CO", 1.10, 1.24, 1.29},
-                                         {"NN", 1.15, 1.28, 1.36},
-                                         {"NO", 1.05, 1.25, 1.30},
-                                         {"OP", 0.00, 1.55, 0.00},
-                                         {"OS", 0.00, 1.50, 0.00},
-                                         {"CS", 0.00, 1.68, 1.74}};
+    static constexpr Limits kLimits[] = {{"CC", 1.25, 1.36, 1.44}, {"CN", 1.20, 1.30, 1.40},
+                                         {"CO", 1.10, 1.24, 1.29}, {"NN", 1.15, 1.28, 1.36},
+                                         {"NO", 1.05, 1.25, 1.30}, {"OP", 0.00, 1.55, 0.00},
+                                         {"OS", 0.00, 1.50, 0.00}, {"CS", 0.00, 1.68, 1.74}};
     const std::string pair = a < b ? a + b : b + a;
     for (const Limits& limits : kLimits) {
         if (pair != limits.pair) continue;
@@ -132,8 +129,8 @@ int valence(const std::string& element) {
     return 0;
 }
 
-/// A residue that no table has: atoms `first` to `last`, of a structure whose neighbours in the list
-/// may bond to it.
+/// A residue that no table has: atoms `first` to `last`, of a structure whose neighbours in the
+/// list may bond to it.
 class OtherResidue {
 public:
     OtherResidue(const Topology& topology, View<const float, 2> xyz, Index first, Index last)
@@ -229,7 +226,7 @@ std::string_view common_residue_name(std::string_view name) {
 }
 
 bool is_water(std::string_view name) {
-    static constexpr std::string_view kNames[] = {"HOH", "WAT", "H2O", "DOD", "SOL", "TIP",
+    static constexpr std::string_view kNames[] = {"HOH",  "WAT",  "H2O", "DOD",   "SOL", "TIP",
                                                   "TIP3", "TIP4", "TP3", "TIP3P", "SPC", "OH2"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
@@ -244,8 +241,8 @@ std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 
         while (last < count && topology.atoms[static_cast<std::size_t>(last)].residue == residue)
             ++last;
         const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
-        const auto known = standard_residues().find(is_water(name) ? "HOH"
-                                                                   : common_residue_name(name));
+        const auto known =
+            standard_residues().find(is_water(name) ? "HOH" : common_residue_name(name));
         if (known == standard_residues().end()) {
             OtherResidue(topology, xyz, first, last).count(hydrogens);
         } else {

@@ -69,8 +69,7 @@ bool are_copies(View<const float, 3> xyz) {
         }
         for (Index before = 0; before < frame; ++before) {
             const std::vector<double> a = moments(xyz[before]), b = moments(xyz[frame]);
-            const double apart =
-                std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+            const double apart = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
             if (apart < first[3]) return false;
         }
         // Long trajectories of a rigid molecule are no assemblies.
@@ -83,7 +82,8 @@ Ensemble join_models(const Ensemble& ensemble) {
     const auto files = static_cast<Index>(ensemble.files.size());
     const Index frames = ensemble.frame_count(), atoms = ensemble.atom_count();
     std::vector<Index> counts(static_cast<std::size_t>(files), 0);
-    for (const FrameOrigin& origin : ensemble.origins) ++counts[static_cast<std::size_t>(origin.file)];
+    for (const FrameOrigin& origin : ensemble.origins)
+        ++counts[static_cast<std::size_t>(origin.file)];
     const Index copies = counts.front();
     for (std::size_t file = 0; file < counts.size(); ++file) {
         if (counts[file] != copies)

@@ -100,8 +100,10 @@ private:
                 double& value = x_[passive_[a]];
                 const bool leaves = part[a] <= 0 && value + step * (part[a] - value) <= 1e-14;
                 value = step < 1 ? value + step * (part[a] - value) : part[a];
-                if (leaves) value = 0;
-                else kept.push_back(passive_[a]);
+                if (leaves)
+                    value = 0;
+                else
+                    kept.push_back(passive_[a]);
             }
             const bool is_done = kept.size() == passive_.size();
             passive_ = std::move(kept);

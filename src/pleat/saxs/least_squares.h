@@ -6,12 +6,12 @@
 
 namespace pleat::saxs {
 
-/// Solves A x = b for a symmetric positive definite A, row-major [n, n], by Cholesky; false where it
-/// is not (then x is not set).
+/// Solves A x = b for a symmetric positive definite A, row-major [n, n], by Cholesky; false where
+/// it is not (then x is not set).
 bool solve(std::span<const double> matrix, std::span<const double> right, std::vector<double>& x);
 
-/// Minimises x' A x / 2 - b' x over x >= 0 for a symmetric positive semidefinite A, row-major [n, n]
-/// (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23).
+/// Minimises x' A x / 2 - b' x over x >= 0 for a symmetric positive semidefinite A, row-major [n,
+/// n] (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23).
 std::vector<double> solve_nonnegative(std::span<const double> matrix,
                                       std::span<const double> right);
 

@@ -13,9 +13,9 @@ namespace {
 /// Profiles by sigma, less their mean, in few coordinates: frame i is mean + sum_r x_ir basis_r.
 /// Profiles of one molecule differ in about as many ways as the curve has Shannon channels.
 struct Coordinates {
-    std::vector<double> mean;                 // [point]
-    std::vector<std::vector<double>> basis;   // [r][point], orthonormal
-    std::vector<std::vector<double>> x;       // [r][frame]
+    std::vector<double> mean;                // [point]
+    std::vector<std::vector<double>> basis;  // [r][point], orthonormal
+    std::vector<std::vector<double>> x;      // [r][frame]
 };
 
 /// Gram and Schmidt, the frame that is left longest first, until what is left of every frame is
@@ -82,8 +82,8 @@ public:
             std::vector<double> gradient, hessian, direction;
             derive(l, gradient, hessian);
             if (!solve(hessian, gradient, direction)) break;
-            const double slope = std::inner_product(gradient.begin(), gradient.end(),
-                                                    direction.begin(), 0.0);
+            const double slope =
+                std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
             if (slope < 1e-12 * std::max(1.0, std::abs(value))) break;
             double length = 1;
             std::vector<double> next(l.size());
@@ -106,8 +106,7 @@ private:
         const std::size_t frames = at_.x.empty() ? weights_.size() : at_.x.front().size();
         std::vector<double> exponents(frames, 0);
         for (std::size_t r = 0; r < l.size(); ++r) {
-            for (std::size_t i = 0; i < frames; ++i)
-                exponents[i] -= l[r] * scale_ * at_.x[r][i];
+            for (std::size_t i = 0; i < frames; ++i) exponents[i] -= l[r] * scale_ * at_.x[r][i];
         }
         const double most = *std::max_element(exponents.begin(), exponents.end());
         double sum = 0;
@@ -126,8 +125,7 @@ private:
         const std::size_t n = l.size(), frames = weights_.size();
         std::vector<double> mean(n, 0);
         for (std::size_t r = 0; r < n; ++r) {
-            for (std::size_t i = 0; i < frames; ++i)
-                mean[r] += weights_[i] * scale_ * at_.x[r][i];
+            for (std::size_t i = 0; i < frames; ++i) mean[r] += weights_[i] * scale_ * at_.x[r][i];
         }
         gradient.assign(n, 0);
         hessian.assign(n * n, 0);
@@ -219,7 +217,8 @@ std::vector<Weighted> fit_thetas(const EnsembleProblem& problem) {
                     problem.mean_radius, problem.options);
     std::vector<Weighted> all;
     for (int n = 0; n < kThetas; ++n)
-        all.push_back(reweight(problem, theta_of(*problem.curve, n), all.empty() ? equal : all.back()));
+        all.push_back(
+            reweight(problem, theta_of(*problem.curve, n), all.empty() ? equal : all.back()));
     return all;
 }
 

@@ -54,8 +54,8 @@ public:
             if (columns_.count(frame) > 0) continue;
             std::vector<double> weighted(curve_.size());
             for (std::size_t k = 0; k < curve_.size(); ++k)
-                weighted[k] = profiles_(frame, static_cast<Index>(k)) /
-                              (curve_.sigma[k] * curve_.sigma[k]);
+                weighted[k] =
+                    profiles_(frame, static_cast<Index>(k)) / (curve_.sigma[k] * curve_.sigma[k]);
             columns_[frame] = product_with(weighted);
         }
     }
@@ -159,7 +159,8 @@ std::vector<Candidate> all_sets(Products& products, Index size) {
         if (at < 0) break;
         ++members[static_cast<std::size_t>(at)];
         for (Index next = at + 1; next < size; ++next)
-            members[static_cast<std::size_t>(next)] = members[static_cast<std::size_t>(next) - 1] + 1;
+            members[static_cast<std::size_t>(next)] =
+                members[static_cast<std::size_t>(next) - 1] + 1;
     }
     keep_best(candidates);
     return candidates;
@@ -232,10 +233,9 @@ Weighted refined(const EnsembleProblem& problem, const Members& members) {
     const double sum = std::accumulate(found.weights.begin(), found.weights.end(), 0.0);
     for (double& weight : found.weights)
         weight = sum > 0 ? weight / sum : 1.0 / static_cast<double>(members.size());
-    found.fit = fit_at(contrast, *problem.curve,
-                       weighted_partial(problem.partial, found.frames, found.weights),
-                       problem.mean_radius, problem.options,
-                       static_cast<Index>(members.size()) - 1);
+    found.fit = fit_at(
+        contrast, *problem.curve, weighted_partial(problem.partial, found.frames, found.weights),
+        problem.mean_radius, problem.options, static_cast<Index>(members.size()) - 1);
     return found;
 }
 

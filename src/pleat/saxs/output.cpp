@@ -62,8 +62,8 @@ std::string guinier_table(const Result& result) {
     for (std::size_t k = 0; k < result.curve.size(); ++k) {
         const double q = result.curve.q[k], intensity = result.curve.intensity[k];
         if (intensity <= 0 || result.fit.model[k] <= 0) continue;
-        const bool used = result.guinier.found && k >= result.guinier.first &&
-                          k <= result.guinier.last;
+        const bool used =
+            result.guinier.found && k >= result.guinier.first && k <= result.guinier.last;
         text += fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\t{}\n", q * q, std::log(intensity),
                             result.curve.sigma[k] / intensity, std::log(result.fit.model[k]),
                             used ? 1 : 0);
@@ -76,13 +76,12 @@ std::string kratky_table(const Result& result) {
     const bool is_reduced = result.guinier.found;
     const double length = is_reduced ? result.guinier.gyration : 1;
     const double height = is_reduced ? result.guinier.forward : 1;
-    std::string text =
-        is_reduced ? "q_rg\tkratky\tsigma\tmodel\n" : "q\tkratky\tsigma\tmodel\n";
+    std::string text = is_reduced ? "q_rg\tkratky\tsigma\tmodel\n" : "q\tkratky\tsigma\tmodel\n";
     for (std::size_t k = 0; k < result.curve.size(); ++k) {
         const double x = result.curve.q[k] * length, factor = x * x / height;
-        text += fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\n", x,
-                            factor * result.curve.intensity[k], factor * result.curve.sigma[k],
-                            factor * result.fit.model[k]);
+        text +=
+            fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\n", x, factor * result.curve.intensity[k],
+                        factor * result.curve.sigma[k], factor * result.fit.model[k]);
     }
     return text;
 }
@@ -126,8 +125,7 @@ Json ensemble_json(const Result& result, bool is_atomic) {
             entry["theta"] = number(one.theta);
             json["maximum_entropy"].push_back(std::move(entry));
         }
-        json["theta_chosen"] =
-            number(result.ensemble.scan[result.ensemble.scan_chosen].theta);
+        json["theta_chosen"] = number(result.ensemble.scan[result.ensemble.scan_chosen].theta);
     }
     return json;
 }
@@ -175,15 +173,15 @@ std::string weights_table(const Result& result) {
 void write_ensemble(RunDirectory& run, const Result& result) {
     if (!result.ensemble.minimal.empty()) {
         write_text(run.output("minimal_ensemble.tsv"), members_table(result));
-        write_text(run.output("minimal_fit.tsv"),
-                   fit_table(result.curve,
-                             result.ensemble.minimal[result.ensemble.minimal_chosen].fit));
+        write_text(
+            run.output("minimal_fit.tsv"),
+            fit_table(result.curve, result.ensemble.minimal[result.ensemble.minimal_chosen].fit));
     }
     if (!result.ensemble.scan.empty()) {
         write_text(run.output("weights.tsv"), weights_table(result));
-        write_text(run.output("reweighted_fit.tsv"),
-                   fit_table(result.curve,
-                             result.ensemble.scan[result.ensemble.scan_chosen].result.fit));
+        write_text(
+            run.output("reweighted_fit.tsv"),
+            fit_table(result.curve, result.ensemble.scan[result.ensemble.scan_chosen].result.fit));
     }
 }
 

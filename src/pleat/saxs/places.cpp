@@ -55,9 +55,8 @@ Places place_all(View<const float, 3> xyz, const Scatterers& scatterers, bool wi
         for (Index axis = 0; axis < 3; ++axis) {
             std::copy_n(positions[axis].data, count, places.xyz[frame][axis].data);
             for (Index w = 0; w < places.sites; ++w)
-                places.xyz(frame, axis, count + w) =
-                    layers[static_cast<std::size_t>(frame)].sites(
-                        axis, wet[static_cast<std::size_t>(w)]);
+                places.xyz(frame, axis, count + w) = layers[static_cast<std::size_t>(frame)].sites(
+                    axis, wet[static_cast<std::size_t>(w)]);
         }
         for (Index w = 0; w < places.sites; ++w)
             places.scales(frame, 0, count + w) =

@@ -7,8 +7,8 @@
 
 namespace pleat::saxs {
 
-/// As the Debye sums take them: first the scatterers, then the sites of the hydration layer, those of
-/// scatterers that touch water in any frame.
+/// As the Debye sums take them: first the scatterers, then the sites of the hydration layer, those
+/// of scatterers that touch water in any frame.
 struct Places {
     Array<float, 3> xyz;     ///< [frame, axis, scatterer and site], angstrom
     Array<float, 3> scales;  ///< [frame, 1, scatterer and site]: water at each; 0 for scatterers

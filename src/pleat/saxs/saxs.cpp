@@ -38,10 +38,10 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
     }
     if (components.empty()) throw InputError("expected at least 1 structure, found none");
     if (curve != nullptr && cut(*curve, parameters.q_max).size() < 8)
-        throw InputError(fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
-                                     "1/angstrom, found {} of {}",
-                                     parameters.q_max, cut(*curve, parameters.q_max).size(),
-                                     curve->size()));
+        throw InputError(
+            fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
+                        "1/angstrom, found {} of {}",
+                        parameters.q_max, cut(*curve, parameters.q_max).size(), curve->size()));
 }
 
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {
@@ -49,8 +49,10 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
     options.water = parameters.water;
     options.explicit_hydrogens = parameters.hydrogens == "explicit";
     const bool is_trace = has_alpha_carbons_only(*ensemble.topology);
-    if (parameters.model != "auto") options.bodies = parse_bodies(parameters.model);
-    else if (is_trace) options.bodies = Bodies::one_body;
+    if (parameters.model != "auto")
+        options.bodies = parse_bodies(parameters.model);
+    else if (is_trace)
+        options.bodies = Bodies::one_body;
     if (is_trace && options.bodies != Bodies::one_body)
         throw InputError(ensemble.topology->source.string(), 0,
                          fmt::format("expected all atoms for the {} model, found CA alone; --model "
@@ -60,8 +62,7 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
 }
 
 /// The model with the contrast built in: net amplitudes and, if they are wanted, hydration.
-Model settle(const Model& full, const Contrast& contrast, double mean_radius,
-             bool with_hydration) {
+Model settle(const Model& full, const Contrast& contrast, double mean_radius, bool with_hydration) {
     const Index channels = full.channel_count(), types = full.type_count();
     Model model;
     model.q = full.q;
@@ -72,8 +73,9 @@ Model settle(const Model& full, const Contrast& contrast, double mean_radius,
         for (Index k = 0; k < full.q_count(); ++k) {
             double net = full.factors(0, t, k);
             if (channels == kAtomChannels)
-                net -= volume_factor(contrast.c1, mean_radius, full.q[static_cast<std::size_t>(k)]) *
-                       full.factors(1, t, k);
+                net -=
+                    volume_factor(contrast.c1, mean_radius, full.q[static_cast<std::size_t>(k)]) *
+                    full.factors(1, t, k);
             model.factors(0, t, k) = net;
             if (with_hydration) model.factors(1, t, k) = full.factors(channels - 1, t, k);
         }
@@ -93,13 +95,14 @@ std::vector<double> amplitudes_at(Index k, const Model& model, View<const float,
         double net = model.factors(0, type, k);
         if (is_atomic) net -= volume * model.factors(1, type, k);
         net += contrast.c2 * static_cast<double>(scales(0, static_cast<Index>(i))) *
-                   model.factors(model.channel_count() - 1, type, k);
+               model.factors(model.channel_count() - 1, type, k);
         amplitudes[i] = net;
     }
     return amplitudes;
 }
 
-/// Rg of the profile, that of the centres and of the scatterers' own extent: -3 d ln I / d q^2 at 0.
+/// Rg of the profile, that of the centres and of the scatterers' own extent: -3 d ln I / d q^2 at
+/// 0.
 double gyration_with_extent(double of_centres, std::span<const double> at_0,
                             std::span<const double> at_1, double q_1) {
     const double sum_0 = std::accumulate(at_0.begin(), at_0.end(), 0.0);
@@ -144,12 +147,11 @@ void measure_shapes(const Component& component, const Parameters& parameters,
         context.update("shape", from, frames, "frames");
         if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
         std::vector<Shape> shapes(static_cast<std::size_t>(std::min(block, frames - from)));
-        parallel_for(one_by_one ? 1 : threads, static_cast<Index>(shapes.size()),
-                     [&](Index n, int) {
-                         shapes[static_cast<std::size_t>(n)] =
-                             measure_frame(component, from + n, parameters, result.contrast,
-                                           one_by_one ? threads : 1);
-                     });
+        parallel_for(
+            one_by_one ? 1 : threads, static_cast<Index>(shapes.size()), [&](Index n, int) {
+                shapes[static_cast<std::size_t>(n)] = measure_frame(
+                    component, from + n, parameters, result.contrast, one_by_one ? threads : 1);
+            });
         for (Shape& shape : shapes) {
             if (shape.pairs.size() > result.pairs.size()) result.pairs.resize(shape.pairs.size());
             for (std::size_t n = 0; n < shape.pairs.size(); ++n)
@@ -161,8 +163,8 @@ void measure_shapes(const Component& component, const Parameters& parameters,
 }
 
 /// Evenly from 0 to --q-max. Profiles are read off between these points where there is a curve, for
-/// which a step of 0.5 / diameter is close enough: the error of a cubic is (0.5)^4 / 384 of what the
-/// longest pairs contribute, 2e-4.
+/// which a step of 0.5 / diameter is close enough: the error of a cubic is (0.5)^4 / 384 of what
+/// the longest pairs contribute, 2e-4.
 std::vector<double> grid(const Parameters& parameters, bool with_curve, double diameter) {
     constexpr double kMostPhase = 0.5;
     auto points = static_cast<std::size_t>(parameters.points);
@@ -253,15 +255,15 @@ std::vector<Component> prepare(std::span<const Ensemble> components, bool with_h
                                           scatterer_options(ensemble, parameters));
         const std::string model(name_of(part.scatterers.bodies));
         if (!parts.empty() && model != result.model)
-            throw InputError(ensemble.topology->source.string(), 0,
-                             fmt::format("expected structures for the {} model as before, found one "
-                                         "for the {} model",
-                                         result.model, model));
+            throw InputError(
+                ensemble.topology->source.string(), 0,
+                fmt::format("expected structures for the {} model as before, found one "
+                            "for the {} model",
+                            result.model, model));
         result.model = model;
         result.scatterers = std::max(result.scatterers, part.scatterers.count());
         for (const std::string& note : part.scatterers.notes)
-            result.notes.push_back(
-                fmt::format("{}: {}", ensemble.topology->source.string(), note));
+            result.notes.push_back(fmt::format("{}: {}", ensemble.topology->source.string(), note));
         part.places = place_all(ensemble.xyz, part.scatterers, with_hydration, context);
         for (const FrameOrigin& origin : ensemble.origins) {
             result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
@@ -289,8 +291,7 @@ Array<double, 3> joined(std::vector<Component>& parts) {
 
 Options debye_options(const Parameters& parameters) {
     Options options;
-    options.precision =
-        parameters.precision == "float64" ? Precision::float64 : Precision::float32;
+    options.precision = parameters.precision == "float64" ? Precision::float64 : Precision::float32;
     if (parameters.method == "debye") options.method = Method::debye;
     if (parameters.method == "multipole") options.method = Method::multipole;
     return options;
@@ -310,9 +311,8 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
     Result result;
     if (!std::isnan(parameters.c1)) result.contrast.c1 = parameters.c1;
     if (!std::isnan(parameters.c2)) result.contrast.c2 = parameters.c2;
-    const bool with_hydration = curve != nullptr
-                                    ? !(parameters.c2 == 0)
-                                    : !std::isnan(parameters.c2) && parameters.c2 != 0;
+    const bool with_hydration =
+        curve != nullptr ? !(parameters.c2 == 0) : !std::isnan(parameters.c2) && parameters.c2 != 0;
     std::vector<Component> parts = prepare(components, with_hydration, parameters, context, result);
     double radius = 0, diameter = 0;
     for (const Component& part : parts) {

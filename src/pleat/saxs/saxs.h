@@ -41,29 +41,29 @@ std::vector<Field> fields(Parameters& parameters);
 
 /// What a curve says of an ensemble beside its mean.
 struct EnsembleResult {
-    std::vector<Weighted> minimal;    ///< by size, from 1
+    std::vector<Weighted> minimal;  ///< by size, from 1
     std::size_t minimal_chosen = 0;
-    std::vector<Reweighted> scan;     ///< by theta, large to small; empty where not asked for
+    std::vector<Reweighted> scan;  ///< by theta, large to small; empty where not asked for
     std::size_t scan_chosen = 0;
 };
 
 struct Result {
-    std::vector<double> q;           ///< 1/angstrom
-    std::vector<std::string> files;  ///< [frame]: where each comes from
+    std::vector<double> q;               ///< 1/angstrom
+    std::vector<std::string> files;      ///< [frame]: where each comes from
     std::vector<Index> frames_of_files;  ///< [frame]: its number there, from 1
-    Array<double, 2> intensity;      ///< [frame, q], electrons^2, at `contrast`
-    std::vector<double> mean;        ///< [q]
-    Contrast contrast;               ///< fitted where there is a curve, else as given
-    std::vector<Shape> shapes;       ///< [frame]; Rg with the extent of scatterers; no P(r)
-    std::vector<double> pairs;       ///< P(r) of the mean over frames, bins of Parameters::bin
-    Index scatterers = 0;            ///< of the largest component
-    std::string model;               ///< the one that was taken
-    std::vector<std::string> notes;  ///< what was assumed or left out, a line each
+    Array<double, 2> intensity;          ///< [frame, q], electrons^2, at `contrast`
+    std::vector<double> mean;            ///< [q]
+    Contrast contrast;                   ///< fitted where there is a curve, else as given
+    std::vector<Shape> shapes;           ///< [frame]; Rg with the extent of scatterers; no P(r)
+    std::vector<double> pairs;           ///< P(r) of the mean over frames, bins of Parameters::bin
+    Index scatterers = 0;                ///< of the largest component
+    std::string model;                   ///< the one that was taken
+    std::vector<std::string> notes;      ///< what was assumed or left out, a line each
 
     bool has_fit = false;
-    Profile curve;                   ///< the points that were used
-    Fit fit;                         ///< of the mean profile to the curve
-    Guinier guinier;                 ///< of the curve
+    Profile curve;    ///< the points that were used
+    Fit fit;          ///< of the mean profile to the curve
+    Guinier guinier;  ///< of the curve
     bool has_ensemble = false;
     EnsembleResult ensemble;
 };

@@ -83,11 +83,11 @@ private:
             if (find_scattering_factor(element, factor)) continue;
             const bool is_unknown = element == "X" || element.empty();
             if (!told.insert(is_unknown ? atom(i).name : element).second) continue;
-            complaints.add(0, is_unknown
-                                  ? fmt::format("expected atoms of known elements, found {}",
-                                                topology_.label(i))
-                                  : fmt::format("expected elements up to californium, found {} ({})",
-                                                element, topology_.label(i)));
+            complaints.add(
+                0, is_unknown ? fmt::format("expected atoms of known elements, found {}",
+                                            topology_.label(i))
+                              : fmt::format("expected elements up to californium, found {} ({})",
+                                            element, topology_.label(i)));
         }
         complaints.throw_if_any();
     }
@@ -130,8 +130,8 @@ private:
                 // Hydrogens count with the heavy atoms in bodies, however they are given.
                 if (takes(i) && !is_hydrogen(atom(i).element)) atoms.push_back(i);
             }
-            const std::string name = residue_name(first) == "MSE" ? "MET"
-                                                                  : std::string(residue_name(first));
+            const std::string name =
+                residue_name(first) == "MSE" ? "MET" : std::string(residue_name(first));
             if (!atoms.empty() && type_of_.count(name) == 0) ++unknown[name];
             if (!atoms.empty() && type_of_.count(name) > 0) add_residue(name, atoms);
             first = last;
@@ -142,15 +142,15 @@ private:
     void refuse_unknown(const std::map<std::string, Index>& unknown) const {
         Complaints complaints(topology_.source.string());
         for (const auto& [name, count] : unknown)
-            complaints.add(0, fmt::format("expected the 20 amino acids for the {} model, found {} of "
-                                          "{}; --select leaves them out, --model all-atom knows them",
-                                          name_of(options_.bodies), count, name));
+            complaints.add(0,
+                           fmt::format("expected the 20 amino acids for the {} model, found {} of "
+                                       "{}; --select leaves them out, --model all-atom knows them",
+                                       name_of(options_.bodies), count, name));
         complaints.throw_if_any();
     }
 
     void add_residue(const std::string& name, const std::vector<Index>& atoms) {
-        const bool is_whole =
-            options_.bodies == Bodies::one_body || name == "ALA" || name == "GLY";
+        const bool is_whole = options_.bodies == Bodies::one_body || name == "ALA" || name == "GLY";
         if (is_whole) {
             add_body(name, atoms);
             return;
@@ -202,11 +202,12 @@ private:
                 "(--hydrogens explicit takes the file's)",
                 dropped_hydrogens_));
         if (incomplete_ > 0)
-            made_.notes.push_back(fmt::format("{} residues without side chain or backbone",
-                                              incomplete_));
+            made_.notes.push_back(
+                fmt::format("{} residues without side chain or backbone", incomplete_));
         if (made_.alpha_carbons)
             made_.notes.push_back(
-                "CA alone: a whole residue scatters from each, which is approximate beyond q = 0.15 "
+                "CA alone: a whole residue scatters from each, which is approximate beyond q = "
+                "0.15 "
                 "1/angstrom");
     }
 
@@ -224,7 +225,8 @@ Bodies parse_bodies(std::string_view name) {
     for (const Bodies bodies : {Bodies::all_atom, Bodies::one_body, Bodies::two_body}) {
         if (name_of(bodies) == name) return bodies;
     }
-    throw UsageError(fmt::format("expected a model all-atom, one-body or two-body, found '{}'", name));
+    throw UsageError(
+        fmt::format("expected a model all-atom, one-body or two-body, found '{}'", name));
 }
 
 std::string_view name_of(Bodies bodies) {

@@ -1,4 +1,5 @@
-// Scatterers: the bodies that a structure is made of, their types, places, and the water they touch.
+// Scatterers: the bodies that a structure is made of, their types, places, and the water they
+// touch.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct UnitedAtom {
 
     /// Volume that it takes from water, in cubic angstrom.
     double volume() const;
-    double radius() const;  ///< of the sphere of this volume, angstrom
+    double radius() const;     ///< of the sphere of this volume, angstrom
     std::string name() const;  ///< "CH3"
     bool operator==(const UnitedAtom&) const = default;
 };
@@ -74,14 +75,14 @@ void place(const Scatterers& scatterers, View<const float, 2> frame, View<float,
 /// The water that scatterers touch: how much, and where it stands.
 struct Hydration {
     std::vector<float> amounts;  ///< [scatterer]
-    Array<float, 2> sites;       ///< [axis, scatterer], angstrom; its own place where it touches none
+    Array<float, 2> sites;  ///< [axis, scatterer], angstrom; its own place where it touches none
 };
 
-/// The hydration layer of a frame [axis, atom]. An atom touches as much as its sphere, enlarged by a
-/// probe of 1.8 angstrom, is exposed (0 to 1; of an alpha carbon that stands for a residue: the
+/// The hydration layer of a frame [axis, atom]. An atom touches as much as its sphere, enlarged by
+/// a probe of 1.8 angstrom, is exposed (0 to 1; of an alpha carbon that stands for a residue: the
 /// exposed area by that of an atom of radius 1.9 angstrom), and that water stands 3 angstrom beyond
-/// its surface, on the mean of the exposed directions. Bodies touch what their atoms do, at the mean
-/// of their places.
+/// its surface, on the mean of the exposed directions. Bodies touch what their atoms do, at the
+/// mean of their places.
 Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, int threads);
 
 }  // namespace pleat::saxs

@@ -29,8 +29,8 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
         const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
         total += a;
         for (Index axis = 0; axis < 3; ++axis) {
-            const double x = static_cast<double>(positions(axis, i)) -
-                             static_cast<double>(positions(axis, 0));
+            const double x =
+                static_cast<double>(positions(axis, i)) - static_cast<double>(positions(axis, 0));
             first[axis] += a * x;
             second += a * x * x;
         }
@@ -48,7 +48,7 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
                  double bin, Index block) {
     const Index count = positions.extent(1);
     const float *const x = positions[0].data, *const y = positions[1].data,
-                *const z = positions[2].data;
+                       *const z = positions[2].data;
     RowSums sums;
     std::vector<float> squares(static_cast<std::size_t>(count));
     // Rows are dealt in turn, since early ones have more partners.
@@ -67,8 +67,8 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
         const double own = 2 * amplitudes[static_cast<std::size_t>(i)];
         const auto scale = static_cast<float>(1 / bin);
         for (Index j = 0; j < i; ++j) {
-            const auto n = static_cast<std::size_t>(
-                std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
+            const auto n =
+                static_cast<std::size_t>(std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
             sums.pairs[n] += own * amplitudes[static_cast<std::size_t>(j)];
         }
     }
@@ -109,7 +109,8 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
     measure_moments(positions, amplitudes, shape);
     std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
     parallel_for(threads, kBlocks, [&](Index block, int) {
-        blocks[static_cast<std::size_t>(block)] = sum_rows(positions, amplitudes, solid, bin, block);
+        blocks[static_cast<std::size_t>(block)] =
+            sum_rows(positions, amplitudes, solid, bin, block);
     });
     double most2 = 0;
     for (const RowSums& sums : blocks) {

@@ -11,10 +11,10 @@ namespace pleat::saxs {
 
 /// Of scatterers with net amplitudes at q = 0, in angstrom and electrons.
 struct Shape {
-    double gyration = 0;       ///< sqrt(sum A |x - centre|^2 / sum A)
-    double forward = 0;        ///< I(0) = (sum A)^2, electrons^2
-    double diameter = 0;       ///< largest distance between two of the first `solid` centres
-    std::vector<double> pairs; ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
+    double gyration = 0;        ///< sqrt(sum A |x - centre|^2 / sum A)
+    double forward = 0;         ///< I(0) = (sum A)^2, electrons^2
+    double diameter = 0;        ///< largest distance between two of the first `solid` centres
+    std::vector<double> pairs;  ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
 };
 
 /// `positions` [axis, scatterer], angstrom; `amplitudes` [scatterer], electrons. Bin n of `pairs`
@@ -25,7 +25,7 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
 
 /// ln I = ln I(0) - Rg^2 q^2 / 3 (Guinier, 1939) over the first points of a curve with q Rg <= 1.3.
 struct Guinier {
-    bool found = false;      ///< false: no such range of 5 points or more with a falling line
+    bool found = false;  ///< false: no such range of 5 points or more with a falling line
     double gyration = 0, gyration_error = 0;  ///< angstrom
     double forward = 0, forward_error = 0;    ///< in the curve's unit
     std::size_t first = 0, last = 0;          ///< points, the last included

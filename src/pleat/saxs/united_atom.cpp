@@ -18,9 +18,9 @@ double heavy_volume(const std::string& element) {
     // Fraser, MacRae and Suzuki, J. Appl. Cryst. 11:693 (1978), table 1; metals, phosphorus and
     // calcium as in Svergun, Barberato and Koch, J. Appl. Cryst. 28:768 (1995).
     static const std::map<std::string, double, std::less<>> kVolumes = {
-        {"H", 5.15}, {"D", 5.15},   {"C", 16.44},  {"N", 2.49},  {"O", 9.13}, {"S", 19.86},
-        {"P", 5.73}, {"Mg", 17.16}, {"Ca", 31.89}, {"Mn", 9.20}, {"Fe", 7.99}, {"Cu", 8.78},
-        {"Zn", 9.85}, {"Se", 28.73}};
+        {"H", 5.15},  {"D", 5.15},  {"C", 16.44},  {"N", 2.49},   {"O", 9.13},
+        {"S", 19.86}, {"P", 5.73},  {"Mg", 17.16}, {"Ca", 31.89}, {"Mn", 9.20},
+        {"Fe", 7.99}, {"Cu", 8.78}, {"Zn", 9.85},  {"Se", 28.73}};
     const auto found = kVolumes.find(element);
     if (found != kVolumes.end()) return found->second;
     const double radius = van_der_waals_radius(element);

@@ -53,7 +53,8 @@ TEST(Profile, IsReadInEveryDialect) {
              {"title", "lysozyme, 46 mg/ml\n" + kTable},
              {"count in front", " TIME\n 1.0\n 4\n" + kTable},
              {"two lines of numbers in a title", "1 2 3\n4 5 6\nq I s\n" + kTable},
-             {"footer", kTable + "#{\n#  \"unit\": \"\"\n#}\nparent: 1.2 / 3\ncreator-version: 1.1\n"},
+             {"footer",
+              kTable + "#{\n#  \"unit\": \"\"\n#}\nparent: 1.2 / 3\ncreator-version: 1.1\n"},
              {"numbers in a footer", kTable + "Frames used:\n1 2\n"},
              {"exponents of Fortran", with(kTable, " 1\n", " 0.1D+01\n")},
              {"plus signs", with(kTable, "0.01", "+0.01")},
@@ -80,7 +81,8 @@ TEST(Profile, TellsItsUnit) {
 
 TEST(Profile, AssumesErrorsOnlyWhereTold) {
     const std::string two = "0.01 10\n0.02 -9\n0.03 8\n";
-    EXPECT_EQ(refusal(two), "curve:1: expected q, intensity and error, found no error in '0.01 10'");
+    EXPECT_EQ(refusal(two),
+              "curve:1: expected q, intensity and error, found no error in '0.01 10'");
     const ProfileFile read_two = read(two, {.assumed_error = 0.1});
     EXPECT_DOUBLE_EQ(read_two.profile.sigma[1], 0.9);
     EXPECT_EQ(read_two.notes.at(1), "errors of 3 of 3 points taken as 0.1 of the intensity");
@@ -93,7 +95,8 @@ TEST(Profile, AssumesErrorsOnlyWhereTold) {
 
 TEST(Profile, RefusesWhatIsNoCurve) {
     const std::string none =
-        "curve: expected 3 or more lines of numbers in succession (q, intensity, error), found none";
+        "curve: expected 3 or more lines of numbers in succession (q, intensity, error), found "
+        "none";
     EXPECT_EQ(refusal(""), "curve: expected a scattering curve, found an empty file");
     EXPECT_EQ(refusal("\n\n"), none);
     EXPECT_EQ(refusal("ATOM 1 2 3\nATOM 1 2 3\nATOM 1 2 3\n"), none);
@@ -105,9 +108,10 @@ TEST(Profile, RefusesWhatIsNoCurve) {
               "curve:5: expected finite numbers, found '0.05 1 inf'");
     EXPECT_EQ(refusal(kTable + "0.05 1e999 1\n"),
               "curve:5: expected finite numbers, found '0.05 1e999 1'");
-    EXPECT_EQ(refusal(kTable + "0.05 1e40 1\n"),
-              "curve:5: expected intensity and error of at most 1e+30 and an error of at least 1e-30, "
-              "found '0.05 1e40 1'");
+    EXPECT_EQ(
+        refusal(kTable + "0.05 1e40 1\n"),
+        "curve:5: expected intensity and error of at most 1e+30 and an error of at least 1e-30, "
+        "found '0.05 1e40 1'");
     EXPECT_EQ(refusal(kTable + "0.05 1 -1\n"), "curve:5: expected an error above 0, found -1");
     EXPECT_EQ(refusal(kTable + "0.04 1 1\n"),
               "curve:5: expected q above that of the point before, 0.04, found 0.04");
@@ -122,10 +126,12 @@ TEST(Profile, RefusesWhatIsNoCurve) {
     EXPECT_EQ(refusal("0.001 1 1\n0.002 1 1\n0.003 1 1\n"),
               "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 0.003 "
               "1/angstrom");
-    EXPECT_EQ(refusal(kTable, {.unit = MomentumUnit::per_nanometre}),
-              "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 0.04 1/nm");
-    EXPECT_EQ(refusal("1 1 1\n2 1 1\n200 1 1\n"),
-              "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 200 1/nm");
+    EXPECT_EQ(
+        refusal(kTable, {.unit = MomentumUnit::per_nanometre}),
+        "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 0.04 1/nm");
+    EXPECT_EQ(
+        refusal("1 1 1\n2 1 1\n200 1 1\n"),
+        "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 200 1/nm");
 }
 
 TEST(Profile, TellsTenComplaintsAtMost) {
@@ -144,16 +150,16 @@ TEST(Profile, OfSharedDataIsWhole) {
         bool per_nanometre;
         double least, most;  // q, 1/angstrom, of the manifest
     };
-    for (const Row& row : {Row{"BSA_monomer_dimer/SASDA32.dat.gz", 2168, true, 0.0087, 0.601},
-                           Row{"Hst5_curve_only/Hst5_SAXS.dat.gz", 1043, true, 0.0037, 0.493},
-                           Row{"LAR1-2/LAR1-2.dat.gz", 205, false, 0.0082, 0.495},
-                           Row{"SASDJG5/SASDJG5.dat.gz", 723, false, 0.0124, 0.604},
-                           Row{"foxs_ensemble8/iq.dat.gz", 505, false, 0.0112, 0.318},
-                           Row{"glucose_isomerase/glucose_isomerase.dat.gz", 474, false, 0.0101,
-                               0.283},
-                           Row{"lyz_2epe/2epe.dat.gz", 104, false, 0.0098, 0.408},
-                           Row{"lyz_imp/lyzexp.dat.gz", 197, false, 0.0414, 0.498},
-                           Row{"nup133/23922_merge.dat.gz", 456, false, 0.0228, 0.299}}) {
+    for (const Row& row :
+         {Row{"BSA_monomer_dimer/SASDA32.dat.gz", 2168, true, 0.0087, 0.601},
+          Row{"Hst5_curve_only/Hst5_SAXS.dat.gz", 1043, true, 0.0037, 0.493},
+          Row{"LAR1-2/LAR1-2.dat.gz", 205, false, 0.0082, 0.495},
+          Row{"SASDJG5/SASDJG5.dat.gz", 723, false, 0.0124, 0.604},
+          Row{"foxs_ensemble8/iq.dat.gz", 505, false, 0.0112, 0.318},
+          Row{"glucose_isomerase/glucose_isomerase.dat.gz", 474, false, 0.0101, 0.283},
+          Row{"lyz_2epe/2epe.dat.gz", 104, false, 0.0098, 0.408},
+          Row{"lyz_imp/lyzexp.dat.gz", 197, false, 0.0414, 0.498},
+          Row{"nup133/23922_merge.dat.gz", 456, false, 0.0228, 0.299}}) {
         SCOPED_TRACE(row.file);
         const ProfileFile file = read_profile(folder / row.file);
         EXPECT_EQ(file.profile.size(), row.points);

@@ -1,4 +1,5 @@
-// Tests of fits: scale, background and contrast that are known come back; ensembles that are known too.
+// Tests of fits: scale, background and contrast that are known come back; ensembles that are known
+// too.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,8 +48,8 @@ Profile curve_of(View<const double, 2> partial, const Contrast& contrast, double
     std::mt19937_64 random(noise);
     std::normal_distribution<double> normal;
     for (std::size_t k = 0; k < model.size(); ++k) {
-        const double value = scale * model[k] + background, sigma = 0.01 * scale * model[0] *
-                                                                    (0.02 + model[k] / model[0]);
+        const double value = scale * model[k] + background,
+                     sigma = 0.01 * scale * model[0] * (0.02 + model[k] / model[0]);
         curve.sigma.push_back(sigma);
         curve.intensity.push_back(value + (noise > 0 ? sigma * normal(random) : 0));
     }
@@ -86,7 +87,8 @@ TEST(Fit, OfNoiseHasChiSquaredOne) {
     const Array<double, 3> partial = partials(1, curve_grid());
     double sum = 0;
     for (std::uint64_t noise = 1; noise <= 20; ++noise)
-        sum += fit(curve_of(partial[0], {1, 1}, 1e-6, 0, noise), partial[0], kRadius, {}).chi2_reduced;
+        sum +=
+            fit(curve_of(partial[0], {1, 1}, 1e-6, 0, noise), partial[0], kRadius, {}).chi2_reduced;
     // Standard error of the mean of 20 with 197 degrees of freedom each: 0.023.
     EXPECT_NEAR(sum / 20, 1, 0.1);
 }
@@ -130,7 +132,8 @@ TEST(LeastSquares, WithoutNegativeAmounts) {
         for (std::size_t i = 0; i < n; ++i) {
             b[i] = normal(random);
             for (std::size_t j = 0; j < n; ++j)
-                for (std::size_t k = 0; k < 3 * n; ++k) a[i * n + j] += rows[k * n + i] * rows[k * n + j];
+                for (std::size_t k = 0; k < 3 * n; ++k)
+                    a[i * n + j] += rows[k * n + i] * rows[k * n + j];
         }
         const std::vector<double> found = solve_nonnegative(a, b);
         for (std::size_t i = 0; i < n; ++i) {
@@ -233,8 +236,8 @@ TEST(MaximumEntropy, IsTheMinimumOfItsObjective) {
             double model = 0;
             for (Index f = 0; f < 12; ++f)
                 model += w[static_cast<std::size_t>(f)] * profiles(f, static_cast<Index>(k));
-            const double left =
-                (mixture.curve.intensity[k] - one.result.fit.scale * model) / mixture.curve.sigma[k];
+            const double left = (mixture.curve.intensity[k] - one.result.fit.scale * model) /
+                                mixture.curve.sigma[k];
             sum += left * left / 2;
         }
         for (const double value : w) sum += one.theta * value * std::log(12 * value);

@@ -41,11 +41,12 @@ Ensemble structure(const std::string& text) {
     return read_ensemble({(folder / "s.pdb").string()});
 }
 
-std::string atom(const std::string& name, const std::string& residue, int number, double x, double y,
-                 double z, const std::string& element) {
+std::string atom(const std::string& name, const std::string& residue, int number, double x,
+                 double y, double z, const std::string& element) {
     char line[100];
-    std::snprintf(line, sizeof line, "ATOM  %5d %-4s %3s A%4d    %8.3f%8.3f%8.3f  1.00  0.00          %2s\n",
-                  1, (name.size() < 4 ? " " + name : name).c_str(), residue.c_str(), number, x, y, z,
+    std::snprintf(line, sizeof line,
+                  "ATOM  %5d %-4s %3s A%4d    %8.3f%8.3f%8.3f  1.00  0.00          %2s\n", 1,
+                  (name.size() < 4 ? " " + name : name).c_str(), residue.c_str(), number, x, y, z,
                   element.c_str());
     return line;
 }
@@ -95,16 +96,17 @@ TEST(Hydrogens, AreThoseOfTablesAndValences) {
 }
 
 TEST(Hydrogens, OfUnknownResiduesAreThoseOfTheFile) {
-    const Ensemble methane = structure(
-        atom("C", "CH4", 1, 0, 0, 0, "C") + atom("H1", "CH4", 1, 1.09, 0, 0, "H") +
-        atom("H2", "CH4", 1, -0.36, 1.03, 0, "H"));
+    const Ensemble methane =
+        structure(atom("C", "CH4", 1, 0, 0, 0, "C") + atom("H1", "CH4", 1, 1.09, 0, 0, "H") +
+                  atom("H2", "CH4", 1, -0.36, 1.03, 0, "H"));
     EXPECT_EQ(implicit_hydrogens(*methane.topology, methane.xyz[0]), (std::vector<int>{2, 0, 0}));
 }
 
 TEST(Scatterers, OfUnknownElementsAreRefusedByName) {
-    const Ensemble odd = structure(atom("N", "ALA", 1, 0, 0, 0, "N") + atom("QQ", "UNK", 2, 5, 0, 0, "X"));
-    const std::string text = error_text<InputError>(
-        [&] { make_scatterers(*odd.topology, odd.xyz[0], {}); });
+    const Ensemble odd =
+        structure(atom("N", "ALA", 1, 0, 0, 0, "N") + atom("QQ", "UNK", 2, 5, 0, 0, "X"));
+    const std::string text =
+        error_text<InputError>([&] { make_scatterers(*odd.topology, odd.xyz[0], {}); });
     EXPECT_NE(text.find("expected atoms of known elements, found QQ of UNK 2 in chain 'A'"),
               std::string::npos)
         << text;
@@ -112,8 +114,9 @@ TEST(Scatterers, OfUnknownElementsAreRefusedByName) {
 
 TEST(Scatterers, OfWaterAloneAreRefused) {
     const Ensemble water = structure(atom("O", "HOH", 1, 0, 0, 0, "O"));
-    EXPECT_NE(error_text<InputError>([&] { make_scatterers(*water.topology, water.xyz[0], {}); })
-                  .find("found none but water and hydrogen"),
+    EXPECT_NE(error_text<InputError>([&] {
+                  make_scatterers(*water.topology, water.xyz[0], {});
+              }).find("found none but water and hydrogen"),
               std::string::npos);
     EXPECT_EQ(make_scatterers(*water.topology, water.xyz[0], {.water = true}).type_names,
               std::vector<std::string>{"OH2"});
@@ -141,7 +144,8 @@ TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
 }
 
 TEST(Scatterers, OfCoarseModelsMustBeAminoAcids) {
-    const Ensemble dna = structure(atom("P", " DG", 1, 0, 0, 0, "P") + atom("N", "ALA", 2, 9, 0, 0, "N"));
+    const Ensemble dna =
+        structure(atom("P", " DG", 1, 0, 0, 0, "P") + atom("N", "ALA", 2, 9, 0, 0, "N"));
     EXPECT_NE(error_text<InputError>([&] {
                   make_scatterers(*dna.topology, dna.xyz[0], {.bodies = Bodies::two_body});
               }).find("expected the 20 amino acids for the two-body model, found 1 of DG"),
@@ -196,8 +200,8 @@ TEST(Model, GivesTheProfilesOfTheOracle) {
     model.scaled = {0, 0};
     Array<float, 3> places(1, 3, atoms.count());
     place(atoms, tetramer.xyz[0], places[0]);
-    const Array<double, 3> partial =
-        profiles(model, places, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
+    const Array<double, 3> partial = profiles(
+        model, places, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
     for (std::size_t k = 0; k < q.size(); ++k) {
         const auto at = static_cast<Index>(k);
         EXPECT_NEAR(partial(0, 0, at) / expected[k][1], 1, 1e-3) << q[k];
@@ -217,8 +221,9 @@ TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
     const fs::path folder = kShared / "oracle" / "saxs";
     if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
     std::vector<std::string> notes;
-    const FormFactorTable table = read_form_factors(
-        folder / "published_form_factors" / "form_factors-two_body_model.dat", Bodies::two_body, notes);
+    const FormFactorTable table =
+        read_form_factors(folder / "published_form_factors" / "form_factors-two_body_model.dat",
+                          Bodies::two_body, notes);
     ASSERT_EQ(table.q.size(), 51u);
     EXPECT_EQ(notes.size(), 1u);
     EXPECT_NEAR(table.factors(0, 0), 6.0285176818659094, 1e-12);
@@ -245,8 +250,9 @@ TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
         EXPECT_NEAR(partial(0, 0, static_cast<Index>(k)) / exact[k][1], 1, 1e-5);
         EXPECT_NEAR(partial(0, 0, static_cast<Index>(k)) / paper[k][1], 1, 1e-4);
     }
-    const FormFactorTable one = read_form_factors(
-        folder / "published_form_factors" / "form_factors-one_body_model.dat", Bodies::one_body, notes);
+    const FormFactorTable one =
+        read_form_factors(folder / "published_form_factors" / "form_factors-one_body_model.dat",
+                          Bodies::one_body, notes);
     EXPECT_EQ(one.types.size(), 20u);
 }
 
@@ -273,7 +279,8 @@ TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {
              {row0 + "\n1 2\n", "expected 21 numbers as in the rows before, found 2"},
              {row1 + "\n" + row0 + "\n", "expected q of 0 or more that rises"},
              {row0 + "\nx\n", "expected numbers, found 'x'"},
-             {row0 + "\n" + row1.substr(0, row1.size() - 1) + "nan\n", "expected finite form factors"},
+             {row0 + "\n" + row1.substr(0, row1.size() - 1) + "nan\n",
+              "expected finite form factors"},
              {"1" + row1 + "\n2" + row1 + "\n", "expected q from 0 on"}}) {
         const std::string told = error_text<InputError>([&] { read(text); });
         EXPECT_NE(told.find(expected), std::string::npos) << told;
