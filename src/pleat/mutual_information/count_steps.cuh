@@ -65,67 +65,99 @@ __device__ __forceinline__ std::uint32_t rows_of_word(int row, int first, int en
 }
 
 /// What a warp counts at once: planes of a strip of rows and of a strip of columns, begun at this
-/// lane's place in the first fragment.
+/// lane's place in the first fragment. What lies behind a strip's last plane is counted too, and
+/// nobody takes it.
 struct StripPlanes {
     const std::uint32_t *rows, *columns;
-    int stride, row_planes, column_planes;
+    int stride;
+    unsigned present;  ///< bit 4 r + c: the strips have planes in fragment r, c
 };
 
+/// StripPlanes::present of strips of so many planes.
+__device__ __forceinline__ unsigned fragments_of(int row_planes, int column_planes) {
+    const unsigned of_row = (1u << (column_planes + 7) / 8) - 1;
+    return row_planes > 16 ? of_row | of_row << 4 : of_row;
+}
+
 /// Adds the counts in 32 * 4 kWords rows from this word on to `counts`; of the rows outside of
-/// [first, end), which are masked, none count.
+/// [first, end), which are masked, none count. Without branches, so that all products are under way
+/// together.
 template <int kWords>
 __device__ __forceinline__ void count_words(const StripPlanes& sides, int word, int first, int end,
                                             int lane, int (&counts)[2][4][4]) {
-    std::uint32_t b[4][kWords];
+    std::uint32_t a[2][2 * kWords], b[4][kWords];
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-        if (8 * c >= sides.column_planes) continue;
+    for (int w = 0; w < kWords; ++w) {
+        const std::uint32_t mask = rows_of_word(32 * (word + lane % 4 + 4 * w), first, end);
 #pragma unroll
-        for (int w = 0; w < kWords; ++w)
-            b[c][w] = sides.columns[8 * c * sides.stride + word + 4 * w];
+        for (int r = 0; r < 2; ++r) {
+            const std::uint32_t* from = sides.rows + 16 * r * sides.stride + word + 4 * w;
+            a[r][2 * w] = from[0] & mask;
+            a[r][2 * w + 1] = from[8 * sides.stride] & mask;
+        }
+#pragma unroll
+        for (int c = 0; c < 4; ++c) b[c][w] = sides.columns[8 * c * sides.stride + word + 4 * w];
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        if (16 * r >= sides.row_planes) continue;
-        std::uint32_t a[2 * kWords];
 #pragma unroll
-        for (int w = 0; w < kWords; ++w) {
-            const std::uint32_t mask = rows_of_word(32 * (word + lane % 4 + 4 * w), first, end);
-            const std::uint32_t* from = sides.rows + 16 * r * sides.stride + word + 4 * w;
-            a[2 * w] = from[0] & mask;
-            a[2 * w + 1] = from[8 * sides.stride] & mask;
-        }
+        for (int c = 0; c < 4; ++c) multiply_bits(counts[r][c], a[r], b[c]);
+    }
+}
+
+/// The same for words [word, last], and at most eight.
+__device__ __forceinline__ void count_next_words(const StripPlanes& sides, int word, int last,
+                                                 int first, int end, int lane,
+                                                 int (&counts)[2][4][4]) {
+    if (last - word >= 4) {
+        count_words<2>(sides, word, first, end, lane, counts);
+    } else {
+        count_words<1>(sides, word, first, end, lane, counts);
+    }
+}
+
+/// Of the counts of all lanes: bit 4 r + c, whether fragment r, c has one of 2 or more, and
+/// kHasLarge, whether any has one that is not in the table of pairs.
+constexpr unsigned kHasLarge = 1u << 8;
+__device__ __forceinline__ unsigned fragments_to_look_up(const int (&counts)[2][4][4]) {
+    unsigned found = 0;
+    int all = 0;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            if (8 * c < sides.column_planes) multiply_bits(counts[r][c], a, b[c]);
+            const int(&n)[4] = counts[r][c];
+            const int any = n[0] | n[1] | n[2] | n[3];
+            all |= any;
+            if (any >= 2) found |= 1u << (4 * r + c);
         }
     }
+    if (all >= kPairCounts) found |= kHasLarge;
+    return __reduce_or_sync(~0u, found);
 }
 
 /// Adds F of the counts of rows [first, end) to this lane's sums, by row plane l / 4 + 8 r and pair
 /// of column planes l % 4 + 4 c.
 __device__ __forceinline__ void add_slice(const StripPlanes& sides, int first, int end, int lane,
                                           const Logarithms& f, long long (&sums)[4][4]) {
-    int counts[2][4][4] = {};
     const int last = (end - 1) / static_cast<int>(kWordRows);
+    int word = first / static_cast<int>(kWordRows);
+    // Most slices are of few words; the first products begin at zeros, which need no registers.
+    int counts[2][4][4] = {};
+    count_next_words(sides, word, last, first, end, lane, counts);
 #pragma unroll 1
-    for (int word = first / static_cast<int>(kWordRows); word <= last; word += 8) {
-        if (last - word >= 4) {
-            count_words<2>(sides, word, first, end, lane, counts);
-        } else {
-            count_words<1>(sides, word, first, end, lane, counts);
-        }
-    }
+    for (word += 8; word <= last; word += 8)
+        count_next_words(sides, word, last, first, end, lane, counts);
+    const unsigned found = fragments_to_look_up(counts) & (sides.present | kHasLarge);
+    const bool has_large = (found & kHasLarge) != 0;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        if (16 * r >= sides.row_planes) continue;
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            if (8 * c >= sides.column_planes) continue;
+            if ((found >> (4 * r + c) & 1) == 0) continue;
             const int(&n)[4] = counts[r][c];
             const int any = n[0] | n[1] | n[2] | n[3];
-            if (__any_sync(~0u, any >= 2) == 0) continue;
-            if (__any_sync(~0u, any >= kPairCounts) == 0) {
+            if (!has_large || __any_sync(~0u, any >= kPairCounts) == 0) {
                 sums[2 * r][c] += f.pair[n[0] + kPairStride * n[1]];
                 sums[2 * r + 1][c] += f.pair[n[2] + kPairStride * n[3]];
             } else {
@@ -298,8 +330,9 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
         const Strip& across = row_strips[row];
         const Strip& down = column_strips[column];
         if (last_column(across) <= i || last_column(down) <= across.first_column) continue;
-        const StripPlanes sides{start_of(across, row), start_of(down, rows + column), task.stride,
-                                across.start[across.columns], down.start[down.columns]};
+        const StripPlanes sides{
+            start_of(across, row), start_of(down, rows + column), task.stride,
+            fragments_of(across.start[across.columns], down.start[down.columns])};
         count_strips(task, slot, i, across, down, sides, lane, f, scratch);
     }
 }

@@ -155,6 +155,12 @@ inline unsigned __ballot_sync(unsigned, int predicate) {
     for (int lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(all[lane]) << lane;
     return votes;
 }
+inline unsigned __reduce_or_sync(unsigned, unsigned value) {
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(std::uint64_t{value});
+    unsigned found = 0;
+    for (int lane = 0; lane < 32; ++lane) found |= static_cast<unsigned>(all[lane]);
+    return found;
+}
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 inline void __syncwarp() { pleat::test::Machine::only().exchange(std::uint64_t{0}); }
 template <class T>
