@@ -85,6 +85,10 @@ void record_result(RunDirectory& run, const mi::Report& report) {
         if (result.triples->cliques_by_z)
             run.fact("cliques_by_z", result.triples->cliques_by_z->size());
     }
+    if (result.gpu_seconds) {
+        run.fact("gpu_seconds_pairs", result.gpu_seconds->pairs);
+        if (result.triples) run.fact("gpu_seconds_triples", result.gpu_seconds->triples);
+    }
     if (report.structure == nullptr) return;
     run.fact("chain", report.structure->map.chain_name);
     run.fact("identity", report.structure->map.identity);

@@ -35,7 +35,7 @@ class Bar:
 @dataclass(frozen=True)
 class MiCase:
     """A run of pleat mi that is timed: `program` and `kernel` are the most seconds of the whole and of
-    the stage that counts shuffles, with a finer aim."""
+    the kernels that count, by the GPU's clock, with a finer aim."""
     name: str
     alignment: str
     order: int

@@ -7,8 +7,10 @@ from .bars import DIVERSE, MI_SHUFFLES, MI_TIMES, size_name
 
 # Files of a run that hold nothing but what the shuffles gave, and are the same on every device.
 RESULTS = {2: ("pairs.npz",), 3: ("pairs.npz", "triples.npz")}
-# What the manifest calls the time in which shuffles are counted.
+# What the manifest calls the counting: the stage, by the clock on the wall, and a fact of the same
+# name with the seconds of kernels in it, by the GPU's clock.
 STAGES = {2: "pairs", 3: "triples"}
+KERNEL_FACT = "gpu_seconds_{}"
 FACTS = ("sequences", "columns", "pairs", "triples")
 # Shuffles that are also counted by the CPU kernel, whose bits the GPU's must be.
 COMPARED = (("calm753x264", 2, 500), ("ribo140x71", 3, 200), ("ribo140x71", 2, 1000))
@@ -35,13 +37,14 @@ def call(session, alignment, run, order, shuffles, device, launcher=(), limit=RU
 
 
 def told_by(run, order):
-    """Sizes, and the seconds of each stage, with the counting one by itself."""
+    """Sizes, the seconds of each stage, and by itself the counting: of its kernels and its stage."""
     told = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     stages = {}
     for stage in told["timings"]:
         stages[stage["stage"]] = stages.get(stage["stage"], 0.0) + stage["seconds"]
     return {**{name: told["results"][name] for name in FACTS if name in told["results"]},
-            "stages": stages, "kernel_seconds": stages.get(STAGES[order]),
+            "stages": stages, "stage_seconds": stages.get(STAGES[order]),
+            "kernel_seconds": told["results"].get(KERNEL_FACT.format(STAGES[order])),
             "run_seconds": told["seconds"], "messages": told["messages"]}
 
 
@@ -54,7 +57,7 @@ def time_case(session, case, scratch):
     alignment = alignment_of(session, case.alignment)
     if alignment is None:
         return {"absent": "the alignment is not in the pack"}
-    seconds, kernels, contents, found = [], [], [], {}
+    seconds, kernels, counting, contents, found = [], [], [], [], {}
     for repeat in range(case.repeats):
         run = scratch / f"{case.name.replace(' ', '-')}-{repeat}"
         done = call(session, alignment, run, case.order, MI_SHUFFLES, session.device)
@@ -63,12 +66,15 @@ def time_case(session, case, scratch):
         found = told_by(run, case.order)
         seconds.append(done.seconds)
         kernels.append(found.pop("kernel_seconds"))
+        counting.append(found.pop("stage_seconds"))
         contents.append(bytes_of(run, case.order))
         shutil.rmtree(run)
     found.update(seconds=seconds, median=statistics.median(seconds),
                  different_results=sum(content != contents[0] for content in contents))
     if None not in kernels:
         found.update(kernel_seconds=kernels, kernel_median=statistics.median(kernels))
+    if None not in counting:
+        found.update(stage_seconds=counting, stage_median=statistics.median(counting))
     return found
 
 
@@ -84,7 +90,7 @@ def times(session, scratch):
             session.record.bar(f"{case.name}: seconds of the kernel", found.get("kernel_median"))
         different += found.get("different_results", 0)
         print(f"{case.name}: program {found.get('median', found.get('failed', 'absent'))}, kernel "
-              f"{found.get('kernel_median')}", flush=True)
+              f"{found.get('kernel_median')}, its stage {found.get('stage_median')}", flush=True)
     session.record.bar("mutual information: runs of other bits than the first", different)
 
 

@@ -29,6 +29,8 @@ struct Sides {
 /// Counts on what `Gpu` stands for, the CUDA runtime or a test's imitation of it. It has
 ///     Array<T>: zeroed memory there, like DeviceArray
 ///     launch(what, kernel, grid, threads, shared bytes, arguments...), one after the other
+///     start_clock(), stop_clock() around launches, and clocked_seconds() between them, once
+///         something behind them was downloaded
 ///     clear(array, count), free_bytes(), most_shared_bytes() of a CTA, processors(), name()
 template <class Gpu>
 class GpuKernel final : public Kernel {
@@ -41,6 +43,7 @@ public:
                       const LargestZ* largest) override;
     void sample_triples(const TripleTile& tile, Block shuffles,
                         View<const std::int64_t, 1> observed, NullSums& sums) override;
+    double gpu_seconds() const override { return gpu_seconds_; }
 
 private:
     template <class T>
@@ -91,6 +94,7 @@ private:
     Block ordered_by_;  ///< the columns whose sorted rows are in order_
     Array<Index> pair_rows_, triple_rows_;
     ItemSums<Gpu> items_;
+    double gpu_seconds_ = 0;
     Index resident_first_ = 0, resident_groups_ = 0;  ///< shuffles whose planes are in planes_
 };
 
@@ -268,13 +272,16 @@ void GpuKernel<Gpu>::observe_pairs(View<std::int64_t, 1> t) {
     grow(items_.observed, t.size());
     const ArrangeTask arrange{codes_.data(),        nullptr, nullptr,
                               plane_counts_.data(), rows(),  columns()};
+    gpu_.start_clock();
     gpu_.launch("arrange columns", &arrange_columns, Sides{columns()}, Sides{kLanes}, 0, arrange,
                 PlaneSet{arranged_.data(), first_plane_.data(), words, stride_});
     CountTask task = pair_task();
     task.planes = arranged_.data();
     task.t = items_.observed.data();
     launch_count(task, 1);
+    gpu_.stop_clock();
     items_.observed.download(reinterpret_cast<long long*>(t.data), 0, t.size());
+    gpu_seconds_ += gpu_.clocked_seconds();
 }
 
 /// Counts the tables of a task in all groups of shuffles, and adds their differences to the sums.
@@ -285,6 +292,7 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
     const Index most_slots = std::max<Index>(1, kMostBlocks / blocks_of(task, share_of(task)));
     const Index at_once = std::min(batches.counted * kLanes, most_slots);
     const Index batch = batches.groups * kLanes;
+    gpu_.start_clock();
     for (Index first = 0; first < shuffles.count; first += batch) {
         const Index resident = std::min(batch, shuffles.count - first);
         shuffle(shuffles.first + first, word_count(resident));
@@ -306,6 +314,7 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
             }
         }
     }
+    gpu_.stop_clock();
 }
 
 template <class Gpu>
@@ -318,6 +327,7 @@ void GpuKernel<Gpu>::sample_pairs(Block shuffles, View<const std::int64_t, 1> ob
     if (largest != nullptr) items_.upload(*largest, items, shuffles.count);
     sample(pair_task(), shuffles, batches, largest != nullptr);
     items_.add_to(sums);
+    gpu_seconds_ += gpu_.clocked_seconds();
     if (largest != nullptr) items_.download(*largest, shuffles.count);
 }
 
@@ -369,6 +379,7 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
     const std::span<const std::int32_t> places = first;
     upload_tile(tile, places.first(j.count + 1), places.subspan(j.count));
     const PlaneSet to{arranged_.data(), arranged_first_.data(), words, stride_};
+    gpu_.start_clock();
     for (Index done = 0; done < i.count; done += at_once) {
         const Index slots = std::min(at_once, i.count - done);
         const ArrangeTask arrange{codes_.data(),
@@ -388,7 +399,9 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
         task.i_of_slot = true;
         launch_count(task, slots);
     }
+    gpu_.stop_clock();
     items_.observed.download(reinterpret_cast<long long*>(t.data), 0, tile.count);
+    gpu_seconds_ += gpu_.clocked_seconds();
 }
 
 template <class Gpu>
@@ -402,6 +415,7 @@ void GpuKernel<Gpu>::sample_triples(const TripleTile& tile, Block shuffles,
                 first.subspan(tile.side[2].first, tile.side[2].count + 1));
     sample(triple_task(tile), shuffles, batches, false);
     items_.add_to(sums);
+    gpu_seconds_ += gpu_.clocked_seconds();
 }
 
 }  // namespace pleat::mutual_information::cuda

@@ -43,6 +43,10 @@ public:
     /// The same for the triples of a tile; `observed` is from observe_triples().
     virtual void sample_triples(const TripleTile& tile, Block shuffles,
                                 View<const std::int64_t, 1> observed, NullSums& sums) = 0;
+
+    /// Seconds of all calls until now from the first launch to the end of the last, by the GPU's own
+    /// clock: copies, memory and the host's part are not in it. 0 where there is no GPU.
+    virtual double gpu_seconds() const { return 0.0; }
 };
 
 /// The one place where a device is chosen. DeviceError.

@@ -1,5 +1,6 @@
 // The CUDA kernel: its launches and memory on one GPU.
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "pleat/core/cuda_check.cuh"
@@ -19,6 +20,26 @@ using pleat::cuda::DeviceArray;
 /// What a CTA may have of shared memory without asking for more.
 constexpr Index kPlainSharedBytes = 48 << 10;
 
+/// A point of the stream that launches go to.
+class Event {
+public:
+    void record() {
+        if (event_ == nullptr) {
+            cudaEvent_t made = nullptr;
+            check(cudaEventCreate(&made), "cannot make an event");
+            event_.reset(made);
+        }
+        check(cudaEventRecord(event_.get(), cudaStreamPerThread), "cannot record an event");
+    }
+    cudaEvent_t get() const { return event_.get(); }
+
+private:
+    struct Destroy {
+        void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+    };
+    std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> event_;
+};
+
 /// The CUDA runtime as GpuKernel asks for it.
 class CudaGpu {
 public:
@@ -33,6 +54,14 @@ public:
         check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, index),
               "cannot read its processors");
         most_shared_bytes_ = bytes;
+    }
+
+    void start_clock() { start_.record(); }
+    void stop_clock() { end_.record(); }
+    double clocked_seconds() const {
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, start_.get(), end_.get()), "cannot read its clock");
+        return 1e-3 * milliseconds;
     }
 
     Index most_shared_bytes() const { return most_shared_bytes_; }
@@ -71,6 +100,7 @@ private:
         return {static_cast<unsigned>(from.x), static_cast<unsigned>(from.y)};
     }
 
+    Event start_, end_;
     int index_ = 0, processors_ = 1;
     Index most_shared_bytes_ = 0;
     std::string name_;

@@ -138,6 +138,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
         return problem_hash(alignment, parameters, context, decisive);
     };
     PairRun pairs = run_pairs(problem, *kernel, parameters, hash({"null", "shuffles"}), context);
+    const double of_pairs = kernel->gpu_seconds();
     if (parameters.order == 3) {
         Context own = context;
         own.checkpoint = triple_checkpoint(context.checkpoint);
@@ -145,6 +146,8 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
             hash({"null", "shuffles", "triple-variance", "top", "by", "threshold", "all"});
         result.triples = run_triples(problem, *kernel, pairs, parameters, of_triples, own);
     }
+    if (context.device.kind == Device::Kind::cuda)
+        result.gpu_seconds = {of_pairs, kernel->gpu_seconds() - of_pairs};
     result.pairs = std::move(pairs.statistics);
     return result;
 }

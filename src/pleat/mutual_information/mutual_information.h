@@ -58,6 +58,11 @@ struct TripleResult {
     Index count = 0;                 ///< of all triples
 };
 
+/// What a GPU took to count.
+struct GpuSeconds {
+    double pairs = 0, triples = 0;
+};
+
 struct Result {
     Columns columns;
     std::vector<double> entropy;      ///< H_i in bits: MI_ii; Z_ii is 0/0 and NaN by definition
@@ -68,6 +73,8 @@ struct Result {
     std::vector<double> weights;      ///< of the sequences; empty: none
     double effective_sequences = 0;
     std::optional<TripleResult> triples;
+    /// Kernel::gpu_seconds() of this call's pairs and triples, on this rank; empty without a GPU.
+    std::optional<GpuSeconds> gpu_seconds;
 };
 
 /// Computes MI of all pairs, and with order 3 of all triples, with what Parameters::null asks for.

@@ -227,6 +227,27 @@ TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
     EXPECT_EQ(state.launches["shuffle columns"], 2);
 }
 
+// The clock of HostGpu tells a second a launch.
+TEST(GpuOnHost, TellsTheSecondsOfAllLaunches) {
+    const Given given(random_columns(90, 8, 6, 12));
+    const Block all{0, 8};
+    HostGpuState state;
+    GpuOnHost kernel(given.problem, HostGpu(state));
+    EXPECT_EQ(kernel.gpu_seconds(), 0);
+    const auto launches = [&] {
+        Index sum = 0;
+        for (const auto& [what, count] : state.launches) sum += count;
+        return static_cast<double>(sum);
+    };
+    found_pairs(kernel, given.columns, 0, {40});
+    const double of_pairs = launches();
+    EXPECT_GE(of_pairs, 5);
+    EXPECT_EQ(kernel.gpu_seconds(), of_pairs);
+    found_triples(kernel, triple_tile({all, all, all}), {0, 40});
+    EXPECT_GT(launches(), of_pairs);
+    EXPECT_EQ(kernel.gpu_seconds(), launches());
+}
+
 // Observing needs memory of its own, which planes that are kept may hold.
 TEST(GpuOnHost, GivesPlanesUpToObserve) {
     const Given given(random_columns(90, 8, 6, 12));

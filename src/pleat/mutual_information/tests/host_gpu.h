@@ -92,6 +92,18 @@ public:
     Index processors() const { return 2; }
     std::string name() const { return "the host"; }
 
+    void start_clock() { begun_ = state_->launches; }
+    void stop_clock() { ended_ = state_->launches; }
+    /// A second a launch.
+    double clocked_seconds() const {
+        double seconds = 0;
+        for (const auto& [what, count] : ended_) {
+            const auto before = begun_.find(what);
+            seconds += static_cast<double>(before == begun_.end() ? count : count - before->second);
+        }
+        return seconds;
+    }
+
     template <class T>
     void clear(Array<T>& array, Index count) const {
         std::fill_n(array.data(), count, T{});
@@ -117,6 +129,7 @@ private:
         return state;
     }
     HostGpuState* state_;
+    std::map<std::string, Index> begun_, ended_;
 };
 
 }  // namespace pleat::mutual_information
