@@ -19,6 +19,9 @@ constexpr Index kWordRows = 32;
 constexpr int kMostSymbols = 32;
 /// Columns on a side of a tile of triples, at most.
 constexpr Index kTileSide = 64;
+/// The same where one tile holds all triples and has no more tables: some 0.1 s of a GPU. It has no
+/// more triples than one of kTileSide.
+constexpr Index kLoneTileSide = 96, kLoneTileTables = Index{1} << 31;
 /// Groups of kLanes shuffles in work at a time.
 constexpr Index kMostGroups = 65535;
 
@@ -91,14 +94,15 @@ struct Batches {
 constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t differences,
                                std::int64_t available) {
     // More differences at a time win nothing, fewer planes cost shuffling again for each tile.
-    constexpr std::int64_t kEnough = std::int64_t{4} << 30;
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30, kEnoughGroups = 128;
+    const std::int64_t enough = std::clamp(kEnoughGroups * differences, kGiB, 4 * kGiB);
     if (group + differences > available) return {};
     const Index most = std::clamp<Index>(wanted, 1, kMostGroups);
     const std::int64_t aside =
-        std::clamp(available / 4, differences, std::max(differences, kEnough));
+        std::clamp(available / 4, differences, std::max(differences, enough));
     const Index fit = std::clamp<Index>((available - aside) / group, 1, most);
     const Index batches = (most + fit - 1) / fit, groups = (most + batches - 1) / batches;
-    const std::int64_t left = std::min(available - groups * group, std::max(differences, kEnough));
+    const std::int64_t left = std::min(available - groups * group, std::max(differences, enough));
     const Index counted = std::clamp<Index>(left / differences, 1, groups);
     const Index parts = (groups + counted - 1) / counted;
     return {groups, (groups + parts - 1) / parts};
@@ -138,7 +142,7 @@ inline std::int64_t memory_needed(const Columns& columns, int order, Index shuff
     if (order == 3) {
         const Index triples = triple_count(columns.column_count());
         items = std::max(items, std::min(triples, kTileSide * kTileSide * kTileSide));
-        observed *= 4;
+        observed *= 6;
     }
     return groups * (group_bytes(columns) + difference_bytes(items)) + observed +
            item_bytes(items, shuffles) + 8 * (columns.row_count() + 1) + columns.codes.size() +

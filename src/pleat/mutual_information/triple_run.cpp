@@ -24,12 +24,16 @@ constexpr Index kCpuSide = 16;                    // columns of a tile's block
 constexpr double kLong = 60.0;                    // seconds
 constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
 
-/// All triples in tiles: on a GPU in large blocks of about as many columns; for ranks, which take one
-/// tile each at a time, the largest first, so that they end together.
-std::vector<Tile> tiles_for(const Context& context, Index columns) {
+/// All triples in tiles: on a GPU in large blocks of about as many columns, or in one tile where that
+/// takes no longer than it takes a person to cancel; for ranks, which take one tile each at a time,
+/// the largest first, so that they end together. The tiles do not depend on the number of ranks.
+std::vector<Tile> tiles_for(const Context& context, Index columns, Index shuffles) {
     Index side = kCpuSide;
     if (context.device.kind == Device::Kind::cuda) {
-        const Index blocks = (columns + cuda::kTileSide - 1) / cuda::kTileSide;
+        const bool is_small = columns <= cuda::kLoneTileSide &&
+                              triple_count(columns) * shuffles <= cuda::kLoneTileTables;
+        const Index most = is_small ? cuda::kLoneTileSide : cuda::kTileSide;
+        const Index blocks = (columns + most - 1) / most;
         side = (columns + blocks - 1) / blocks;
     }
     std::vector<Tile> tiles = triple_tiles(columns, side);
@@ -182,7 +186,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
                          const Parameters& parameters, const std::string& problem_hash,
                          const Context& context) {
     const Index columns = problem.columns->column_count();
-    std::vector<Tile> tiles = tiles_for(context, columns);
+    std::vector<Tile> tiles = tiles_for(context, columns, parameters.shuffles);
     if (parameters.has_exact()) tell_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, columns);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "pleat/core/parallel.h"
 #include "pleat/mutual_information/information.h"
 #include "pleat/mutual_information/interactions.h"
 
@@ -11,6 +12,7 @@ namespace pleat::mutual_information {
 TripleValues::TripleValues(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                            const Parameters& parameters, const Context& context)
     : problem_(problem), kernel_(kernel), pairs_(pairs), parameters_(parameters), silent_(context),
+      threads_(resolve_threads(context)),
       margin_sums_(margin_sums(*problem.columns, *problem.statistic)) {
     silent_.progress = nullptr;
     silent_.comm = nullptr;
@@ -52,7 +54,8 @@ void TripleValues::fill_information(const std::vector<std::int64_t>& observed,
                                     TripleTileValues& at) const {
     const Index columns = problem_.columns->column_count();
     const std::vector<double>& mi = pairs_.statistics.mi;
-    for (const TripleTile::Row& row : at.tile.rows) {
+    parallel_for(threads_, static_cast<Index>(at.tile.rows.size()), [&](Index place, int) {
+        const TripleTile::Row& row = at.tile.rows[place];
         for (Index n = 0; n < row.count; ++n) {
             const Index k = row.first_k + n, item = row.offset + n;
             const double of_three =
@@ -65,7 +68,7 @@ void TripleValues::fill_information(const std::vector<std::int64_t>& observed,
                                       parts.ij_with_k, parts.ik_with_j,      parts.jk_with_i};
             for (Index number = 0; number < 6; ++number) at.values(number, item) = numbers[number];
         }
-    }
+    });
 }
 
 void TripleValues::fill_exact(TripleTileValues& at) const {
@@ -84,7 +87,7 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
     kernel_.sample_triples(at.tile, {0, parameters_.shuffles}, {observed.data(), at.tile.count},
                            at.sums);
     const int first = place("sampled_mean");
-    for (Index item = 0; item < at.tile.count; ++item) {
+    const auto fill = [&](Index item) {
         const SampledNull null = sampled_null(at.sums, item, parameters_.shuffles, at.values(0, item),
                                               *problem_.statistic);
         const double numbers[] = {null.mean,
@@ -97,7 +100,11 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
                                   null.p,
                                   null.p_strict};
         for (int number = 0; number < 9; ++number) at.values(first + number, item) = numbers[number];
-    }
+    };
+    parallel_for(threads_, static_cast<Index>(at.tile.rows.size()), [&](Index place, int) {
+        const TripleTile::Row& row = at.tile.rows[place];
+        for (Index n = 0; n < row.count; ++n) fill(row.offset + n);
+    });
 }
 
 void TripleValues::fill_excess(TripleTileValues& at) const {

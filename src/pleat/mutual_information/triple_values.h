@@ -45,6 +45,7 @@ private:
     const PairRun& pairs_;
     const Parameters& parameters_;
     Context silent_;  ///< the tiles' own stages are not shown
+    int threads_ = 1;
     std::vector<std::int64_t> margin_sums_;
     std::unique_ptr<TripleMoments> moments_;
     std::vector<std::string> names_;
