@@ -190,7 +190,10 @@ void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
 }
 
 void AdditiveCheckpoint::flush() {
-    if (is_new_ && !is_open_ && !is_total_) save_or_tell();
+    if (!is_new_ || is_open_ || is_total_) return;
+    // All is done: a kill after this costs no more than one amid the tiles may.
+    const bool is_complete = std::ranges::all_of(own_, [](std::uint8_t mark) { return mark != 0; });
+    if (!is_complete || !clock_.is_recent()) save_or_tell();
 }
 
 std::filesystem::path AdditiveCheckpoint::place() const {

@@ -298,6 +298,16 @@ TEST(AdditiveCheckpoint, WhereItCannotBeSavedTheSweepGoesOnAndSaysSo) {
     EXPECT_TRUE(saved.place().empty());
 }
 
+TEST(AdditiveCheckpoint, WhatIsDoneBeforeASaveIsDueIsNotSaved) {
+    const auto tiles = make_tiles(5);
+    for (const double seconds : {1000.0, 0.0}) {
+        TemporaryFolder folder;
+        Job job{.checkpoint = folder / "sums.npz", .save_seconds = seconds};
+        expect_on_ranks(1, job, tiles);
+        EXPECT_EQ(rank_files(job.checkpoint).empty(), seconds > 0);
+    }
+}
+
 TEST(AdditiveCheckpoint, ATileIsAddedOnce) {
     Sums sums;
     AdditiveCheckpoint saved({}, "sums", "problem", 2);
