@@ -127,6 +127,7 @@ void run_cluster(ClusterOptions& options, const std::vector<std::string>& argume
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run);
+    // Where none is named it starts later, if at all: a matrix needs none.
     std::jthread device_start;
     if (options.run.device != "auto") device_start = start_device(options.run, context, true);
     RunDirectory run({.path = options.run.output,
@@ -138,7 +139,8 @@ void run_cluster(ClusterOptions& options, const std::vector<std::string>& argume
     run.parameters(result_fields(options));
     run.stage("read");
     const ClusterInput input =
-        read_cluster_input(options.ensemble, options.superposition, options.run, run, context);
+        read_cluster_input(options.ensemble, options.superposition, options.parameters.method,
+                           options.run, run, context);
     check_structures(input, options.structures);
     run.context(context);
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);

@@ -8,21 +8,25 @@
 #include <utility>
 
 #include "pleat/cluster/matrix_file.h"
+#include "pleat/core/cuda_device.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 #include "pleat/core/manifest.h"
+#include "pleat/core/memory.h"
 #include "pleat/rmsd/bands.h"
+#include "pleat/rmsd/daura.h"
 
 namespace pleat::program {
 
 namespace {
 
 /// The pairs of an ensemble as the cluster module takes them.
-class SuperposedPairs final : public cluster::Distances {
+class SuperposedPairs final : public cluster::Distances, public cluster::WorkInPlace {
 public:
-    SuperposedPairs(const Coordinates& input, const rmsd::Parameters& parameters,
+    /// `in_place`: whether the device finds Daura's clusters and counts pairs itself.
+    SuperposedPairs(const Coordinates& input, const rmsd::Parameters& parameters, bool in_place,
                     const Context& context)
-        : bands_(input.xyz, input.weights, parameters, context) {}
+        : bands_(input.xyz, input.weights, parameters, context), in_place_(in_place) {}
 
     Index count() const override { return bands_.frame_count(); }
     void for_each_band(std::string_view stage, const cluster::BandVisitor& visit) const override {
@@ -39,30 +43,56 @@ public:
     bool is_below(Index i, Index j, double cutoff) const override {
         return static_cast<float>(bands_.certain(i, j)) < static_cast<float>(cutoff);
     }
+    const cluster::WorkInPlace* in_place() const override { return in_place_ ? this : nullptr; }
+    cluster::PairTotals totals(double bin) const override {
+        rmsd::BandTally tally = bands_.totals(bin);
+        return {std::move(tally.histogram), tally.sum, tally.least, tally.most};
+    }
+    cluster::Clustering daura(double cutoff) const override {
+        rmsd::DauraClusters found = bands_.daura(cutoff);
+        return {std::move(found.assignment), {found.middles.begin(), found.middles.end()}};
+    }
 
 private:
     rmsd::Bands bands_;
+    bool in_place_;
 };
 
-/// A GPU works where it is named.
-std::string settle(const RunOptions& options, const Coordinates& input,
-                   const rmsd::Parameters& parameters, Context& context) {
-    if (options.device == "auto") {
-        context.device = {Device::Kind::cpu, 0};
-        return "device cpu: clustering takes a GPU where --device names it";
+/// Chooses the device; returns whether it finds Daura's clusters itself. A named GPU must have the
+/// memory for that; another one then superposes alone.
+bool settle(ClusterInput& input, const std::string& method, const rmsd::Parameters& parameters,
+            const RunOptions& options, Context& context) {
+    const Index frames = input.coordinates->frames(), atoms = input.coordinates->atoms();
+    const std::int64_t superposing =
+        rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
+    if (method == "daura") {
+        const std::int64_t clustering = std::max(superposing, rmsd::daura_memory(frames, atoms));
+        input.remark = settle_device(options, clustering, context);
+        const bool has_gpu = context.device.kind == Device::Kind::cuda;
+        if (has_gpu && options.device != "auto")
+            require_memory(clustering, fmt::format("neighbours of {} frames", frames),
+                           "take fewer frames, --device auto or --device cpu",
+                           use_cuda_device(context.device.index).free_bytes,
+                           fmt::format(" on {}", context.device.name()));
+        if (has_gpu || options.device != "auto") return has_gpu;
+        const std::string reason = input.remark;
+        input.remark = settle_device(options, superposing, context);
+        if (context.device.kind == Device::Kind::cuda)
+            context.message(fmt::format(
+                "{} superposes alone, without room for the neighbours of all frames ({})",
+                context.device.name(), reason));
+        return false;
     }
-    return settle_device(
-        options,
-        rmsd::memory_needed(input.frames(), input.atoms(), parameters, {Device::Kind::cuda, 0}),
-        context);
+    input.remark = settle_device(options, superposing, context);
+    return false;
 }
 
-void superpose(ClusterInput& input, const rmsd::Parameters& parameters, const RunOptions& options,
-               Context& context) {
-    input.remark = settle(options, *input.coordinates, parameters, context);
+void superpose(ClusterInput& input, const std::string& method, const rmsd::Parameters& parameters,
+               const RunOptions& options, Context& context) {
+    const bool in_place = settle(input, method, parameters, options, context);
     try {
         input.distances =
-            std::make_unique<SuperposedPairs>(*input.coordinates, parameters, context);
+            std::make_unique<SuperposedPairs>(*input.coordinates, parameters, in_place, context);
     } catch (const InputError& error) {
         throw InputError(input.name, 0, error.what());  // the library knows no files
     }
@@ -130,8 +160,8 @@ std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
     return metric.empty() ? "rmsd" : metric;
 }
 
-void read_run(ClusterInput& input, const EarlierRun& earlier, rmsd::Parameters parameters,
-              const RunOptions& options, RunDirectory& run, Context& context) {
+void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string& method,
+              rmsd::Parameters parameters, const RunOptions& options, RunDirectory& run, Context& context) {
     const std::string metric = metric_of(earlier, input.name);
     const std::filesystem::path matrix = std::filesystem::path(input.name) / (metric + ".npy");
     if (earlier.status != "finished")
@@ -160,7 +190,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, rmsd::Parameters p
     if (!has_matrix) {
         if (const std::string precision = text_parameter(earlier, "precision"); !precision.empty())
             parameters.precision = precision;
-        return superpose(input, parameters, options, context);
+        return superpose(input, method, parameters, options, context);
     }
     if (input.distances->count() != input.coordinates->frames())
         throw InputError(matrix.string(), 0,
@@ -171,7 +201,8 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, rmsd::Parameters p
 }  // namespace
 
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                const RunOptions& options, RunDirectory& run, Context& context) {
+                                const std::string& method, const RunOptions& options,
+                                RunDirectory& run, Context& context) {
     ClusterInput input{ensemble.sources.front(), nullptr, std::nullopt, ensemble, {}};
     if (ensemble.sources.size() == 1) {
         const EarlierRun earlier =
@@ -183,7 +214,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
                     fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
                                 earlier.command));
             refuse_ensemble_options(ensemble, "a finished run");
-            read_run(input, earlier, parameters, options, run, context);
+            read_run(input, earlier, method, parameters, options, run, context);
             return input;
         }
         if (cluster::is_matrix_file(input.name)) {
@@ -194,7 +225,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
         }
     }
     input.coordinates = read_coordinates(ensemble, run, context);
-    superpose(input, parameters, options, context);
+    superpose(input, method, parameters, options, context);
     return input;
 }
 

@@ -25,8 +25,10 @@ struct ClusterInput {
 
 /// Reads `ensemble`: a folder of a finished `pleat rmsd`, whose matrix is taken (else its ensemble
 /// is superposed again) and whose ensemble is found through its manifest; an .npy of one or two
-/// axes; or what `pleat rmsd` takes. InputError, UsageError, DeviceError.
+/// axes; or what `pleat rmsd` takes. Settles the context's device for what `method` needs of it.
+/// InputError, UsageError, DeviceError.
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                const RunOptions& options, RunDirectory& run, Context& context);
+                                const std::string& method, const RunOptions& options,
+                                RunDirectory& run, Context& context);
 
 }  // namespace pleat::program

@@ -12,7 +12,7 @@
 #include "pleat/bio/ensemble.h"
 #include "pleat/bio/write_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/rmsd/rigid_motion.h"
+#include "pleat/rmsd/superposition.h"
 
 namespace pleat::program {
 
@@ -41,10 +41,14 @@ public:
 
     const Topology& topology() const { return *topology_; }
 
-    /// [axis, atom], moved onto `target`, another frame.
-    Array<float, 2> moved(Index frame, Index target) const {
-        const rmsd::RigidMotion motion = rmsd::best_motion(
-            coordinates_.xyz[frame], coordinates_.xyz[target], coordinates_.weights);
+    /// Brings frames onto this one.
+    rmsd::Superposer superposer_onto(Index target) const {
+        return {rmsd::to_double(coordinates_.xyz[target]), {{}, {}, coordinates_.weights}};
+    }
+
+    /// [axis, atom], moved as superposer_onto(`target`) says.
+    Array<float, 2> moved(Index frame, Index target, const rmsd::Superposer& superposer) const {
+        const rmsd::RigidMotion motion = superposer.motion(coordinates_.xyz[frame]);
         const Index atoms = topology_->atom_count();
         Array<float, 2> to(Index{3}, atoms);
         for (Index atom = 0; atom < atoms; ++atom) {
@@ -94,10 +98,11 @@ bool can_be_pdb(const Coordinates& coordinates, const Topology& written) {
 
 void write_models(const std::filesystem::path& path, const WrittenFrames& frames,
                   const std::vector<Index>& models, Index target, const Context& context) {
+    const rmsd::Superposer superposer = frames.superposer_onto(target);
     StructureWriter writer(path, frames.topology());
     for (const Index frame : models) {
         if (context.cancelled()) throw Cancelled("structures: stopped; this file was not kept");
-        writer.add(frames.moved(frame, target));
+        writer.add(frames.moved(frame, target, superposer));
     }
     writer.close();
 }

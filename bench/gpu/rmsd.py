@@ -4,8 +4,10 @@ import json
 # Parts of bench_rmsd_gpu, and seconds that each may take.
 PARTS = (("matrix", 60.0), ("check", 90.0), ("tally", 120.0))
 MILLION_LIMIT = 300.0
+# Frames, atoms and states of the ensemble that the program clusters.
+CLUSTERED = (50000, 100, 100)
 # The format that a plain run takes.
-OF_VALUES, OF_TALLIES, OF_CLUSTERS = "floats", "halves", "half"
+OF_VALUES, OF_TALLIES, OF_CLUSTERS = "floats", "floats", "half"
 
 
 def call(session, part, limit):
@@ -21,6 +23,31 @@ def call(session, part, limit):
     return None
 
 
+def clustered(session):
+    """What `pleat cluster` takes on the GPU and on the CPU, and whether both assign alike; None where one
+    failed."""
+    frames, atoms, states = CLUSTERED
+    found, assignments = {}, []
+    with session.scratch() as folder:
+        ensemble = folder / "made.npy"
+        done = session.call([session.program("bench_make_ensemble"), frames, atoms, ensemble, states], 60)
+        for number, device in enumerate((session.device, "cpu")):
+            run = folder / str(number)
+            if done.status == 0:
+                done = session.call([session.program("pleat"), "cluster", ensemble, "--cutoff", "2",
+                                     "--device", device, "-o", run, "--quiet"], 120)
+            if done.status != 0:
+                session.record.add("rmsd", cluster={"failed": done.complaint()})
+                return None
+            manifest = json.loads((run / "manifest.json").read_text())
+            found["gpu" if number == 0 else "cpu"] = {
+                name: manifest[name] for name in ("seconds", "timings", "peak_memory_bytes", "results")}
+            assignments.append((run / "assignment.npy").read_bytes())
+    found["differ"] = assignments[0] != assignments[1]
+    session.record.add("rmsd", cluster=found)
+    return found
+
+
 def rmsd(session):
     """Values, tallies and clusters."""
     found = {}
@@ -34,7 +61,7 @@ def rmsd(session):
     if matrix is not None:
         bar("rmsd: kernel seconds, values of 5000x140", matrix[OF_VALUES]["median"])
         bar("rmsd: error of values of 5000x140, angstrom",
-            max(matrix[name]["worst_error"] for name in (OF_VALUES, OF_TALLIES)))
+            max(matrix[name]["worst_error"] for name in ("floats", "halves")))
     if check is not None:
         bar("rmsd: clusterings of 20000x100 other than the definition's", int(check["differ"]))
     if tally is not None:
@@ -42,6 +69,9 @@ def rmsd(session):
             tally[OF_TALLIES]["median"])
         bar("rmsd: tallies that differ between formats",
             int(tally["histograms_differ"]) + int(tally["near_pairs_differ"]))
+    program = clustered(session)
+    if program is not None:
+        bar("rmsd: clusterings of 50000x100 by the program other than the CPU's", int(program["differ"]))
 
 
 def million(session):

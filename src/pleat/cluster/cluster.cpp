@@ -36,6 +36,7 @@ public:
           context_(context),
           plan_(plan_of(parameters)),
           distances_(source, kKeptBytes),
+          in_place_(parameters.method == "daura" ? distances_.in_place() : nullptr),
           pairs_(source.count(), parameters.bin, resolve_threads(context)) {
         check_counts(plan_, source.count());
         first_pass();
@@ -94,6 +95,7 @@ private:
 
     /// Neighbours of a single cut-off come from the same pass as the histogram.
     void first_pass() {
+        if (in_place_ != nullptr) return pairs_.add(in_place_->totals(parameters_.bin));
         const bool near = plan_.family != Family::tree && plan_.cutoffs.size() == 1;
         std::optional<NeighbourFinder> finder;
         if (near)
@@ -122,6 +124,7 @@ private:
         const auto count = static_cast<Index>(by_cutoff ? 0 : value);
         switch (plan_.family) {
             case Family::greedy: {
+                if (in_place_ != nullptr) return {in_place_->daura(value), value};
                 const std::unique_ptr<Neighbours> found = near(value);
                 return {parameters_.method == "daura" ? daura(*found, context_)
                                                       : gromacs(*found, context_),
@@ -152,6 +155,7 @@ private:
     const Context& context_;
     const Plan plan_;
     const KeptDistances distances_;
+    const WorkInPlace* const in_place_;  ///< null: all is done here
     PairSummary pairs_;
     std::unique_ptr<Neighbours> neighbours_;
     std::vector<Merge> tree_;

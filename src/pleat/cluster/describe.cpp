@@ -12,62 +12,42 @@ namespace pleat::cluster {
 
 namespace {
 
-/// The place of the least sum of distances among these items.
-Index medoid_of(const Distances& distances, const std::vector<Index>& items) {
+/// A member of a cluster and the others' distances to it.
+struct Middle {
+    Index place = 0;  ///< among the members
+    double mean = 0.0, radius = 0.0;
+};
+
+/// That of the least sum of distances, the first of equals.
+Middle middle_of(const Distances& distances, const std::vector<Index>& items) {
     const auto count = static_cast<Index>(items.size());
-    if (count < 3) return 0;  // of one or two the first is as good
+    if (count < 2) return {};
     std::vector<double> sums(items.size(), 0.0);
+    std::vector<float> furthest(items.size(), 0.0f);
     distances.for_each_band_among(items, [&](Block rows, const float* values) {
         for (Index i = rows.first; i < rows.first + rows.count; ++i) {
             double own[4] = {};
+            float most[4] = {};
             double* const others = sums.data() + i + 1;
+            float* const bounds = furthest.data() + i + 1;
             const Index later = count - 1 - i;
             for (Index n = 0; n < later; ++n) {
                 others[n] += values[n];
                 own[n % 4] += values[n];
+                bounds[n] = std::max(bounds[n], values[n]);
+                most[n % 4] = std::max(most[n % 4], values[n]);
             }
             sums[i] += own[0] + own[1] + own[2] + own[3];
+            furthest[i] = std::max({furthest[i], most[0], most[1], most[2], most[3]});
             values += later;
         }
     });
-    return std::min_element(sums.begin(), sums.end()) - sums.begin();
+    const Index place = std::min_element(sums.begin(), sums.end()) - sums.begin();
+    return {place, sums[place] / static_cast<double>(count - 1), furthest[place]};
 }
 
 void check_going(const Context& context) {
     if (context.cancelled()) throw Cancelled("describe: stopped; nothing of it was kept");
-}
-
-/// Mean and radius about medoids, of whose rows some are computed at a time.
-void measure_spread(const Distances& distances, const std::vector<std::vector<Index>>& members,
-                    std::vector<Description>& clusters) {
-    constexpr Index kValues = 16'000'000;
-    const Index count = distances.count();
-    const Index batch = std::clamp<Index>(kValues / count, 1, 256);
-    std::vector<Index> chosen, medoids;
-    Array<float, 2> rows(batch, count);
-    const auto settle = [&] {
-        if (chosen.empty()) return;
-        distances.rows(medoids, rows.data());
-        for (std::size_t n = 0; n < chosen.size(); ++n) {
-            Description& cluster = clusters[chosen[n]];
-            double sum = 0.0;
-            for (const Index item : members[chosen[n]]) {
-                const double distance = rows(static_cast<Index>(n), item);
-                sum += distance;
-                cluster.radius = std::max(cluster.radius, distance);
-            }
-            cluster.mean = sum / static_cast<double>(cluster.size - 1);
-        }
-        chosen.clear();
-        medoids.clear();
-    };
-    for (std::size_t c = 0; c < clusters.size(); ++c) {
-        if (clusters[c].size < 2) continue;
-        chosen.push_back(static_cast<Index>(c));
-        medoids.push_back(clusters[c].medoid);
-        if (static_cast<Index>(chosen.size()) == batch) settle();
-    }
-    settle();
 }
 
 /// The silhouette of an item of cluster `own` from its distances to all.
@@ -93,13 +73,15 @@ std::vector<Description> describe(const Distances& distances, const Clustering& 
     std::vector<Description> clusters(members.size());
     for (std::size_t c = 0; c < members.size(); ++c) {
         clusters[c].size = static_cast<Index>(members[c].size());
-        clusters[c].medoid = members[c][medoid_of(distances, members[c])];
+        const Middle middle = middle_of(distances, members[c]);
+        clusters[c].medoid = members[c][middle.place];
+        clusters[c].mean = middle.mean;
+        clusters[c].radius = middle.radius;
         if (c % 16 == 0) {
             context.update("describe", static_cast<Index>(c), static_cast<Index>(members.size()));
             check_going(context);
         }
     }
-    measure_spread(distances, members, clusters);
     const auto all = static_cast<Index>(members.size());
     context.update("describe", all, all);
     return clusters;

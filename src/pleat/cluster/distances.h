@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/cluster/clustering.h"
 #include "pleat/core/sweep.h"
 
 namespace pleat::cluster {
@@ -17,6 +18,22 @@ constexpr Index pairs_before(Index row, Index count) { return row * count - row 
 /// Takes the distances of items `rows` to all later items, in condensed order: ascending bands,
 /// each item in one. Valid during the call.
 using BandVisitor = std::function<void(Block rows, const float* distances)>;
+
+/// Sums over all pairs; bins as PairSummary has them.
+struct PairTotals {
+    std::vector<std::int64_t> histogram;
+    double sum = 0.0, least = 0.0, most = 0.0;
+};
+
+/// What a source does with all pairs where their values arise, a GPU, without handing them on.
+class WorkInPlace {
+public:
+    virtual ~WorkInPlace() = default;
+    /// Cancelled, DeviceError.
+    virtual PairTotals totals(double bin) const = 0;
+    /// What daura() of greedy.h finds. Cancelled, DeviceError.
+    virtual Clustering daura(double cutoff) const = 0;
+};
 
 /// Symmetric, finite, not negative; that of an item to itself is 0.
 class Distances {
@@ -33,6 +50,8 @@ public:
     /// A value nearer to the cut-off than this does not decide; is_below() does.
     virtual double doubt(double cutoff) const = 0;
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
+    /// Null where all is asked for pair by pair.
+    virtual const WorkInPlace* in_place() const { return nullptr; }
 };
 
 /// Pairs in memory, as float32.
@@ -69,6 +88,8 @@ public:
     bool is_below(Index i, Index j, double cutoff) const override {
         return source_.is_below(i, j, cutoff);
     }
+    /// What is kept is wanted pair by pair.
+    const WorkInPlace* in_place() const override { return keeps_ ? nullptr : source_.in_place(); }
 
 private:
     const Distances& now() const;

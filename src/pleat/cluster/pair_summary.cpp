@@ -2,8 +2,8 @@
 #include "pleat/cluster/pair_summary.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "pleat/cluster/distances.h"
 #include "pleat/core/parallel.h"
 
 namespace pleat::cluster {
@@ -51,6 +51,14 @@ void PairSummary::add(Block rows, const float* distances) {
         histogram_.resize(std::max(histogram_.size(), histogram.size()));
         for (std::size_t n = 0; n < histogram.size(); ++n) histogram_[n] += histogram[n];
     }
+}
+
+void PairSummary::add(PairTotals totals) {
+    pairs_ = pairs_before(count_, count_);
+    sum_ = totals.sum;
+    least_ = totals.least;
+    most_ = totals.most;
+    histogram_ = std::move(totals.histogram);
 }
 
 double PairSummary::quantile(double share) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pleat/cluster/distances.h"
 #include "pleat/core/sweep.h"
 
 namespace pleat::cluster {
@@ -15,6 +16,8 @@ public:
 
     PairSummary(Index count, double bin, int threads);
     void add(Block rows, const float* distances);
+    /// All pairs at once, where a source has counted them.
+    void add(PairTotals totals);
 
     Index pairs() const { return pairs_; }
     double least() const { return pairs_ > 0 ? least_ : 0.0; }

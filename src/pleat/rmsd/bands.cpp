@@ -12,6 +12,7 @@
 #include "pleat/core/parallel.h"
 #include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/kernel.h"
+#include "pleat/rmsd/matrix.h"
 #include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
@@ -21,6 +22,10 @@ namespace {
 constexpr Index kBandStep = 48;        // rows that the CPU kernel takes at once
 constexpr Index kBandPairs = 500'000;  // few enough that a visitor finds them in the cache
 constexpr Index kMostRows = 960;
+// Parts of fewer frames are not worth a GPU's copies and launches.
+constexpr Index kLeastOnGpu = 1000;
+// Columns at least that a GPU superposes rows with, and the pairs it counts at once.
+constexpr Index kGpuColumns = Index{1} << 17, kGpuPairs = Index{1} << 28;
 
 /// Bands of the first `rows` of `frames`.
 std::vector<Tile> small_bands(Index rows, Index frames) {
@@ -86,6 +91,13 @@ struct Bands::Implementation {
     Precision precision = Precision::mixed;
     Context context;
     std::unique_ptr<Kernel> kernel;
+
+    bool has_gpu() const { return context.device.kind == Device::Kind::cuda; }
+    std::unique_ptr<Kernel> kernel_for(const Frames& part) const {
+        if (has_gpu() && part.frame_count() < kLeastOnGpu)
+            return make_cpu_kernel({&part, precision}, context);
+        return make_kernel({&part, precision}, context);
+    }
 };
 
 Bands::Bands(View<const float, 3> xyz, std::span<const double> weights,
@@ -122,7 +134,7 @@ void Bands::for_each(std::string_view stage, const BandVisitor& visit) const {
 void Bands::for_each_among(std::span<const Index> frames, const BandVisitor& visit) const {
     const Implementation& state = *implementation_;
     const Frames part = part_of(state.frames, frames, {});
-    const std::unique_ptr<Kernel> kernel = make_kernel({&part, state.precision}, state.context);
+    const std::unique_ptr<Kernel> kernel = state.kernel_for(part);
     const Index count = part.frame_count();
     std::vector<float> band;
     for (const Tile& tile : small_bands(count, count)) {
@@ -138,13 +150,13 @@ void Bands::rows(std::span<const Index> frames, float* rmsd) const {
     const Implementation& state = *implementation_;
     const Index all = frame_count(), chosen = static_cast<Index>(frames.size());
     // So many columns at a time that packing the rows with them costs little.
-    const Index step = std::max<Index>(8 * chosen, 4096);
+    const Index step = std::max<Index>(8 * chosen, state.has_gpu() ? kGpuColumns : 4096);
     std::vector<float> band;
     for (Index first = 0; first < all; first += step) {
         if (state.context.cancelled()) throw Cancelled("stopped while rows were superposed");
         const Block columns{first, std::min(step, all - first)};
         const Frames part = part_of(state.frames, frames, columns);
-        const std::unique_ptr<Kernel> kernel = make_kernel({&part, state.precision}, state.context);
+        const std::unique_ptr<Kernel> kernel = state.kernel_for(part);
         const Index count = part.frame_count();
         for (const Tile& tile : small_bands(chosen, count)) {
             band.resize(static_cast<std::size_t>(tile.items));
@@ -157,6 +169,26 @@ void Bands::rows(std::span<const Index> frames, float* rmsd) const {
         }
     }
     for (Index n = 0; n < chosen; ++n) rmsd[n * all + frames[n]] = 0.0f;
+}
+
+BandTally Bands::totals(double bin) const {
+    const Implementation& state = *implementation_;
+    const Index count = frame_count();
+    const std::unique_ptr<Kernel> kernel =
+        make_kernel({&state.frames, Precision::mixed, {bin, 0.0}}, state.context);
+    BandTally all;
+    for (const Tile& tile : bands(count, kGpuPairs, kTileRows)) {
+        const Block rows = tile.side[0];
+        kernel->tally(rows, all);
+        state.context.update("distances", rows.first + rows.count, count);
+        if (state.context.cancelled())
+            throw Cancelled("distances: stopped; nothing of it was kept");
+    }
+    return all;
+}
+
+DauraClusters Bands::daura(double cutoff) const {
+    return cluster_on_cuda(implementation_->frames, cutoff, implementation_->context);
 }
 
 double Bands::certain(Index i, Index j) const {

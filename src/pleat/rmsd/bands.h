@@ -8,6 +8,8 @@
 
 #include "pleat/core/context.h"
 #include "pleat/core/sweep.h"
+#include "pleat/rmsd/band_tally.h"
+#include "pleat/rmsd/daura.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {
@@ -33,6 +35,11 @@ public:
     /// The RMSD of each of these frames with every one, [frame, frame_count()]. Values may differ
     /// from for_each()'s by twice error().
     void rows(std::span<const Index> frames, float* rmsd) const;
+    /// Histogram, least, most and sum of all pairs, counted on the context's GPU. Cancelled.
+    BandTally totals(double bin) const;
+    /// Daura's clusters from neighbour bits on the context's GPU; see daura_on_gpu(). DeviceError,
+    /// Cancelled.
+    DauraClusters daura(double cutoff) const;
     /// One pair in float64 from rotated coordinates, right to 1e-8 angstrom.
     double certain(Index i, Index j) const;
     /// How far, in angstrom, values may be from it, beside their rounding to float32.

@@ -24,7 +24,7 @@ public:
         const Index count = frames.frame_count();
         side_ = (count + kBitSide - 1) / kBitSide;
         require_memory(bit_memory(count), "neighbours of " + std::to_string(count) + " frames",
-                       "take fewer frames, or --device cpu",
+                       "take fewer frames, --device auto or --device cpu",
                        std::max<std::int64_t>(work_.gpu().free_bytes() - kReserve, 0),
                        " on " + work_.gpu().name());
         words_ = Array<unsigned>(BitTiles::squares(side_) * kBitSide);

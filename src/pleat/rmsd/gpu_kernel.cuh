@@ -39,8 +39,7 @@ inline double sum_scale(const Frames& frames) {
 template <class Gpu, class Machine>
 class GpuKernel final : public Kernel {
 public:
-    /// `format` fixes what else follows from use: float32 for values, float16 in two parts for
-    /// tallies.
+    /// `format` is for measurements: float32 is the fastest one for values and tallies.
     GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu)
         : frames_(*problem.frames),
           options_(problem.tally),
@@ -124,7 +123,7 @@ private:
 
     /// Returns how many pairs are below the cut-off; they are listed where there is room for all.
     Index run(Block rows) {
-        work_as(TileFormat::halves)
+        work_as(TileFormat::floats)
             .run(rows, TallySink{edges(kCountedTolerance), options_.bin,
                                  static_cast<float>(sum_scale_), histogram_.data(), totals_.data(),
                                  extremes_.data(), near_.data(), totals_.data() + 1, near_.size()});

@@ -74,17 +74,22 @@ std::vector<double> Superposer::centred(View<const T, 2> structure, double (&mea
     return to;
 }
 
-void Superposer::operator()(View<const float, 2> frame, View<double, 2> to) const {
-    double mean[3], covariance[9], m[9];
-    const std::vector<double> own = centred(frame, mean);
+RigidMotion Superposer::motion(View<const float, 2> frame) const {
+    RigidMotion motion;
+    double covariance[9];
+    const std::vector<double> own = centred(frame, motion.from);
     covariance_of(own.data(), target_.data(), static_cast<Index>(fit_.size()), covariance);
-    rotation_of_covariance(covariance, m);
+    rotation_of_covariance(covariance, motion.rotation);
+    std::copy(target_mean_, target_mean_ + 3, motion.to);
+    return motion;
+}
+
+void Superposer::operator()(View<const float, 2> frame, View<double, 2> to) const {
+    const RigidMotion best = motion(frame);
     for (Index k = 0; k < frame.extent(0); ++k) {
-        const double x = frame(k, 0) - mean[0], y = frame(k, 1) - mean[1],
-                     z = frame(k, 2) - mean[2];
-        for (int axis = 0; axis < 3; ++axis)
-            to(k, axis) =
-                target_mean_[axis] + m[3 * axis] * x + m[3 * axis + 1] * y + m[3 * axis + 2] * z;
+        double x[3] = {frame(k, 0), frame(k, 1), frame(k, 2)};
+        best.move(x);
+        for (int axis = 0; axis < 3; ++axis) to(k, axis) = x[axis];
     }
 }
 

@@ -9,10 +9,25 @@
 
 namespace pleat::rmsd {
 
+/// x -> rotation (x - from) + to.
+struct RigidMotion {
+    double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};  ///< row by row, proper
+    double from[3] = {}, to[3] = {};
+
+    void move(double (&x)[3]) const {
+        const double y[3] = {x[0] - from[0], x[1] - from[1], x[2] - from[2]};
+        for (int a = 0; a < 3; ++a)
+            x[a] = to[a] + rotation[3 * a] * y[0] + rotation[3 * a + 1] * y[1] +
+                   rotation[3 * a + 2] * y[2];
+    }
+};
+
 /// Brings frames onto a target, [atom, axis] in angstrom, by its fitted atoms and their weights.
 class Superposer {
 public:
     Superposer(View<const double, 2> target, const AtomSets& sets);
+    /// What brings the fitted atoms of `frame` [atom, axis] closest to the target's.
+    RigidMotion motion(View<const float, 2> frame) const;
     /// All atoms of `frame` moved as is best for the fitted ones, to `to` [atom, axis].
     void operator()(View<const float, 2> frame, View<double, 2> to) const;
 

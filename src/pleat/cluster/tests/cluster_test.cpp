@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <vector>
 
 #include "pleat/cluster/citations.h"
+#include "pleat/cluster/greedy.h"
+#include "pleat/cluster/neighbours.h"
 #include "pleat/cluster/tests/random_distances.h"
 #include "pleat/cluster/values.h"
 #include "pleat/core/error.h"
@@ -109,6 +114,94 @@ TEST(Run, SumsUpAllPairs) {
     EXPECT_NEAR(result.pairs.mean(), sum / 7140, 1e-9);
     EXPECT_EQ(result.pairs.quantile(1.0), 1.0);
     EXPECT_TRUE(std::isnan(result.silhouette));
+}
+
+/// Items around places on a line, too many for their pairs to be kept; and what a device would tell
+/// of them, from a single pass.
+class OnALine final : public Distances, public WorkInPlace {
+public:
+    OnALine(Index count, bool in_place) : count_(count), in_place_(in_place) {
+        for (Index i = 0; i < count; ++i)
+            places_.push_back(static_cast<float>(10 * (i * i % 7) + (i * 37 % 101) / 50.0));
+    }
+
+    Index count() const override { return count_; }
+    void for_each_band(std::string_view, const BandVisitor& visit) const override {
+        if (in_place_) throw std::logic_error("expected no bands to be asked for");
+        pass(visit);
+    }
+    void for_each_band_among(std::span<const Index> items,
+                             const BandVisitor& visit) const override {
+        const auto many = static_cast<Index>(items.size());
+        std::vector<float> row;
+        for (Index a = 0; a < many - 1; ++a) {
+            row.clear();
+            for (Index b = a + 1; b < many; ++b) row.push_back(at(items[a], items[b]));
+            visit({a, 1}, row.data());
+        }
+    }
+    void rows(std::span<const Index> items, float* distances) const override {
+        for (const Index i : items)
+            for (Index j = 0; j < count_; ++j) *distances++ = at(i, j);
+    }
+    double doubt(double) const override { return 0.0; }
+    bool is_below(Index i, Index j, double cutoff) const override {
+        return at(i, j) < static_cast<float>(cutoff);
+    }
+    const WorkInPlace* in_place() const override { return in_place_ ? this : nullptr; }
+    PairTotals totals(double bin) const override {
+        PairSummary pairs(count_, bin, 1);
+        pass([&](Block rows, const float* values) { pairs.add(rows, values); });
+        return {pairs.histogram(), pairs.mean() * static_cast<double>(pairs.pairs()),
+                pairs.least(), pairs.most()};
+    }
+    Clustering daura(double cutoff) const override {
+        ++clusterings;
+        const OnALine plain(count_, false);
+        const auto near = find_neighbours(plain, cutoff, threads(1), std::int64_t{1} << 30);
+        return cluster::daura(*near, threads(1));
+    }
+
+    mutable int clusterings = 0;
+
+private:
+    float at(Index i, Index j) const { return std::fabs(places_[i] - places_[j]); }
+    void pass(const BandVisitor& visit) const {
+        constexpr Index kRows = 100;
+        std::vector<float> band;
+        for (Index first = 0; first < count_; first += kRows) {
+            const Index end = std::min(first + kRows, count_);
+            band.clear();
+            for (Index i = first; i < end; ++i)
+                for (Index j = i + 1; j < count_; ++j) band.push_back(at(i, j));
+            visit({first, end - first}, band.data());
+        }
+    }
+
+    Index count_;
+    bool in_place_;
+    std::vector<float> places_;
+};
+
+TEST(Run, TakesWhatASourceDoesItself) {
+    const OnALine source(11'700, true), plain(11'700, false);
+    const Parameters daura = with("daura", "0.5", "");
+    const Result found = run(source, daura, threads(1)), expected = run(plain, daura, threads(1));
+    EXPECT_EQ(source.clusterings, 1);
+    EXPECT_GT(expected.clustering.cluster_count(), 3);
+    EXPECT_EQ(found.clustering.assignment, expected.clustering.assignment);
+    EXPECT_EQ(found.clustering.centres, expected.clustering.centres);
+    EXPECT_EQ(found.pairs.histogram(), expected.pairs.histogram());
+    EXPECT_EQ(found.pairs.pairs(), expected.pairs.pairs());
+    EXPECT_EQ(found.pairs.most(), expected.pairs.most());
+    EXPECT_NEAR(found.pairs.mean(), expected.pairs.mean(), 1e-9);
+    for (std::size_t c = 0; c < expected.clusters.size(); ++c) {
+        EXPECT_EQ(found.clusters[c].medoid, expected.clusters[c].medoid);
+        EXPECT_EQ(found.clusters[c].radius, expected.clusters[c].radius);
+    }
+    // Other methods ask for pairs, and so does whoever keeps them all.
+    EXPECT_THROW(run(source, with("dbscan", "0.5", ""), threads(1)), std::logic_error);
+    EXPECT_THROW(run(OnALine(100, true), daura, threads(1)), std::logic_error);
 }
 
 TEST(Run, RefusesOptionsThatDoNotGoTogether) {

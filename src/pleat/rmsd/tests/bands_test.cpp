@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/rigid_motion.h"
+#include "pleat/rmsd/superposition.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
@@ -100,7 +100,7 @@ TEST_F(BandsTest, SinglePairsAreTheReference) {
 TEST_F(BandsTest, RigidMotionReachesTheRmsd) {
     const std::vector<double> w = weights();
     for (Index i = 0; i < 20; ++i) {
-        const RigidMotion motion = best_motion(xyz[i], xyz[i + 100], w);
+        const RigidMotion motion = Superposer(to_double(xyz[i + 100]), {{}, {}, w}).motion(xyz[i]);
         double sum = 0, total = 0;
         for (Index k = 0; k < kAtoms; ++k) {
             double x[3] = {xyz(i, k, 0), xyz(i, k, 1), xyz(i, k, 2)};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pleat/core/tests/cuda_absence.h"
+#include "pleat/rmsd/bands.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/gpu_truth.h"
 #include "pleat/rmsd/tests/oracle_frames.h"
@@ -106,6 +107,38 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
             }
         }
     }
+}
+
+TEST_F(CudaKernel, BandsCountClusterAndMeasureParts) {
+    const Index count = 3000;
+    const Array<float, 3> xyz = test::several_states(count, 30, 40, 19);
+    const Frames frames = centre(xyz, {}, 2);
+    const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
+    const Bands bands(xyz, {}, {}, context_);
+    test::expect_tally(bands.totals(0.05), test::tally_of(rmsd, count, {0.05, 0.0}),
+                       pairs_before(count, count));
+    const DauraClusters found = bands.daura(0.62),
+                        expected = test::daura_by_definition(rmsd, count, 0.62f);
+    EXPECT_EQ(found.assignment, expected.assignment);
+    EXPECT_EQ(found.middles, expected.middles);
+    const auto truth = [&](Index i, Index j) {
+        return i == j ? 0.0f : rmsd[pairs_before(std::min(i, j), count) + std::abs(i - j) - 1];
+    };
+    for (const Index many : {2, 40, 1500}) {  // on the CPU and on the GPU
+        std::vector<Index> chosen;
+        for (Index n = 0; n < many; ++n) chosen.push_back(2 * n);
+        bands.for_each_among(chosen, [&](Block rows, const float* values) {
+            for (Index a = rows.first; a < rows.first + rows.count; ++a)
+                for (Index b = a + 1; b < many; ++b)
+                    ASSERT_NEAR(*values++, truth(chosen[a], chosen[b]), 1.1e-5);
+        });
+    }
+    const std::vector<Index> chosen = {5, 2999, 0};
+    std::vector<float> rows(chosen.size() * static_cast<std::size_t>(count));
+    bands.rows(chosen, rows.data());
+    for (std::size_t a = 0; a < chosen.size(); ++a)
+        for (Index j = 0; j < count; ++j)
+            ASSERT_NEAR(rows[a * count + j], truth(chosen[a], j), 1.1e-5);
 }
 
 }  // namespace
