@@ -56,9 +56,9 @@ void StoredDistances::rows(std::span<const Index> items, float* distances) const
     }
     // Pairs of an earlier item with neighbouring ones lie side by side.
     for (Index j = 0; j < count_; ++j) {
-        const float* const pairs = condensed_.data() + pairs_before(j, count_) - j - 1;
+        const Index before = pairs_before(j, count_) - j - 1;
         for (Index n = 0; n < chosen; ++n)
-            if (items[n] > j) distances[n * count_ + j] = pairs[items[n]];
+            if (items[n] > j) distances[n * count_ + j] = condensed_[before + items[n]];
     }
 }
 
