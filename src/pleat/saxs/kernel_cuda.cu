@@ -1,5 +1,6 @@
 // The CUDA kernel of saxs: tasks and factors stay on the GPU; small calls are one graph.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -13,7 +14,7 @@
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/device_memory.cuh"
 #include "pleat/saxs/kernel.h"
-#include "pleat/saxs/pair_kernel.cuh"
+#include "pleat/saxs/pair_launch.cuh"
 #include "pleat/saxs/pair_sums.h"
 #include "pleat/saxs/task_table.h"
 
@@ -22,82 +23,6 @@ namespace pleat::saxs {
 namespace {
 
 using namespace cuda;
-
-/// What the lanes of a warp do together.
-struct Warp {
-    __device__ float exchange(float value, int offset) const {
-        return __shfl_xor_sync(0xffffffffu, value, offset);
-    }
-    __device__ void sync() const { __syncwarp(); }
-};
-
-template <bool kEven, bool kScaled>
-__global__ void __launch_bounds__(kWarps* kLanes, kEven ? 5 : 4)
-    sum_tasks(Scattering from, Work work) {
-    __shared__ Held held[kWarps];
-    const Index job = blockIdx.y;
-    if (job >= *work.job_count) return;
-    const int warp = threadIdx.x / kLanes;
-    const Index task = Index{blockIdx.x} * kWarps + warp;
-    const int pass = blockIdx.z % from.pass_count, weighting = blockIdx.z / from.pass_count;
-    sum_task<kEven, kScaled>(from, work, job, task, weighting, pass, threadIdx.x % kLanes,
-                             held[warp], Warp());
-}
-
-/// Whether this is the last of `count` CTAs to arrive; what the others wrote before is then seen.
-__device__ bool is_last(unsigned* arrived, unsigned count) {
-    __shared__ bool last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        last = atomicAdd(arrived, 1u) == count - 1;
-        if (last) *arrived = 0;
-        __threadfence();
-    }
-    __syncthreads();
-    return last;
-}
-
-/// Slices of a job's tasks go to CTAs; the last to be ready adds all of them in their order.
-__global__ void __launch_bounds__(kReducedQ* kParts) reduce_tasks(Scattering from, Work work) {
-    __shared__ double parts[kParts][kReducedQ];
-    const Index job = blockIdx.y;
-    if (job >= *work.job_count) return;
-    const int slices = work.slice_count, slice = blockIdx.x % slices, block = blockIdx.x / slices;
-    const Index profile = job * gridDim.z + blockIdx.z;
-    int a, b;
-    channels_of(blockIdx.z, from.channels, a, b);
-    const int lane = threadIdx.x % kReducedQ, part = threadIdx.x / kReducedQ;
-    const int k = block * kReducedQ + lane;
-    parts[part][lane] =
-        k < from.q_count
-            ? sum_part(from, work, job, a, b, k, slice * kParts + part, slices * kParts)
-            : 0.0;
-    __syncthreads();
-    const bool adds = part == 0 && k < from.q_count;
-    double sum = 0.0;
-    if (adds)
-        for (int n = 0; n < kParts; ++n) sum += parts[n][lane];
-    if (slices > 1) {
-        double* const all = work.slices + profile * slices * from.q_count + k;
-        if (adds) all[slice * from.q_count] = sum;
-        const Index blocks = gridDim.x / slices;
-        if (!is_last(work.arrived + profile * blocks + block, slices)) return;
-        sum = 0.0;
-        if (adds)
-#pragma unroll 8
-            for (int n = 0; n < slices; ++n) sum += __ldcg(all + n * from.q_count);
-    }
-    if (!adds) return;
-    double* const to = work.partial + profile * from.q_count + k;
-    *to = work.add != 0 ? *to + sum : sum;
-}
-
-/// Copies what is sent out of the host's memory: sooner than a copy engine for so few bytes.
-__global__ void __launch_bounds__(256) fetch(const uint4* from, uint4* to, Index count) {
-    const Index n = Index{blockIdx.x} * 256 + threadIdx.x;
-    if (n < count) to[n] = from[n];
-}
 
 /// Bytes of positions up to which a call is a graph.
 constexpr Index kSmallBytes = Index{1} << 20;
@@ -118,8 +43,10 @@ public:
         class_of_ = uploaded<std::int32_t>(
             std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
         make_passes();
+        *done_.data() = ticket_;
     }
     ~CudaBodyPairs() override {
+        cudaStreamSynchronize(stream_);
         for (auto& [size, graph] : graphs_) cudaGraphExecDestroy(graph);
     }
 
@@ -258,7 +185,10 @@ private:
                 0,
                 static_cast<std::int32_t>(slice_count(small_.table.most)),
                 small_slices_.sums.data(),
-                small_slices_.arrived.data()};
+                small_slices_.arrived.data(),
+                reinterpret_cast<const std::uint32_t*>(base) + 1,
+                finished_.data(),
+                done_.data()};
     }
 
     /// One graph: what is sent, taken out of the host's memory, both kernels, results written into it.
@@ -273,14 +203,31 @@ private:
         std::uint8_t* const block = host_block_.data();
         const auto count = static_cast<std::int32_t>(jobs.size());
         std::memcpy(block, &count, sizeof(count));
+        ++ticket_;
+        std::memcpy(block + sizeof(count), &ticket_, sizeof(ticket_));
         std::memcpy(block + at.jobs, jobs.data(), jobs.size_bytes());
         std::memcpy(block + at.xyz, xyz.data, static_cast<std::size_t>(4 * xyz.size()));
         if (scales.size() > 0)
             std::memcpy(block + at.scales, scales.data, static_cast<std::size_t>(4 * scales.size()));
         check(cudaGraphLaunch(graphs_.at(key), stream_), "cannot start a graph");
-        check(cudaStreamSynchronize(stream_), "cannot compute profiles");
+        wait();
         std::memcpy(partial.data, results_.data(),
                     static_cast<std::size_t>(partial.size()) * sizeof(double));
+    }
+
+    /// Until the last CTA has written this call's ticket into the host's memory, which is sooner than
+    /// the stream tells its end; that is looked at now and then, for a GPU that fails.
+    void wait() {
+        constexpr int kLooks = 4096;
+        const std::atomic_ref<std::uint32_t> done(*done_.data());
+        while (true) {
+            for (int look = 0; look < kLooks; ++look)
+                if (done.load(std::memory_order_acquire) == ticket_) return;
+            const cudaError_t status = cudaStreamQuery(stream_);
+            if (status == cudaErrorNotReady) continue;
+            check(status, "cannot compute profiles");
+            return;
+        }
     }
 
     /// Takes memory and captures the graph. Memory that moves makes all graphs stale.
@@ -289,6 +236,7 @@ private:
         const Index sums = key.second * sum_bytes(small_.table.most) / 4;
         const Index results = key.second * profile_size();
         if (host_block_.size() < at.bytes || sums_.size() < sums || results_.size() < results) {
+            check(cudaStreamSynchronize(stream_), "cannot compute profiles");
             for (auto& [size, graph] : graphs_) cudaGraphExecDestroy(graph);
             graphs_.clear();
             grow(host_block_, at.bytes);
@@ -357,7 +305,10 @@ private:
                                 task > 0 ? 1 : 0,
                                 static_cast<std::int32_t>(slice_count(some)),
                                 bulk_slices_.sums.data(),
-                                bulk_slices_.arrived.data()};
+                                bulk_slices_.arrived.data(),
+                                nullptr,
+                                nullptr,
+                                nullptr};
                 launch(bulk_, work, now, stream_);
             }
         }
@@ -394,6 +345,9 @@ private:
     DeviceArray<float> sums_, bulk_xyz_, bulk_scales_, bulk_sums_;
     Slices small_slices_, bulk_slices_;
     PinnedArray<double> results_;
+    PinnedArray<std::uint32_t> done_{1};  ///< ticket of the last call that was ready
+    DeviceArray<unsigned> finished_{1};
+    std::uint32_t ticket_ = 0;
     std::map<std::pair<Index, Index>, cudaGraphExec_t> graphs_;  ///< by sets and jobs
     double device_seconds_ = 0.0;
     ForwardSums forward_;             ///< of a set, or of all where there are no scales

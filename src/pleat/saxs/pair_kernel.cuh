@@ -40,6 +40,9 @@ struct Work {
     std::int32_t slice_count;  ///< of the tasks of a job, each added by a CTA
     double* slices;            ///< [job, channel pair, slice, q]
     unsigned* arrived;         ///< [job, channel pair, block of q]; 0 between launches
+    const std::uint32_t* ticket;  ///< what `done` shall tell when all is written; null with it
+    unsigned* finished;           ///< [1]: CTAs; 0 between launches
+    std::uint32_t* done;          ///< of the host's memory; null: nobody waits
 };
 
 /// Place of the bodies a <= b among pairs of bodies, as channel_pair().

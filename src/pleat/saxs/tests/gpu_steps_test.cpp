@@ -94,6 +94,9 @@ public:
                                   first > 0 ? 1 : 0,
                                   3,
                                   nullptr,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr,
                                   nullptr};
             sum(work, weightings);
             reduce(work, partial);
