@@ -1,6 +1,8 @@
 // The CUDA kernels' steps, lane by lane on the host, against float64 sums over pairs of bodies.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "lanes_on_host.h"
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/pair_kernel.cuh"
@@ -199,6 +201,17 @@ TEST(GpuSteps, SumOverPairsOfBodies) {
 TEST(GpuSteps, SumOverScaledChannels) {
     expect_sums({.scatterers = 30, .types = 2, .channels = 3, .scaled = 1, .q = 20}, 2, 8);
     expect_sums({.scatterers = 24, .types = 2, .channels = 2, .scaled = 2, .q = 20}, 1, 8);
+}
+
+// Half turns are told right up to the largest phase, whose last bits are quarters of a turn.
+TEST(GpuSteps, ReduceEveryPhase) {
+    for (const float r : {0.0f, 0.125f, 0.25f, 0.375f, 0.625f, 0.75f, 0.875f, 1.125f, 12345.375f,
+                          1048575.875f, 1048576.375f, 2097150.75f, 2097151.25f, 2097151.5f}) {
+        const cuda::Wave wave = cuda::wave_of(r, {1.0f, 0.0f});
+        const double angle = kTurn * (double{r} - std::floor(double{r}));
+        EXPECT_NEAR(wave.sine, std::sin(angle), 3e-7) << r;
+        EXPECT_NEAR(wave.cosine, std::cos(angle), 3e-7) << r;
+    }
 }
 
 // Every pair of a task is met once, whatever its shape and wherever a warp stops to hold more.
