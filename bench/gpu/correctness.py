@@ -14,7 +14,8 @@ UNCHECKED = ("*Memory*:*CertifiedGap*:*ExactNull*:*LikeTheReference*:*LargeShape
              "*ClustersByTheDefinition*")
 CHECKS = {"memcheck": f"{CUDA}-{UNCHECKED}",
           "racecheck": f"{CUDA}-{UNCHECKED}:*AgreesWithTheReference*:*AgreesCoarsely*:*SameBits*:*IsShared*:Fit.*:"
-                       "*InSteps*:*LargeAlignment*:*SameSums*:*LongColumns*:*SmallestShapes*"}
+                       "*InSteps*:*LargeAlignment*:*SameSums*:*LongColumns*:*SmallestShapes*:"
+                       "*OraclesProfiles*"}
 CHECKED = ("test_weights", "test_couplings", "test_mutual_information", "test_rmsd", "test_saxs")
 TEST_LIMIT, CHECK_LIMIT = 120.0, 150.0
 

@@ -20,7 +20,12 @@ MOST_BYTES = 60 << 20
 TEST_DATA = ("cheY.aln.gz", "trypsin.a2m.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
                "oracle/mutual_information/hivp_xray_unique.fasta",
-               "data/alignments/PF00014_bpti.aln.gz", "data/ensembles/md70_CA70_M5000_xyz.npy")
+               "data/alignments/PF00014_bpti.aln.gz", "data/ensembles/md70_CA70_M5000_xyz.npy",
+               *(f"oracle/saxs/{name}" for name in (
+                   "paper_1888/oracle_float64_numpy.dat", "paper_1888/test1888.pos_matrix.txt",
+                   "paper_1888/test1888.ff_db.txt", "all_atom/6lyz_Q51.dat",
+                   "all_atom/6lyz_atoms.npz", "all_atom/1XIB_4mer_Q51.dat",
+                   "all_atom/1XIB_4mer_atoms.npz")))
 
 
 def libraries(program):

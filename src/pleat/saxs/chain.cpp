@@ -39,10 +39,14 @@ void Chain::place(const Move& move, const std::vector<Index>& slot_of) {
             throw InputError(fmt::format("expected scatterers from 0 to {}, found {}",
                                          slot_of.size() - 1, scatterer));
     pending_ = true;
-    for (Index n = 0; n < count; ++n) {
-        const Index slot = slot_of[static_cast<std::size_t>(move.scatterers[static_cast<std::size_t>(n)])];
-        moved_slots_.push_back(slot);
-        for (Index axis = 0; axis < 3; ++axis) proposed(axis, slot) = move.xyz(axis, n);
+    const std::size_t before = moved_slots_.size();
+    for (const Index scatterer : move.scatterers)
+        moved_slots_.push_back(slot_of[static_cast<std::size_t>(scatterer)]);
+    const Index* const slots = moved_slots_.data() + before;
+    for (Index axis = 0; axis < 3; ++axis) {
+        const float* const from = move.xyz[axis].data;
+        float* const to = proposed.view()[axis].data;
+        for (Index n = 0; n < count; ++n) to[slots[n]] = from[n];
     }
 }
 
@@ -104,8 +108,11 @@ void Chain::accept() {
 }
 
 void Chain::forget() {
-    for (const Index slot : moved_slots_)
-        for (Index axis = 0; axis < 3; ++axis) proposed(axis, slot) = xyz(axis, slot);
+    for (Index axis = 0; axis < 3; ++axis) {
+        const float* const from = xyz.view()[axis].data;
+        float* const to = proposed.view()[axis].data;
+        for (const Index slot : moved_slots_) to[slot] = from[slot];
+    }
     moved_slots_.clear();
     pending_ = false;
 }

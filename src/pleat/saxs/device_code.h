@@ -1,8 +1,31 @@
-// Device code: the mark of functions that run on a GPU and, in tests, on the host.
+// Device code: what differs between a GPU and, in tests, the host.
 #pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
 #ifdef __CUDACC__
 #define PLEAT_DEVICE __device__ inline
 #else
 #define PLEAT_DEVICE inline
 #endif
+
+namespace pleat::saxs::cuda {
+
+#ifdef __CUDACC__
+PLEAT_DEVICE std::uint32_t bits_of(float value) { return __float_as_uint(value); }
+PLEAT_DEVICE float float_of(std::uint32_t bits) { return __uint_as_float(bits); }
+/// As rsqrtf(), which also looks for numbers that are not normal.
+PLEAT_DEVICE float rough_inverse_root(float value) {
+    float result;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+    return result;
+}
+#else
+PLEAT_DEVICE std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
+PLEAT_DEVICE float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+PLEAT_DEVICE float rough_inverse_root(float value) { return 1.0f / std::sqrt(value); }
+#endif
+
+}  // namespace pleat::saxs::cuda

@@ -1,5 +1,6 @@
 // The CUDA kernel of saxs: tasks and factors stay on the GPU; small calls are one graph.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -7,14 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/core/cuda_check.cuh"
 #include "pleat/core/cuda_device.h"
-#include "pleat/core/device_array.cuh"
 #include "pleat/core/error.h"
 #include "pleat/core/memory.h"
 #include "pleat/saxs/body_pairs.h"
+#include "pleat/saxs/device_memory.cuh"
 #include "pleat/saxs/kernel.h"
-#include "pleat/saxs/pair_kernel.cuh"
+#include "pleat/saxs/pair_launch.cuh"
 #include "pleat/saxs/pair_sums.h"
 #include "pleat/saxs/task_table.h"
 
@@ -23,111 +23,6 @@ namespace pleat::saxs {
 namespace {
 
 using namespace cuda;
-using pleat::cuda::check;
-using pleat::cuda::DeviceArray;
-
-struct Shuffle {
-    __device__ float operator()(float value, int offset) const {
-        return __shfl_xor_sync(0xffffffffu, value, offset);
-    }
-};
-
-template <bool kEven>
-__global__ void __launch_bounds__(kWarps* kLanes, 4) sum_tasks(Scattering from, Work work) {
-    const Index job = blockIdx.y;
-    if (job >= *work.job_count) return;
-    const Index task = Index{blockIdx.x} * kWarps + threadIdx.x / kLanes;
-    const int pass = blockIdx.z % from.pass_count, weighting = blockIdx.z / from.pass_count;
-    sum_task<kEven>(from, work, job, task, weighting, pass, threadIdx.x % kLanes, Shuffle());
-}
-
-__global__ void __launch_bounds__(kReducedQ* kParts) reduce_tasks(Scattering from, Work work) {
-    __shared__ double parts[kParts][kReducedQ];
-    const Index job = blockIdx.y;
-    if (job >= *work.job_count) return;
-    int a, b;
-    channels_of(blockIdx.z, from.channels, a, b);
-    const int lane = threadIdx.x % kReducedQ, part = threadIdx.x / kReducedQ;
-    const int k = blockIdx.x * kReducedQ + lane;
-    parts[part][lane] = k < from.q_count ? sum_part(from, work, job, a, b, k, part) : 0.0;
-    __syncthreads();
-    if (part != 0 || k >= from.q_count) return;
-    double sum = 0.0;
-    for (int n = 0; n < kParts; ++n) sum += parts[n][lane];
-    double* const to =
-        work.partial + (job * gridDim.z + blockIdx.z) * from.q_count + k;
-    *to = work.add != 0 ? *to + sum : sum;
-}
-
-/// Memory of the host that the GPU reads and writes.
-template <class T>
-class PinnedArray {
-public:
-    PinnedArray() = default;
-    explicit PinnedArray(Index count) : count_(count) {
-        check(cudaHostAlloc(reinterpret_cast<void**>(&data_),
-                            static_cast<std::size_t>(std::max<Index>(count, 1)) * sizeof(T),
-                            cudaHostAllocDefault),
-              "cannot allocate pinned memory");
-    }
-    PinnedArray(PinnedArray&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
-    PinnedArray& operator=(PinnedArray&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(count_, other.count_);
-        return *this;
-    }
-    ~PinnedArray() { cudaFreeHost(data_); }
-    T* data() const { return data_; }
-    Index size() const { return count_; }
-
-private:
-    T* data_ = nullptr;
-    Index count_ = 0;
-};
-
-template <class T, class From>
-DeviceArray<T> uploaded(const From& values) {
-    DeviceArray<T> array(std::max<Index>(static_cast<Index>(std::size(values)), 1));
-    if (std::size(values) > 0) array.upload(std::data(values), 0, static_cast<Index>(std::size(values)));
-    return array;
-}
-
-class Stream {
-public:
-    Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cannot make a stream"); }
-    ~Stream() { cudaStreamDestroy(stream_); }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-    operator cudaStream_t() const { return stream_; }
-
-private:
-    cudaStream_t stream_ = nullptr;
-};
-
-class Timer {
-public:
-    explicit Timer(cudaStream_t stream) : stream_(stream) {
-        check(cudaEventCreate(&first_), "cannot make an event");
-        check(cudaEventCreate(&last_), "cannot make an event");
-        check(cudaEventRecord(first_, stream_), "cannot record an event");
-    }
-    ~Timer() {
-        cudaEventDestroy(first_);
-        cudaEventDestroy(last_);
-    }
-    double seconds() {
-        check(cudaEventRecord(last_, stream_), "cannot record an event");
-        check(cudaEventSynchronize(last_), "cannot compute profiles");
-        float milliseconds = 0;
-        check(cudaEventElapsedTime(&milliseconds, first_, last_), "cannot read an event");
-        return 1e-3 * static_cast<double>(milliseconds);
-    }
-
-private:
-    cudaStream_t stream_;
-    cudaEvent_t first_ = nullptr, last_ = nullptr;
-};
 
 /// Bytes of positions up to which a call is a graph.
 constexpr Index kSmallBytes = Index{1} << 20;
@@ -139,9 +34,7 @@ constexpr Index kMostJobs = 65535;
 class CudaBodyPairs final : public BodyPairs {
 public:
     CudaBodyPairs(const Model& model, const Runs& runs)
-        : model_(model), runs_(runs), classes_(model), grid_(model.q), table_(runs) {
-        tasks_ = uploaded<Task>(table_.tasks);
-        first_task_ = uploaded<std::int32_t>(table_.first);
+        : model_(model), runs_(runs), classes_(model), grid_(model.q), small_(runs, 1), bulk_(runs, 3) {
         factors_ = DeviceArray<double>(model.factors.size());
         factors_.upload(model.factors.data());
         std::vector<double> inverse_q;
@@ -150,8 +43,10 @@ public:
         class_of_ = uploaded<std::int32_t>(
             std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
         make_passes();
+        *done_.data() = ticket_;
     }
     ~CudaBodyPairs() override {
+        cudaStreamSynchronize(stream_);
         for (auto& [size, graph] : graphs_) cudaGraphExecDestroy(graph);
     }
 
@@ -161,7 +56,7 @@ public:
         const Index bytes = 4 * (xyz.size() + scales.size());
         const Index job_count = static_cast<Index>(jobs.size());
         if (bytes <= kSmallBytes && job_count <= kSmallJobs &&
-            job_count * job_bytes() <= kSumBytes)
+            job_count * sum_bytes(small_.table.most) <= kSumBytes)
             evaluate_graph(xyz, scales, jobs, partial);
         else
             evaluate_bulk(xyz, scales, jobs, partial);
@@ -203,45 +98,55 @@ private:
         passes_ = uploaded<Pass>(passes);
     }
 
-    Scattering scattering() const {
-        return {tasks_.data(),
-                first_task_.data(),
+    Scattering scattering(const DeviceTasks& tasks) const {
+        return {tasks.tasks.data(),
+                tasks.first.data(),
                 passes_.data(),
                 factors_.data(),
                 inverse_q_.data(),
                 class_of_.data(),
-                static_cast<std::int32_t>(table_.bodies),
+                static_cast<std::int32_t>(tasks.table.bodies),
                 static_cast<std::int32_t>(pass_count_),
                 static_cast<std::int32_t>(classes_.count),
                 classes_.has_plain ? 1 : 0,
                 static_cast<std::int32_t>(model_.channel_count()),
                 static_cast<std::int32_t>(model_.type_count()),
-                static_cast<std::int32_t>(model_.q_count())};
+                static_cast<std::int32_t>(model_.q_count()),
+                grid_.from_zero ? 1 : 0};
     }
 
     /// Bytes of the sums of `tasks` tasks of a job.
     Index sum_bytes(Index tasks) const {
         return 4 * classes_.count * classes_.count * pass_count_ * tasks * kTaskSums;
     }
-    Index job_bytes() const { return sum_bytes(table_.most); }
     Index profile_size() const { return model_.pair_count() * model_.q_count(); }
 
+    Index q_blocks() const { return (model_.q_count() + kReducedQ - 1) / kReducedQ; }
+    /// Depends on nothing but the tasks, so that sums do not depend on what else is computed.
+    static Index slice_count(Index tasks) {
+        return std::clamp<Index>((tasks + kParts * kPartTasks - 1) / (kParts * kPartTasks), 1,
+                                 kMostSlices);
+    }
+    void grow_slices(Slices& slices, Index jobs, Index tasks) const {
+        grow(slices.sums, jobs * profile_size() * slice_count(tasks));
+        grow(slices.arrived, jobs * model_.pair_count() * q_blocks());
+    }
+
     /// Launches what `work` is, for up to `jobs` jobs.
-    void launch(Work work, Index jobs, cudaStream_t stream) const {
+    void launch(const DeviceTasks& tasks, Work work, Index jobs, cudaStream_t stream) const {
+        const Scattering from = scattering(tasks);
         const auto rows = static_cast<unsigned>(jobs);
         const dim3 grid(static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
                         static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
-        if (work.task_count > 0) {
-            if (grid_.even)
-                sum_tasks<true><<<grid, kWarps * kLanes, 0, stream>>>(scattering(), work);
-            else
-                sum_tasks<false><<<grid, kWarps * kLanes, 0, stream>>>(scattering(), work);
-            check(cudaGetLastError(), "cannot start to sum over pairs");
-        }
-        const dim3 reduction(
-            static_cast<unsigned>((model_.q_count() + kReducedQ - 1) / kReducedQ), rows,
-            static_cast<unsigned>(model_.pair_count()));
-        reduce_tasks<<<reduction, kReducedQ * kParts, 0, stream>>>(scattering(), work);
+        // A sine a pair and q hides what a scale of 1 costs.
+        const auto sum = !grid_.even               ? sum_tasks<false, true>
+                         : model_.scale_count() > 0 ? sum_tasks<true, true>
+                                                    : sum_tasks<true, false>;
+        if (work.task_count > 0) sum<<<grid, kWarps * kLanes, 0, stream>>>(from, work);
+        check(cudaGetLastError(), "cannot start to sum over pairs");
+        const dim3 reduction(static_cast<unsigned>(q_blocks() * work.slice_count), rows,
+                             static_cast<unsigned>(model_.pair_count()));
+        reduce_tasks<<<reduction, kReducedQ * kParts, 0, stream>>>(from, work);
         check(cudaGetLastError(), "cannot start to sum over tasks");
     }
 
@@ -274,14 +179,20 @@ private:
                 xyz.extent(2),
                 static_cast<std::int32_t>(scale_count),
                 0,
-                static_cast<std::int32_t>(table_.most),
+                static_cast<std::int32_t>(small_.table.most),
                 sums_.data(),
                 results_.data(),
-                0};
+                0,
+                static_cast<std::int32_t>(slice_count(small_.table.most)),
+                small_slices_.sums.data(),
+                small_slices_.arrived.data(),
+                reinterpret_cast<const std::uint32_t*>(base) + 1,
+                finished_.data(),
+                done_.data()};
     }
 
-    /// One graph: what is sent in one transfer, both kernels, results written into the host's
-    /// memory. A graph serves all calls of its number of sets with as many jobs or fewer.
+    /// One graph: what is sent, taken out of the host's memory, both kernels, results written into it.
+    /// A graph serves all calls of its number of sets with as many jobs or fewer.
     void evaluate_graph(View<const float, 3> xyz, View<const float, 3> scales,
                         std::span<const PairJob> jobs, View<double, 3> partial) {
         Index capacity = 1;
@@ -292,37 +203,59 @@ private:
         std::uint8_t* const block = host_block_.data();
         const auto count = static_cast<std::int32_t>(jobs.size());
         std::memcpy(block, &count, sizeof(count));
+        ++ticket_;
+        std::memcpy(block + sizeof(count), &ticket_, sizeof(ticket_));
         std::memcpy(block + at.jobs, jobs.data(), jobs.size_bytes());
         std::memcpy(block + at.xyz, xyz.data, static_cast<std::size_t>(4 * xyz.size()));
         if (scales.size() > 0)
             std::memcpy(block + at.scales, scales.data, static_cast<std::size_t>(4 * scales.size()));
         check(cudaGraphLaunch(graphs_.at(key), stream_), "cannot start a graph");
-        check(cudaStreamSynchronize(stream_), "cannot compute profiles");
+        wait();
         std::memcpy(partial.data, results_.data(),
                     static_cast<std::size_t>(partial.size()) * sizeof(double));
+    }
+
+    /// Until the last CTA has written this call's ticket into the host's memory, which is sooner than
+    /// the stream tells its end; that is looked at now and then, for a GPU that fails.
+    void wait() {
+        constexpr int kLooks = 4096;
+        const std::atomic_ref<std::uint32_t> done(*done_.data());
+        while (true) {
+            for (int look = 0; look < kLooks; ++look)
+                if (done.load(std::memory_order_acquire) == ticket_) return;
+            const cudaError_t status = cudaStreamQuery(stream_);
+            if (status == cudaErrorNotReady) continue;
+            check(status, "cannot compute profiles");
+            return;
+        }
     }
 
     /// Takes memory and captures the graph. Memory that moves makes all graphs stale.
     void prepare(std::pair<Index, Index> key, const Layout& at, const View<const float, 3>& xyz,
                  Index scale_count) {
-        const Index sums = key.second * job_bytes() / 4, results = key.second * profile_size();
+        const Index sums = key.second * sum_bytes(small_.table.most) / 4;
+        const Index results = key.second * profile_size();
         if (host_block_.size() < at.bytes || sums_.size() < sums || results_.size() < results) {
+            check(cudaStreamSynchronize(stream_), "cannot compute profiles");
             for (auto& [size, graph] : graphs_) cudaGraphExecDestroy(graph);
             graphs_.clear();
             grow(host_block_, at.bytes);
             grow(device_block_, at.bytes);
             grow(sums_, std::max<Index>(sums, 1));
             grow(results_, results);
+            grow_slices(small_slices_, key.second, small_.table.most);
             // Arrays are cleared in another stream.
             check(cudaDeviceSynchronize(), "cannot clear memory");
         }
         cudaGraph_t graph = nullptr;
         check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
               "cannot capture a graph");
-        check(cudaMemcpyAsync(device_block_.data(), host_block_.data(),
-                              static_cast<std::size_t>(at.bytes), cudaMemcpyHostToDevice, stream_),
-              "cannot copy to the device");
-        launch(small_work(at, xyz, scale_count), key.second, stream_);
+        const Index count = at.bytes / static_cast<Index>(sizeof(uint4));
+        fetch<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream_>>>(
+            reinterpret_cast<const uint4*>(host_block_.data()),
+            reinterpret_cast<uint4*>(device_block_.data()), count);
+        check(cudaGetLastError(), "cannot copy to the device");
+        launch(small_, small_work(at, xyz, scale_count), key.second, stream_);
         check(cudaStreamEndCapture(stream_, &graph), "cannot capture a graph");
         cudaGraphExec_t executable = nullptr;
         const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
@@ -335,11 +268,12 @@ private:
     void evaluate_bulk(View<const float, 3> xyz, View<const float, 3> scales,
                        std::span<const PairJob> jobs, View<double, 3> partial) {
         const Index count = static_cast<Index>(jobs.size()), size = profile_size();
+        const Index most = bulk_.table.most;
         const Index at_once =
-            std::clamp<Index>(kSumBytes / std::max<Index>(job_bytes(), 1), 1, kMostJobs);
+            std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(most), 1), 1, kMostJobs);
         const Index tasks = std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(1), 1), 1,
-                                              std::max<Index>(table_.most, 1));
-        require(xyz, scales, std::min(at_once, count), std::min(tasks, table_.most), count * size);
+                                              std::max<Index>(most, 1));
+        require(xyz, scales, std::min(at_once, count), std::min(tasks, most), count * size);
         grow(bulk_xyz_, xyz.size());
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
@@ -349,13 +283,15 @@ private:
                                                static_cast<std::int32_t>(count % at_once)};
         DeviceArray<std::int32_t> device_counts = uploaded<std::int32_t>(counts);
         grow(bulk_sums_, std::max<Index>(std::min(at_once, count) *
-                                         sum_bytes(std::min(tasks, table_.most)) / 4, 1));
+                                         sum_bytes(std::min(tasks, most)) / 4, 1));
+        grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, most));
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
         Timer timer(stream_);
         for (Index first = 0; first < count; first += at_once) {
             const Index now = std::min(at_once, count - first);
-            for (Index task = 0; task == 0 || task < table_.most; task += tasks) {
+            for (Index task = 0; task == 0 || task < most; task += tasks) {
+                const Index some = std::min(tasks, most - task);
                 const Work work{device_jobs.data() + first,
                                 device_counts.data() + (now == counts[0] ? 0 : 1),
                                 bulk_xyz_.data(),
@@ -363,11 +299,17 @@ private:
                                 xyz.extent(2),
                                 static_cast<std::int32_t>(scales.extent(1)),
                                 static_cast<std::int32_t>(task),
-                                static_cast<std::int32_t>(std::min(tasks, table_.most - task)),
+                                static_cast<std::int32_t>(some),
                                 bulk_sums_.data(),
                                 device_partial.data() + first * size,
-                                task > 0 ? 1 : 0};
-                launch(work, now, stream_);
+                                task > 0 ? 1 : 0,
+                                static_cast<std::int32_t>(slice_count(some)),
+                                bulk_slices_.sums.data(),
+                                bulk_slices_.arrived.data(),
+                                nullptr,
+                                nullptr,
+                                nullptr};
+                launch(bulk_, work, now, stream_);
             }
         }
         device_seconds_ = timer.seconds();
@@ -379,7 +321,8 @@ private:
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "cannot read its free memory");
         const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size());
-        require_memory(4 * (xyz.size() + scales.size()) + jobs * sum_bytes(tasks) + 8 * results,
+        require_memory(4 * (xyz.size() + scales.size()) + jobs * sum_bytes(tasks) +
+                           8 * (results + jobs * profile_size() * slice_count(tasks)),
                        std::to_string(xyz.extent(0)) + " frames of " +
                            std::to_string(xyz.extent(2)) + " scatterers",
                        "take fewer frames at a time, or use --device cpu",
@@ -390,18 +333,21 @@ private:
     Runs runs_;
     ScaleClasses classes_;
     SineGrid grid_;
-    TaskTable table_;
+    DeviceTasks small_, bulk_;  ///< tasks of small calls, and of others, which are larger
     Stream stream_;
     Index pass_count_ = 1;
-    DeviceArray<Task> tasks_;
-    DeviceArray<std::int32_t> first_task_, class_of_;
+    DeviceArray<std::int32_t> class_of_;
     DeviceArray<double> factors_, inverse_q_;
     DeviceArray<Split<float>> turns_;
     DeviceArray<Pass> passes_;
     PinnedArray<std::uint8_t> host_block_;
     DeviceArray<std::uint8_t> device_block_;
     DeviceArray<float> sums_, bulk_xyz_, bulk_scales_, bulk_sums_;
+    Slices small_slices_, bulk_slices_;
     PinnedArray<double> results_;
+    PinnedArray<std::uint32_t> done_{1};  ///< ticket of the last call that was ready
+    DeviceArray<unsigned> finished_{1};
+    std::uint32_t ticket_ = 0;
     std::map<std::pair<Index, Index>, cudaGraphExec_t> graphs_;  ///< by sets and jobs
     double device_seconds_ = 0.0;
     ForwardSums forward_;             ///< of a set, or of all where there are no scales

@@ -10,6 +10,8 @@ namespace pleat::saxs::cuda {
 inline constexpr int kWarps = 4;
 /// Values of q and parts of the tasks of a CTA that reduces.
 inline constexpr int kReducedQ = 32, kParts = 16;
+/// Tasks that a part takes, while there are no more CTAs a profile than this.
+inline constexpr int kPartTasks = 8, kMostSlices = 32;
 
 /// What all tasks share. Pointers are to the device's memory.
 struct Scattering {
@@ -20,6 +22,7 @@ struct Scattering {
     const double* inverse_q;  ///< [q]; 0 for 0
     const std::int32_t* class_of;  ///< [channel]
     std::int32_t bodies, pass_count, classes, has_plain, channels, types, q_count;
+    std::int32_t from_zero;  ///< q are even, and the first is 0
 };
 
 /// Sets of positions and the jobs on them.
@@ -34,6 +37,12 @@ struct Work {
     float* sums;  ///< [job, weighting, pass, task, kTaskSums]
     double* partial;  ///< [job, channel pair, q]
     std::int32_t add;  ///< to what is there
+    std::int32_t slice_count;  ///< of the tasks of a job, each added by a CTA
+    double* slices;            ///< [job, channel pair, slice, q]
+    unsigned* arrived;         ///< [job, channel pair, block of q]; 0 between launches
+    const std::uint32_t* ticket;  ///< what `done` shall tell when all is written; null with it
+    unsigned* finished;           ///< [1]: CTAs; 0 between launches
+    std::uint32_t* done;          ///< of the host's memory; null: nobody waits
 };
 
 /// Place of the bodies a <= b among pairs of bodies, as channel_pair().
@@ -65,32 +74,36 @@ PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, In
     return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
 }
 
-/// What one lane of a warp does; `exchange` gives it the float of the lane that far away.
-template <bool kEven, class Exchange>
-PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job,
-                                       Index task, int weighting, int pass, int lane,
-                                       const Exchange& exchange) {
+/// What one lane of a warp does: `warp` has exchange(value, n), the value of the lane that far away,
+/// and sync().
+template <bool kEven, bool kScaled, class Warp>
+PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, Index task,
+                           int weighting, int pass, int lane, Held& held, const Warp& warp) {
     const PairJob of = work.jobs[job];
     const JobTasks range = tasks_of(from, work, of);
     if (task >= range.count) return;  // all lanes alike
     const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
                               scales_of(from, work, of.set, weighting / from.classes),
                               scales_of(from, work, of.set, weighting % from.classes)};
+    const Task pairs = from.tasks[range.first + task];
+    const Pass waves = from.passes[pass];
     float values[2 * kLanes];
-    if constexpr (kEven)
-        even_sums(from.tasks[range.first + task], positions, from.passes[pass], lane, values);
+    if constexpr (!kEven)
+        uneven_sums<kScaled>(pairs, positions, waves, held, lane, warp, values);
+    else if (pass == 0 && from.from_zero != 0)
+        even_sums<kScaled, true>(pairs, positions, waves, held, lane, warp, values);
     else
-        uneven_sums(from.tasks[range.first + task], positions, from.passes[pass], lane, values);
-    sum_over_lanes(values, lane, exchange);
+        even_sums<kScaled, false>(pairs, positions, waves, held, lane, warp, values);
+    sum_over_lanes(values, lane, warp);
     if (2 * lane >= kTaskSums) return;
     float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
     to[0] = values[0];
     to[1] = values[1];
 }
 
-/// A part of the sum over a job's tasks of one channel pair and q, in either order.
+/// A part of `parts` of the sum over a job's tasks of one channel pair and q, in either order.
 PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a,
-                                         int b, int k, int part) {
+                             int b, int k, int part, int parts) {
     const JobTasks range = tasks_of(from, work, work.jobs[job]);
     const int pass = k / kPassSums, n = k % kPassSums;
     const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
@@ -100,7 +113,8 @@ PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job
         return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
     };
     double sum = 0.0;
-    for (Index task = part; task < range.count; task += kParts) {
+#pragma unroll 4
+    for (Index task = part; task < range.count; task += parts) {
         const Task& of = from.tasks[range.first + task];
         const double value = one[task * kTaskSums];
         double product = factor(a, of.row_type) * factor(b, of.column_type) * value;

@@ -11,6 +11,20 @@
 
 namespace pleat::saxs::cuda {
 
+/// A scatterer: where it stands, and its scale among rows or columns.
+struct alignas(16) Place {
+    float x, y, z, scale;
+};
+
+/// Columns whose places a warp holds at a time; pieces of runs are held twice.
+inline constexpr int kHeldColumns = 128;
+
+/// What a warp holds of a task, in memory that its lanes share.
+struct Held {
+    Place places[kHeldColumns + kLanes];  ///< columns, then rows
+    float others[kHeldColumns];  ///< scales among columns, of the pairs inside a piece
+};
+
 /// The positions of a set.
 struct Positions {
     const float* xyz;  ///< [axis, slot]
@@ -22,15 +36,19 @@ struct Wave {
     float sine, cosine;
 };
 
-/// The float whose bits are those of `value` with the sign turned where `odd` is odd.
-PLEAT_DEVICE float turned(float value, bool odd) { return odd ? -value : value; }
+/// The float, with its sign turned where the bit 31 of `sign` is set.
+PLEAT_DEVICE float turned(float value, std::uint32_t sign) {
+    return float_of(bits_of(value) ^ sign);
+}
 
-/// The phase less half turns, which are told odd or even. Phases must be below 2^21 turns.
-PLEAT_DEVICE float reduced_phase(float r, Split<float> turn, bool& odd) {
+/// The phase less half turns; bit 31 of `sign` says whether they are odd. Phases must be below 2^21
+/// turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in the last bit.
+PLEAT_DEVICE float reduced_phase(float r, Split<float> turn, std::uint32_t& sign) {
+    constexpr float kRounder = 12582912.0f;
     const float whole = fmaf(r, turn.high, r * turn.low);
-    const float halves = rintf(whole + whole);
-    odd = (static_cast<int>(halves) & 1) != 0;
-    return fmaf(halves, -0.5f, whole);
+    const float shifted = fmaf(whole, 2.0f, kRounder);
+    sign = bits_of(shifted) << 31;
+    return fmaf(shifted - kRounder, -0.5f, whole);
 }
 
 /// sin(2 pi v) and cos(2 pi v), |v| <= 1/4: the polynomials of sines-inl.h.
@@ -44,15 +62,15 @@ PLEAT_DEVICE float sine_polynomial(float v, float y) {
     return fmaf(v, 6.28125f, v * sum);
 }
 PLEAT_DEVICE Wave wave_of(float r, Split<float> turn) {
-    bool odd;
-    const float v = reduced_phase(r, turn, odd), y = v * v;
+    std::uint32_t sign;
+    const float v = reduced_phase(r, turn, sign), y = v * v;
     float sum = -24.7527618f;
     sum = fmaf(sum, y, 60.107357f);
     sum = fmaf(sum, y, -85.4515228f);
     sum = fmaf(sum, y, 64.9393005f);
     sum = fmaf(sum, y, -19.7392082f);
     sum = fmaf(sum, y, 1.0f);
-    return {turned(sine_polynomial(v, y), odd), turned(sum, odd)};
+    return {turned(sine_polynomial(v, y), sign), turned(sum, sign)};
 }
 PLEAT_DEVICE Wave product(Wave a, Wave b) {
     return {fmaf(a.sine, b.cosine, a.cosine * b.sine),
@@ -69,11 +87,7 @@ PLEAT_DEVICE Wave following(Wave b, Wave a, float twice) {
 
 /// 1 / r, with Newton's step, of a distance that is at least 1e-6 angstrom.
 PLEAT_DEVICE float inverse_root(float squared) {
-#ifdef __CUDACC__
-    const float y = rsqrtf(squared);
-#else
-    const float y = 1.0f / sqrtf(squared);
-#endif
+    const float y = rough_inverse_root(squared);
     const float rough = squared * y;
     return fmaf(0.5f * y, fmaf(-rough, y, 1.0f), y);
 }
@@ -96,7 +110,9 @@ PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t
     }
 }
 
-/// Adds a pair at distance r, weighted by `weight` = w / r.
+/// Adds a pair at distance r, weighted by `weight` = w / r. From zero the first centre is the eighth
+/// step, and needs no sine of its own.
+template <bool kFromZero>
 PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
     const Wave s1 = wave_of(r, pass.step), s2 = doubled(s1);
     const float twice = s1.cosine + s1.cosine;
@@ -104,7 +120,7 @@ PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weig
     const Wave s6 = doubled(s3), s7 = following(s6, s5, twice), s8 = doubled(s4);
     const Wave turn = product(doubled(s8), s1);
     Wave centre[kCentres];
-    centre[0] = wave_of(r, pass.start);
+    centre[0] = kFromZero ? s8 : wave_of(r, pass.start);
     centre[0].sine *= weight;
     centre[0].cosine *= weight;
 #pragma unroll
@@ -121,67 +137,97 @@ PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weig
     add_step(sums, centre, 8, s8);
 }
 
-/// Calls body(row slot, column slot) for every 32nd pair of a task, from `lane` on, without a
+/// Slots of a task's columns that a warp holds at a time.
+struct Columns {
+    std::int32_t first, count;
+};
+
+/// Takes the places of a task's columns and rows into `held`, a lane every 32nd. Pieces, whose pairs
+/// are (i, i + d) modulo their size, stand twice one after the other.
+template <bool kScaled>
+PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns,
+                       const Positions& from, int lane) {
+    const auto place = [&](std::int32_t slot, const float* scale) {
+        return Place{from.xyz[slot], from.xyz[from.stride + slot], from.xyz[2 * from.stride + slot],
+                     kScaled && scale != nullptr ? scale[slot] : 1.0f};
+    };
+    for (int n = lane; n < columns.count; n += kLanes) {
+        const std::int32_t slot = columns.first + n;
+        if (task.inner == 0) {
+            held.places[n] = place(slot, from.column_scale);
+            continue;
+        }
+        held.places[n] = held.places[n + columns.count] = place(slot, from.row_scale);
+        if constexpr (kScaled)
+            held.others[n] = held.others[n + columns.count] =
+                from.column_scale != nullptr ? from.column_scale[slot] : 1.0f;
+    }
+    if (task.inner == 0 && lane < task.rows)
+        held.places[kHeldColumns + lane] = place(task.row + lane, from.row_scale);
+}
+
+/// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without a
 /// division a pair.
 template <class Body>
-PLEAT_DEVICE void for_pairs(const Task& task, int lane, const Body& body) {
-    const int columns = task.columns;
+PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body& body) {
     // Pairs inside a piece of n: (i, i + d) modulo n, which for an even n has half of the last d.
-    const int count =
-        task.inner != 0 ? columns * (columns - 1) / 2 : task.rows * columns;
-    int outer = lane / columns, at = lane % columns;
-    const int more_outer = kLanes / columns, more = kLanes % columns;
+    const bool inner = task.inner != 0;
+    const int count = inner ? columns * (columns - 1) / 2 : task.rows * columns;
+    const int outer = lane / columns, more_outer = kLanes / columns, more = kLanes % columns;
+    int a = lane % columns, b = inner ? a + outer + 1 : kHeldColumns + outer;
+    const int more_b = inner ? more + more_outer : more_outer;
+    const int wrapped = inner ? 1 - columns : 1;
+#pragma unroll 1
     for (int pair = lane; pair < count; pair += kLanes) {
-        if (task.inner != 0) {
-            int other = at + outer + 1;
-            if (other >= columns) other -= columns;
-            body(task.row + at, task.row + other);
-        } else {
-            body(task.row + outer, task.column + at);
-        }
-        at += more;
-        outer += more_outer;
-        if (at >= columns) {
-            at -= columns;
-            ++outer;
+        body(a, b);
+        a += more;
+        b += more_b;
+        if (a >= columns) {
+            a -= columns;
+            b += wrapped;
         }
     }
 }
 
-/// Distance and weight of a pair of slots.
-PLEAT_DEVICE float pair_distance(const Positions& from, int i, int j, float& weight) {
-    const float dx = from.xyz[i] - from.xyz[j];
-    const float dy = from.xyz[from.stride + i] - from.xyz[from.stride + j];
-    const float dz = from.xyz[2 * from.stride + i] - from.xyz[2 * from.stride + j];
-    const float squared =
-        fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
-    const float inverse = inverse_root(squared);
-    weight = inverse;
-    if (from.row_scale != nullptr) weight *= from.row_scale[i];
-    if (from.column_scale != nullptr) weight *= from.column_scale[j];
+/// Distance of two places, and its inverse.
+PLEAT_DEVICE float pair_distance(const Place& a, const Place& b, float& inverse) {
+    const float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
+    const float squared = fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
+    inverse = inverse_root(squared);
     return fminf(squared * inverse, kMostDistance);
 }
 
-/// Weights of pairs inside a piece stand for either order, since its pairs have no order of their
-/// own: (s_i t_j + t_i s_j) / 2.
-PLEAT_DEVICE float inner_distance(const Positions& from, int i, int j, float& weight) {
-    float other;
-    const float r = pair_distance(from, i, j, weight);
-    pair_distance(from, j, i, other);
-    weight = 0.5f * (weight + other);
-    return r;
+/// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of pairs
+/// inside a piece stand for either order, since its pairs have no order of their own:
+/// (s_i t_j + t_i s_j) / 2.
+template <bool kScaled, class Warp, class Body>
+PLEAT_DEVICE void for_distances(const Task& task, const Positions& from, Held& held, int lane,
+                                const Warp& warp, const Body& body) {
+    for (int first = 0; first < task.columns; first += kHeldColumns) {
+        const int left = task.columns - first, count = left < kHeldColumns ? left : kHeldColumns;
+        if (first > 0) warp.sync();
+        hold<kScaled>(held, task, {task.column + first, count}, from, lane);
+        warp.sync();
+        for_pairs(task, count, lane, [&](int i, int j) {
+            const Place a = held.places[i], b = held.places[j];
+            float weight;
+            const float r = pair_distance(a, b, weight);
+            if constexpr (kScaled)
+                weight *= task.inner == 0 ? a.scale * b.scale
+                                          : 0.5f * fmaf(a.scale, held.others[j],
+                                                        b.scale * held.others[i]);
+            body(r, weight);
+        });
+    }
 }
 
 /// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
-PLEAT_DEVICE void even_sums(const Task& task, const Positions& from, const Pass& pass,
-                                        int lane, float (&values)[2 * kLanes]) {
+template <bool kScaled, bool kFromZero, class Warp>
+PLEAT_DEVICE void even_sums(const Task& task, const Positions& from, const Pass& pass, Held& held,
+                            int lane, const Warp& warp, float (&values)[2 * kLanes]) {
     LaneSums sums = {};
-    const bool ordered = from.row_scale == from.column_scale;
-    for_pairs(task, lane, [&](int i, int j) {
-        float weight;
-        const float r = task.inner != 0 && !ordered ? inner_distance(from, i, j, weight)
-                                                    : pair_distance(from, i, j, weight);
-        add_pair(sums, pass, r, weight);
+    for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
+        add_pair<kFromZero>(sums, pass, r, weight);
     });
 #pragma unroll
     for (int m = 0; m < kCentres; ++m) {
@@ -197,21 +243,17 @@ PLEAT_DEVICE void even_sums(const Task& task, const Positions& from, const Pass&
 }
 
 /// The same for any q.
-PLEAT_DEVICE void uneven_sums(const Task& task, const Positions& from,
-                                          const Pass& pass, int lane,
-                                          float (&values)[2 * kLanes]) {
+template <bool kScaled, class Warp>
+PLEAT_DEVICE void uneven_sums(const Task& task, const Positions& from, const Pass& pass, Held& held,
+                              int lane, const Warp& warp, float (&values)[2 * kLanes]) {
 #pragma unroll
     for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0.0f;
-    const bool ordered = from.row_scale == from.column_scale;
-    for_pairs(task, lane, [&](int i, int j) {
-        float weight;
-        const float r = task.inner != 0 && !ordered ? inner_distance(from, i, j, weight)
-                                                    : pair_distance(from, i, j, weight);
+    for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
 #pragma unroll
         for (int n = 0; n < kPassSums; ++n) {
-            bool odd;
-            const float v = reduced_phase(r, pass.turns[n], odd);
-            values[n] = fmaf(turned(sine_polynomial(v, v * v), odd), weight, values[n]);
+            std::uint32_t sign;
+            const float v = reduced_phase(r, pass.turns[n], sign);
+            values[n] = fmaf(turned(sine_polynomial(v, v * v), sign), weight, values[n]);
         }
     });
 }
@@ -219,25 +261,25 @@ PLEAT_DEVICE void uneven_sums(const Task& task, const Positions& from,
 /// One step of the sum over lanes: values in pairs of halves, of which a lane keeps one and gives
 /// the other to the lane kOffset away. After steps 16, 8, 4, 2, 1 lane n has the sums of values 2 n
 /// and 2 n + 1.
-template <int kOffset, class Exchange>
+template <int kOffset, class Warp>
 PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane,
-                                    const Exchange& exchange) {
+                        const Warp& warp) {
     const bool upper = (lane & kOffset) != 0;
 #pragma unroll
     for (int n = 0; n < 2 * kOffset; ++n) {
         const float given = upper ? values[n] : values[n + 2 * kOffset];
         const float kept = upper ? values[n + 2 * kOffset] : values[n];
-        values[n] = kept + exchange(given, kOffset);
+        values[n] = kept + warp.exchange(given, kOffset);
     }
 }
-template <class Exchange>
+template <class Warp>
 PLEAT_DEVICE void sum_over_lanes(float (&values)[2 * kLanes], int lane,
-                                             const Exchange& exchange) {
-    halve<16>(values, lane, exchange);
-    halve<8>(values, lane, exchange);
-    halve<4>(values, lane, exchange);
-    halve<2>(values, lane, exchange);
-    halve<1>(values, lane, exchange);
+                                 const Warp& warp) {
+    halve<16>(values, lane, warp);
+    halve<8>(values, lane, warp);
+    halve<4>(values, lane, warp);
+    halve<2>(values, lane, warp);
+    halve<1>(values, lane, warp);
 }
 
 }  // namespace pleat::saxs::cuda

@@ -178,8 +178,11 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     State& state = *state_;
     const Index slots = state.model.scatterer_count(), count = static_cast<Index>(moves.size());
     Batch batch;
-    Array<float, 3> xyz = Array<float, 3>::unset(count, Index{3}, slots);
-    Array<float, 3> scales(state.scales.size() > 0 ? count : 0, state.model.scale_count(), slots);
+    // A single move is sent from where it is.
+    const Index copies = count == 1 ? 0 : count;
+    Array<float, 3> xyz = Array<float, 3>::unset(copies, Index{3}, slots);
+    Array<float, 3> scales(state.scales.size() > 0 ? copies : 0, state.model.scale_count(), slots);
+    View<const float, 3> sent = xyz.view(), sent_scales = scales.view();
     for (const Move& move : moves) {
         if (move.chain < 0 || move.chain >= chain_count())
             throw InputError(fmt::format("expected chains from 0 to {}, found {}",
@@ -197,6 +200,11 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
         batch.first.push_back(batch.jobs.size());
         for (const BodyPair& pair : chain.changed_pairs(state.first_slot))
             batch.jobs.push_back({static_cast<std::int32_t>(n), pair.a, pair.b});
+        if (count == 1) {
+            sent = View<const float, 3>(chain.proposed.data(), Index{1}, Index{3}, slots);
+            sent_scales = state.scales_of(move.chain);
+            continue;
+        }
         std::copy(chain.proposed.begin(), chain.proposed.end(), xyz.view()[n].data);
         if (state.scales.size() > 0)
             std::copy_n(state.scales.view()[move.chain].data, scales.view()[n].size(),
@@ -206,7 +214,7 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     state.recomputed_pairs = static_cast<Index>(batch.jobs.size());
     Array<double, 3> found(state.recomputed_pairs, state.model.pair_count(),
                            state.model.q_count());
-    state.pairs->evaluate(xyz, scales, batch.jobs, found);
+    state.pairs->evaluate(sent, sent_scales, batch.jobs, found);
     state.proposed = Array<double, 3>(count, state.model.pair_count(), state.model.q_count());
     for (Index n = 0; n < count; ++n) {
         Chain& chain = state.chains[static_cast<std::size_t>(moves[static_cast<std::size_t>(n)].chain)];

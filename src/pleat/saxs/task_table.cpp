@@ -9,12 +9,15 @@ namespace {
 
 /// Columns of a task: few where there are few scatterers, so that all of a GPU has work; many where
 /// there are many, so that tasks leave little behind.
-Index column_count(Index scatterers) { return kLanes * std::clamp<Index>(scatterers / 2048, 1, 32); }
+Index column_count(Index scatterers, Index fewest) {
+    return kLanes * std::clamp<Index>(scatterers / 2048, fewest, 32);
+}
 
 }  // namespace
 
-TaskTable::TaskTable(const Runs& runs) : bodies(static_cast<Index>(runs.first_run.size()) - 1) {
-    const Index most_columns = column_count(static_cast<Index>(runs.order.size()));
+TaskTable::TaskTable(const Runs& runs, Index fewest)
+    : bodies(static_cast<Index>(runs.first_run.size()) - 1) {
+    const Index most_columns = column_count(static_cast<Index>(runs.order.size()), fewest);
     const auto runs_of = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
         return std::vector<Run>(runs.runs.begin() + runs.first_run[n],

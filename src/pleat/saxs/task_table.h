@@ -32,7 +32,8 @@ struct Pass {
 };
 
 struct TaskTable {
-    explicit TaskTable(const Runs& runs);
+    /// Tasks of at least `fewest` times kLanes columns, where runs have as many.
+    explicit TaskTable(const Runs& runs, Index fewest = 1);
 
     std::vector<Task> tasks;
     std::vector<std::int32_t> first;  ///< [pair of bodies a <= b, and one]

@@ -1,6 +1,8 @@
 // The CUDA kernels' steps, lane by lane on the host, against float64 sums over pairs of bodies.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "lanes_on_host.h"
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/pair_kernel.cuh"
@@ -47,8 +49,8 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
 /// Everything that the GPU's memory would hold, and both kernels in their order.
 class HostDevice {
 public:
-    explicit HostDevice(const Bodies& bodies)
-        : bodies_(bodies), table_(bodies.runs), grid_(bodies.given.model.q) {
+    HostDevice(const Bodies& bodies, Index fewest)
+        : bodies_(bodies), table_(bodies.runs, fewest), grid_(bodies.given.model.q) {
         const Model& model = bodies.given.model;
         const ScaleClasses classes(model);
         for (const double q : model.q) {
@@ -68,7 +70,7 @@ public:
         from_ = {table_.tasks.data(), table_.first.data(), pass_.data(), model.factors.data(),
                  inverse_q_.data(), class_of_.data(), small(table_.bodies), small(passes_),
                  small(classes.count), classes.has_plain ? 1 : 0, small(model.channel_count()),
-                 small(model.type_count()), small(model.q_count())};
+                 small(model.type_count()), small(model.q_count()), grid_.from_zero ? 1 : 0};
         job_count_ = small(static_cast<Index>(bodies.jobs.size()));
     }
 
@@ -91,7 +93,13 @@ public:
                                   static_cast<std::int32_t>(at_once),
                                   sums_.data(),
                                   partial.data(),
-                                  first > 0 ? 1 : 0};
+                                  first > 0 ? 1 : 0,
+                                  3,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr};
             sum(work, weightings);
             reduce(work, partial);
         }
@@ -102,19 +110,22 @@ private:
     void sum(const cuda::Work& work, Index weightings) {
         Lanes lanes;
         lanes.run([&](int lane) {
-            const auto exchange = [&](float value, int offset) {
-                return lanes.exchange(lane, value, offset);
-            };
+            const test::HostWarp warp{lanes, lane};
             for (Index job = 0; job < job_count_; ++job)
                 for (int weighting = 0; weighting < weightings; ++weighting)
                     for (int pass = 0; pass < passes_; ++pass)
                         for (Index task = 0; task < work.task_count; ++task) {
-                            if (grid_.even)
-                                cuda::sum_task<true>(from_, work, job, task, weighting, pass, lane,
-                                                     exchange);
+                            const auto sum = [&]<bool kEven, bool kScaled>() {
+                                cuda::sum_task<kEven, kScaled>(from_, work, job, task, weighting,
+                                                               pass, lane, held_, warp);
+                            };
+                            const bool scaled = work.scale_count > 0;
+                            if (!grid_.even)
+                                sum.operator()<false, true>();
+                            else if (scaled)
+                                sum.operator()<true, true>();
                             else
-                                cuda::sum_task<false>(from_, work, job, task, weighting, pass, lane,
-                                                      exchange);
+                                sum.operator()<true, false>();
                         }
         });
     }
@@ -126,14 +137,18 @@ private:
                 cuda::channels_of(pair, from_.channels, a, b);
                 EXPECT_EQ(channel_pair(a, b, from_.channels), pair);
                 for (int k = 0; k < from_.q_count; ++k)
-                    for (int part = 0; part < cuda::kParts; ++part)
-                        partial(job, pair, k) += cuda::sum_part(from_, work, job, a, b, k, part);
+                    for (int part = 0; part < kAllParts; ++part)
+                        partial(job, pair, k) +=
+                            cuda::sum_part(from_, work, job, a, b, k, part, kAllParts);
             }
         }
     }
 
+    static constexpr int kAllParts = 3 * cuda::kParts;  // of three slices
+
     const Bodies& bodies_;
     cuda::TaskTable table_;
+    cuda::Held held_{};
     SineGrid grid_;
     Index passes_ = 0;
     std::int32_t job_count_ = 0;
@@ -145,14 +160,14 @@ private:
     cuda::Scattering from_{};
 };
 
-void expect_sums(const RandomShape& shape, Index count, Index at_once) {
+void expect_sums(const RandomShape& shape, Index count, Index at_once, Index fewest = 1) {
     const Bodies bodies = bodies_of(shape, count);
     const Model& model = bodies.given.model;
     Array<double, 3> expected(static_cast<Index>(bodies.jobs.size()), model.pair_count(),
                               model.q_count());
     make_cpu_body_pairs(model, bodies.runs, Precision::float64, 1)
         ->evaluate(bodies.xyz, bodies.scales, bodies.jobs, expected);
-    Array<double, 3> found = HostDevice(bodies).evaluate(at_once);
+    Array<double, 3> found = HostDevice(bodies, fewest).evaluate(at_once);
     for (std::size_t n = 0; n < bodies.jobs.size() && model.q.front() == 0.0; ++n)
         set_forward(forward_sums(model, bodies.runs,
                                  shape.scaled > 0 ? bodies.scales.view()[bodies.jobs[n].set]
@@ -179,6 +194,7 @@ TEST(GpuSteps, SumOverPairsOfBodies) {
     expect_sums({.scatterers = 40, .types = 3, .q = 52, .first = 0.01}, 3, 16);
     expect_sums({.scatterers = 70, .types = 1, .q = 51}, 1, 2);
     expect_sums({.scatterers = 45, .types = 4, .q = 103, .step = 0.007}, 2, 100);
+    expect_sums({.scatterers = 300, .types = 1, .q = 51}, 1, 100, 8);
     expect_sums({.scatterers = 30, .types = 2, .q = 55, .even = false}, 2, 8);
 }
 
@@ -187,17 +203,28 @@ TEST(GpuSteps, SumOverScaledChannels) {
     expect_sums({.scatterers = 24, .types = 2, .channels = 2, .scaled = 2, .q = 20}, 1, 8);
 }
 
-// Every pair of a task is met once, whatever its shape.
+// Half turns are told right up to the largest phase, whose last bits are quarters of a turn.
+TEST(GpuSteps, ReduceEveryPhase) {
+    for (const float r : {0.0f, 0.125f, 0.25f, 0.375f, 0.625f, 0.75f, 0.875f, 1.125f, 12345.375f,
+                          1048575.875f, 1048576.375f, 2097150.75f, 2097151.25f, 2097151.5f}) {
+        const cuda::Wave wave = cuda::wave_of(r, {1.0f, 0.0f});
+        const double angle = kTurn * (double{r} - std::floor(double{r}));
+        EXPECT_NEAR(wave.sine, std::sin(angle), 3e-7) << r;
+        EXPECT_NEAR(wave.cosine, std::cos(angle), 3e-7) << r;
+    }
+}
+
+// Every pair of a task is met once, whatever its shape and wherever a warp stops to hold more.
 TEST(GpuSteps, MeetEveryPairOnce) {
     for (const int rows : {1, 2, 3, 31, 32}) {
-        for (const int columns : {1, 2, 5, 32, 33, 64, 100}) {
+        for (const int columns : {1, 2, 5, 32, 33, 64, 100, 128}) {
             for (const int inner : {0, 1}) {
                 if (inner != 0 && rows != columns) continue;
                 const cuda::Task task{100, inner != 0 ? 100 : 1000, rows, columns, 0, 0, inner};
                 std::vector<int> met(static_cast<std::size_t>(rows * columns));
                 for (int lane = 0; lane < cuda::kLanes; ++lane)
-                    cuda::for_pairs(task, lane, [&](int i, int j) {
-                        int row = i - task.row, column = j - task.column;
+                    cuda::for_pairs(task, columns, lane, [&](int a, int b) {
+                        int row = inner != 0 ? b % columns : b - cuda::kHeldColumns, column = a;
                         if (inner != 0 && row > column) std::swap(row, column);
                         ++met.at(static_cast<std::size_t>(row * columns + column));
                     });

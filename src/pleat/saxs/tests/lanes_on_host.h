@@ -26,9 +26,19 @@ public:
         return taken;
     }
 
+    void sync() { all_.arrive_and_wait(); }
+
 private:
     std::barrier<> all_{kCount};
     float given_[kCount] = {};
+};
+
+/// A lane's way to the others, as the steps of the kernels call it.
+struct HostWarp {
+    Lanes& lanes;
+    int lane;
+    float exchange(float value, int offset) const { return lanes.exchange(lane, value, offset); }
+    void sync() const { lanes.sync(); }
 };
 
 }  // namespace pleat::saxs::test

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pleat/core/npy.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/core/zip.h"
 #include "pleat/saxs/debye.h"
 
@@ -24,7 +25,7 @@ struct Oracle {
 };
 
 inline std::filesystem::path oracle_folder() {
-    return std::filesystem::path(PLEAT_SHARED) / "oracle" / "saxs";
+    return pleat::test::shared_folder() / "oracle" / "saxs";
 }
 inline bool has_oracle() { return std::filesystem::exists(oracle_folder()); }
 
