@@ -57,7 +57,8 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
     const std::vector<double> own = copied(weights);
     return run(
         [&](Call& call) {
-            return std::make_unique<rmsd::SuperposedPairs>(view, own, superposition, call.context);
+            return std::make_unique<rmsd::SuperposedPairs>(view, own, superposition, false,
+                                                           call.context);
         },
         options, how);
 }
