@@ -13,50 +13,12 @@
 #include "pleat/core/hash.h"
 #include "pleat/core/manifest.h"
 #include "pleat/core/memory.h"
-#include "pleat/rmsd/bands.h"
 #include "pleat/rmsd/daura.h"
+#include "pleat/rmsd/superposed_pairs.h"
 
 namespace pleat::program {
 
 namespace {
-
-/// The pairs of an ensemble as the cluster module takes them.
-class SuperposedPairs final : public cluster::Distances, public cluster::WorkInPlace {
-public:
-    /// `in_place`: whether the device finds Daura's clusters and counts pairs itself.
-    SuperposedPairs(const Coordinates& input, const rmsd::Parameters& parameters, bool in_place,
-                    const Context& context)
-        : bands_(input.xyz, input.weights, parameters, context), in_place_(in_place) {}
-
-    Index count() const override { return bands_.frame_count(); }
-    void for_each_band(std::string_view stage, const cluster::BandVisitor& visit) const override {
-        bands_.for_each(stage, visit);
-    }
-    void for_each_band_among(std::span<const Index> items,
-                             const cluster::BandVisitor& visit) const override {
-        bands_.for_each_among(items, visit);
-    }
-    void rows(std::span<const Index> items, float* distances) const override {
-        bands_.rows(items, distances);
-    }
-    double doubt(double cutoff) const override { return bands_.error() + 1.3e-7 * cutoff; }
-    bool is_below(Index i, Index j, double cutoff) const override {
-        return static_cast<float>(bands_.certain(i, j)) < static_cast<float>(cutoff);
-    }
-    const cluster::WorkInPlace* in_place() const override { return in_place_ ? this : nullptr; }
-    cluster::PairTotals totals(double bin) const override {
-        rmsd::BandTally tally = bands_.totals(bin);
-        return {std::move(tally.histogram), tally.sum, tally.least, tally.most};
-    }
-    cluster::Clustering daura(double cutoff) const override {
-        rmsd::DauraClusters found = bands_.daura(cutoff);
-        return {std::move(found.assignment), {found.middles.begin(), found.middles.end()}};
-    }
-
-private:
-    rmsd::Bands bands_;
-    bool in_place_;
-};
 
 /// Chooses the device; returns whether it finds Daura's clusters itself. A named GPU must have the
 /// memory for that; another one then superposes alone.
@@ -92,7 +54,8 @@ void superpose(ClusterInput& input, const std::string& method, const rmsd::Param
     const bool in_place = settle(input, method, parameters, options, context);
     try {
         input.distances =
-            std::make_unique<SuperposedPairs>(*input.coordinates, parameters, in_place, context);
+            std::make_unique<rmsd::SuperposedPairs>(input.coordinates->xyz, input.coordinates->weights,
+                                                    parameters, in_place, context);
     } catch (const InputError& error) {
         throw InputError(input.name, 0, error.what());  // the library knows no files
     }

@@ -77,14 +77,12 @@ std::optional<Index> items_of(Index pairs) {
 }
 
 template <class Real>
-class MatrixFile final : public Distances {
+class Matrix final : public Distances {
 public:
-    MatrixFile(std::shared_ptr<const MappedFile> file, const NpyHeader& header, Index count,
-               const std::string& name)
-        : file_(std::move(file)),
-          values_(reinterpret_cast<const Real*>(file_->bytes() + header.bytes)),
-          count_(count),
-          is_square_(header.shape.size() == 2) {
+    /// `file` keeps the values alive where it is given.
+    Matrix(std::shared_ptr<const MappedFile> file, const Real* values, Index count,
+               bool is_square, const std::string& name)
+        : file_(std::move(file)), values_(values), count_(count), is_square_(is_square) {
         is_square_ ? check_square(name) : check_condensed(name);
     }
 
@@ -183,8 +181,7 @@ private:
     bool is_square_;
 };
 
-Index item_count(const NpyHeader& header, const std::string& name) {
-    const std::vector<Index>& shape = header.shape;
+Index shape_count(std::span<const Index> shape, const std::string& name) {
     if (shape.size() == 2 && shape[0] == shape[1] && shape[0] > 0) return shape[0];
     if (shape.size() == 2)
         throw InputError(
@@ -203,16 +200,21 @@ Index item_count(const NpyHeader& header, const std::string& name) {
                                  fmt::join(shape, ", ")));
 }
 
+Index item_count(std::span<const Index> shape, const std::string& name) {
+    const Index count = shape_count(shape, name);
+    if (count > kMostItems)
+        throw InputError(name, 0,
+                         fmt::format("expected at most {} items, found {}", kMostItems, count));
+    return count;
+}
+
 }  // namespace
 
 std::unique_ptr<Distances> open_matrix(const std::filesystem::path& path) {
     const std::string name = path.string();
     const auto file = std::make_shared<const MappedFile>(path);
     const NpyHeader header = header_of(*file, name);
-    const Index count = item_count(header, name);
-    if (count > kMostItems)
-        throw InputError(name, 0,
-                         fmt::format("expected at most {} items, found {}", kMostItems, count));
+    const Index count = item_count(header.shape, name);
     // A symmetric matrix is the same in either order of its axes.
     if (header.dtype != "<f4" && header.dtype != "<f8")
         throw InputError(
@@ -227,9 +229,25 @@ std::unique_ptr<Distances> open_matrix(const std::filesystem::path& path) {
         throw InputError(name, 0,
                          fmt::format("expected a header of a multiple of {} bytes, found {}",
                                      header.element_bytes, header.bytes));
+    const bool is_square = header.shape.size() == 2;
+    const std::uint8_t* const values = file->bytes() + header.bytes;
     if (header.dtype == "<f4")
-        return std::make_unique<MatrixFile<float>>(file, header, count, name);
-    return std::make_unique<MatrixFile<double>>(file, header, count, name);
+        return std::make_unique<Matrix<float>>(file, reinterpret_cast<const float*>(values), count,
+                                               is_square, name);
+    return std::make_unique<Matrix<double>>(file, reinterpret_cast<const double*>(values), count,
+                                            is_square, name);
+}
+
+std::unique_ptr<Distances> matrix_in_memory(const float* values, std::span<const Index> shape,
+                                            const std::string& name) {
+    return std::make_unique<Matrix<float>>(nullptr, values, item_count(shape, name),
+                                           shape.size() == 2, name);
+}
+
+std::unique_ptr<Distances> matrix_in_memory(const double* values, std::span<const Index> shape,
+                                            const std::string& name) {
+    return std::make_unique<Matrix<double>>(nullptr, values, item_count(shape, name),
+                                            shape.size() == 2, name);
 }
 
 bool is_matrix_file(const std::filesystem::path& path) {

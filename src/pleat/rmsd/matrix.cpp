@@ -5,6 +5,7 @@
 
 #include "pleat/core/npy_header.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/parallel.h"
 #include "pleat/rmsd/kernel.h"
 
 namespace pleat::rmsd {
@@ -60,6 +61,19 @@ std::vector<Tile> bands(Index frames, Index pairs, Index step) {
         tiles.push_back(tile);
     }
     return tiles;
+}
+
+void complete_full(float* matrix, Index frames, int threads, float of_equals) {
+    constexpr Index kBlock = 64;  // rows and columns that the cache holds
+    const Index blocks = (frames + kBlock - 1) / kBlock;
+    parallel_for(threads, blocks, [&](Index block, int) {
+        const Index first = block * kBlock, end = std::min(first + kBlock, frames);
+        for (Index left = 0; left < end; left += kBlock)
+            for (Index i = first; i < end; ++i)
+                for (Index j = left; j < std::min(left + kBlock, i); ++j)
+                    matrix[i * frames + j] = matrix[j * frames + i];
+        for (Index i = first; i < end; ++i) matrix[i * frames + i] = of_equals;
+    });
 }
 
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,

@@ -19,4 +19,8 @@ std::vector<Tile> bands(Index frames, Index pairs, Index step);
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
                   const TileFile& file, bool full, float of_equals = 0.0f);
 
+/// The same in memory [frame, frame], where rows hold the pairs with later frames only: sets the
+/// others and the diagonal.
+void complete_full(float* matrix, Index frames, int threads, float of_equals);
+
 }  // namespace pleat::rmsd

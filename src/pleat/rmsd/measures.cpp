@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 #include "pleat/core/error.h"
@@ -19,6 +18,7 @@
 #include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/matrix.h"
 #include "pleat/rmsd/pairs_run.h"
+#include "pleat/rmsd/passing_sink.h"
 #include "pleat/rmsd/summary.h"
 
 namespace pleat::rmsd {
@@ -99,20 +99,6 @@ void write_rectangle(const std::filesystem::path& path, Index rows, Index column
     to.close();
 }
 
-/// Hands each tile's values on.
-class PassingSink final : public TileSink {
-public:
-    using Take = std::function<void(Block rows, const float* values)>;
-    explicit PassingSink(Take take) : take_(std::move(take)) {}
-    bool has(const Tile&) const override { return false; }
-    void put(const Tile& tile, View<const float, 2> output) override {
-        take_(tile.side[0], output.data);
-    }
-
-private:
-    Take take_;
-};
-
 void check_others(View<const float, 3> xyz, View<const float, 3> others) {
     if (others.extent(1) != xyz.extent(1) || others.extent(2) != 3)
         throw InputError(
@@ -136,11 +122,11 @@ Context one_rank(const Context& context) {
 }  // namespace
 
 Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
-           const Context& context, const std::filesystem::path& matrix) {
+           const Context& context, const MatrixPlace& matrix) {
     const bool is_plain = parameters.metric == "rmsd" && sets.fit.empty() && sets.measured.empty();
     if (is_plain) return run(xyz, std::span(sets.weights), parameters, context, matrix);
     check_input(xyz, parameters);
-    check_matrix(parameters, matrix);
+    check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));
     const Metric& metric = metric_of(parameters.metric);
     check_sets(sets, xyz.extent(1), metric);
     const Sides sides{xyz, xyz};
@@ -156,10 +142,10 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
 
 Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
                    const Parameters& parameters, const Context& context,
-                   const std::filesystem::path& matrix) {
+                   const MatrixPlace& matrix) {
     check_input(xyz, parameters);
     check_others(xyz, others);
-    check_matrix(parameters, matrix);
+    check_matrix(parameters, matrix, xyz.extent(0) * others.extent(0));
     const Metric& metric = metric_of(parameters.metric);
     check_sets(sets, xyz.extent(1), metric);
     const Context own = one_rank(context);
@@ -172,18 +158,24 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
     const TileFunction compute = [&](const Tile& tile, View<float, 2> output) {
         compare(*comparison, tile.side[0], {0, columns}, threads, output.data);
     };
-    if (parameters.matrix == "none") {
-        PassingSink sink([&](Block rows, const float* values) { summary.add(rows, values); });
+    if (parameters.matrix == "none" || matrix.file.empty()) {
+        const bool is_kept = parameters.matrix != "none";
+        PassingSink sink([&](Block rows, const float* values) {
+            summary.add(rows, values);
+            if (is_kept)
+                std::copy_n(values, rows.count * columns,
+                            matrix.memory.data() + rows.first * columns);
+        });
         sweep(own, metric.name, tiles, sink, compute);
         return summary.finish();
     }
     std::filesystem::path place = context.checkpoint;
-    if (place.empty()) (place = matrix) += ".tiles";
+    if (place.empty()) (place = matrix.file) += ".tiles";
     {
         TileFile file(place, hash_of(sides, sets, parameters, context), tiles);
         sweep(own, metric.name, tiles, file, compute);
         for (const Tile& tile : tiles) summary.add(tile.side[0], file.output(tile).data);
-        write_rectangle(matrix, frames, columns, tiles, file);
+        write_rectangle(matrix.file, frames, columns, tiles, file);
     }
     if (context.checkpoint.empty()) std::filesystem::remove(place);
     return summary.finish();

@@ -2,7 +2,6 @@
 // against one structure.
 #pragma once
 
-#include <filesystem>
 #include <vector>
 
 #include "pleat/core/context.h"
@@ -17,14 +16,14 @@ namespace pleat::rmsd {
 /// the measured ones alone, and TM-score and GDT_TS know no weights (UsageError). What is not plain
 /// RMSD runs on reference and cpu only (DeviceError).
 Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
-           const Context& context, const std::filesystem::path& matrix);
+           const Context& context, const MatrixPlace& matrix);
 
 /// Every frame with every one of `others`, which have the same atoms. `matrix` becomes float32
-/// [frame, other] unless `parameters.matrix` is "none"; neighbours and best are others of each
+/// (a file, or memory) [frame, other] unless `parameters.matrix` is "none"; neighbours and best are others of each
 /// frame. Goes on from kept tiles as run() does. Works on one rank.
 Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
                    const Parameters& parameters, const Context& context,
-                   const std::filesystem::path& matrix);
+                   const MatrixPlace& matrix);
 
 /// Every frame with one structure [atom, axis].
 struct ReferenceResult {

@@ -1,16 +1,19 @@
 // Pairs run: bands to a file of tiles or straight to the summary, on one rank or several.
 #include "pleat/rmsd/pairs_run.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <string>
 
 #include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 #include "pleat/core/parallel.h"
 #include "pleat/core/tile_file.h"
 #include "pleat/rmsd/matrix.h"
 #include "pleat/rmsd/metric.h"
+#include "pleat/rmsd/passing_sink.h"
 #include "pleat/rmsd/summary.h"
 
 namespace pleat::rmsd {
@@ -68,6 +71,31 @@ void run_with_matrix(const PairsJob& job, const Parameters& parameters, const Co
     if (!has_checkpoint && ranks.leads()) std::filesystem::remove(place);
 }
 
+/// Tiles go to memory at once, and none are kept.
+void run_in_memory(const PairsJob& job, const Parameters& parameters, const Context& context,
+                   std::span<float> matrix, Summary& summary) {
+    if (context.comm != nullptr && context.comm->size() > 1)
+        throw UsageError("expected a file for the matrix of several ranks, found memory");
+    const Index frames = job.frames;
+    const bool is_full = parameters.matrix == "full";
+    PassingSink sink([&](Block rows, const float* values) {
+        summary.add(rows, values);
+        for (Index i = rows.first; i < rows.first + rows.count; ++i) {
+            const Index count = frames - 1 - i;
+            const Index at = is_full ? i * frames + i + 1 : pairs_before(i, frames);
+            std::copy_n(values, count, matrix.data() + at);
+            values += count;
+        }
+    });
+    sweep(context, parameters.metric, job.tiles, sink,
+          [&](const Tile& tile, View<float, 2> output) {
+              job.kernel.band(tile.side[0], output.data);
+          });
+    if (is_full)
+        complete_full(matrix.data(), frames, resolve_threads(context),
+                      metric_of(parameters.metric).of_equals());
+}
+
 /// Sums and lists depend on more than values do.
 std::string summary_hash(const PairsJob& job, const Parameters& parameters) {
     Sha256 hash;
@@ -105,12 +133,14 @@ void run_without_matrix(const PairsJob& job, const Parameters& parameters, const
 }  // namespace
 
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
-                 const std::filesystem::path& matrix) {
+                 const MatrixPlace& matrix) {
     Summary summary(job.frames, job.atoms, parameters);
-    if (parameters.matrix != "none")
-        run_with_matrix(job, parameters, context, matrix, summary);
-    else
+    if (parameters.matrix == "none")
         run_without_matrix(job, parameters, context, summary);
+    else if (matrix.file.empty())
+        run_in_memory(job, parameters, context, matrix.memory, summary);
+    else
+        run_with_matrix(job, parameters, context, matrix.file, summary);
     Ranks ranks(context);
     if (ranks.leads()) return summary.finish(resolve_threads(context));
     Result result;

@@ -23,11 +23,11 @@ struct PairsJob {
 /// context: all but the leading one get a result without values. The file of tiles and the matrix
 /// are in a folder that all ranks see.
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
-                 const std::filesystem::path& matrix);
+                 const MatrixPlace& matrix);
 
 /// What rmsd::run() refuses of parameters and coordinates, besides what is not finite.
 void check_input(View<const float, 3> xyz, Parameters parameters);
-/// UsageError where a matrix is wanted and has no file.
-void check_matrix(const Parameters& parameters, const std::filesystem::path& matrix);
+/// UsageError where a matrix is wanted and has no place, or memory of another size than `size`.
+void check_matrix(const Parameters& parameters, const MatrixPlace& matrix, Index size);
 
 }  // namespace pleat::rmsd

@@ -32,10 +32,20 @@ void check_input(View<const float, 3> xyz, Parameters parameters) {
             fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
 }
 
-void check_matrix(const Parameters& parameters, const std::filesystem::path& matrix) {
-    if (parameters.matrix != "none" && matrix.empty())
+Index matrix_size(Index frames, const Parameters& parameters) {
+    return parameters.matrix == "full"        ? frames * frames
+           : parameters.matrix == "condensed" ? frames * (frames - 1) / 2
+                                              : 0;
+}
+
+void check_matrix(const Parameters& parameters, const MatrixPlace& matrix, Index size) {
+    if (parameters.matrix == "none") return;
+    if (matrix.file.empty() && matrix.memory.data() == nullptr && size > 0)
         throw UsageError(
             "expected a file for the matrix, found none; take --matrix none without one");
+    if (matrix.file.empty() && static_cast<Index>(matrix.memory.size()) != size)
+        throw UsageError(fmt::format("expected memory for a matrix of {} numbers, found {}", size,
+                                     matrix.memory.size()));
 }
 
 namespace {
@@ -75,13 +85,13 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
 }
 
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
-           const Context& context, const std::filesystem::path& matrix) {
+           const Context& context, const MatrixPlace& matrix) {
     if (parameters.metric != "rmsd")
         return run(xyz, AtomSets{{}, {}, {weights.begin(), weights.end()}}, parameters, context,
                    matrix);
     check_input(xyz, parameters);
     check(AtomSets{{}, {}, {weights.begin(), weights.end()}}, xyz.extent(1));
-    check_matrix(parameters, matrix);
+    check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     require_memory(memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0}),
                    fmt::format("{} frames of {} atoms", frames, atoms),

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pleat/core/array.h"
@@ -44,6 +45,18 @@ struct Best {
     Array<float, 2> rmsd;            ///< [frame, rank]; or what the metric is
 };
 
+/// Where the matrix goes: to a file, or into memory of the caller's.
+struct MatrixPlace {
+    MatrixPlace() = default;
+    MatrixPlace(std::filesystem::path path) : file(std::move(path)) {}
+    MatrixPlace(std::span<float> values) : memory(values) {}
+
+    std::filesystem::path file;
+    std::span<float> memory;
+};
+/// Numbers that the matrix of `frames` with themselves has: condensed or full.
+Index matrix_size(Index frames, const Parameters& parameters);
+
 struct Result {
     Index frames = 0, atoms = 0, pairs = 0;
     double least = 0, most = 0, mean = 0;  ///< angstrom, over all pairs; 0 where there is none
@@ -56,13 +69,14 @@ struct Result {
 
 /// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all
 /// 1). The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1),
-/// (0, 2), ..., as SciPy's; or full. Tiles are kept in the file Context::checkpoint (beside `matrix`
+/// (0, 2), ..., as SciPy's; or full; or the same numbers go to memory of matrix_size(), on one rank,
+/// and no tiles are kept. Tiles of a file are kept in the file Context::checkpoint (beside `matrix`
 /// without one), from which a stopped run goes on; without a matrix sums are kept in files beside
 /// Context::checkpoint. Ranks share the tiles: the leading one gets the result, the others one
 /// without values, and the files are in a folder that all see. UsageError, InputError (shape,
 /// weights, coordinates), DeviceError, OutputError, Cancelled.
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
-           const Context& context, const std::filesystem::path& matrix);
+           const Context& context, const MatrixPlace& matrix);
 
 /// Bytes of memory that run() needs beside the coordinates; for `cuda` the GPU's.
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,

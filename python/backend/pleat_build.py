@@ -1,0 +1,109 @@
+# Build backend: wheels of pleat by CMake, without any package of Python's (PEP 517).
+"""`pip install .` calls build_wheel(). Settings: --config-settings build=FOLDER takes the module from
+a CMake build that is there; jobs=N sets how many compilers run."""
+import base64
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "pleat"
+DESCRIPTION = "Couplings, mutual information, RMSD and clusters of proteins, on CPUs and GPUs"
+
+
+def version():
+    """The project's, as CMakeLists.txt has it."""
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    return re.search(r"project\(pleat VERSION ([\d.]+)", text).group(1)
+
+
+def metadata():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return (f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version()}\nSummary: {DESCRIPTION}\n"
+            "License: Apache-2.0\nRequires-Python: >=3.9\nRequires-Dist: numpy\n"
+            f"Description-Content-Type: text/markdown\n\n{readme}")
+
+
+def tag():
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    platform = re.sub(r"\W", "_", sysconfig.get_platform())
+    return f"{python}-{python}-{platform}"
+
+
+def run(*command):
+    print("+", *command, flush=True)
+    subprocess.run(command, check=True)
+
+
+def built(settings):
+    """A build folder with the module for this Python."""
+    if "build" in settings:
+        return Path(settings["build"])
+    folder = ROOT / "build" / "python"
+    # Below virtual environments the headers are those of the Python that made them.
+    run("cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+        "-DPLEAT_PYTHON_MODULE=ON", "-DPLEAT_PROGRAM=OFF", "-DPLEAT_TESTS=OFF", "-DPLEAT_BENCH=OFF",
+        f"-DPython_EXECUTABLE={sys.executable}")
+    jobs = settings.get("jobs") or os.environ.get("PLEAT_JOBS") or str(os.cpu_count() or 1)
+    run("cmake", "--build", str(folder), "--parallel", jobs, "--target", "pleat_package")
+    return folder
+
+
+def record_line(name, data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(data)}\n"
+
+
+def write_wheel(path, files):
+    """`files`: {name: bytes}, to which the record is added."""
+    info = f"{NAME}-{version()}.dist-info"
+    files = dict(files)
+    files[f"{info}/METADATA"] = metadata().encode()
+    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: pleat_build\nRoot-Is-Purelib: false\n"
+                              f"Tag: {tag()}\n").encode()
+    files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    record = "".join(record_line(name, data) for name, data in files.items())
+    files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o755 << 16 if ".so" in name else 0o644 << 16
+            wheel.writestr(entry, data)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    folder = built(config_settings or {})
+    name = f"{NAME}-{version()}-{tag()}.whl"
+    with tempfile.TemporaryDirectory() as staged:
+        run("cmake", "--install", str(folder), "--component", "python", "--prefix", staged)
+        # The module names the library by its SONAME; wheels know no links.
+        files = {path.relative_to(staged).as_posix(): path.read_bytes()
+                 for path in sorted(Path(staged, NAME).iterdir()) if not path.name.startswith("libpleat")}
+        library = next(path for path in Path(staged, NAME).iterdir()
+                       if path.is_symlink() and path.name.startswith("libpleat"))
+        files[f"{NAME}/{library.name}"] = library.read_bytes()
+        write_wheel(Path(wheel_directory, name), files)
+    return name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """All that git tracks."""
+    base = f"{NAME}-{version()}"
+    listing = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True,
+                             capture_output=True).stdout.decode()
+    with tempfile.TemporaryDirectory() as staged:
+        described = Path(staged, "PKG-INFO")
+        described.write_text(metadata(), encoding="utf-8")
+        with tarfile.open(Path(sdist_directory, f"{base}.tar.gz"), "w:gz") as archive:
+            for name in filter(None, listing.split("\0")):
+                archive.add(ROOT / name, f"{base}/{name}", recursive=False)
+            archive.add(described, f"{base}/PKG-INFO")
+    return f"{base}.tar.gz"

@@ -1,0 +1,126 @@
+// Cluster: clustering matrices of NumPy's where they lie, or frames without a matrix.
+#include "pleat/cluster/cluster.h"
+
+#include <cmath>
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/cluster/matrix_file.h"
+#include "pleat/rmsd/superposed_pairs.h"
+
+namespace pleat::python {
+
+namespace {
+
+struct Clustered {
+    cluster::Result result;
+    std::string device;
+};
+
+std::unique_ptr<Clustered> run(const std::function<std::unique_ptr<cluster::Distances>(Call&)>& make,
+                               const py::dict& options, const py::dict& how) {
+    cluster::Parameters parameters;
+    set_fields(cluster::fields(parameters), options);
+    cluster::check_options(parameters);
+    Call call(work_of(how));
+    return without_lock(call.progress, [&] {
+        call.settle(-1);
+        const std::unique_ptr<cluster::Distances> distances = make(call);
+        return std::make_unique<Clustered>(
+            Clustered{cluster::run(*distances, parameters, call.context),
+                      call.context.device.name()});
+    });
+}
+
+std::unique_ptr<Clustered> of_matrix(const py::array& matrix, const py::dict& options,
+                                     const py::dict& how) {
+    const std::string name = "matrix";
+    if (py::isinstance<py::array_t<float>>(matrix)) {
+        const Argument<float> values(matrix);
+        const std::vector<Index> shape = shape_of(values);
+        return run([&](Call&) { return cluster::matrix_in_memory(values.data(), shape, name); },
+                   options, how);
+    }
+    const Argument<double> values(matrix);
+    const std::vector<Index> shape = shape_of(values);
+    return run([&](Call&) { return cluster::matrix_in_memory(values.data(), shape, name); }, options,
+               how);
+}
+
+std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<double>& weights,
+                                     const std::string& precision, const py::dict& options,
+                                     const py::dict& how) {
+    rmsd::Parameters superposition;
+    superposition.precision = precision;
+    const View<const float, 3> view = coordinates(xyz);
+    const std::vector<double> own = copied(weights);
+    return run(
+        [&](Call& call) {
+            return std::make_unique<rmsd::SuperposedPairs>(view, own, superposition, false,
+                                                           call.context);
+        },
+        options, how);
+}
+
+/// As SciPy's linkage: the two nodes, their height, and the items below.
+py::object tree(const Clustered& clustered) {
+    const std::vector<cluster::Merge>& merges = clustered.result.tree;
+    if (merges.empty()) return py::none();
+    auto rows = Array<double, 2>::unset(static_cast<Index>(merges.size()), Index{4});
+    double* to = rows.data();
+    for (const cluster::Merge& merge : merges)
+        for (const double number : {static_cast<double>(merge.first),
+                                    static_cast<double>(merge.second), merge.height,
+                                    static_cast<double>(merge.size)})
+            *to++ = number;
+    return owned(std::move(rows));
+}
+
+py::object number_or_none(double number) {
+    if (std::isnan(number)) return py::none();
+    return py::float_(number);
+}
+
+}  // namespace
+
+void add_cluster(py::module_& module) {
+    using cluster::Description, cluster::SweepPoint, cluster::Peak, cluster::Result;
+    PYBIND11_NUMPY_DTYPE(Description, size, medoid, mean, radius, silhouette);
+    PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
+    PYBIND11_NUMPY_DTYPE(Peak, density, denser, separation);
+    py::class_<Clustered> result(module, "Clusters");
+    const auto array = [&](const char* name, auto part) {
+        result.def_property_readonly(name, [part](py::object self) {
+            return shown_or_none(part(self.cast<const Clustered&>().result), self);
+        });
+    };
+    array("assignment", [](const Result& r) -> auto& { return r.clustering.assignment; });
+    array("centres", [](const Result& r) -> auto& { return r.clustering.centres; });
+    array("sweep", [](const Result& r) -> auto& { return r.sweep; });
+    array("peaks", [](const Result& r) -> auto& { return r.peaks; });
+    array("histogram", [](const Result& r) -> auto& { return r.pairs.histogram(); });
+    result
+        .def_property_readonly("clusters",
+                               [](py::object self) {
+                                   return shown(self.cast<const Clustered&>().result.clusters,
+                                                self);
+                               })
+        .def_property_readonly("tree", &tree)
+        .def_property_readonly("silhouette",
+                               [](const Clustered& c) { return number_or_none(c.result.silhouette); })
+        .def_property_readonly("cutoff",
+                               [](const Clustered& c) { return number_or_none(c.result.cutoff); })
+        .def_property_readonly("least", [](const Clustered& c) { return c.result.pairs.least(); })
+        .def_property_readonly("mean", [](const Clustered& c) { return c.result.pairs.mean(); })
+        .def_property_readonly("most", [](const Clustered& c) { return c.result.pairs.most(); })
+        .def_readonly("device", &Clustered::device);
+    module.def("cluster_matrix", &of_matrix);
+    module.def("cluster_frames", &of_frames);
+    module.def("cluster_fields", [] {
+        cluster::Parameters parameters;
+        return described(cluster::fields(parameters));
+    });
+}
+
+}  // namespace pleat::python

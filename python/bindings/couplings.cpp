@@ -1,0 +1,100 @@
+// Couplings: one call of the engine, and its result as arrays.
+#include "pleat/couplings/couplings.h"
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/core/parallel.h"
+#include "pleat/couplings/contact_list.h"
+
+namespace pleat::python {
+
+namespace {
+
+/// A fit with what its scores are read by.
+struct Fitted {
+    couplings::Result result;
+    Alignment alignment;  ///< as fitted
+    bool is_corrected = true;
+    std::string device;
+    int threads = 1;
+};
+
+Fitted run(const Alignment& alignment, const py::dict& options, const py::dict& how) {
+    couplings::Parameters parameters;
+    set_fields(couplings::fields(parameters), options);
+    Call call(work_of(how));
+    return without_lock(call.progress, [&] {
+        Fitted fitted;
+        fitted.alignment = without_unknown(alignment);
+        fitted.threads = resolve_threads(call.context);
+        fitted.is_corrected = parameters.apc;
+        if (call.may_use_gpu())
+            call.settle(couplings::memory_needed(
+                alignment.sequence_count(), alignment.column_count(),
+                fitted.alignment.alphabet->size(), {Device::Kind::cuda, 0}, fitted.threads));
+        fitted.device = call.context.device.name();
+        fitted.result = couplings::run(fitted.alignment, parameters, call.context);
+        return fitted;
+    });
+}
+
+const char* ending(const Fitted& fitted) {
+    switch (fitted.result.ending) {
+        case couplings::Ending::converged: return "converged";
+        case couplings::Ending::settled: return "settled";
+        case couplings::Ending::iteration_limit: return "iteration limit";
+        case couplings::Ending::stalled: return "stalled";
+    }
+    throw std::logic_error("an ending without a name");
+}
+
+/// Shows one array of the result; None where it is empty.
+template <class Part>
+auto array(Part part) {
+    return [part](py::object self) -> py::object {
+        const auto& values = part(self.cast<const Fitted&>().result);
+        if (values.size() == 0) return py::none();
+        return shown(values, self);
+    };
+}
+
+}  // namespace
+
+void add_couplings(py::module_& module) {
+    using couplings::RankedPair, couplings::Result;
+    PYBIND11_NUMPY_DTYPE(RankedPair, i, j, raw, corrected, z, probability);
+    py::class_<Fitted>(module, "Couplings")
+        .def_property_readonly("scores", array([](const Result& r) -> auto& { return r.corrected; }))
+        .def_property_readonly("raw_scores", array([](const Result& r) -> auto& { return r.raw; }))
+        .def_property_readonly("fields",
+                               array([](const Result& r) -> auto& { return r.model.fields; }))
+        .def_property_readonly("pairs",
+                               array([](const Result& r) -> auto& { return r.model.pairs; }))
+        .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
+        .def_property_readonly(
+            "effective_sequences", [](const Fitted& f) { return f.result.effective_sequences; })
+        .def_property_readonly("objective", [](const Fitted& f) { return f.result.objective; })
+        .def_property_readonly("relative_gap",
+                               [](const Fitted& f) { return f.result.relative_gap; })
+        .def_property_readonly("iterations", [](const Fitted& f) { return f.result.iterations; })
+        .def_property_readonly("evaluations", [](const Fitted& f) { return f.result.evaluations; })
+        .def_property_readonly("ending", &ending)
+        .def_readonly("device", &Fitted::device)
+        .def("contacts", [](const Fitted& fitted, Index least_separation) {
+            std::vector<RankedPair> pairs;
+            {
+                const py::gil_scoped_release released;
+                pairs = rank_pairs(fitted.alignment, fitted.result, least_separation,
+                                   fitted.is_corrected, fitted.threads);
+            }
+            return owned(std::move(pairs));
+        });
+    module.def("couplings", &run);
+    module.def("couplings_fields", [] {
+        couplings::Parameters parameters;
+        return described(couplings::fields(parameters));
+    });
+}
+
+}  // namespace pleat::python

@@ -1,0 +1,132 @@
+// Ensembles: reading coordinate files, and the names of atoms.
+#include "pleat/bio/ensemble.h"
+
+#include <pybind11/stl.h>
+
+#include "arrays.h"
+#include "parts.h"
+#include "pleat/bio/selection.h"
+#include "pleat/core/parallel.h"
+
+namespace pleat::python {
+
+namespace {
+
+using SharedTopology = std::shared_ptr<Topology>;
+
+/// [frame, atom, axis], as engines and NumPy's users take them.
+Array<float, 3> atom_by_atom(const Ensemble& ensemble) {
+    const Index atoms = ensemble.atom_count();
+    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
+    parallel_for(available_threads(), ensemble.frame_count(), [&](Index frame, int) {
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index atom = 0; atom < atoms; ++atom)
+                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
+    });
+    return xyz;
+}
+
+/// (xyz, topology, files, [(file, frame)], notes)
+py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
+               const std::string& select, const std::string& frames) {
+    Ensemble ensemble;
+    Array<float, 3> xyz;
+    {
+        const py::gil_scoped_release released;
+        ensemble = read_ensemble(sources, {.topology = topology,
+                                           .select = select,
+                                           .range = parse_frame_range(frames)});
+        xyz = atom_by_atom(ensemble);
+        ensemble.xyz = {};
+    }
+    py::list origins;
+    for (const FrameOrigin& origin : ensemble.origins)
+        origins.append(py::make_tuple(origin.file, origin.frame));
+    return py::make_tuple(owned(std::move(xyz)),
+                          std::const_pointer_cast<Topology>(ensemble.topology), ensemble.files,
+                          origins, ensemble.notes);
+}
+
+/// What Python knows of each atom.
+struct AtomLists {
+    std::vector<std::string> names, elements, residues, chains;
+    std::vector<int> numbers;
+};
+
+SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
+    const std::size_t count = lists.names.size();
+    for (const std::size_t found : {lists.elements.size(), lists.residues.size(),
+                                    lists.chains.size(), lists.numbers.size(), masses.size()})
+        if (found != count)
+            throw InputError(
+                fmt::format("expected {} of each property, one an atom, found {}", count, found));
+    auto topology = std::make_shared<Topology>();
+    topology->source = "objects of Python";
+    for (std::size_t n = 0; n < count; ++n) {
+        const bool goes_on = n > 0 && lists.residues[n] == lists.residues[n - 1] &&
+                             lists.chains[n] == lists.chains[n - 1] &&
+                             lists.numbers[n] == lists.numbers[n - 1];
+        if (!goes_on)
+            topology->residues.push_back({lists.residues[n], lists.numbers[n], ' ', lists.chains[n]});
+        topology->atoms.push_back({lists.names[n], lists.elements[n], masses[n],
+                                   static_cast<Index>(topology->residues.size()) - 1});
+    }
+    return topology;
+}
+
+/// A list of what `value` says of each atom.
+template <class Value>
+auto of_atoms(Value value) {
+    return [value](const Topology& topology) {
+        py::list all;
+        for (Index atom = 0; atom < topology.atom_count(); ++atom) all.append(value(topology, atom));
+        return all;
+    };
+}
+
+}  // namespace
+
+void add_ensemble(py::module_& module) {
+    py::class_<Topology, SharedTopology>(module, "Topology")
+        .def("__len__", &Topology::atom_count)
+        .def_property_readonly(
+            "names", of_atoms([](const Topology& t, Index n) { return t.atoms[n].name; }))
+        .def_property_readonly(
+            "elements", of_atoms([](const Topology& t, Index n) { return t.atoms[n].element; }))
+        .def_property_readonly(
+            "residue_names",
+            of_atoms([](const Topology& t, Index n) { return t.residue_of(n).name; }))
+        .def_property_readonly(
+            "residue_numbers",
+            of_atoms([](const Topology& t, Index n) { return t.residue_of(n).number; }))
+        .def_property_readonly(
+            "chains", of_atoms([](const Topology& t, Index n) { return t.residue_of(n).chain; }))
+        .def_property_readonly("masses",
+                               [](const Topology& topology) {
+                                   std::vector<double> masses;
+                                   for (const Topology::Atom& atom : topology.atoms)
+                                       masses.push_back(atom.mass);
+                                   return owned(std::move(masses));
+                               })
+        .def("select",
+             [](const Topology& topology, const std::string& text) {
+                 return owned(select_atoms(topology, text));
+             })
+        .def("subset", [](const Topology& topology, const std::vector<Index>& atoms) {
+            return std::make_shared<Topology>(subset(topology, atoms));
+        });
+    module.def("topology_from_lists",
+               [](std::vector<std::string> names, std::vector<std::string> elements,
+                  std::vector<std::string> residues, std::vector<int> numbers,
+                  std::vector<std::string> chains, const std::vector<double>& masses) {
+                   return make({std::move(names), std::move(elements), std::move(residues),
+                                std::move(chains), std::move(numbers)},
+                               masses);
+               });
+    module.def("unnamed_topology", [](Index atoms) {
+        return std::make_shared<Topology>(unnamed_topology(atoms, "array"));
+    });
+    module.def("read_ensemble", &read);
+}
+
+}  // namespace pleat::python

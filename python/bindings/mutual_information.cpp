@@ -1,0 +1,162 @@
+// Mutual information: one call of the engine, and its result as arrays.
+#include "pleat/mutual_information/mutual_information.h"
+
+#include <pybind11/stl.h>
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/core/cuda_device.h"
+#include "pleat/core/parallel.h"
+
+namespace pleat::python {
+
+namespace {
+
+namespace mi = mutual_information;
+
+struct Measured {
+    mi::Result result;
+    std::string device;
+};
+
+std::unique_ptr<Measured> run(const Alignment& alignment, const py::dict& options,
+                              const py::dict& how) {
+    mi::Parameters parameters;
+    set_fields(mi::fields(parameters), options);
+    Call call(work_of(how));
+    return without_lock(call.progress, [&] {
+        auto measured = std::make_unique<Measured>();
+        // A GPU has no work but shuffles with plain counts.
+        const bool has_work = parameters.has_sampled() && !parameters.counts_on_cpu();
+        if (!has_work)
+            call.settle(-1);
+        else if (call.may_use_gpu())
+            call.settle(mi::memory_needed(alignment, parameters, {Device::Kind::cuda, 0},
+                                          resolve_threads(call.context)));
+        if (call.context.device.kind == Device::Kind::cuda && !parameters.counts_on_cpu())
+            use_cuda_device(call.context.device.index);
+        measured->device = call.context.device.name();
+        measured->result = mi::run(alignment, parameters, call.context);
+        return measured;
+    });
+}
+
+/// Shows one array of the result; None where it was not asked for.
+template <class Part>
+auto array(Part part) {
+    return [part](py::object self) {
+        return shown_or_none(part(self.cast<const Measured&>().result), self);
+    };
+}
+
+/// The columns i < j < k of each triple, [record, 3].
+py::array_t<Index> columns_of(const mi::TripleRecords& records, Index columns) {
+    auto all = Array<Index, 2>::unset(static_cast<Index>(records.triples.size()), Index{3});
+    for (Index n = 0; n < all.extent(0); ++n) {
+        const std::array<Index, 3> triple =
+            mi::triple_at(records.triples[static_cast<std::size_t>(n)], columns);
+        std::copy_n(triple.data(), 3, all.data() + 3 * n);
+    }
+    return owned(std::move(all));
+}
+
+/// {"columns": [n, 3], each number by its name, and more}; None without triples.
+py::object records_of(const Measured& measured, const mi::TripleRecords& records,
+                      const std::vector<double>& excess, const std::vector<double>& fdr,
+                      py::handle self) {
+    const mi::TripleResult& triples = *measured.result.triples;
+    const auto count = static_cast<py::ssize_t>(records.triples.size());
+    const auto numbers = static_cast<py::ssize_t>(triples.names.size());
+    py::dict table;
+    table["columns"] = columns_of(records, measured.result.columns.column_count());
+    constexpr py::ssize_t kSize = sizeof(double);
+    for (py::ssize_t n = 0; n < numbers; ++n)
+        table[py::str(triples.names[static_cast<std::size_t>(n)])] =
+            py::array_t<double>({count}, {kSize * numbers}, records.numbers.data() + n, self);
+    if (!excess.empty()) table["excess"] = shown(excess, self);
+    if (!fdr.empty()) table["fdr"] = shown(fdr, self);
+    return table;
+}
+
+py::object best_triples(py::object self) {
+    const auto& measured = self.cast<const Measured&>();
+    if (!measured.result.triples) return py::none();
+    const mi::TripleResult& triples = *measured.result.triples;
+    return records_of(measured, triples.best, triples.best_excess, triples.best_fdr, self);
+}
+
+py::object kept_triples(py::object self) {
+    const auto& measured = self.cast<const Measured&>();
+    if (!measured.result.triples || !measured.result.triples->kept) return py::none();
+    const mi::TripleResult& triples = *measured.result.triples;
+    return records_of(measured, *triples.kept, {}, triples.kept_fdr, self);
+}
+
+py::object clique_members(const std::optional<mi::CliqueSet>& cliques) {
+    if (!cliques) return py::none();
+    return owned(cliques->membership());
+}
+
+py::object ranked_by(const Measured& measured) {
+    if (!measured.result.triples) return py::none();
+    const mi::TripleResult& triples = *measured.result.triples;
+    return py::str(triples.names[static_cast<std::size_t>(triples.key)]);
+}
+
+}  // namespace
+
+void add_mutual_information(py::module_& module) {
+    using mi::Result, mi::SampledNull;
+    PYBIND11_NUMPY_DTYPE(SampledNull, mean, variance, skewness, z, percentile, p, p_strict);
+    py::class_<Measured> result(module, "MutualInformation");
+    const auto add = [&](const char* name, auto part) {
+        result.def_property_readonly(name, array(part));
+    };
+    add("entropy", [](const Result& r) -> auto& { return r.entropy; });
+    add("low_entropy", [](const Result& r) -> auto& { return r.low_entropy; });
+    add("mi", [](const Result& r) -> auto& { return r.pairs.mi; });
+    add("joint_entropy", [](const Result& r) -> auto& { return r.pairs.joint_entropy; });
+    add("normalised", [](const Result& r) -> auto& { return r.pairs.normalised; });
+    add("mip", [](const Result& r) -> auto& { return r.pairs.mip; });
+    add("mia", [](const Result& r) -> auto& { return r.pairs.mia; });
+    add("mean", [](const Result& r) -> auto& { return r.pairs.mean; });
+    add("variance", [](const Result& r) -> auto& { return r.pairs.variance; });
+    add("z", [](const Result& r) -> auto& { return r.pairs.z; });
+    add("sampled", [](const Result& r) -> auto& { return r.pairs.sampled; });
+    add("less", [](const Result& r) -> auto& { return r.pairs.less; });
+    add("equal", [](const Result& r) -> auto& { return r.pairs.equal; });
+    add("tail_p", [](const Result& r) -> auto& { return r.pairs.tail_p; });
+    add("exact_p", [](const Result& r) -> auto& { return r.pairs.exact_p; });
+    add("fdr", [](const Result& r) -> auto& { return r.pairs.fdr; });
+    add("family_p", [](const Result& r) -> auto& { return r.pairs.family_p; });
+    add("pair_rows", [](const Result& r) -> auto& { return r.pair_rows; });
+    add("weights", [](const Result& r) -> auto& { return r.weights; });
+    result
+        .def_property_readonly("column_count",
+                               [](const Measured& m) { return m.result.columns.column_count(); })
+        .def_property_readonly("shuffles", [](const Measured& m) { return m.result.shuffles; })
+        .def_property_readonly("effective_sequences",
+                               [](const Measured& m) { return m.result.effective_sequences; })
+        .def_property_readonly("triples", &best_triples)
+        .def_property_readonly("kept_triples", &kept_triples)
+        .def_property_readonly("triples_ranked_by", &ranked_by)
+        .def_property_readonly("cliques",
+                               [](const Measured& m) -> py::object {
+                                   if (!m.result.triples) return py::none();
+                                   return clique_members(m.result.triples->cliques);
+                               })
+        .def_property_readonly("cliques_by_z",
+                               [](const Measured& m) -> py::object {
+                                   if (!m.result.triples) return py::none();
+                                   return clique_members(m.result.triples->cliques_by_z);
+                               })
+        .def_readonly("device", &Measured::device);
+    module.def("mutual_information", &run);
+    module.def("mutual_information_fields", [] {
+        mi::Parameters parameters;
+        return described(mi::fields(parameters));
+    });
+}
+
+}  // namespace pleat::python

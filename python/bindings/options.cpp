@@ -1,0 +1,174 @@
+// Options: values of Python by the kind of each field, and choosing a device.
+#include "options.h"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "pleat/core/cuda_device.h"
+#include "pleat/core/error.h"
+
+namespace pleat::python {
+
+namespace {
+
+[[noreturn]] void refuse(const Field& field, const char* expected, py::handle found) {
+    const std::string text =
+        fmt::format("--{}: expected {}, found {}", field.name, expected,
+                    py::repr(found).cast<std::string>());
+    PyErr_SetString(PyExc_TypeError, text.c_str());
+    throw py::error_already_set();
+}
+
+std::int64_t integer(py::handle value) {
+    const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!index) throw py::error_already_set();
+    const long long number = PyLong_AsLongLong(index.ptr());
+    if (number == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return number;
+}
+
+/// NumPy's numbers and truth values count as Python's.
+bool is_integer(py::handle value) { return PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr()); }
+bool is_number(py::handle value) {
+    return PyFloat_Check(value.ptr()) || is_integer(value) ||
+           (py::hasattr(value, "dtype") && py::hasattr(value, "__float__") &&
+            !py::hasattr(value, "__len__"));
+}
+
+/// Texts may be paths, and where the program reads numbers from text they may be numbers.
+std::string text_of(const Field& field, py::handle value) {
+    if (value.is_none()) return {};
+    if (PyUnicode_Check(value.ptr())) return value.cast<std::string>();
+    if (py::hasattr(value, "__fspath__")) return value.attr("__fspath__")().cast<std::string>();
+    if (field.choices.empty() && (PyFloat_Check(value.ptr()) || is_integer(value)))
+        return py::str(value).cast<std::string>();
+    refuse(field, "text", value);
+}
+
+void set(const Field& field, py::handle value) {
+    const bool wants_automatic = value.is_none() && !field.automatic.empty();
+    if (auto* const* flag = std::get_if<bool*>(&field.target)) {
+        const bool is_flag = PyBool_Check(value.ptr()) ||
+                             py::str(py::type::of(value).attr("__name__")).cast<std::string>() ==
+                                 "bool_";
+        if (!is_flag) refuse(field, "True or False", value);
+        **flag = PyObject_IsTrue(value.ptr()) == 1;
+    } else if (auto* const* number = std::get_if<double*>(&field.target)) {
+        if (!wants_automatic && !is_number(value)) refuse(field, "a number", value);
+        **number = wants_automatic ? std::numeric_limits<double>::quiet_NaN()
+                                   : py::float_(value.cast<py::object>()).cast<double>();
+        // NaN stands for what is automatic, which here is None.
+        if (!wants_automatic && std::isnan(**number)) refuse(field, "a number", value);
+    } else if (auto* const* count = std::get_if<std::int64_t*>(&field.target)) {
+        if (!wants_automatic && !is_integer(value)) refuse(field, "a whole number", value);
+        **count = wants_automatic ? -1 : integer(value);
+    } else {
+        **std::get_if<std::string*>(&field.target) = text_of(field, value);
+    }
+}
+
+py::object default_of(const Field& field) {
+    if (const auto* flag = std::get_if<bool*>(&field.target)) return py::bool_(**flag);
+    if (const auto* number = std::get_if<double*>(&field.target)) {
+        if (std::isnan(**number)) return py::none();
+        return py::float_(**number);
+    }
+    if (const auto* count = std::get_if<std::int64_t*>(&field.target)) {
+        if (**count == -1 && !field.automatic.empty()) return py::none();
+        return py::int_(**count);
+    }
+    return py::str(**std::get_if<std::string*>(&field.target));
+}
+
+const char* kind_of(const Field& field) {
+    constexpr const char* kKinds[] = {"bool", "int", "float", "str"};
+    return kKinds[field.target.index()];
+}
+
+}  // namespace
+
+void set_fields(std::vector<Field> fields, const py::dict& options) {
+    for (const auto& [key, value] : options) {
+        const auto name = key.cast<std::string>();
+        const auto found = std::find_if(fields.begin(), fields.end(),
+                                        [&](const Field& field) { return field.name == name; });
+        if (found == fields.end()) throw std::logic_error("no field is named " + name);
+        set(*found, value);
+    }
+    check(fields);
+}
+
+py::list described(const std::vector<Field>& fields) {
+    py::list all;
+    for (const Field& field : fields) {
+        py::dict one;
+        one["name"] = field.name;
+        one["kind"] = kind_of(field);
+        one["default"] = default_of(field);
+        one["help"] = field.help;
+        one["unit"] = field.unit;
+        one["choices"] = py::cast(field.choices);
+        one["automatic"] = field.automatic;
+        one["least"] = field.least;
+        one["most"] = field.most;
+        one["least_excluded"] = field.least_excluded;
+        one["is_path"] = field.value_name == "FILE";
+        // Texts that are not paths nor of a list hold numbers.
+        one["is_range"] = field.value_name == "DISTANCE" || field.value_name == "NUMBER";
+        all.append(one);
+    }
+    return all;
+}
+
+Call::Call(const Work& work) : progress(work.progress), is_open_(work.device == "auto") {
+    if (!is_open_) context.device = Device::parse(work.device);
+    context.threads = work.threads;
+    context.seed = work.seed;
+    context.progress = &progress;
+}
+
+bool Call::may_use_gpu() const {
+    return is_open_ || context.device.kind == Device::Kind::cuda;
+}
+
+void Call::settle(std::int64_t bytes) {
+    if (!is_open_) return;
+    if (bytes < 0) {
+        context.device = {Device::Kind::cpu, 0};
+        return;
+    }
+    const DeviceChoice choice = choose_device(find_cuda_devices(bytes), bytes);
+    context.device = choice.device;
+    context.message(fmt::format("device {}: {}", context.device.name(), choice.reason));
+}
+
+Work work_of(const py::dict& how) {
+    std::int64_t threads = -1, seed = 1;
+    Work work;
+    py::dict options;
+    for (const auto& [key, value] : how) {
+        if (key.cast<std::string>() == "progress")
+            work.progress = value.cast<py::object>();
+        else
+            options[key] = value;
+    }
+    set_fields({{.name = "device", .target = &work.device, .help = ""},
+                {.name = "threads",
+                 .target = &threads,
+                 .help = "",
+                 .least = 1,
+                 .most = 1024,
+                 .automatic = "all that this process may use"},
+                {.name = "seed", .target = &seed, .help = "", .least = 0}},
+               options);
+    if (!work.progress) work.progress = py::none();
+    work.threads = threads < 0 ? 0 : static_cast<int>(threads);
+    work.seed = static_cast<std::uint64_t>(seed);
+    return work;
+}
+
+}  // namespace pleat::python

@@ -1,0 +1,52 @@
+// Options: keywords of Python as an engine's fields, and how to compute as a Context.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "pleat/core/context.h"
+#include "pleat/core/fields.h"
+#include "progress.h"
+
+namespace pleat::python {
+
+/// Sets each field that `options` {field's name: value} names, then checks all. None means what
+/// is automatic. Python's TypeError for values of another kind; UsageError, as the program words it.
+void set_fields(std::vector<Field> fields, const py::dict& options);
+
+/// What a field is, as a dictionary: what signatures, docstrings and stubs are made of.
+py::list described(const std::vector<Field>& fields);
+
+/// Where and how to compute.
+struct Work {
+    std::string device = "auto";
+    int threads = 0;
+    std::uint64_t seed = 1;
+    py::object progress;
+};
+
+/// The context of one call. The one that is made keeps `progress` alive.
+class Call {
+public:
+    explicit Call(const Work& work);
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    /// Where no device was named: the GPU that has `bytes` of memory, else the CPU; bytes < 0: the
+    /// CPU. A remark tells why. Call it without Python's lock.
+    void settle(std::int64_t bytes);
+    bool may_use_gpu() const;
+
+    PythonProgress progress;
+    Context context;
+
+private:
+    bool is_open_;  ///< no device was named
+};
+
+/// Reads {"device": ..., "threads": ..., "seed": ..., "progress": ...}. UsageError.
+Work work_of(const py::dict& how);
+
+}  // namespace pleat::python

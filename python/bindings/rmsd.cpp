@@ -1,0 +1,162 @@
+// RMSD: calls of the engine on coordinates of NumPy's, matrices straight into arrays of NumPy's.
+#include "pleat/rmsd/rmsd.h"
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/core/parallel.h"
+#include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/superposition.h"
+
+namespace pleat::python {
+
+namespace {
+
+struct Compared {
+    rmsd::Result result;
+    py::object matrix = py::none();
+    py::object values = py::none();  ///< [frame], against one structure
+    std::string device;
+};
+
+rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
+                       const Argument<double>& weights) {
+    return {copied(fit), copied(measured), copied(weights)};
+}
+
+/// Room for a matrix, not set; None where `size` is 0.
+py::object empty_matrix(const std::vector<py::ssize_t>& shape, const rmsd::Parameters& parameters) {
+    if (parameters.matrix == "none") return py::none();
+    return py::array_t<float>(shape);
+}
+
+rmsd::MatrixPlace place_of(py::object& matrix) {
+    if (matrix.is_none()) return {};
+    auto array = py::cast<py::array_t<float>>(matrix);
+    return std::span<float>(array.mutable_data(), static_cast<std::size_t>(array.size()));
+}
+
+/// GPUs superpose all pairs of one set; everything else runs on the CPU unless a device is named.
+void settle(Call& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
+            const rmsd::Parameters& parameters, bool is_one_set) {
+    const bool is_plain = parameters.metric == "rmsd" && sets.are_one() && is_one_set;
+    call.settle(is_plain ? rmsd::memory_needed(xyz.extent(0), xyz.extent(1), parameters,
+                                               {Device::Kind::cuda, 0})
+                         : -1);
+}
+
+Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py::dict& options,
+               const py::dict& how) {
+    rmsd::Parameters parameters;
+    set_fields(rmsd::fields(parameters), options);
+    Call call(work_of(how));
+    const View<const float, 3> view = coordinates(xyz);
+    const py::ssize_t frames = view.extent(0);
+    Compared compared;
+    compared.matrix = empty_matrix(parameters.matrix == "full"
+                                       ? std::vector<py::ssize_t>{frames, frames}
+                                       : std::vector<py::ssize_t>{frames * (frames - 1) / 2},
+                                   parameters);
+    const rmsd::MatrixPlace place = place_of(compared.matrix);
+    compared.result = without_lock(call.progress, [&] {
+        settle(call, view, sets, parameters, true);
+        return rmsd::run(view, sets, parameters, call.context, place);
+    });
+    compared.device = call.context.device.name();
+    return compared;
+}
+
+Compared against(const Argument<float>& xyz, const Argument<float>& others,
+                 const rmsd::AtomSets& sets, const py::dict& options, const py::dict& how) {
+    rmsd::Parameters parameters;
+    set_fields(rmsd::fields(parameters), options);
+    Call call(work_of(how));
+    const View<const float, 3> view = coordinates(xyz), other_view = coordinates(others);
+    Compared compared;
+    compared.matrix = empty_matrix({view.extent(0), other_view.extent(0)}, parameters);
+    const rmsd::MatrixPlace place = place_of(compared.matrix);
+    compared.result = without_lock(call.progress, [&] {
+        settle(call, view, sets, parameters, false);
+        return rmsd::run_against(view, other_view, sets, parameters, call.context, place);
+    });
+    compared.device = call.context.device.name();
+    return compared;
+}
+
+/// `reference` [atom, 3], or [0, 0]: the mean structure.
+Compared to_reference(const Argument<float>& xyz, const Argument<float>& reference,
+                      const rmsd::AtomSets& sets, const py::dict& options, const py::dict& how) {
+    rmsd::Parameters parameters;
+    set_fields(rmsd::fields(parameters), options);
+    Call call(work_of(how));
+    const View<const float, 3> view = coordinates(xyz);
+    if (reference.ndim() != 2)
+        throw InputError(fmt::format("expected a reference [atom, 3], found shape {}",
+                                     shape_text(reference)));
+    const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
+    Compared compared;
+    rmsd::ReferenceResult result = without_lock(call.progress, [&] {
+        settle(call, view, sets, parameters, false);
+        return rmsd::run_reference(view, target, sets, parameters, call.context);
+    });
+    compared.result = std::move(result.summary);
+    compared.values = owned(std::move(result.values));
+    compared.device = call.context.device.name();
+    return compared;
+}
+
+py::array_t<double> mean_structure(const Argument<float>& xyz, const rmsd::AtomSets& sets,
+                                   const py::dict& how) {
+    Call call(work_of(how));
+    const View<const float, 3> view = coordinates(xyz);
+    return owned(without_lock(call.progress, [&] {
+        call.settle(-1);
+        rmsd::check(sets, view.extent(1));
+        return rmsd::mean_structure(view, sets, call.context).xyz;
+    }));
+}
+
+}  // namespace
+
+void add_rmsd(py::module_& module) {
+    py::class_<rmsd::AtomSets>(module, "AtomSets").def(py::init(&sets_of));
+    py::class_<Compared> result(module, "Rmsd");
+    const auto number = [&](const char* name, auto part) {
+        result.def_property_readonly(name,
+                                     [part](const Compared& c) { return part(c.result); });
+    };
+    number("frames", [](const rmsd::Result& r) { return r.frames; });
+    number("atoms", [](const rmsd::Result& r) { return r.atoms; });
+    number("pairs", [](const rmsd::Result& r) { return r.pairs; });
+    number("least", [](const rmsd::Result& r) { return r.least; });
+    number("most", [](const rmsd::Result& r) { return r.most; });
+    number("mean", [](const rmsd::Result& r) { return r.mean; });
+    const auto array = [&](const char* name, auto part) {
+        result.def_property_readonly(name, [part](py::object self) -> py::object {
+            const auto& values = part(self.cast<const Compared&>().result);
+            if (values.size() == 0) return py::none();
+            return shown(values, self);
+        });
+    };
+    result.def_property_readonly("histogram", [](py::object self) {
+        return shown(self.cast<const Compared&>().result.histogram, self);
+    });
+    array("neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; });
+    array("neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; });
+    array("neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.rmsd; });
+    array("best_indices", [](const rmsd::Result& r) -> auto& { return r.best.indices; });
+    array("best_values", [](const rmsd::Result& r) -> auto& { return r.best.rmsd; });
+    result.def_readonly("matrix", &Compared::matrix)
+        .def_readonly("values", &Compared::values)
+        .def_readonly("device", &Compared::device);
+    module.def("rmsd", &pairs);
+    module.def("rmsd_against", &against);
+    module.def("rmsd_to_reference", &to_reference);
+    module.def("mean_structure", &mean_structure);
+    module.def("rmsd_fields", [] {
+        rmsd::Parameters parameters;
+        return described(rmsd::fields(parameters));
+    });
+}
+
+}  // namespace pleat::python

@@ -1,0 +1,96 @@
+# Alignments: from files, sequences, arrays and Biopython's objects.
+"""Making alignments from what people have."""
+import os
+
+import numpy as np
+
+from . import _pleat
+from .errors import InputError
+
+Alignment = _pleat.Alignment
+Alignment.__module__ = "pleat"
+Alignment.__doc__ = """A multiple sequence alignment, made by `read_alignment` or `alignment`.
+
+letters : uint8 [sequence, column], codes of `alphabet_letters`; shows memory of the alignment
+columns : int64 [column], place of each column among those of the source, from 0
+names, sequences : list of str, one a sequence
+alphabet : 'protein', 'rna' or 'dna'
+alphabet_letters : the letters in the order of their codes; X or N (unknown) and the gap come last
+source, format : the file and what it was read as
+
+pleat.couplings takes unknown letters as gaps, pleat.mutual_information as a letter of their own.
+"""
+_FILTER = Alignment.filter
+
+
+def _filter(self, max_gaps=1.0, min_coverage=0.0):
+    """A copy without the columns whose fraction of gaps is above `max_gaps`, and then without the
+    sequences whose fraction of letters in the columns left is below `min_coverage`."""
+    return _FILTER(self, max_gaps, min_coverage)
+
+
+Alignment.filter = _filter
+Alignment.__len__ = lambda self: self.letters.shape[0]
+Alignment.shape = property(lambda self: self.letters.shape)
+Alignment.__repr__ = lambda self: (
+    f"<pleat.Alignment: {self.shape[0]} sequences, {self.shape[1]} columns, {self.alphabet}>")
+
+
+def read_alignment(path, *, format="", alphabet=""):
+    """Reads FASTA, A2M, A3M, Stockholm, CLUSTAL or PSICOV; plain, gzip or Zstandard.
+
+    format : 'fasta', 'a2m', 'a3m', 'stockholm', 'clustal', 'psicov'; '' is told by the content
+    alphabet : 'protein', 'rna', 'dna'; '' is told by the letters
+
+    InputError names file, line, what was expected and what was found.
+    """
+    return _pleat.read_alignment(os.fspath(path), format, alphabet)
+
+
+def _is_biopython(source):
+    """MultipleSeqAlignment, Alignment's rows, or a list of SeqRecord."""
+    try:
+        first = next(iter(source))
+    except (TypeError, StopIteration):
+        return False
+    return hasattr(first, "seq") and hasattr(first, "id")
+
+
+def alignment(source, *, names=None, alphabet=""):
+    """An alignment from whatever holds one.
+
+    source : an Alignment; a path; sequences as str, all of one length; codes, uint8
+        [sequence, column], with `alphabet` ('protein' if ''), in the order of
+        ARNDCQEGHILKMFPSTWYVX-, ACGUN- or ACGTN-; letters, 'S1' or 'U1' [sequence, column];
+        Biopython's MultipleSeqAlignment or a list of its SeqRecord
+    names : one a sequence
+
+    Codes are copied once.
+    """
+    if isinstance(source, Alignment):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return read_alignment(source, alphabet=alphabet)
+    if isinstance(source, np.ndarray) and source.dtype == np.uint8:
+        return _pleat.alignment_from_codes(source, list(names or []), alphabet or "protein")
+    if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "SU":
+        rows = ["".join(row) for row in source.astype("U1")]
+    elif not isinstance(source, np.ndarray) and _is_biopython(source):
+        rows = [str(record.seq) for record in source]
+        names = names or [record.id for record in source]
+    else:
+        rows = list(source)
+    if not rows or not all(isinstance(row, str) for row in rows):
+        raise InputError("expected an alignment (a path, sequences, codes as uint8 [sequence, column], "
+                         f"Biopython's alignment), found {type(source).__name__}")
+    if names is not None and len(names) != len(rows):
+        raise InputError(f"expected {len(rows)} names, one a sequence, found {len(names)}")
+    names = list(names or [f"sequence {n}" for n in range(1, len(rows) + 1)])
+    text = "".join(f">{n}\n{_one_line(row)}\n" for n, row in enumerate(rows, 1))
+    return _pleat.alignment_from_text("sequences", text, names, alphabet)
+
+
+def _one_line(text):
+    if "\n" in text or "\r" in text:
+        raise InputError(f"expected sequences of one line, found {text!r}")
+    return text

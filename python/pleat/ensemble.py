@@ -1,0 +1,193 @@
+# Ensembles: from files, arrays and the objects of mdtraj, MDAnalysis and Biopython.
+"""Coordinates of many frames of the same atoms."""
+import os
+
+import numpy as np
+
+from . import _pleat
+from .errors import InputError
+
+Topology = _pleat.Topology
+Topology.__module__ = "pleat"
+Topology.__doc__ = """What the atoms of an ensemble are, in the order of its coordinates.
+
+names, elements, residue_names, chains : list of str, one an atom
+residue_numbers : list of int, as the author of the structure counts
+masses : float64 [atom], dalton; 0 where the element is not known
+select(text) : int64 [n], indices of atoms; the language of `pleat rmsd --select`
+"""
+
+ANGSTROM_PER_NM = np.float32(10)
+
+
+class Ensemble:
+    """Frames of the same atoms.
+
+    xyz : float32 [frame, atom, 3], angstrom. A contiguous float32 array is taken as it is, without a
+        copy; anything else is converted.
+    topology : Topology, or None: atoms without names
+    files : the files that frames came from
+    origins : [(index into files, frame of that file from 1)], one a frame; empty for arrays
+    notes : what the reader found worth telling
+    """
+
+    def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=()):
+        self.xyz = np.ascontiguousarray(xyz, dtype=np.float32)
+        if self.xyz.ndim != 3 or self.xyz.shape[2] != 3:
+            raise InputError(f"expected coordinates [frame, atom, 3], found shape {self.xyz.shape}")
+        if topology is not None and len(topology) != self.xyz.shape[1]:
+            raise InputError(f"expected coordinates of {len(topology)} atoms, as the topology has, "
+                             f"found {self.xyz.shape[1]}")
+        self.topology = topology
+        self.files, self.origins, self.notes = list(files), list(origins), list(notes)
+
+    def __len__(self):
+        return self.xyz.shape[0]
+
+    @property
+    def shape(self):
+        """(frames, atoms)"""
+        return self.xyz.shape[:2]
+
+    def __repr__(self):
+        return f"<pleat.Ensemble: {self.shape[0]} frames, {self.shape[1]} atoms>"
+
+    def __getitem__(self, frames):
+        """Frames by a slice (without a copy where it has no stride), index or array of them."""
+        if np.ndim(frames) == 0 and not isinstance(frames, slice):
+            index = int(frames)
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"expected a frame from 0 to {len(self) - 1}, found {index}")
+            frames = slice(index % len(self), index % len(self) + 1)
+        chosen = np.arange(len(self))[frames]
+        origins = [self.origins[n] for n in chosen] if self.origins else ()
+        return Ensemble(self.xyz[frames], self.topology, files=self.files, origins=origins,
+                        notes=self.notes)
+
+    def select(self, atoms):
+        """The ensemble of some atoms: text as `pleat rmsd --select` takes it, or indices."""
+        indices = self.indices(atoms)
+        topology = None if self.topology is None else self.topology.subset(indices)
+        return Ensemble(self.xyz[:, indices], topology, files=self.files, origins=self.origins,
+                        notes=self.notes)
+
+    def indices(self, atoms):
+        """Indices of atoms, int64 [n], from text or indices."""
+        if not isinstance(atoms, str):
+            return np.ascontiguousarray(atoms, dtype=np.int64).ravel()
+        topology = self.topology
+        if topology is None:
+            topology = _pleat.unnamed_topology(self.shape[1])
+        return topology.select(atoms)
+
+
+def read_ensemble(sources, *, topology="", select="all", frames="::"):
+    """Reads frames of PDB, mmCIF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
+
+    sources : a path or a list of paths; folders and lists (@FILE, a path a line) too
+    topology : PDB or mmCIF file that names the atoms of trajectories
+    select : atoms to take: all, ca, backbone, heavy, A:10-50, gemmi's syntax; and, or, not
+    frames : first:last:stride of all files together, from 1, both ends included
+
+    Memory while reading: twice the coordinates. InputError names the file and what is wrong with it.
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    xyz, read, files, origins, notes = _pleat.read_ensemble(
+        [os.fspath(source) for source in sources], os.fspath(topology), select, frames)
+    return Ensemble(xyz, read, files=files, origins=origins, notes=notes)
+
+
+def _topology(atoms):
+    """From (name, element, residue name, residue number, chain, mass) of each atom."""
+    if not atoms:
+        raise InputError("expected atoms, found none")
+    names, elements, residues, numbers, chains, masses = zip(*atoms)
+    return _pleat.topology_from_lists(list(names), list(elements), list(residues),
+                                      [int(n) for n in numbers], list(chains),
+                                      [float(mass) for mass in masses])
+
+
+def _from_mdtraj(trajectory):
+    """mdtraj counts in nanometres, so its coordinates are copied."""
+    atoms = []
+    for atom in trajectory.topology.atoms:
+        element = getattr(atom, "element", None)
+        chain = getattr(atom.residue.chain, "chain_id", None) or atom.residue.segment_id
+        atoms.append((atom.name, element.symbol if element else "X", atom.residue.name,
+                      atom.residue.resSeq, chain or chr(65 + atom.residue.chain.index % 26),
+                      element.mass if element else 0.0))
+    return Ensemble(trajectory.xyz * ANGSTROM_PER_NM, _topology(atoms))
+
+
+def _of_mdanalysis(atom, name, otherwise):
+    """What an atom's topology may lack."""
+    try:
+        return getattr(atom, name)
+    except Exception:  # its NoDataError, which is no name here
+        return otherwise
+
+
+def _from_mdanalysis(source):
+    """A Universe or an AtomGroup, all frames of its trajectory, which then stands where it stood."""
+    group = source.atoms
+    trajectory = group.universe.trajectory
+    atoms = [(_of_mdanalysis(atom, "name", "X"), _of_mdanalysis(atom, "element", "") or "X",
+              _of_mdanalysis(atom, "resname", "UNK"), _of_mdanalysis(atom, "resid", 0),
+              _of_mdanalysis(atom, "chainID", "") or _of_mdanalysis(atom, "segid", ""),
+              _of_mdanalysis(atom, "mass", 0.0)) for atom in group]
+    xyz = np.empty((len(trajectory), len(atoms), 3), dtype=np.float32)
+    stood = trajectory.frame
+    for n, _ in enumerate(trajectory):
+        xyz[n] = group.positions
+    trajectory[stood]
+    return Ensemble(xyz, _topology(atoms))
+
+
+def _from_biopython(structure):
+    """A Structure of Bio.PDB: its models are the frames."""
+    models = [list(model.get_atoms()) for model in structure]
+    for number, model in enumerate(models, 1):
+        if [a.get_full_id()[2:] for a in model] != [a.get_full_id()[2:] for a in models[0]]:
+            raise InputError(f"model {number}: expected the atoms of model 1, found others")
+    atoms = []
+    for atom in models[0] if models else ():
+        residue = atom.get_parent()
+        element = (atom.element or "X").capitalize()
+        mass = getattr(atom, "mass", 0.0) or 0.0
+        atoms.append((atom.get_name(), element, residue.get_resname().strip(), residue.id[1],
+                      residue.get_parent().id.strip(), mass if mass == mass else 0.0))
+    topology = _topology(atoms)
+    return Ensemble([[atom.coord for atom in model] for model in models], topology)
+
+
+def ensemble(source, *, select=None):
+    """An ensemble from whatever holds one.
+
+    source : an Ensemble; a path or a list of paths; an array [frame, atom, 3] in angstrom, taken
+        without a copy where it is contiguous float32; mdtraj's Trajectory; MDAnalysis's Universe or
+        AtomGroup; a Structure of Bio.PDB
+    select : atoms to take, as text or indices
+    """
+    found = _ensemble(source)
+    return found if select is None else found.select(select)
+
+
+def _is_paths(source):
+    return isinstance(source, (str, os.PathLike)) or (
+        isinstance(source, (list, tuple)) and len(source) > 0
+        and all(isinstance(one, (str, os.PathLike)) for one in source))
+
+
+def _ensemble(source):
+    if isinstance(source, Ensemble):
+        return source
+    if _is_paths(source):
+        return read_ensemble(source)
+    if hasattr(source, "xyz") and hasattr(source, "topology") and hasattr(source, "unitcell_vectors"):
+        return _from_mdtraj(source)
+    if hasattr(source, "atoms") and hasattr(source, "universe"):
+        return _from_mdanalysis(source)
+    if hasattr(source, "get_models") and hasattr(source, "get_atoms"):
+        return _from_biopython(source)
+    return Ensemble(source)

@@ -1,0 +1,61 @@
+# Clusters from Python: matrices, frames and results of rmsd give the same; refusals.
+import numpy as np
+import pleat
+import pytest
+from helpers import in_process, made_ensemble
+
+
+def two_groups():
+    return np.concatenate([made_ensemble(12, 10, 1), made_ensemble(20, 10, 2)])
+
+
+def test_sources_agree():
+    xyz = two_groups()
+    result = pleat.rmsd(xyz)
+    expected = pleat.cluster(result, cutoff=3.5)
+    assert [c["size"] for c in expected.clusters] == [20, 12]
+    assert expected.assignment.tolist() == [1] * 12 + [0] * 20 and expected.cutoff == 3.5
+    full = pleat.rmsd(xyz, matrix="full").matrix
+    for source in (result.matrix, full, full.astype(np.float64), full.copy("F"), xyz,
+                   pleat.ensemble(xyz)):
+        found = pleat.cluster(source, cutoff="3.5")
+        np.testing.assert_array_equal(found.assignment, expected.assignment)
+        np.testing.assert_array_equal(found.clusters["medoid"], expected.clusters["medoid"])
+
+
+def test_trees_and_sweeps():
+    matrix = pleat.rmsd(two_groups()).matrix
+    tree = pleat.cluster(matrix, method="average", k="2:4")
+    assert tree.tree.shape == (31, 4) and tree.tree[-1, 3] == 32
+    assert tree.sweep["value"].tolist() == [2, 3, 4] and len(tree.clusters) == 2
+    assert tree.silhouette == pytest.approx(tree.sweep["silhouette"].max())
+    peaks = pleat.cluster(matrix, method="density-peaks", cutoff=3.5, k=2)
+    assert len(peaks.peaks) == 32 and peaks.tree is None
+
+
+def test_a_large_matrix_is_not_copied():
+    items = 5000
+    risen = in_process(
+        "import numpy as np, pleat, resource\n"
+        f"d = np.ones(({items}, {items}), np.float32); np.fill_diagonal(d, 0)\n"
+        "pleat.cluster(d[:3, :3].copy(), cutoff=0.5)\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "assert len(pleat.cluster(d, cutoff=2).clusters) == 1\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n")
+    # The library keeps half of it, the condensed pairs, for its further passes.
+    assert int(risen) * 1024 < 0.8 * 4 * items * items
+
+
+@pytest.mark.parametrize("items, options, kind, text", [
+    (np.ones(4), {"cutoff": 1}, pleat.InputError, r"matrix: expected M \(M - 1\) / 2"),
+    (np.array([1.0, -1, 1]), {"cutoff": 1}, pleat.InputError, "element 1: expected a distance >= 0"),
+    (np.ones((2, 2)), {"cutoff": 1}, pleat.InputError, "expected 0 in the diagonal"),
+    (np.ones(3), {}, pleat.UsageError, "--method daura: expected --cutoff, found none"),
+    (np.ones(3), {"cutoff": 1, "weights": [1]}, pleat.UsageError, "weights with frames alone"),
+    (made_ensemble(3, 3), {"cutoff": 1, "precision": "half"}, pleat.UsageError, "half"),
+])
+def test_refusals(items, options, kind, text):
+    with pytest.raises(kind, match=text):
+        pleat.cluster(items, **options)
+    with pytest.raises(pleat.InputError, match="found none"):
+        pleat.cluster(pleat.rmsd(made_ensemble(3, 3), matrix="none"), cutoff=1)

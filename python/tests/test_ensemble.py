@@ -1,0 +1,131 @@
+# Ensembles from Python: files, arrays, and the objects of other packages where these are there.
+import gzip
+
+import numpy as np
+import pleat
+import pytest
+from helpers import DATA, made_ensemble
+
+STRUCTURE = DATA / "1a8o.pdb.gz"
+
+
+@pytest.fixture(name="plain")
+def plain_file(tmp_path):
+    """The structure without compression, as other packages want it."""
+    path = tmp_path / "1a8o.pdb"
+    path.write_bytes(gzip.decompress(STRUCTURE.read_bytes()))
+    return path
+
+
+def test_files():
+    found = pleat.read_ensemble(STRUCTURE, select="ca")
+    assert found.shape == (1, 70) and set(found.topology.names) == {"CA"}
+    assert found.topology.residue_names[:2] == ["MSE", "ASP"]
+    assert found.topology.residue_numbers[0] == 151 and found.origins == [(0, 1)]
+    assert (found.topology.masses == pytest.approx(12.011, abs=0.01))
+    everything = pleat.ensemble(STRUCTURE)
+    np.testing.assert_array_equal(everything.select("ca").xyz, found.xyz)
+    np.testing.assert_array_equal(everything.xyz[:, everything.indices("ca")], found.xyz)
+    twice = pleat.read_ensemble([STRUCTURE, DATA / "1a8o.cif.gz"], select="ca")
+    np.testing.assert_allclose(twice.xyz[0], twice.xyz[1], atol=1e-3)
+    assert len(twice[1:]) == 1 and twice[-1].origins == [(1, 1)]
+
+
+def test_arrays_are_taken_as_they_are():
+    xyz = made_ensemble()
+    found = pleat.ensemble(xyz)
+    assert found.xyz is xyz or np.shares_memory(found.xyz, xyz)
+    assert np.shares_memory(found[3:].xyz, xyz)
+    assert found.topology is None and found.indices("all").tolist() == list(range(20))
+    with pytest.raises(pleat.InputError):
+        found.select("ca")
+
+
+def test_mdtraj(plain):
+    mdtraj = pytest.importorskip("mdtraj", reason="mdtraj is not there")
+    found = pleat.ensemble(mdtraj.load(str(plain)), select="ca")
+    expected = pleat.read_ensemble(plain, select="ca")
+    np.testing.assert_allclose(found.xyz, expected.xyz, atol=2e-3)
+    assert found.topology.residue_numbers == expected.topology.residue_numbers
+    assert found.topology.elements == expected.topology.elements
+
+
+def test_mdanalysis(plain):
+    universe = pytest.importorskip("MDAnalysis", reason="MDAnalysis is not there").Universe(str(plain))
+    found = pleat.ensemble(universe.select_atoms("name CA"))
+    np.testing.assert_allclose(found.xyz, pleat.read_ensemble(plain, select="ca").xyz, atol=2e-3)
+
+
+class Group:
+    """What of MDAnalysis's AtomGroup is used."""
+
+    class Atom:
+        name, element, resname, resid, segid = "CA", "C", "ALA", 5, "A"
+
+        @property
+        def mass(self):
+            raise ValueError("a topology without masses")
+
+    def __init__(self, xyz):
+        self.xyz, self.frame = xyz, 1
+        self.atoms = self.universe = self
+        self.trajectory = Frames(self)
+        self.all = [self.Atom() for _ in xyz[0]]
+
+    def __iter__(self):
+        return iter(self.all)
+
+    @property
+    def positions(self):
+        return self.xyz[self.frame]
+
+
+class Frames:
+    """A trajectory that moves its group on, as MDAnalysis's does."""
+
+    def __init__(self, group):
+        self.group = group
+
+    def __len__(self):
+        return len(self.group.xyz)
+
+    def __iter__(self):
+        for n in range(len(self)):
+            self.group.frame = n
+            yield n
+
+    def __getitem__(self, frame):
+        self.group.frame = frame
+
+    @property
+    def frame(self):
+        return self.group.frame
+
+
+def test_an_object_like_mdanalysis():
+    xyz = made_ensemble(4, 3)
+    group = Group(xyz)
+    found = pleat.ensemble(group)
+    np.testing.assert_array_equal(found.xyz, xyz)
+    assert group.frame == 1 and found.topology.masses.tolist() == [0, 0, 0]
+    assert found.topology.chains == ["A"] * 3
+
+
+def test_biopython(plain):
+    parser = pytest.importorskip("Bio.PDB", reason="Biopython is not there").PDBParser(QUIET=True)
+    found = pleat.ensemble(parser.get_structure("1a8o", plain), select="ca")
+    expected = pleat.read_ensemble(plain, select="ca")
+    np.testing.assert_allclose(found.xyz, expected.xyz, atol=1e-4)
+    assert found.topology.residue_names == expected.topology.residue_names
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: pleat.ensemble(np.ones((3, 4))), r"found shape \(3, 4\)"),
+    (lambda: pleat.Ensemble(np.ones((1, 4, 3)), pleat.read_ensemble(STRUCTURE).topology), "found 4"),
+    (lambda: pleat.read_ensemble("absent.pdb"), "absent.pdb"),
+])
+def test_refusals(call, text):
+    with pytest.raises(pleat.InputError, match=text):
+        call()
+    with pytest.raises(IndexError, match="from 0 to 29, found 30"):
+        _ = pleat.ensemble(made_ensemble())[30]

@@ -1,0 +1,47 @@
+# Mutual information from Python: float64 by its definition, the program's bits, triples.
+import numpy as np
+import pleat
+from helpers import family, program
+
+
+def information(a, b):
+    """MI in bits of two columns, by its definition."""
+    joint = np.zeros((32, 32))
+    np.add.at(joint, (a, b), 1 / len(a))
+    product = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    some = joint > 0
+    return (joint[some] * np.log2(joint[some] / product[some])).sum()
+
+
+def test_definition():
+    alignment = pleat.alignment(family(columns=10))
+    found = pleat.mutual_information(alignment, null="none")
+    expected = [information(alignment.letters[:, i], alignment.letters[:, j])
+                for i in range(10) for j in range(i + 1, 10)]
+    np.testing.assert_allclose(found.mi, expected, atol=1e-12)
+    assert pleat.square(found.mi).shape == (10, 10)
+    assert found.z is None and found.sampled is None and found.triples is None
+    assert found.column_count == 10 and len(found.entropy) == 10
+
+
+def test_the_program_finds_the_same_bits(tmp_path):
+    rows = family(columns=15)
+    (tmp_path / "family.aln").write_text("\n".join(rows) + "\n", encoding="ascii")
+    program("mi", tmp_path / "family.aln", "-o", tmp_path / "run", "--shuffles", 100, "--device", "cpu")
+    found = pleat.mutual_information(rows, shuffles=100, device="cpu")
+    pairs = np.load(tmp_path / "run" / "pairs.npz")
+    for name, stored in (("mi", "mi"), ("mip", "apc"), ("z", "z")):
+        np.testing.assert_array_equal(getattr(found, name), pairs[stored])
+    np.testing.assert_array_equal(found.sampled["z"], pairs["sampled_z"])
+    assert found.shuffles == 100 and found.sampled["z"].shape == (105,)
+    assert (found.less + found.equal <= 100).all()
+
+
+def test_triples():
+    found = pleat.mutual_information(family(columns=8), order=3, null="exact", top=5, all=True)
+    assert found.triples_ranked_by == "z"
+    best = found.triples
+    assert best["columns"].shape == (5, 3) and (np.diff(best["columns"]) > 0).all()
+    assert len(found.kept_triples["columns"]) == 56
+    assert best["z"][0] == np.nanmax(found.kept_triples["z"])
+    assert found.cliques is None and len(found.cliques_by_z) == 8
