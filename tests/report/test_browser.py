@@ -21,7 +21,7 @@ def missing():
     if shutil.which("node") is None:
         return "node"
     if not (ROOT / "report" / "node_modules" / "playwright-core").is_dir():
-        return "'npm ci' in report/"
+        return "'npm install --no-save' in report/"
     if browser() is None:
         return "Chromium"
     return None

@@ -26,7 +26,7 @@ def complaints():
 
 def main():
     if shutil.which("node") is None or not (REPORT / "node_modules" / "vite").is_dir():
-        print("skipped: needs node and 'npm ci' in report/")
+        print("skipped: needs node and 'npm install --no-save' in report/")
         return SKIPPED
     found = list(complaints())
     print("\n".join(found) or "the built page is what its sources make")
