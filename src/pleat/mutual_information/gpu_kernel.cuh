@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "pleat/core/gpu_sides.h"
 #include "pleat/core/memory.h"
 #include "pleat/mutual_information/count_steps.cuh"
 #include "pleat/mutual_information/cuda_layout.h"
@@ -21,10 +22,7 @@ namespace pleat::mutual_information::cuda {
 /// Bytes that are left free for what the runtime itself takes.
 constexpr std::int64_t kReserve = std::int64_t{64} << 20;
 
-/// Sides of a grid or of a CTA.
-struct Sides {
-    Index x = 1, y = 1;
-};
+using pleat::cuda::Sides;
 
 /// Counts on what `Gpu` stands for, the CUDA runtime or a test's imitation of it. It has
 ///     Array<T>: zeroed memory there, like DeviceArray

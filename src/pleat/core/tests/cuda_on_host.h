@@ -58,23 +58,25 @@ public:
 
     void wait_for_block() { wait_for(block_, fibers_.size()); }
 
-    /// Every lane gives a value and gets those of all 32.
-    const std::uint64_t* exchange(std::uint64_t value) {
+    /// Every lane gives a value, all of one type, and gets those of all 32.
+    template <class T>
+    const T* exchange(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMostExchanged);
         Warp& warp = warps_[current_ / 32];
-        warp.given[current_ % 32] = value;
-        if (warp.meeting.arrived + 1 == 32) std::copy(warp.given, warp.given + 32, warp.taken);
+        std::memcpy(warp.given + current_ % 32 * sizeof(T), &value, sizeof(T));
+        if (warp.meeting.arrived + 1 == 32) std::memcpy(warp.taken, warp.given, 32 * sizeof(T));
         wait_for(warp.meeting, 32);
-        return warp.taken;
+        return reinterpret_cast<const T*>(warp.taken);
     }
 
 private:
-    static constexpr std::size_t kStackBytes = 192 << 10;
+    static constexpr std::size_t kStackBytes = 192 << 10, kMostExchanged = 32;
     struct Meeting {
         std::size_t arrived = 0, number = 0;
     };
     struct Warp {
         Meeting meeting;
-        std::uint64_t given[32], taken[32];
+        alignas(16) unsigned char given[32 * kMostExchanged], taken[32 * kMostExchanged];
     };
     struct Fiber {
         std::unique_ptr<char[]> stack;
@@ -138,37 +140,39 @@ private:
 inline void __syncwarp() { pleat::test::Machine::only().exchange(0); }
 inline void __syncthreads() { pleat::test::Machine::only().wait_for_block(); }
 inline unsigned __ballot_sync(unsigned, int predicate) {
-    const std::uint64_t* all = pleat::test::Machine::only().exchange(predicate != 0);
+    const std::uint64_t* all = pleat::test::Machine::only().exchange(std::uint64_t{predicate != 0});
     unsigned votes = 0;
     for (int lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(all[lane]) << lane;
     return votes;
 }
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 inline unsigned __reduce_add_sync(unsigned, unsigned value) {
-    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
+    const unsigned* all = pleat::test::Machine::only().exchange(value);
     unsigned sum = 0;
-    for (int lane = 0; lane < 32; ++lane) sum += static_cast<unsigned>(all[lane]);
+    for (int lane = 0; lane < 32; ++lane) sum += all[lane];
     return sum;
 }
 inline int __reduce_add_sync(unsigned mask, int value) {
     return static_cast<int>(__reduce_add_sync(mask, static_cast<unsigned>(value)));
 }
 inline unsigned __reduce_min_sync(unsigned, unsigned value) {
-    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
-    return static_cast<unsigned>(*std::min_element(all, all + 32));
+    const unsigned* all = pleat::test::Machine::only().exchange(value);
+    return *std::min_element(all, all + 32);
 }
 inline unsigned __reduce_max_sync(unsigned, unsigned value) {
-    const std::uint64_t* all = pleat::test::Machine::only().exchange(value);
-    return static_cast<unsigned>(*std::max_element(all, all + 32));
+    const unsigned* all = pleat::test::Machine::only().exchange(value);
+    return *std::max_element(all, all + 32);
+}
+inline unsigned __reduce_or_sync(unsigned, unsigned value) {
+    const unsigned* all = pleat::test::Machine::only().exchange(value);
+    unsigned found = 0;
+    for (int lane = 0; lane < 32; ++lane) found |= all[lane];
+    return found;
 }
 /// The value of lane `lane`.
 template <class T>
 T __shfl_sync(unsigned, T value, int lane) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof value);
-    bits = pleat::test::Machine::only().exchange(bits)[lane % 32];
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
+    return pleat::test::Machine::only().exchange(value)[lane % 32];
 }
 /// The value of the lane whose number differs in the bits of `apart`.
 template <class T>

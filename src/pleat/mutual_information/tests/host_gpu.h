@@ -1,12 +1,8 @@
-// A GPU of the tests: memory of the host, launches on the CPU, sizes as a test wants them.
+// The GPU of mutual information's tests: the host, with its shared memory, products and clock.
 #pragma once
 
-#include "cuda_on_host.h"  // before the kernels
+#include "pleat/core/tests/host_gpu.h"  // before the kernels
 
-#include <cstring>
-#include <map>
-
-#include "pleat/core/error.h"
 #include "pleat/mutual_information/count_steps.cuh"
 
 namespace pleat::mutual_information::cuda {
@@ -15,12 +11,37 @@ namespace pleat::mutual_information::cuda {
 inline FourWords shared_memory[(227 << 10) / 16];
 inline std::uint32_t shared_words[(227 << 10) / 4];
 
+/// A lane's words of two matrices.
+struct Fragments {
+    std::uint32_t a[4], b[2];
+};
+
+/// One-bit products as mma.sync defines them for a warp, with kWords words of 32 bits a lane of
+/// each row and column: PTX ISA, "Matrix fragments for mma.m16n8k128", and "for mma.m16n8k256".
+template <std::size_t kWords>
+void multiply_bits_on_host(int (&c)[4], const std::uint32_t (&a)[2 * kWords],
+                           const std::uint32_t (&b)[kWords]) {
+    Fragments mine{};
+    std::copy(a, a + 2 * kWords, mine.a);
+    std::copy(b, b + kWords, mine.b);
+    const unsigned lane = threadIdx.x;
+    const Fragments* all = pleat::test::Machine::only().exchange(mine);
+    for (unsigned n = 0; n < 4; ++n) {
+        const unsigned row = lane / 4 + (n >= 2 ? 8 : 0), column = lane % 4 * 2 + n % 2;
+        for (unsigned word = 0; word < 4 * kWords; ++word) {
+            const std::uint32_t of_a = all[row % 8 * 4 + word % 4].a[word / 4 * 2 + row / 8];
+            const std::uint32_t of_b = all[column * 4 + word % 4].b[word / 4];
+            c[n] += std::popcount(of_a & of_b);
+        }
+    }
+}
+
 // What bit_product.cuh has of tensor cores.
 inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2], const std::uint32_t (&b)[1]) {
-    pleat::test::multiply_bits_on_host<1>(c, a, b);
+    multiply_bits_on_host<1>(c, a, b);
 }
 inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
-    pleat::test::multiply_bits_on_host<2>(c, a, b);
+    multiply_bits_on_host<2>(c, a, b);
 }
 
 }  // namespace pleat::mutual_information::cuda
@@ -29,71 +50,15 @@ inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4], const std::u
 
 namespace pleat::mutual_information {
 
-/// What a test asks of the GPU, and what it sees of its use.
-struct HostGpuState {
-    std::int64_t total_bytes = std::int64_t{1} << 33;
-    Index shared_bytes = 227 << 10;
-    std::int64_t used_bytes = 0, most_used_bytes = 0;
-    std::map<std::string, Index> launches;  ///< by what they are for
-};
+using test::HostGpuState;
 
 /// What GpuKernel asks of a GPU. Its state must outlive the kernel.
-class HostGpu {
+class HostGpu : public test::HostGpu {
 public:
-    template <class T>
-    class Array {
-    public:
-        Array() = default;
-        explicit Array(Index count)
-            : data_(new T[static_cast<std::size_t>(count)]()), count_(count), state_(current()) {
-            if (state_->used_bytes + bytes() > state_->total_bytes)
-                throw DeviceError("out of memory");
-            state_->used_bytes += bytes();
-            state_->most_used_bytes = std::max(state_->most_used_bytes, state_->used_bytes);
-        }
-        Array(Array&& other) noexcept { *this = std::move(other); }
-        Array& operator=(Array&& other) noexcept {
-            std::swap(data_, other.data_);
-            std::swap(count_, other.count_);
-            std::swap(state_, other.state_);
-            return *this;
-        }
-        ~Array() {
-            if (state_ != nullptr) state_->used_bytes -= bytes();
-        }
+    explicit HostGpu(HostGpuState& state) : test::HostGpu(state), launches_(&state.launches) {}
 
-        T* data() const { return data_.get(); }
-        Index size() const { return count_; }
-        void upload(const T* from) { upload(from, 0, count_); }
-        void upload(const T* from, Index first, Index count) {
-            check(first, count);
-            std::copy_n(from, count, data() + first);
-        }
-        void download(T* to, Index first, Index count) const {
-            check(first, count);
-            std::copy_n(data() + first, count, to);
-        }
-
-    private:
-        std::int64_t bytes() const { return count_ * static_cast<Index>(sizeof(T)); }
-        void check(Index first, Index count) const {
-            if (first < 0 || first + count > count_)
-                throw std::logic_error("copy outside an array");
-        }
-        std::unique_ptr<T[]> data_;
-        Index count_ = 0;
-        HostGpuState* state_ = nullptr;
-    };
-
-    explicit HostGpu(HostGpuState& state) : state_(&state) { current() = &state; }
-
-    std::int64_t free_bytes() const { return state_->total_bytes - state_->used_bytes; }
-    Index most_shared_bytes() const { return state_->shared_bytes; }
-    Index processors() const { return 2; }
-    std::string name() const { return "the host"; }
-
-    void start_clock() { begun_ = state_->launches; }
-    void stop_clock() { ended_ = state_->launches; }
+    void start_clock() { begun_ = *launches_; }
+    void stop_clock() { ended_ = *launches_; }
     /// A second a launch.
     double clocked_seconds() const {
         double seconds = 0;
@@ -104,31 +69,15 @@ public:
         return seconds;
     }
 
-    template <class T>
-    void clear(Array<T>& array, Index count) const {
-        std::fill_n(array.data(), count, T{});
-    }
-
-    template <class... Parameters, class... Arguments>
-    void launch(const char* what, void (*kernel)(Parameters...), cuda::Sides grid,
-                cuda::Sides threads, Index shared_bytes, Arguments... arguments) const {
-        if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || shared_bytes > state_->shared_bytes)
-            throw std::logic_error(std::string("a grid that no GPU takes, to ") + what);
-        ++state_->launches[what];
+    template <class... Arguments>
+    void launch(const Arguments&... arguments) const {
         // What an earlier CTA left is no zero.
         std::memset(cuda::shared_memory, 0xa5, sizeof cuda::shared_memory);
-        test::Machine::only().run(
-            {static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
-            {static_cast<unsigned>(threads.x), static_cast<unsigned>(threads.y)},
-            [&] { kernel(arguments...); });
+        test::HostGpu::launch(arguments...);
     }
 
 private:
-    static HostGpuState*& current() {
-        static HostGpuState* state = nullptr;
-        return state;
-    }
-    HostGpuState* state_;
+    const std::map<std::string, Index>* launches_;
     std::map<std::string, Index> begun_, ended_;
 };
 
