@@ -119,6 +119,23 @@ struct Batch {
     std::vector<std::size_t> first;  ///< [move + 1]
 };
 
+/// Forgets the proposals of moves unless all of them are kept: an error leaves none behind.
+class Unfinished {
+public:
+    Unfinished(std::vector<Chain>& chains, std::span<const Move> moves)
+        : chains_(chains), moves_(moves) {}
+    ~Unfinished() {
+        for (const Move& move : moves_) chains_[static_cast<std::size_t>(move.chain)].forget();
+    }
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+    void keep() { moves_ = {}; }
+
+private:
+    std::vector<Chain>& chains_;
+    std::span<const Move> moves_;
+};
+
 }  // namespace
 
 Session::Session(Model model, View<const float, 3> xyz, View<const float, 3> scales,
@@ -189,6 +206,7 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
                                          chain_count() - 1, move.chain));
         state.chains[static_cast<std::size_t>(move.chain)].forget();
     }
+    Unfinished unfinished(state.chains, moves);
     for (Index n = 0; n < count; ++n) {
         const Move& move = moves[static_cast<std::size_t>(n)];
         Chain& chain = state.chains[static_cast<std::size_t>(move.chain)];
@@ -221,6 +239,7 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
         const auto first = static_cast<Index>(batch.first[static_cast<std::size_t>(n)]);
         chain.take(found.data() + first * chain.size(), state.proposed.view()[n].data);
     }
+    unfinished.keep();
     return state.proposed;
 }
 

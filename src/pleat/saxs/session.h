@@ -47,9 +47,9 @@ public:
 
     /// Partial profiles [move, channel pair, q] as they would be after each move, all in one batch;
     /// one move a chain at most. Valid until the next call. A chain's earlier proposal that was not
-    /// accepted is forgotten. InputError.
+    /// accepted is forgotten; after an error none of these chains has one. InputError, DeviceError.
     View<const double, 3> propose(std::span<const Move> moves);
-    /// Makes a chain's proposal its state; refreshes it when that is due.
+    /// Makes a chain's proposal its state; refreshes it when that is due. UsageError without one.
     void accept(Index chain);
     /// Forgets it: nothing of the state was touched.
     void reject(Index chain);

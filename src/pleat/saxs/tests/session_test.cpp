@@ -247,5 +247,35 @@ TEST(Session, RefusesWhatIsNoMove) {
     expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
 }
 
+// The first chain's move is sound, and must go with the second's.
+TEST(Session, ForgetsEveryMoveOfABatchThatFails) {
+    RandomShape shape = kChain;
+    shape.frames = 2;
+    const RandomScatterers given = random_scatterers(shape);
+    Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    Sampler sampler(two_bodies(60), 11);
+    const std::vector<double> before = copy(session.profile(0));
+    const Array<float, 2> positions = session.positions(0);
+    const auto [moved, xyz] = sampler.move(positions);
+    Array<float, 2> broken = xyz;
+    broken(2, 0) = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<Index> none{60};
+    const Move sound{0, moved, xyz};
+    const Move second[] = {{1, moved, broken}, {1, none, Array<float, 2>(Index{3}, Index{1})}, sound};
+    for (const Move& bad : second) {
+        const Move both[] = {sound, bad};
+        EXPECT_THROW(session.propose(both), InputError);
+        EXPECT_THROW(session.accept(0), UsageError);
+        EXPECT_THROW(session.accept(1), UsageError);
+        expect_same(session.profile(0), before);
+        const Array<float, 2> after = session.positions(0);
+        EXPECT_TRUE(std::equal(after.begin(), after.end(), positions.begin()));
+    }
+    const std::vector<double> proposed = copy(session.propose({&sound, 1})[0]);
+    session.accept(0);
+    expect_same(session.profile(0), proposed);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+}
+
 }  // namespace
 }  // namespace pleat::saxs
