@@ -40,10 +40,14 @@ public:
     Index accepted = 0;             ///< moves since all sums were found
 
 private:
+    /// Takes the moved positions of one into the other, so that nothing has moved.
+    void settle(const Array<float, 2>& from, Array<float, 2>& to);
+
     Index bodies_;
     std::vector<Anchors> anchors_;        ///< [body]
     std::vector<std::int32_t> body_of_;   ///< [slot]
-    std::vector<Index> moved_slots_;
+    std::vector<std::uint8_t> moved_;     ///< [body]
+    Index first_moved_ = 0, last_moved_ = -1;  ///< slots
     std::vector<BodyPair> changed_;
     std::vector<double> new_sums_, new_profile_;
     bool pending_ = false;

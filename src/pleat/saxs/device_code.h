@@ -22,10 +22,13 @@ PLEAT_DEVICE float rough_inverse_root(float value) {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
     return result;
 }
+/// The nearest whole number.
+PLEAT_DEVICE std::int64_t whole(double value) { return __double2ll_rn(value); }
 #else
 PLEAT_DEVICE std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 PLEAT_DEVICE float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 PLEAT_DEVICE float rough_inverse_root(float value) { return 1.0f / std::sqrt(value); }
+PLEAT_DEVICE std::int64_t whole(double value) { return std::llrint(value); }
 #endif
 
 }  // namespace pleat::saxs::cuda

@@ -41,6 +41,14 @@ private:
     Index count_ = 0;
 };
 
+/// Makes room for `count` elements; what was there is lost where there was less.
+template <class Array>
+void grow(Array& array, Index count) {
+    if (array.size() >= count) return;
+    array = Array();
+    array = Array(count);
+}
+
 template <class T, class From>
 DeviceArray<T> uploaded(const From& values) {
     DeviceArray<T> array(std::max<Index>(static_cast<Index>(std::size(values)), 1));

@@ -1,10 +1,7 @@
-// The CUDA kernel of saxs: tasks and factors stay on the GPU; small calls are one graph.
+// The CUDA kernel of saxs: tasks and factors stay on the GPU; a small call is one kernel.
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <map>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,7 +11,7 @@
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/device_memory.cuh"
 #include "pleat/saxs/kernel.h"
-#include "pleat/saxs/pair_launch.cuh"
+#include "pleat/saxs/small_calls.cuh"
 #include "pleat/saxs/pair_sums.h"
 #include "pleat/saxs/task_table.h"
 
@@ -24,8 +21,6 @@ namespace {
 
 using namespace cuda;
 
-/// Bytes of positions up to which a call is a graph.
-constexpr Index kSmallBytes = Index{1} << 20;
 /// Bytes for the sums of tasks in one launch, unless one job needs more.
 constexpr Index kSumBytes = Index{128} << 20;
 /// Jobs of a launch: what a grid takes.
@@ -33,8 +28,12 @@ constexpr Index kMostJobs = 65535;
 
 class CudaBodyPairs final : public BodyPairs {
 public:
-    CudaBodyPairs(const Model& model, const Runs& runs)
-        : model_(model), runs_(runs), classes_(model), grid_(model.q), small_(runs, 1), bulk_(runs, 3) {
+    CudaBodyPairs(const Model& model, const Runs& runs, int device)
+        : model_(model),
+          runs_(runs),
+          classes_(model),
+          grid_(model.q),
+          bulk_(runs, 3) {
         factors_ = DeviceArray<double>(model.factors.size());
         factors_.upload(model.factors.data());
         std::vector<double> inverse_q;
@@ -43,21 +42,15 @@ public:
         class_of_ = uploaded<std::int32_t>(
             std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
         make_passes();
-        *done_.data() = ticket_;
-    }
-    ~CudaBodyPairs() override {
-        cudaStreamSynchronize(stream_);
-        for (auto& [size, graph] : graphs_) cudaGraphExecDestroy(graph);
+        check(cudaDeviceSynchronize(), "cannot copy to the device");
+        calls_.emplace(model, runs, grid_, scattering(bulk_), device);
     }
 
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) override {
         if (jobs.empty()) return;
-        const Index bytes = 4 * (xyz.size() + scales.size());
-        const Index job_count = static_cast<Index>(jobs.size());
-        if (bytes <= kSmallBytes && job_count <= kSmallJobs &&
-            job_count * sum_bytes(small_.table.most) <= kSumBytes)
-            evaluate_graph(xyz, scales, jobs, partial);
+        if (calls_->takes(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
+            calls_->evaluate(xyz, scales, jobs, partial);
         else
             evaluate_bulk(xyz, scales, jobs, partial);
         if (model_.q.front() == 0.0) set_first(scales, jobs, partial);
@@ -66,8 +59,6 @@ public:
     double device_seconds() const override { return device_seconds_; }
 
 private:
-    static constexpr Index kSmallJobs = 4096;
-
     void set_first(View<const float, 3> scales, std::span<const PairJob> jobs,
                    View<double, 3> partial) {
         for (std::size_t n = 0; n < jobs.size(); ++n) {
@@ -132,12 +123,13 @@ private:
         grow(slices.arrived, jobs * model_.pair_count() * q_blocks());
     }
 
-    /// Launches what `work` is, for up to `jobs` jobs.
+    /// Launches what `work` is, of `jobs` jobs.
     void launch(const DeviceTasks& tasks, Work work, Index jobs, cudaStream_t stream) const {
         const Scattering from = scattering(tasks);
         const auto rows = static_cast<unsigned>(jobs);
-        const dim3 grid(static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
-                        static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
+        const dim3 grid(
+            static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
+            static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
         // A sine a pair and q hides what a scale of 1 costs.
         const auto sum = !grid_.even               ? sum_tasks<false, true>
                          : model_.scale_count() > 0 ? sum_tasks<true, true>
@@ -148,120 +140,6 @@ private:
                              static_cast<unsigned>(model_.pair_count()));
         reduce_tasks<<<reduction, kReducedQ * kParts, 0, stream>>>(from, work);
         check(cudaGetLastError(), "cannot start to sum over tasks");
-    }
-
-    template <class Array>
-    static void grow(Array& array, Index count) {
-        if (array.size() >= count) return;
-        array = Array();
-        array = Array(count);
-    }
-
-    /// The place of everything that a small call sends, in one block of bytes.
-    struct Layout {
-        Index jobs, xyz, scales, bytes;
-    };
-    static Layout layout(Index job_capacity, Index xyz, Index scales) {
-        const auto round = [](Index bytes) { return (bytes + 255) / 256 * 256; };
-        Layout to{256, 0, 0, 0};
-        to.xyz = to.jobs + round(job_capacity * static_cast<Index>(sizeof(PairJob)));
-        to.scales = to.xyz + round(4 * xyz);
-        to.bytes = to.scales + round(4 * scales);
-        return to;
-    }
-
-    Work small_work(const Layout& at, const View<const float, 3>& xyz, Index scale_count) const {
-        std::uint8_t* const base = device_block_.data();
-        return {reinterpret_cast<const PairJob*>(base + at.jobs),
-                reinterpret_cast<const std::int32_t*>(base),
-                reinterpret_cast<const float*>(base + at.xyz),
-                reinterpret_cast<const float*>(base + at.scales),
-                xyz.extent(2),
-                static_cast<std::int32_t>(scale_count),
-                0,
-                static_cast<std::int32_t>(small_.table.most),
-                sums_.data(),
-                results_.data(),
-                0,
-                static_cast<std::int32_t>(slice_count(small_.table.most)),
-                small_slices_.sums.data(),
-                small_slices_.arrived.data(),
-                reinterpret_cast<const std::uint32_t*>(base) + 1,
-                finished_.data(),
-                done_.data()};
-    }
-
-    /// One graph: what is sent, taken out of the host's memory, both kernels, results written into it.
-    /// A graph serves all calls of its number of sets with as many jobs or fewer.
-    void evaluate_graph(View<const float, 3> xyz, View<const float, 3> scales,
-                        std::span<const PairJob> jobs, View<double, 3> partial) {
-        Index capacity = 1;
-        while (capacity < static_cast<Index>(jobs.size())) capacity *= 2;
-        const Layout at = layout(capacity, xyz.size(), scales.size());
-        const std::pair key(xyz.extent(0), capacity);
-        if (!graphs_.contains(key)) prepare(key, at, xyz, scales.extent(1));
-        std::uint8_t* const block = host_block_.data();
-        const auto count = static_cast<std::int32_t>(jobs.size());
-        std::memcpy(block, &count, sizeof(count));
-        ++ticket_;
-        std::memcpy(block + sizeof(count), &ticket_, sizeof(ticket_));
-        std::memcpy(block + at.jobs, jobs.data(), jobs.size_bytes());
-        std::memcpy(block + at.xyz, xyz.data, static_cast<std::size_t>(4 * xyz.size()));
-        if (scales.size() > 0)
-            std::memcpy(block + at.scales, scales.data, static_cast<std::size_t>(4 * scales.size()));
-        check(cudaGraphLaunch(graphs_.at(key), stream_), "cannot start a graph");
-        wait();
-        std::memcpy(partial.data, results_.data(),
-                    static_cast<std::size_t>(partial.size()) * sizeof(double));
-    }
-
-    /// Until the last CTA has written this call's ticket into the host's memory, which is sooner than
-    /// the stream tells its end; that is looked at now and then, for a GPU that fails.
-    void wait() {
-        constexpr int kLooks = 4096;
-        const std::atomic_ref<std::uint32_t> done(*done_.data());
-        while (true) {
-            for (int look = 0; look < kLooks; ++look)
-                if (done.load(std::memory_order_acquire) == ticket_) return;
-            const cudaError_t status = cudaStreamQuery(stream_);
-            if (status == cudaErrorNotReady) continue;
-            check(status, "cannot compute profiles");
-            return;
-        }
-    }
-
-    /// Takes memory and captures the graph. Memory that moves makes all graphs stale.
-    void prepare(std::pair<Index, Index> key, const Layout& at, const View<const float, 3>& xyz,
-                 Index scale_count) {
-        const Index sums = key.second * sum_bytes(small_.table.most) / 4;
-        const Index results = key.second * profile_size();
-        if (host_block_.size() < at.bytes || sums_.size() < sums || results_.size() < results) {
-            check(cudaStreamSynchronize(stream_), "cannot compute profiles");
-            for (auto& [size, graph] : graphs_) cudaGraphExecDestroy(graph);
-            graphs_.clear();
-            grow(host_block_, at.bytes);
-            grow(device_block_, at.bytes);
-            grow(sums_, std::max<Index>(sums, 1));
-            grow(results_, results);
-            grow_slices(small_slices_, key.second, small_.table.most);
-            // Arrays are cleared in another stream.
-            check(cudaDeviceSynchronize(), "cannot clear memory");
-        }
-        cudaGraph_t graph = nullptr;
-        check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
-              "cannot capture a graph");
-        const Index count = at.bytes / static_cast<Index>(sizeof(uint4));
-        fetch<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream_>>>(
-            reinterpret_cast<const uint4*>(host_block_.data()),
-            reinterpret_cast<uint4*>(device_block_.data()), count);
-        check(cudaGetLastError(), "cannot copy to the device");
-        launch(small_, small_work(at, xyz, scale_count), key.second, stream_);
-        check(cudaStreamEndCapture(stream_, &graph), "cannot capture a graph");
-        cudaGraphExec_t executable = nullptr;
-        const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-        cudaGraphDestroy(graph);
-        check(status, "cannot make a graph");
-        graphs_[key] = executable;
     }
 
     /// Many sets or large ones: jobs and tasks as many at a time as memory takes.
@@ -279,9 +157,6 @@ private:
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
         DeviceArray<PairJob> device_jobs = uploaded<PairJob>(jobs);
-        const std::vector<std::int32_t> counts{static_cast<std::int32_t>(std::min(at_once, count)),
-                                               static_cast<std::int32_t>(count % at_once)};
-        DeviceArray<std::int32_t> device_counts = uploaded<std::int32_t>(counts);
         grow(bulk_sums_, std::max<Index>(std::min(at_once, count) *
                                          sum_bytes(std::min(tasks, most)) / 4, 1));
         grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, most));
@@ -293,7 +168,6 @@ private:
             for (Index task = 0; task == 0 || task < most; task += tasks) {
                 const Index some = std::min(tasks, most - task);
                 const Work work{device_jobs.data() + first,
-                                device_counts.data() + (now == counts[0] ? 0 : 1),
                                 bulk_xyz_.data(),
                                 bulk_scales_.data(),
                                 xyz.extent(2),
@@ -305,10 +179,7 @@ private:
                                 task > 0 ? 1 : 0,
                                 static_cast<std::int32_t>(slice_count(some)),
                                 bulk_slices_.sums.data(),
-                                bulk_slices_.arrived.data(),
-                                nullptr,
-                                nullptr,
-                                nullptr};
+                                bulk_slices_.arrived.data()};
                 launch(bulk_, work, now, stream_);
             }
         }
@@ -333,22 +204,16 @@ private:
     Runs runs_;
     ScaleClasses classes_;
     SineGrid grid_;
-    DeviceTasks small_, bulk_;  ///< tasks of small calls, and of others, which are larger
+    DeviceTasks bulk_;
     Stream stream_;
     Index pass_count_ = 1;
     DeviceArray<std::int32_t> class_of_;
     DeviceArray<double> factors_, inverse_q_;
     DeviceArray<Split<float>> turns_;
     DeviceArray<Pass> passes_;
-    PinnedArray<std::uint8_t> host_block_;
-    DeviceArray<std::uint8_t> device_block_;
-    DeviceArray<float> sums_, bulk_xyz_, bulk_scales_, bulk_sums_;
-    Slices small_slices_, bulk_slices_;
-    PinnedArray<double> results_;
-    PinnedArray<std::uint32_t> done_{1};  ///< ticket of the last call that was ready
-    DeviceArray<unsigned> finished_{1};
-    std::uint32_t ticket_ = 0;
-    std::map<std::pair<Index, Index>, cudaGraphExec_t> graphs_;  ///< by sets and jobs
+    std::optional<SmallCalls> calls_;
+    DeviceArray<float> bulk_xyz_, bulk_scales_, bulk_sums_;
+    Slices bulk_slices_;
     double device_seconds_ = 0.0;
     ForwardSums forward_;             ///< of a set, or of all where there are no scales
     std::int32_t forward_set_ = -1;
@@ -359,8 +224,8 @@ constexpr Index kFrames = 512;
 
 class CudaKernel final : public Kernel {
 public:
-    explicit CudaKernel(const Model& model)
-        : runs_(sort_by_type(model)), frames_(model, runs_), pairs_(model, runs_) {}
+    CudaKernel(const Model& model, int device)
+        : runs_(sort_by_type(model)), frames_(model, runs_), pairs_(model, runs_, device) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
@@ -383,12 +248,12 @@ private:
 
 std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& context) {
     use_cuda_device(context.device.index);
-    return std::make_unique<CudaKernel>(model);
+    return std::make_unique<CudaKernel>(model, context.device.index);
 }
 
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Runs& runs, int index) {
     use_cuda_device(index);
-    return std::make_unique<CudaBodyPairs>(model, runs);
+    return std::make_unique<CudaBodyPairs>(model, runs, index);
 }
 
 }  // namespace pleat::saxs

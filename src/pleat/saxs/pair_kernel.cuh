@@ -28,7 +28,6 @@ struct Scattering {
 /// Sets of positions and the jobs on them.
 struct Work {
     const PairJob* jobs;
-    const std::int32_t* job_count;
     const float* xyz;     ///< [set, axis, slot]
     const float* scales;  ///< [set, scale, slot]
     Index slots;
@@ -40,9 +39,6 @@ struct Work {
     std::int32_t slice_count;  ///< of the tasks of a job, each added by a CTA
     double* slices;            ///< [job, channel pair, slice, q]
     unsigned* arrived;         ///< [job, channel pair, block of q]; 0 between launches
-    const std::uint32_t* ticket;  ///< what `done` shall tell when all is written; null with it
-    unsigned* finished;           ///< [1]: CTAs; 0 between launches
-    std::uint32_t* done;          ///< of the host's memory; null: nobody waits
 };
 
 /// Place of the bodies a <= b among pairs of bodies, as channel_pair().
@@ -74,18 +70,14 @@ PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, In
     return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
 }
 
-/// What one lane of a warp does: `warp` has exchange(value, n), the value of the lane that far away,
-/// and sync().
-template <bool kEven, bool kScaled, class Warp>
-PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, Index task,
-                           int weighting, int pass, int lane, Held& held, const Warp& warp) {
-    const PairJob of = work.jobs[job];
-    const JobTasks range = tasks_of(from, work, of);
-    if (task >= range.count) return;  // all lanes alike
-    const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
-                              scales_of(from, work, of.set, weighting / from.classes),
-                              scales_of(from, work, of.set, weighting % from.classes)};
-    const Task pairs = from.tasks[range.first + task];
+/// What one lane of a warp does for a task: the sums of the values 2 lane and 2 lane + 1 of a pass.
+/// `warp` has exchange(value, n), the value of the lane that far away, and sync().
+struct TwoSums {
+    float first, second;
+};
+template <bool kEven, bool kScaled, class From, class Warp>
+PLEAT_DEVICE TwoSums sums_of_task(const Scattering& from, const From& positions, const Task& pairs,
+                                  int pass, int lane, Held& held, const Warp& warp) {
     const Pass waves = from.passes[pass];
     float values[2 * kLanes];
     if constexpr (!kEven)
@@ -95,10 +87,46 @@ PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, 
     else
         even_sums<kScaled, false>(pairs, positions, waves, held, lane, warp, values);
     sum_over_lanes(values, lane, warp);
+    return {values[0], values[1]};
+}
+
+/// A task's sums, kept for sum_part().
+template <bool kEven, bool kScaled, class Warp>
+PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, Index task,
+                           int weighting, int pass, int lane, Held& held, const Warp& warp) {
+    const PairJob of = work.jobs[job];
+    const JobTasks range = tasks_of(from, work, of);
+    if (task >= range.count) return;  // all lanes alike
+    const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
+                              scales_of(from, work, of.set, weighting / from.classes),
+                              scales_of(from, work, of.set, weighting % from.classes)};
+    const TwoSums sums = sums_of_task<kEven, kScaled>(
+        from, positions, from.tasks[range.first + task], pass, lane, held, warp);
     if (2 * lane >= kTaskSums) return;
     float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
-    to[0] = values[0];
-    to[1] = values[1];
+    to[0] = sums.first;
+    to[1] = sums.second;
+}
+
+PLEAT_DEVICE double factor_of(const Scattering& from, int channel, int type, int k) {
+    return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
+}
+
+/// Whether sums weighted by the classes u of rows and v of columns belong to the channels a and b.
+PLEAT_DEVICE bool concerns(const Scattering& from, int u, int v, int a, int b) {
+    const int of_a = from.class_of[a], of_b = from.class_of[b];
+    return (of_a == u && of_b == v) || (of_a == v && of_b == u);
+}
+
+/// What a task's sums at one q, weighted by the classes u and v, count for the channels a <= b.
+PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int v, int a, int b,
+                              int k) {
+    double product = 0.0;
+    if (from.class_of[a] == u && from.class_of[b] == v)
+        product = factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k);
+    if (a != b && from.class_of[b] == u && from.class_of[a] == v)
+        product += factor_of(from, b, of.row_type, k) * factor_of(from, a, of.column_type, k);
+    return 2.0 * from.inverse_q[k] * product;
 }
 
 /// A part of `parts` of the sum over a job's tasks of one channel pair and q, in either order.
@@ -109,17 +137,16 @@ PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job
     const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
     const float* const one = task_sums(from, work, job, u * classes + v, pass, 0) + n;
     const float* const other = task_sums(from, work, job, v * classes + u, pass, 0) + n;
-    const auto factor = [&](int channel, int type) {
-        return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
-    };
     double sum = 0.0;
 #pragma unroll 4
     for (Index task = part; task < range.count; task += parts) {
         const Task& of = from.tasks[range.first + task];
         const double value = one[task * kTaskSums];
-        double product = factor(a, of.row_type) * factor(b, of.column_type) * value;
+        double product = factor_of(from, a, of.row_type, k) *
+                         factor_of(from, b, of.column_type, k) * value;
         if (a != b)
-            product += factor(b, of.row_type) * factor(a, of.column_type) *
+            product += factor_of(from, b, of.row_type, k) *
+                       factor_of(from, a, of.column_type, k) *
                        static_cast<double>(other[task * kTaskSums]);
         sum += product;
     }

@@ -1,4 +1,4 @@
-// Launched kernels of saxs: sums of tasks, their reduction, and a copy of what the host sends.
+// Launched kernels of saxs for many or large sets: sums of tasks, and their reduction.
 #pragma once
 
 #include "pleat/saxs/pair_kernel.cuh"
@@ -18,7 +18,6 @@ __global__ void __launch_bounds__(kWarps* kLanes, kEven ? 5 : 4)
     sum_tasks(Scattering from, Work work) {
     __shared__ Held held[kWarps];
     const Index job = blockIdx.y;
-    if (job >= *work.job_count) return;
     const int warp = threadIdx.x / kLanes;
     const Index task = Index{blockIdx.x} * kWarps + warp;
     const int pass = blockIdx.z % from.pass_count, weighting = blockIdx.z / from.pass_count;
@@ -40,12 +39,10 @@ PLEAT_DEVICE bool is_last(unsigned* arrived, unsigned count) {
     return last;
 }
 
-/// Slices of a job's tasks go to CTAs; the last to be ready adds all of them in their order. Where the
-/// host waits, the last of all CTAs tells it.
+/// Slices of a job's tasks go to CTAs; the last to be ready adds all of them in their order.
 static __global__ void __launch_bounds__(kReducedQ* kParts) reduce_tasks(Scattering from, Work work) {
     __shared__ double parts[kParts][kReducedQ];
     const Index job = blockIdx.y;
-    if (job >= *work.job_count) return;
     const int slices = work.slice_count, slice = blockIdx.x % slices, block = blockIdx.x / slices;
     const Index profile = job * gridDim.z + blockIdx.z;
     int a, b;
@@ -75,19 +72,6 @@ static __global__ void __launch_bounds__(kReducedQ* kParts) reduce_tasks(Scatter
         double* const to = work.partial + profile * from.q_count + k;
         *to = work.add != 0 ? *to + sum : sum;
     }
-    if (work.done == nullptr) return;
-    __threadfence_system();
-    const Index all = *work.job_count * Index{gridDim.z} * (gridDim.x / slices);
-    if (is_last(work.finished, static_cast<unsigned>(all)) && threadIdx.x == 0) {
-        __threadfence_system();
-        *static_cast<volatile std::uint32_t*>(work.done) = *work.ticket;
-    }
-}
-
-/// Copies what is sent out of the host's memory: sooner than a copy engine for so few bytes.
-static __global__ void __launch_bounds__(256) fetch(const uint4* from, uint4* to, Index count) {
-    const Index n = Index{blockIdx.x} * 256 + threadIdx.x;
-    if (n < count) to[n] = from[n];
 }
 
 }  // namespace pleat::saxs::cuda

@@ -31,6 +31,16 @@ struct Positions {
     Index stride;
     const float* row_scale;  ///< [slot]; null: 1
     const float* column_scale;
+
+    PLEAT_DEVICE Place place(std::int32_t slot) const {
+        return {xyz[slot], xyz[stride + slot], xyz[2 * stride + slot], 1.0f};
+    }
+    PLEAT_DEVICE float of_row(std::int32_t slot) const {
+        return row_scale != nullptr ? row_scale[slot] : 1.0f;
+    }
+    PLEAT_DEVICE float of_column(std::int32_t slot) const {
+        return column_scale != nullptr ? column_scale[slot] : 1.0f;
+    }
 };
 struct Wave {
     float sine, cosine;
@@ -144,26 +154,27 @@ struct Columns {
 
 /// Takes the places of a task's columns and rows into `held`, a lane every 32nd. Pieces, whose pairs
 /// are (i, i + d) modulo their size, stand twice one after the other.
-template <bool kScaled>
-PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns,
-                       const Positions& from, int lane) {
-    const auto place = [&](std::int32_t slot, const float* scale) {
-        return Place{from.xyz[slot], from.xyz[from.stride + slot], from.xyz[2 * from.stride + slot],
-                     kScaled && scale != nullptr ? scale[slot] : 1.0f};
+template <bool kScaled, class From>
+PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns, const From& from,
+                       int lane) {
+    const auto row = [&](std::int32_t slot) {
+        Place place = from.place(slot);
+        if constexpr (kScaled) place.scale = from.of_row(slot);
+        return place;
     };
     for (int n = lane; n < columns.count; n += kLanes) {
         const std::int32_t slot = columns.first + n;
         if (task.inner == 0) {
-            held.places[n] = place(slot, from.column_scale);
+            Place place = from.place(slot);
+            if constexpr (kScaled) place.scale = from.of_column(slot);
+            held.places[n] = place;
             continue;
         }
-        held.places[n] = held.places[n + columns.count] = place(slot, from.row_scale);
+        held.places[n] = held.places[n + columns.count] = row(slot);
         if constexpr (kScaled)
-            held.others[n] = held.others[n + columns.count] =
-                from.column_scale != nullptr ? from.column_scale[slot] : 1.0f;
+            held.others[n] = held.others[n + columns.count] = from.of_column(slot);
     }
-    if (task.inner == 0 && lane < task.rows)
-        held.places[kHeldColumns + lane] = place(task.row + lane, from.row_scale);
+    if (task.inner == 0 && lane < task.rows) held.places[kHeldColumns + lane] = row(task.row + lane);
 }
 
 /// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without a
@@ -200,8 +211,8 @@ PLEAT_DEVICE float pair_distance(const Place& a, const Place& b, float& inverse)
 /// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of pairs
 /// inside a piece stand for either order, since its pairs have no order of their own:
 /// (s_i t_j + t_i s_j) / 2.
-template <bool kScaled, class Warp, class Body>
-PLEAT_DEVICE void for_distances(const Task& task, const Positions& from, Held& held, int lane,
+template <bool kScaled, class From, class Warp, class Body>
+PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, int lane,
                                 const Warp& warp, const Body& body) {
     for (int first = 0; first < task.columns; first += kHeldColumns) {
         const int left = task.columns - first, count = left < kHeldColumns ? left : kHeldColumns;
@@ -222,8 +233,8 @@ PLEAT_DEVICE void for_distances(const Task& task, const Positions& from, Held& h
 }
 
 /// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
-template <bool kScaled, bool kFromZero, class Warp>
-PLEAT_DEVICE void even_sums(const Task& task, const Positions& from, const Pass& pass, Held& held,
+template <bool kScaled, bool kFromZero, class From, class Warp>
+PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass, Held& held,
                             int lane, const Warp& warp, float (&values)[2 * kLanes]) {
     LaneSums sums = {};
     for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
@@ -243,8 +254,8 @@ PLEAT_DEVICE void even_sums(const Task& task, const Positions& from, const Pass&
 }
 
 /// The same for any q.
-template <bool kScaled, class Warp>
-PLEAT_DEVICE void uneven_sums(const Task& task, const Positions& from, const Pass& pass, Held& held,
+template <bool kScaled, class From, class Warp>
+PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pass, Held& held,
                               int lane, const Warp& warp, float (&values)[2 * kLanes]) {
 #pragma unroll
     for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0.0f;

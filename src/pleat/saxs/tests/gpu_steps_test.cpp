@@ -84,7 +84,6 @@ public:
                      std::numeric_limits<float>::quiet_NaN());
         for (Index first = 0; first == 0 || first < table_.most; first += at_once) {
             const cuda::Work work{bodies_.jobs.data(),
-                                  &job_count_,
                                   bodies_.xyz.data(),
                                   bodies_.scales.data(),
                                   model.scatterer_count(),
@@ -95,9 +94,6 @@ public:
                                   partial.data(),
                                   first > 0 ? 1 : 0,
                                   3,
-                                  nullptr,
-                                  nullptr,
-                                  nullptr,
                                   nullptr,
                                   nullptr};
             sum(work, weightings);

@@ -1,0 +1,79 @@
+// The call table: every pair of scatterers is in one task, and warps have equal work.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "pleat/saxs/call_table.h"
+#include "random_model.h"
+
+namespace pleat::saxs {
+namespace {
+
+using cuda::CallTable;
+using cuda::Task;
+
+Runs runs_of(Index scatterers, Index types, Index bodies) {
+    Model model = test::random_scatterers({.scatterers = scatterers, .types = types}).model;
+    std::vector<std::int32_t> body;
+    for (Index i = 0; i < scatterers; ++i)
+        body.push_back(static_cast<std::int32_t>(i * bodies / scatterers));
+    return sort_by_body(model, body, bodies);
+}
+
+/// Adds the pairs of slots that a task has.
+void meet(const Task& task, std::vector<std::vector<int>>& met) {
+    for (int i = 0; i < task.rows; ++i)
+        for (int j = task.inner != 0 ? i + 1 : 0; j < task.columns; ++j) {
+            const auto a = static_cast<std::size_t>(task.row + i);
+            const auto b = static_cast<std::size_t>(task.column + j);
+            ++met[std::min(a, b)][std::max(a, b)];
+        }
+}
+
+TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
+    for (const auto& [scatterers, types, bodies, slots] :
+         {std::array<Index, 4>{1, 1, 1, 2112}, {2, 1, 1, 16}, {65, 1, 1, 2112}, {200, 21, 1, 2112},
+          {400, 3, 3, 64}, {300, 7, 2, 2112}, {500, 1, 1, 16}}) {
+        SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) + " bodies");
+        const Runs runs = runs_of(scatterers, types, bodies);
+        const CallTable table(runs, slots);
+        std::vector<std::vector<int>> met(static_cast<std::size_t>(scatterers),
+                                          std::vector<int>(static_cast<std::size_t>(scatterers)));
+        for (const Task& task : table.tasks) {
+            EXPECT_LE(task.rows, cuda::kLanes);
+            EXPECT_GE(task.columns, 1);
+            meet(task, met);
+        }
+        for (std::size_t a = 0; a < met.size(); ++a)
+            for (std::size_t b = 0; b < met.size(); ++b) ASSERT_EQ(met[a][b], a < b) << a << ' ' << b;
+        for (std::size_t pair = 0; pair + 1 < table.first_slot.size(); ++pair)
+            EXPECT_LE(table.first_slot[pair + 1] - table.first_slot[pair], slots);
+        EXPECT_EQ(table.first_task.back(), static_cast<std::int32_t>(table.tasks.size()));
+        EXPECT_EQ(table.first_slot.back() + 1, static_cast<std::int32_t>(table.first_task.size()));
+    }
+}
+
+TEST(CallTable, DealsEqualWork) {
+    // 1888 bodies of 21 types as one, and in two, on 132 multiprocessors.
+    for (const Index bodies : {1, 2}) {
+        const CallTable table(runs_of(1888, 21, bodies), 132 * cuda::kCallWarps);
+        for (std::size_t pair = 0; pair + 1 < table.first_slot.size(); ++pair) {
+            Index most = 0, all = 0;
+            const std::int32_t first = table.first_slot[pair], last = table.first_slot[pair + 1];
+            for (std::int32_t slot = first; slot < last; ++slot) {
+                Index cost = 0;
+                for (std::int32_t n = table.first_task[static_cast<std::size_t>(slot)];
+                     n < table.first_task[static_cast<std::size_t>(slot) + 1]; ++n)
+                    cost += cuda::cost_of(table.tasks[static_cast<std::size_t>(n)]);
+                most = std::max(most, cost);
+                all += cost;
+            }
+            EXPECT_LT(static_cast<double>(most), 1.3 * static_cast<double>(all) / (last - first))
+                << bodies << " bodies, " << last - first << " slots";
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pleat::saxs
