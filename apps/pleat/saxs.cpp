@@ -131,19 +131,6 @@ MomentumUnit parse_unit(const std::string& name) {
     return name == "1/nm" ? MomentumUnit::per_nanometre : MomentumUnit::automatic;
 }
 
-/// Makes one structure of the models of an assembly.
-void join(const SaxsOptions& options, const Context& context, Ensemble& ensemble) {
-    const bool is_guess = options.models == "auto";
-    if (options.models == "states" || ensemble.frame_count() < 2) return;
-    if (is_guess && (ensemble.files.size() > 1 || !saxs::are_copies(ensemble.xyz))) return;
-    if (is_guess)
-        note(context,
-             fmt::format("{} models are copies of one another in other places: taken as parts "
-                         "of one structure (--models states takes them one by one)",
-                         ensemble.frame_count()));
-    ensemble = saxs::join_models(ensemble);
-}
-
 Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
                         const Context& context) {
     Ensemble ensemble = read_ensemble(sources, {.topology = options.topology,
@@ -153,7 +140,8 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
         // Where all atoms are taken the summary tells their number.
         if (options.select != "all" || !text.starts_with("selection ")) note(context, text);
     }
-    join(options, context, ensemble);
+    const std::string remark = saxs::settle_models(options.models, ensemble);
+    if (!remark.empty()) note(context, remark);
     return ensemble;
 }
 

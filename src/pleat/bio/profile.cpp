@@ -2,6 +2,7 @@
 #include "pleat/bio/profile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -225,6 +226,12 @@ void settle_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) 
                      : fmt::format("q taken as {} as told; the curve ends at {:g}", name, end));
 }
 
+void note_assumed(std::size_t assumed, double error, ProfileFile& read) {
+    if (assumed == 0) return;
+    read.notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
+                                     assumed, read.profile.size(), error));
+}
+
 }  // namespace
 
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
@@ -239,16 +246,44 @@ ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     ProfileFile read;
     read.profile = points.finish();
     settle_unit(source.name(), options.unit, read);
-    if (points.assumed() > 0)
-        read.notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
-                                         points.assumed(), read.profile.size(),
-                                         options.assumed_error));
+    note_assumed(points.assumed(), options.assumed_error, read);
     return read;
 }
 
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options) {
     ByteSource source(path);
     return read_profile(source, options);
+}
+
+ProfileFile make_profile(const std::string& name, std::span<const double> q,
+                         std::span<const double> intensity, std::span<const double> sigma,
+                         const ProfileOptions& options) {
+    const bool with_errors = !sigma.empty();
+    if (q.size() != intensity.size() || (with_errors && q.size() != sigma.size()))
+        throw InputError(name, 0,
+                         fmt::format("expected q, intensity and error of one length, found {}, {} "
+                                     "and {}",
+                                     q.size(), intensity.size(), sigma.size()));
+    if (q.size() < kLeastPoints || q.size() > static_cast<std::size_t>(kMostPoints))
+        throw InputError(name, 0, fmt::format("expected from {} to {} points, found {}",
+                                              kLeastPoints, kMostPoints, q.size()));
+    if (!with_errors && std::isnan(options.assumed_error))
+        throw InputError(name, 0, "expected q, intensity and error, found no error");
+    Points points(name, options, with_errors);
+    for (std::size_t n = 0; n < q.size(); ++n) {
+        Row row{.line = static_cast<Index>(n) + 1, .values = {q[n], intensity[n]}, .words = 2, .text = {}};
+        if (with_errors) row.values.push_back(sigma[n]);
+        row.words = row.values.size();
+        row.text = fmt::format("{:g}", fmt::join(row.values, " "));
+        points.add(row);
+    }
+    ProfileFile made;
+    made.profile = points.finish();
+    const bool is_automatic = options.unit == MomentumUnit::automatic;
+    settle_unit(name, is_automatic ? MomentumUnit::per_angstrom : options.unit, made);
+    made.notes.clear();  // the unit was the caller's to tell
+    note_assumed(points.assumed(), options.assumed_error, made);
+    return made;
 }
 
 }  // namespace pleat

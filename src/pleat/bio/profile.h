@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,5 +47,12 @@ struct ProfileFile {
 /// q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
+
+/// The curve of numbers that lie in memory, held to what the reader asks for. They have one length;
+/// `sigma` may be empty where errors are assumed. An automatic unit is 1/angstrom. InputError: `name`
+/// stands in the file's place, the number of the point, from 1, in the line's.
+ProfileFile make_profile(const std::string& name, std::span<const double> q,
+                         std::span<const double> intensity, std::span<const double> sigma,
+                         const ProfileOptions& options = {});
 
 }  // namespace pleat

@@ -1,10 +1,13 @@
 // Fit: linear in scale and background, by grids that close in on c1 and c2.
 #include "pleat/saxs/fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "pleat/core/error.h"
 #include "pleat/saxs/form_factors.h"
 #include "pleat/saxs/spline.h"
 
@@ -203,6 +206,17 @@ Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
 
 Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
                           std::span<const double> to) {
+    const auto rises = [](std::span<const double> values) {
+        return std::adjacent_find(values.begin(), values.end(),
+                                  [](double a, double b) { return !(a < b); }) == values.end();
+    };
+    if (q.size() < 2 || !rises(q) || static_cast<Index>(q.size()) != partial.extent(1))
+        throw InputError(fmt::format("expected 2 or more rising q, one a point of {}, found {}",
+                                     partial.extent(1), q.size()));
+    if (!rises(to) || (!to.empty() && !(to.front() >= q.front() && to.back() <= q.back())))
+        throw InputError(
+            fmt::format("expected rising q from {:g} to {:g} to read off at, found others",
+                        q.front(), q.back()));
     Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
     for (Index pair = 0; pair < partial.extent(0); ++pair) {
         const std::vector<double> values = interpolate(q, {partial[pair].begin(), q.size()}, to);

@@ -57,7 +57,8 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 /// Whether partial profiles [channel pair, q] are those of atoms.
 bool are_atomic(View<const double, 2> partial);
 
-/// Partial profiles [channel pair, q] brought to other points within the range of q.
+/// Partial profiles [channel pair, q] brought to other rising points within the range of q by cubic
+/// splines. InputError.
 Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
                           std::span<const double> to);
 

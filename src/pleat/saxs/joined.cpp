@@ -105,4 +105,19 @@ Ensemble join_models(const Ensemble& ensemble) {
     return joined;
 }
 
+std::string settle_models(std::string_view models, Ensemble& ensemble) {
+    if (models != "auto" && models != "states" && models != "parts")
+        throw UsageError(
+            fmt::format("--models: expected one of auto, states, parts, found '{}'", models));
+    const bool is_guess = models == "auto";
+    if (models == "states" || ensemble.frame_count() < 2) return {};
+    if (is_guess && (ensemble.files.size() > 1 || !are_copies(ensemble.xyz))) return {};
+    const Index parts = ensemble.frame_count();
+    ensemble = join_models(ensemble);
+    if (!is_guess) return {};
+    return fmt::format("{} models are copies of one another in other places: taken as parts of one "
+                       "structure (--models states takes them one by one)",
+                       parts);
+}
+
 }  // namespace pleat::saxs

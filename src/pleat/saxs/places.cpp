@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
@@ -63,6 +64,7 @@ Places place_all(View<const float, 3> xyz, const Scatterers& scatterers, bool wi
                 layers[static_cast<std::size_t>(frame)]
                     .amounts[static_cast<std::size_t>(wet[static_cast<std::size_t>(w)])];
     }
+    places.touching = std::move(wet);
     return places;
 }
 

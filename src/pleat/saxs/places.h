@@ -1,6 +1,8 @@
 // Places: where the scatterers and the hydration layer of every frame stand.
 #pragma once
 
+#include <vector>
+
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/scatterers.h"
@@ -13,6 +15,7 @@ struct Places {
     Array<float, 3> xyz;     ///< [frame, axis, scatterer and site], angstrom
     Array<float, 3> scales;  ///< [frame, 1, scatterer and site]: water at each; 0 for scatterers
     Index sites = 0;
+    std::vector<Index> touching;  ///< [site]: the scatterer that touches it
 };
 
 /// Places of all frames of `xyz` [frame, axis, atom], without sites where no hydration is wanted.

@@ -11,6 +11,7 @@
 #include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/places.h"
+#include "pleat/saxs/prepared.h"
 #include "pleat/saxs/scatterers.h"
 
 namespace pleat::saxs {
@@ -31,56 +32,13 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
     if (parameters.bin > 0 && parameters.bin < 0.01)
         throw UsageError(
             fmt::format("expected --bin of 0 or at least 0.01, found {:g}", parameters.bin));
-    for (const Ensemble& ensemble : components) {
-        if (ensemble.frame_count() < 1 || ensemble.atom_count() < 1)
-            throw InputError(fmt::format("expected at least 1 frame and 1 atom, found {} and {}",
-                                         ensemble.frame_count(), ensemble.atom_count()));
-    }
+    for (const Ensemble& ensemble : components) check_structures(ensemble);
     if (components.empty()) throw InputError("expected at least 1 structure, found none");
     if (curve != nullptr && cut(*curve, parameters.q_max).size() < 8)
         throw InputError(
             fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
                         "1/angstrom, found {} of {}",
                         parameters.q_max, cut(*curve, parameters.q_max).size(), curve->size()));
-}
-
-ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {
-    ScattererOptions options;
-    options.water = parameters.water;
-    options.explicit_hydrogens = parameters.hydrogens == "explicit";
-    const bool is_trace = has_alpha_carbons_only(*ensemble.topology);
-    if (parameters.model != "auto")
-        options.bodies = parse_bodies(parameters.model);
-    else if (is_trace)
-        options.bodies = Bodies::one_body;
-    if (is_trace && options.bodies != Bodies::one_body)
-        throw InputError(ensemble.topology->source.string(), 0,
-                         fmt::format("expected all atoms for the {} model, found CA alone; --model "
-                                     "one-body takes these",
-                                     name_of(options.bodies)));
-    return options;
-}
-
-/// The model with the contrast built in: net amplitudes and, if they are wanted, hydration.
-Model settle(const Model& full, const Contrast& contrast, double mean_radius, bool with_hydration) {
-    const Index channels = full.channel_count(), types = full.type_count();
-    Model model;
-    model.q = full.q;
-    model.types = full.types;
-    model.scaled = with_hydration ? std::vector<std::uint8_t>{0, 1} : std::vector<std::uint8_t>{0};
-    model.factors = Array<double, 3>(with_hydration ? 2 : 1, types, full.q_count());
-    for (Index t = 0; t < types; ++t) {
-        for (Index k = 0; k < full.q_count(); ++k) {
-            double net = full.factors(0, t, k);
-            if (channels == kAtomChannels)
-                net -=
-                    volume_factor(contrast.c1, mean_radius, full.q[static_cast<std::size_t>(k)]) *
-                    full.factors(1, t, k);
-            model.factors(0, t, k) = net;
-            if (with_hydration) model.factors(1, t, k) = full.factors(channels - 1, t, k);
-        }
-    }
-    return model;
 }
 
 /// Net amplitudes at point k of q of each scatterer in a frame, in electrons.
@@ -174,10 +132,7 @@ std::vector<double> grid(const Parameters& parameters, bool with_curve, double d
         const double needed = std::ceil(parameters.q_max * diameter / kMostPhase) + 1;
         points = std::max(points, static_cast<std::size_t>(std::min(needed, 5001.0)));
     }
-    std::vector<double> q(points);
-    for (std::size_t k = 0; k < points; ++k)
-        q[k] = parameters.q_max * static_cast<double>(k) / static_cast<double>(points - 1);
-    return q;
+    return even_grid(parameters.q_max, points);
 }
 
 FitOptions fit_options(const Parameters& p) {
@@ -289,14 +244,6 @@ Array<double, 3> joined(std::vector<Component>& parts) {
     return all;
 }
 
-Options debye_options(const Parameters& parameters) {
-    Options options;
-    options.precision = parameters.precision == "float64" ? Precision::float64 : Precision::float32;
-    if (parameters.method == "debye") options.method = Method::debye;
-    if (parameters.method == "multipole") options.method = Method::multipole;
-    return options;
-}
-
 }  // namespace
 
 std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters) {
@@ -326,7 +273,7 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
         part.near = make_model(part.scatterers, form_factors, std::vector<double>{0, kNear},
                                part.places.sites);
         if (curve == nullptr)
-            part.model = settle(part.model, result.contrast, radius, with_hydration);
+            part.model = settle_contrast(part.model, result.contrast, radius, with_hydration);
         const View<const float, 3> scales =
             part.model.scale_count() > 0 ? part.places.scales.view() : View<const float, 3>();
         part.partial =

@@ -54,6 +54,15 @@ void check_positions(View<const float, 2> xyz) {
                 fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
 }
 
+/// A chain by its number; InputError where there is none.
+template <class Chains>
+auto& chain_at(Chains& chains, Index chain) {
+    const auto count = static_cast<Index>(chains.size());
+    if (chain < 0 || chain >= count)
+        throw InputError(fmt::format("expected chains from 0 to {}, found {}", count - 1, chain));
+    return chains[static_cast<std::size_t>(chain)];
+}
+
 }  // namespace
 
 struct Session::State {
@@ -153,6 +162,10 @@ Session::Session(Model model, View<const float, 3> xyz, View<const float, 3> sca
                                      xyz.extent(0), model.scale_count(), model.scatterer_count(),
                                      scales.extent(0), scales.extent(1), scales.extent(2)));
     for (Index n = 0; n < xyz.extent(0); ++n) check_positions(xyz[n]);
+    if (model.scale_count() > 0)
+        for (const float s : scales)
+            if (!std::isfinite(s))
+                throw InputError(fmt::format("expected finite scales, found {}", s));
     std::vector<std::int32_t> divided;
     if (bodies.empty()) divided = divide(model);
     const std::span<const std::int32_t> used = bodies.empty() ? divided : bodies;
@@ -178,12 +191,12 @@ double Session::drift() const { return state_->drift; }
 Index Session::recomputed_pairs() const { return state_->recomputed_pairs; }
 
 View<const double, 2> Session::profile(Index chain) const {
-    const Chain& of = state_->chains.at(static_cast<std::size_t>(chain));
+    const Chain& of = chain_at(state_->chains, chain);
     return {of.profile.data(), state_->model.pair_count(), state_->model.q_count()};
 }
 
 Array<float, 2> Session::positions(Index chain) const {
-    const Chain& of = state_->chains.at(static_cast<std::size_t>(chain));
+    const Chain& of = chain_at(state_->chains, chain);
     Array<float, 2> result(Index{3}, state_->model.scatterer_count());
     for (Index axis = 0; axis < 3; ++axis)
         for (Index i = 0; i < result.extent(1); ++i)
@@ -200,12 +213,7 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     Array<float, 3> xyz = Array<float, 3>::unset(copies, Index{3}, slots);
     Array<float, 3> scales(state.scales.size() > 0 ? copies : 0, state.model.scale_count(), slots);
     View<const float, 3> sent = xyz.view(), sent_scales = scales.view();
-    for (const Move& move : moves) {
-        if (move.chain < 0 || move.chain >= chain_count())
-            throw InputError(fmt::format("expected chains from 0 to {}, found {}",
-                                         chain_count() - 1, move.chain));
-        state.chains[static_cast<std::size_t>(move.chain)].forget();
-    }
+    for (const Move& move : moves) chain_at(state.chains, move.chain).forget();
     Unfinished unfinished(state.chains, moves);
     for (Index n = 0; n < count; ++n) {
         const Move& move = moves[static_cast<std::size_t>(n)];
@@ -244,16 +252,16 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
 }
 
 void Session::accept(Index chain) {
-    Chain& of = state_->chains.at(static_cast<std::size_t>(chain));
+    Chain& of = chain_at(state_->chains, chain);
     of.accept();
     if (state_->options.refresh > 0 && of.accepted >= state_->options.refresh) refresh(chain);
 }
 
-void Session::reject(Index chain) { state_->chains.at(static_cast<std::size_t>(chain)).forget(); }
+void Session::reject(Index chain) { chain_at(state_->chains, chain).forget(); }
 
 double Session::refresh(Index chain) {
     State& state = *state_;
-    Chain& of = state.chains.at(static_cast<std::size_t>(chain));
+    Chain& of = chain_at(state.chains, chain);
     std::vector<PairJob> jobs;
     for (std::int32_t a = 0; a < state.body_count; ++a)
         for (std::int32_t b = a; b < state.body_count; ++b) jobs.push_back({0, a, b});
@@ -276,6 +284,12 @@ double Session::refresh(Index chain) {
 void Session::gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient) {
     State& state = *state_;
     const Array<float, 2> xyz = positions(chain);
+    const Index pair_count = state.model.pair_count(), q_count = state.model.q_count();
+    if (weight.extent(0) != pair_count || weight.extent(1) != q_count)
+        throw InputError(fmt::format("expected weights [{}, {}], found [{}, {}]", pair_count, q_count,
+                                     weight.extent(0), weight.extent(1)));
+    for (const double w : weight)
+        if (!std::isfinite(w)) throw InputError(fmt::format("expected finite weights, found {}", w));
     if (!state.kernel)
         state.kernel = state.context.device.kind == Device::Kind::cpu
                            ? make_cpu_kernel(state.model, state.options.precision, state.context)

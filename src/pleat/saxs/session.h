@@ -41,7 +41,7 @@ public:
 
     Index chain_count() const;
     /// The accepted positions [axis, scatterer] of a chain, and their partial profiles [channel
-    /// pair, q].
+    /// pair, q]. InputError for a chain that is not there, here and below.
     Array<float, 2> positions(Index chain) const;
     View<const double, 2> profile(Index chain) const;
 
@@ -61,7 +61,7 @@ public:
     double drift() const;
 
     /// Gradient [axis, scatterer] of sum weight(pair, q) I_pair(q) at a chain's accepted positions.
-    /// `weight` [channel pair, q]. DeviceError on a GPU, which has none.
+    /// `weight` [channel pair, q]. InputError; DeviceError on a GPU, which has none.
     void gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient);
 
     /// Pairs of bodies that the last propose() recomputed: for those who choose bodies.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "packed.h"
@@ -172,6 +173,33 @@ TEST(Profile, OfSharedDataIsWhole) {
     EXPECT_EQ(read_profile(folder / "lyz_imp" / "6lyz.pdb.dat.gz", {.assumed_error = 0.05})
                   .profile.size(),
               500u);
+}
+
+TEST(Profile, OfArraysIsHeldToTheSame) {
+    const std::vector<double> q{0.1, 0.2, 0.3, 0.4}, intensity{10, 9, 8, 7}, sigma{1, 1, 0.5, 0.5};
+    const Profile made = make_profile("curve", q, intensity, sigma).profile;
+    EXPECT_EQ(made.q, q);
+    EXPECT_EQ(made.intensity, intensity);
+    EXPECT_EQ(made.sigma, sigma);
+    const ProfileFile assumed =
+        make_profile("curve", q, intensity, {}, {.unit = MomentumUnit::per_nanometre, .assumed_error = 0.5});
+    EXPECT_DOUBLE_EQ(assumed.profile.q.back(), 0.04);
+    EXPECT_DOUBLE_EQ(assumed.profile.sigma.front(), 5);
+    EXPECT_TRUE(assumed.per_nanometre);
+    ASSERT_EQ(assumed.notes.size(), 1u);
+    // 1/angstrom is not guessed.
+    const std::vector<double> wide{1, 2, 3, 4};
+    EXPECT_EQ(make_profile("curve", wide, intensity, sigma).profile.q, wide);
+    const auto refused = [&](std::vector<double> x, std::vector<double> y, std::vector<double> e) {
+        return error_text<InputError>([&] { make_profile("curve", x, y, e); });
+    };
+    EXPECT_EQ(refused({0.1, 0.3, 0.2}, {1, 1, 1}, {1, 1, 1}),
+              "curve:3: expected q above that of the point before, 0.3, found 0.2");
+    EXPECT_EQ(refused(q, intensity, {}), "curve: expected q, intensity and error, found no error");
+    EXPECT_EQ(refused(q, intensity, {1}),
+              "curve: expected q, intensity and error of one length, found 4, 4 and 1");
+    EXPECT_EQ(refused({0.1, 0.2}, {1, 1}, {1, 1}), "curve: expected from 3 to 1000000 points, found 2");
+    EXPECT_EQ(refused(q, {1, NAN, 1, 1}, sigma), "curve:2: expected finite numbers, found '0.2 nan 1'");
 }
 
 }  // namespace

@@ -245,6 +245,11 @@ TEST(Session, RefusesWhatIsNoMove) {
     propose(0, right);  // what was refused left nothing behind
     session.accept(0);
     expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+    EXPECT_THROW(session.profile(1), InputError);
+    EXPECT_THROW(session.reject(-1), InputError);
+    const Array<double, 2> weight(Index{1}, Index{3});
+    Array<double, 2> gradient(Index{3}, Index{60});
+    EXPECT_THROW(session.gradient(0, weight, gradient), InputError);
 }
 
 // The first chain's move is sound, and must go with the second's.

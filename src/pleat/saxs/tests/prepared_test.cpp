@@ -1,0 +1,100 @@
+// Tests of prepared structures: their profiles are those of run(), and sites know what touches them.
+#include "pleat/saxs/prepared.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/saxs/joined.h"
+
+namespace pleat::saxs {
+namespace {
+
+using test::error_text;
+
+const std::string kStructure = (std::filesystem::path(PLEAT_DATA) / "1a8o.pdb.gz").string();
+
+Context one_thread() {
+    Context context;
+    context.threads = 1;
+    return context;
+}
+
+TEST(Prepared, GivesTheProfileOfTheRun) {
+    const Ensemble ensemble = read_ensemble({kStructure});
+    for (const char* model : {"all-atom", "one-body", "two-body"}) {
+        for (const double c2 : {0.0, 1.5}) {
+            Parameters parameters;
+            parameters.model = model;
+            parameters.points = 31;
+            parameters.c1 = 1.02;
+            parameters.c2 = c2;
+            const Result expected = run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread());
+            const Prepared made = prepare(ensemble, nullptr, parameters, expected.q, one_thread());
+            EXPECT_EQ(made.name, model);
+            EXPECT_EQ(made.sites > 0, c2 != 0);
+            EXPECT_EQ(static_cast<Index>(made.atoms.size()), made.model.scatterer_count());
+            EXPECT_EQ(static_cast<Index>(made.type_names.size()), made.model.type_count());
+            const Array<double, 3> partial =
+                profiles(made.model, made.xyz, made.scales, {}, one_thread());
+            const std::vector<double> ones(static_cast<std::size_t>(made.model.channel_count()), 1);
+            const std::vector<double> found = combine(partial.view()[0], ones);
+            for (std::size_t k = 0; k < found.size(); ++k)
+                EXPECT_NEAR(found[k] / expected.mean[k], 1, 2e-6) << model << ' ' << c2 << ' ' << k;
+        }
+    }
+}
+
+TEST(Prepared, SitesBelongToTheAtomsThatTouchThem) {
+    const Ensemble ensemble = read_ensemble({kStructure});
+    Parameters parameters;
+    parameters.c2 = 1;
+    const std::vector<double> q{0, 0.1};
+    const Prepared made = prepare(ensemble, nullptr, parameters, q, one_thread());
+    const Index solid = made.model.scatterer_count() - made.sites;
+    ASSERT_GT(made.sites, 0);
+    for (Index site = solid; site < made.model.scatterer_count(); ++site) {
+        const Index atom = made.atoms[static_cast<std::size_t>(site)];
+        double square = 0;
+        for (Index axis = 0; axis < 3; ++axis) {
+            const double d = double{made.xyz(0, axis, site)} - double{ensemble.xyz(0, axis, atom)};
+            square += d * d;
+        }
+        // 3 angstrom beyond a sphere of at most 2.5.
+        EXPECT_GT(square, 3.0 * 3.0);
+        EXPECT_LT(square, 5.5 * 5.5);
+    }
+}
+
+TEST(Prepared, RefusesWhatIsNoStructure) {
+    Ensemble ensemble = read_ensemble({kStructure});
+    const auto text = [&] { return error_text<InputError>([&] { check_structures(ensemble); }); };
+    ensemble.xyz(0, 1, 2) = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_EQ(text(), "expected coordinates within 1e8 angstrom, found nan in frame 1");
+    ensemble.xyz = Array<float, 3>(Index{1}, Index{3}, Index{4});
+    EXPECT_NE(text().find("atoms, found [1, 3, 4]"), std::string::npos);
+    ensemble.xyz = Array<float, 3>(Index{0}, Index{3}, Index{4});
+    EXPECT_EQ(text(), "expected at least 1 frame and 1 atom, found 0 and 4");
+}
+
+TEST(Joined, SettlesWhatModelsAre) {
+    Ensemble ensemble = read_ensemble({kStructure, kStructure});
+    const Index atoms = ensemble.atom_count();
+    ensemble.files.pop_back();
+    ensemble.origins = {{0, 1}, {0, 2}};
+    for (float& x : ensemble.xyz.view()[1]) x += 60;
+    Ensemble states = ensemble, parts = ensemble, guessed = ensemble;
+    EXPECT_EQ(settle_models("states", states), "");
+    EXPECT_EQ(states.frame_count(), 2);
+    EXPECT_EQ(settle_models("parts", parts), "");
+    EXPECT_EQ(parts.atom_count(), 2 * atoms);
+    EXPECT_NE(settle_models("auto", guessed).find("2 models are copies"), std::string::npos);
+    EXPECT_EQ(guessed.frame_count(), 1);
+    EXPECT_THROW(settle_models("many", guessed), UsageError);
+}
+
+}  // namespace
+}  // namespace pleat::saxs
