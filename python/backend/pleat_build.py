@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "pleat"
-DESCRIPTION = "Couplings, mutual information, RMSD and clusters of proteins, on CPUs and GPUs"
+DESCRIPTION = "Couplings, mutual information, RMSD, clusters and scattering of proteins, on CPUs and GPUs"
 
 
 def version():

@@ -49,4 +49,7 @@ PYBIND11_MODULE(_pleat, module) {
     add_mutual_information(module);
     add_rmsd(module);
     add_cluster(module);
+    add_profile(module);
+    add_saxs(module);
+    add_saxs_session(module);
 }

@@ -12,5 +12,8 @@ void add_couplings(pybind11::module_& module);
 void add_mutual_information(pybind11::module_& module);
 void add_rmsd(pybind11::module_& module);
 void add_cluster(pybind11::module_& module);
+void add_profile(pybind11::module_& module);
+void add_saxs(pybind11::module_& module);
+void add_saxs_session(pybind11::module_& module);
 
 }  // namespace pleat::python

@@ -1,9 +1,10 @@
 # pleat: protein science on CPUs and GPUs, for Python.
-"""Couplings, mutual information, RMSD and clusters of proteins.
+"""Couplings, mutual information, RMSD, clusters and small angle scattering of proteins.
 
     import pleat
     contacts = pleat.couplings("family.a3m").contacts()
     matrix = pleat.rmsd(xyz).matrix              # xyz: float32 [frame, atom, 3], angstrom
+    fit = pleat.saxs("protein.pdb", data="curve.dat").fit
 
 Lengths are angstrom, information is in bits; indices count from 0. Arrays go in and come out
 without copies, as far as their type and order allow it. Ctrl-C stops a call; other threads of Python
@@ -11,19 +12,22 @@ run meanwhile.
 """
 from . import errors  # noqa: F401  the module below takes its exceptions from there
 from . import _pleat
+from . import saxs  # a module that is called, too
 from .alignment import Alignment, alignment, read_alignment
 from .engines import cluster, couplings, mean_structure, mutual_information, rmsd, square
 from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
+from .profile import Profile, profile, read_profile
 
 Couplings, MutualInformation = _pleat.Couplings, _pleat.MutualInformation
-Rmsd, Clusters = _pleat.Rmsd, _pleat.Clusters
-for _result in (Couplings, MutualInformation, Rmsd, Clusters):
+Rmsd, Clusters, Saxs = _pleat.Rmsd, _pleat.Clusters, _pleat.Saxs
+for _result in (Couplings, MutualInformation, Rmsd, Clusters, Saxs):
     _result.__module__ = "pleat"
 Couplings.__doc__ = "What pleat.couplings returns; its docstring says what each part is."
 MutualInformation.__doc__ = "What pleat.mutual_information returns; its docstring says what each part is."
 Rmsd.__doc__ = "What pleat.rmsd returns; its docstring says what each part is."
 Clusters.__doc__ = "What pleat.cluster returns; its docstring says what each part is."
+Saxs.__doc__ = "What pleat.saxs returns; its docstring says what each part is."
 
 
 def _contacts(self, least_separation=6, _contacts=Couplings.contacts):
@@ -36,6 +40,6 @@ Couplings.contacts = _contacts
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
-           "MutualInformation", "OutputError", "Rmsd", "Topology", "UsageError", "alignment", "cluster",
-           "couplings", "ensemble", "mean_structure", "mutual_information", "read_alignment",
-           "read_ensemble", "rmsd", "square"]
+           "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Topology", "UsageError",
+           "alignment", "cluster", "couplings", "ensemble", "mean_structure", "mutual_information",
+           "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "saxs", "square"]

@@ -6,12 +6,25 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .saxs import Fit as _Fit
+from .saxs import Model as _Model
+from .saxs import Scatterers as _Scatterers
+from .saxs import Session as _Session
+from .saxs import Weights as _Weights
+from .saxs import chi_square_weights as _chi_square_weights
+from .saxs import combine as _combine
+from .saxs import fit_scale as _fit_scale
+from .saxs import profiles as _profiles
+from .saxs import resample as _resample
+from .saxs import scatterers as _scatterers
+
 __version__: str
 __all__: list[str]
 
-# Paths, sequences, codes, the objects of other packages: see the functions `alignment` and `ensemble`.
+# Paths, arrays, the objects of other packages: see the functions `alignment`, `ensemble`, `profile`.
 AlignmentLike = Any
 EnsembleLike = Any
+ProfileLike = Any
 Records = NDArray[np.void]
 
 class Error(Exception): ...
@@ -226,6 +239,67 @@ class Clusters:
     @property
     def device(self) -> str: ...
 
+class Profile:
+    @property
+    def q(self) -> NDArray[np.float64]: ...
+    @property
+    def intensity(self) -> NDArray[np.float64]: ...
+    @property
+    def sigma(self) -> NDArray[np.float64]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+class Saxs:
+    @property
+    def q(self) -> NDArray[np.float64]: ...
+    @property
+    def intensity(self) -> NDArray[np.float64]: ...
+    @property
+    def mean(self) -> NDArray[np.float64]: ...
+    @property
+    def c1(self) -> float: ...
+    @property
+    def c2(self) -> float: ...
+    @property
+    def rg(self) -> NDArray[np.float64]: ...
+    @property
+    def i0(self) -> NDArray[np.float64]: ...
+    @property
+    def dmax(self) -> NDArray[np.float64]: ...
+    @property
+    def pr(self) -> NDArray[np.float64] | None: ...
+    @property
+    def bin(self) -> float: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def scatterers(self) -> int: ...
+    @property
+    def frames(self) -> int: ...
+    @property
+    def files(self) -> list[str]: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def curve(self) -> Profile | None: ...
+    @property
+    def fit(self) -> _Fit | None: ...
+    @property
+    def guinier(self) -> dict[str, float] | None: ...
+    @property
+    def minimal(self) -> list[_Weights]: ...
+    @property
+    def minimal_chosen(self) -> int | None: ...
+    @property
+    def reweighted(self) -> list[_Weights]: ...
+    @property
+    def reweighted_chosen(self) -> int | None: ...
+    @property
+    def thetas(self) -> NDArray[np.float64]: ...
+    @property
+    def device(self) -> str: ...
+
 def alignment(
     source: AlignmentLike, *, names: Sequence[str] | None = None, alphabet: str = ""
 ) -> Alignment: ...
@@ -238,6 +312,18 @@ def read_ensemble(
     select: str = "all",
     frames: str = "::",
 ) -> Ensemble: ...
+def profile(
+    source: ProfileLike,
+    *,
+    q_unit: Literal["auto", "1/angstrom", "1/nm"] = "auto",
+    assume_error: float | None = None,
+) -> Profile: ...
+def read_profile(
+    path: str | PathLike[str],
+    *,
+    q_unit: Literal["auto", "1/angstrom", "1/nm"] = "auto",
+    assume_error: float | None = None,
+) -> Profile: ...
 def square(values: ArrayLike, diagonal: float = 0.0) -> NDArray[Any]: ...
 def couplings(
     alignment: AlignmentLike,
@@ -323,3 +409,50 @@ def cluster(
     silhouettes: bool = False,
     bin: float = 0.05,
 ) -> Clusters: ...
+
+class _SaxsModule:
+    Fit = _Fit
+    Model = _Model
+    Scatterers = _Scatterers
+    Session = _Session
+    Weights = _Weights
+    chi_square_weights = staticmethod(_chi_square_weights)
+    combine = staticmethod(_combine)
+    fit_scale = staticmethod(_fit_scale)
+    profiles = staticmethod(_profiles)
+    resample = staticmethod(_resample)
+    scatterers = staticmethod(_scatterers)
+    def __call__(
+        self,
+        ensemble: EnsembleLike,
+        *,
+        data: ProfileLike | None = None,
+        q_unit: Literal['auto', '1/angstrom', '1/nm'] = 'auto',
+        assume_error: float | None = None,
+        mixture: bool = False,
+        models: Literal['auto', 'states', 'parts'] = 'auto',
+        form_factors: str | PathLike[str] | None = None,
+        device: str = 'auto',
+        threads: int | None = None,
+        seed: int = 1,
+        progress: Callable[[str, int, int, str], object] | None = None,
+        model: Literal['auto', 'all-atom', 'one-body', 'two-body'] = 'auto',
+        q_max: float = 0.5,
+        points: int = 101,
+        water: bool = False,
+        hydrogens: Literal['implicit', 'explicit'] = 'implicit',
+        bin: float = 1.0,
+        precision: Literal['float32', 'float64'] = 'float32',
+        method: Literal['auto', 'debye', 'multipole'] = 'auto',
+        c1: float | None = None,
+        c1_least: float = 0.95,
+        c1_most: float = 1.05,
+        c2: float | None = None,
+        c2_least: float = -2.0,
+        c2_most: float = 4.0,
+        background: bool = False,
+        members: int = 5,
+        reweight: bool = True,
+    ) -> Saxs: ...
+
+saxs: _SaxsModule

@@ -1,27 +1,46 @@
-# Writes pleat/__init__.pyi from the engines' fields: make_stubs.py FILE, or - for standard output.
-"""Run it where the module can be imported; a test holds the committed file to what it writes."""
+# Writes __init__.pyi and saxs.pyi from the engines' fields: make_stubs.py FOLDER.
+"""Run it where the module can be imported; a test holds the committed files to what it writes."""
 import inspect
 import sys
+import textwrap
 from pathlib import Path
 
 import pleat
-from pleat import engines
 from pleat.options import HOW, annotation, keyword
 
-HEAD = Path(__file__).with_name("head.pyi")
+HERE = Path(__file__).parent
 ALIGNMENT, ENSEMBLE, ATOMS = "AlignmentLike", "EnsembleLike", "str | ArrayLike | None"
 OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE}",
        "against": f"{ENSEMBLE} | None", "reference": f"int | {ENSEMBLE} | None", "fit": ATOMS,
-       "measure": ATOMS, "weights": "ArrayLike | None", "precision": "Literal['mixed', 'float64']"}
+       "measure": ATOMS, "weights": "ArrayLike | None", "precision": "Literal['mixed', 'float64']",
+       "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
+       "assume_error": "float | None", "mixture": "bool", "models": "Literal['auto', 'states', 'parts']",
+       "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
+       "xyz": "ArrayLike", "scales": "ArrayLike | None"}
 RETURNS = {"couplings": "Couplings", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
            "mean_structure": "NDArray[np.float64]", "cluster": "Clusters"}
+SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray[np.float64]"}
+# The module pleat.saxs as an attribute, which is called; its classes are those of saxs.pyi.
+CALLABLE = """class _SaxsModule:
+    Fit = _Fit
+    Model = _Model
+    Scatterers = _Scatterers
+    Session = _Session
+    Weights = _Weights
+    chi_square_weights = staticmethod(_chi_square_weights)
+    combine = staticmethod(_combine)
+    fit_scale = staticmethod(_fit_scale)
+    profiles = staticmethod(_profiles)
+    resample = staticmethod(_resample)
+    scatterers = staticmethod(_scatterers)
+"""
 
 
-def stub(name):
-    function = getattr(engines, name)
+def stub(function, returned, name=None, bound=False):
+    """One function; with `bound` as a method of this name."""
     fields = {keyword(field): field for field in function.fields}
     how = {option: kind for option, kind, *_ in HOW}
-    lines = [f"def {name}("]
+    lines = [f"def {name or function.__name__}("] + ["    self,"] * bound
     starred = False
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
@@ -35,19 +54,22 @@ def stub(name):
         has_default = parameter.default is not parameter.empty
         lines.append(f"    {parameter.name}: {kind}"
                      + (f" = {parameter.default!r}" if has_default else "") + ",")
-    return "\n".join(lines + [f") -> {RETURNS[name]}: ..."])
+    return "\n".join(lines + [f") -> {returned}: ..."])
 
 
-def text():
-    stubs = "\n".join(stub(name) for name in RETURNS)
-    return HEAD.read_text(encoding="utf-8") + stubs + "\n"
+def texts():
+    """{file's name: what it holds}."""
+    head, saxs_head = ((HERE / name).read_text(encoding="utf-8") for name in ("head.pyi", "saxs_head.pyi"))
+    functions = "\n".join(stub(getattr(pleat, name), kind) for name, kind in RETURNS.items())
+    call = textwrap.indent(stub(pleat.saxs.saxs, "Saxs", "__call__", True), "    ")
+    in_saxs = "\n".join(stub(getattr(pleat.saxs, name), kind) for name, kind in SAXS_RETURNS.items())
+    return {"__init__.pyi": f"{head}{functions}\n\n{CALLABLE}{call}\n\nsaxs: _SaxsModule\n",
+            "saxs.pyi": f"{saxs_head}{in_saxs}\n"}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("make_stubs.py: expected a file or -, found another number of arguments")
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        sys.exit("make_stubs.py: expected a folder, found another argument")
     assert set(RETURNS) <= set(pleat.__all__)
-    if sys.argv[1] == "-":
-        sys.stdout.write(text())
-    else:
-        Path(sys.argv[1]).write_text(text(), encoding="utf-8")
+    for file, text in texts().items():
+        Path(sys.argv[1], file).write_text(text, encoding="utf-8")

@@ -8,7 +8,7 @@ from helpers import made_ensemble
 from pleat import _pleat
 
 FUNCTIONS = {"couplings": pleat.couplings, "mutual_information": pleat.mutual_information,
-             "rmsd": pleat.rmsd, "cluster": pleat.cluster}
+             "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -1,4 +1,4 @@
-# Stubs: the committed file is what the options make, names what the module has, and reads as Python.
+# Stubs: the committed files are what the options make, name what the modules have, and read as Python.
 import ast
 import subprocess
 import sys
@@ -8,29 +8,56 @@ import pleat
 import pytest
 
 PYTHON = Path(__file__).resolve().parents[1]
-STUB = PYTHON / "pleat" / "__init__.pyi"
+STUBS = ("__init__.pyi", "saxs.pyi")
+# A use of the module pleat.saxs as a function and as a module, which a checker of types must accept.
+USE = """import pleat
+from pleat.saxs import Session
+
+found = pleat.saxs("protein.pdb", data="curve.dat", members=3)
+chi2: float | None = found.fit.chi2 if found.fit is not None else None
+made = pleat.saxs.scatterers("protein.pdb", q_max=0.3)
+session: Session = pleat.saxs.Session(made.model, made.xyz, scales=made.scales)
+partial = session.propose(made.xyz[0])
+"""
 
 
-def test_the_stub_is_what_the_options_make():
-    made = subprocess.run([sys.executable, "-B", PYTHON / "stubs" / "make_stubs.py", "-"], check=True,
-                          capture_output=True, text=True).stdout
-    assert made == STUB.read_text(encoding="utf-8"), "run python/stubs/make_stubs.py python/pleat/__init__.pyi"
+def parsed(name):
+    """{name: class, function or annotated name} of a stub."""
+    tree = ast.parse((PYTHON / "pleat" / name).read_text(encoding="utf-8"))
+    found = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    found.update({node.target.id: node for node in tree.body if isinstance(node, ast.AnnAssign)})
+    return {key: node for key, node in found.items() if not key.startswith("_")}
 
 
-def test_the_stub_names_what_the_module_has():
-    tree = ast.parse(STUB.read_text(encoding="utf-8"))
-    defined = {node.name: node for node in tree.body
-               if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    assert set(defined) == set(pleat.__all__)
-    own = {"Alignment", "Topology", "Couplings", "MutualInformation", "Rmsd", "Clusters", "Ensemble"}
-    for name in own:
-        stated = {part.name for part in defined[name].body if isinstance(part, ast.FunctionDef)}
-        real = {part for part in vars(getattr(pleat, name)) if not part.startswith("_")}
-        assert {part for part in stated if not part.startswith("_")} == real, name
+def test_the_stubs_are_what_the_options_make(tmp_path):
+    subprocess.run([sys.executable, "-B", PYTHON / "stubs" / "make_stubs.py", tmp_path], check=True)
+    for name in STUBS:
+        assert (tmp_path / name).read_text() == (PYTHON / "pleat" / name).read_text(), \
+            "run python/stubs/make_stubs.py python/pleat"
 
 
-def test_mypy_accepts_the_stub():
+@pytest.mark.parametrize("name, module, own", [
+    ("__init__.pyi", pleat, {"Alignment", "Topology", "Couplings", "MutualInformation", "Rmsd", "Clusters",
+                             "Ensemble", "Profile", "Saxs"}),
+    ("saxs.pyi", pleat.saxs, {"Fit", "Weights", "Model", "Scatterers", "Session"}),
+])
+def test_the_stubs_name_what_the_modules_have(name, module, own):
+    defined = parsed(name)
+    assert set(defined) == set(module.__all__)
+    for kind in own:
+        stated = {part.name for part in defined[kind].body if isinstance(part, ast.FunctionDef)}
+        real = {part for part in vars(getattr(module, kind)) if not part.startswith("_")}
+        assert {part for part in stated if not part.startswith("_")} == real, kind
+
+
+def test_mypy_accepts_the_stubs_and_their_use(tmp_path):
     pytest.importorskip("mypy", reason="mypy is not there")
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", STUB],
-                          capture_output=True, text=True, check=False)
+    package = tmp_path / "pleat"
+    package.mkdir()
+    for name in STUBS:
+        (package / name).write_text((PYTHON / "pleat" / name).read_text(encoding="utf-8"))
+    (tmp_path / "use.py").write_text(USE)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", "use.py",
+                           *(f"pleat/{name}" for name in STUBS)], capture_output=True, text=True,
+                          check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stdout

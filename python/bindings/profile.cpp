@@ -1,0 +1,82 @@
+// Profiles: scattering curves from files and arrays, shown as they lie in memory.
+#include "pleat/bio/profile.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <limits>
+#include <optional>
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+
+namespace pleat::python {
+
+namespace {
+
+/// `unit`: "auto", "1/angstrom", "1/nm"; `assumed_error`: a number or None.
+ProfileOptions options_of(const std::string& unit, const py::object& assumed_error) {
+    std::string name;
+    ProfileOptions options;
+    py::dict given;
+    given["q-unit"] = unit;
+    given["assume-error"] = assumed_error;
+    set_fields({{.name = "q-unit",
+                 .target = &name,
+                 .help = "",
+                 .choices = {"auto", "1/angstrom", "1/nm"}},
+                {.name = "assume-error",
+                 .target = &options.assumed_error,
+                 .help = "",
+                 .least = 0,
+                 .most = 10,
+                 .least_excluded = true,
+                 .automatic = "such curves are refused"}},
+               given);
+    if (name == "1/angstrom") options.unit = MomentumUnit::per_angstrom;
+    if (name == "1/nm") options.unit = MomentumUnit::per_nanometre;
+    return options;
+}
+
+ProfileFile read(const std::filesystem::path& path, const std::string& unit,
+                 const py::object& assumed_error) {
+    const ProfileOptions options = options_of(unit, assumed_error);
+    const py::gil_scoped_release released;
+    return read_profile(path, options);
+}
+
+ProfileFile make(const Argument<double>& q, const Argument<double>& intensity,
+                 const std::optional<Argument<double>>& sigma, const std::string& unit,
+                 const py::object& assumed_error) {
+    const auto line = [](const Argument<double>& values) -> std::span<const double> {
+        if (values.ndim() != 1)
+            throw InputError(fmt::format("curve: expected q, intensity and error [point], found "
+                                         "shape {}",
+                                         shape_text(values)));
+        return {values.data(), static_cast<std::size_t>(values.size())};
+    };
+    return make_profile("curve", line(q), line(intensity),
+                        sigma ? line(*sigma) : std::span<const double>{},
+                        options_of(unit, assumed_error));
+}
+
+}  // namespace
+
+void add_profile(py::module_& module) {
+    py::class_<ProfileFile> profile(module, "Profile");
+    const auto array = [&](const char* name, auto part) {
+        profile.def_property_readonly(name, [part](py::object self) {
+            return shown(self.cast<const ProfileFile&>().profile.*part, self);
+        });
+    };
+    array("q", &Profile::q);
+    array("intensity", &Profile::intensity);
+    array("sigma", &Profile::sigma);
+    profile.def_readonly("notes", &ProfileFile::notes)
+        .def("__len__", [](const ProfileFile& file) { return file.profile.size(); });
+    module.def("read_profile", &read);
+    module.def("profile_from_arrays", &make);
+}
+
+}  // namespace pleat::python

@@ -1,0 +1,343 @@
+// Sessions of saxs: models of arrays, profiles of scatterers, and Monte Carlo chains, one call at a time.
+#include "pleat/saxs/session.h"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "arrays.h"
+#include "options.h"
+#include "parts.h"
+#include "pleat/saxs/debye.h"
+#include "pleat/saxs/fit.h"
+#include "pleat/saxs/joined.h"
+#include "pleat/saxs/prepared.h"
+#include "structures.h"
+
+namespace pleat::python {
+
+namespace {
+
+using saxs::Session;
+
+saxs::Model make_model(const Argument<double>& q, const Argument<double>& factors,
+                       const Argument<std::int32_t>& types, const std::vector<bool>& scaled) {
+    if (factors.ndim() != 3 || q.ndim() != 1 || types.ndim() != 1)
+        throw InputError(fmt::format("expected q [q], factors [channel, type, q] and types "
+                                     "[scatterer], found shapes {}, {} and {}",
+                                     shape_text(q), shape_text(factors), shape_text(types)));
+    saxs::Model model;
+    model.q = copied(q);
+    model.types = copied(types);
+    model.factors =
+        Array<double, 3>::unset(factors.shape(0), factors.shape(1), factors.shape(2));
+    std::copy_n(factors.data(), factors.size(), model.factors.data());
+    model.scaled.assign(scaled.begin(), scaled.end());
+    check(model);
+    return model;
+}
+
+/// [..., 3, scatterer] of [..., scatterer, 3].
+template <class T>
+Array<T, 3> by_axis(View<const T, 3> from) {
+    auto to = Array<T, 3>::unset(from.extent(0), Index{3}, from.extent(1));
+    for (Index n = 0; n < from.extent(0); ++n)
+        for (Index i = 0; i < from.extent(1); ++i)
+            for (Index axis = 0; axis < 3; ++axis) to(n, axis, i) = from(n, i, axis);
+    return to;
+}
+
+/// The other way, of one frame, as an array of NumPy's.
+template <class T>
+py::array_t<T> by_scatterer(View<const T, 2> from) {
+    py::array_t<T> to({from.extent(1), from.extent(0)});
+    T* at = to.mutable_data();
+    for (Index i = 0; i < from.extent(1); ++i)
+        for (Index axis = 0; axis < 3; ++axis) *at++ = from(axis, i);
+    return to;
+}
+
+/// Empty where there are none.
+View<const float, 3> scales_of(const Argument<float>& scales) {
+    if (scales.size() == 0) return {};
+    if (scales.ndim() != 3)
+        throw InputError(fmt::format("expected scales [frame, channel with scales, scatterer], found "
+                                     "shape {}",
+                                     shape_text(scales)));
+    return {scales.data(), scales.shape(0), scales.shape(1), scales.shape(2)};
+}
+
+View<const double, 2> partial_of(const Argument<double>& partial) {
+    if (partial.ndim() != 2)
+        throw InputError(fmt::format("expected partial profiles [channel pair, q], found shape {}",
+                                     shape_text(partial)));
+    return {partial.data(), partial.shape(0), partial.shape(1)};
+}
+
+template <class T>
+std::span<const T> line_of(const Argument<T>& values, Index size, const char* what) {
+    if (values.ndim() != 1 || values.size() != size)
+        throw InputError(
+            fmt::format("expected {} [{}], found shape {}", what, size, shape_text(values)));
+    return {values.data(), static_cast<std::size_t>(size)};
+}
+
+/// One weight a channel, of which `pairs` are made.
+std::span<const double> weights_of(const Argument<double>& weights, Index pairs) {
+    const Index channels = weights.ndim() == 1 ? weights.size() : 0;
+    if (channels < 1 || channels * (channels + 1) / 2 != pairs)
+        throw InputError(fmt::format("expected a weight of each channel of {} pairs, found shape {}",
+                                     pairs, shape_text(weights)));
+    return {weights.data(), static_cast<std::size_t>(channels)};
+}
+
+/// [frame, channel pair, q].
+py::array_t<double> profiles(const saxs::Model& model, const Argument<float>& xyz,
+                             const Argument<float>& scales, const py::dict& options,
+                             const py::dict& how) {
+    saxs::Parameters parameters;
+    set_fields(saxs::fields(parameters), options);
+    Call call(work_of(how));
+    const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
+    return owned(without_lock(call.progress, [&] {
+        call.settle(-1);
+        return saxs::profiles(model, by_axis(view), used, saxs::debye_options(parameters),
+                              call.context);
+    }));
+}
+
+/// A session that several threads may hold, of which one at a time computes.
+class SharedSession {
+public:
+    SharedSession(const saxs::Model& model, const Argument<float>& xyz,
+                  const Argument<float>& scales, const Argument<std::int32_t>& bodies,
+                  Index refresh, const py::dict& options, const py::dict& how) {
+        saxs::Parameters parameters;
+        set_fields(saxs::fields(parameters), options);
+        if (refresh < 0)
+            throw UsageError(fmt::format("--refresh: expected a whole number >= 0, found {}", refresh));
+        Call call(work_of(how));
+        const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
+        const std::span<const std::int32_t> divided(bodies.data(),
+                                                    static_cast<std::size_t>(bodies.size()));
+        const py::gil_scoped_release released;
+        call.settle(-1);
+        device_ = call.context.device.name();
+        call.context.progress = nullptr;  // the session outlives the call
+        session_.emplace(model, by_axis(view), used, divided,
+                         saxs::SessionOptions{saxs::debye_options(parameters).precision, refresh},
+                         call.context);
+        pairs_ = model.pair_count();
+        q_ = model.q_count();
+    }
+
+    /// `work(session)` without Python's lock, with the session's own.
+    template <class Work>
+    auto locked(const Work& work) {
+        const py::gil_scoped_release released;
+        const std::scoped_lock lock(mutex_);
+        return work(*session_);
+    }
+
+    /// Moves as (chain, scatterers, xyz [moved, 3]); [move, channel pair, q].
+    py::array_t<double> propose(
+        const std::vector<std::tuple<Index, Argument<Index>, Argument<float>>>& given) {
+        std::vector<Array<float, 2>> places;
+        for (const auto& [chain, scatterers, xyz] : given) {
+            if (scatterers.ndim() != 1 || xyz.ndim() != 2 || xyz.shape(1) != 3 ||
+                xyz.shape(0) != scatterers.size())
+                throw InputError(fmt::format("expected moves of scatterers [moved] to [moved, 3], "
+                                             "found shapes {} and {}",
+                                             shape_text(scatterers), shape_text(xyz)));
+            Array<float, 2>& to = places.emplace_back(
+                Array<float, 2>::unset(Index{3}, static_cast<Index>(xyz.shape(0))));
+            for (Index i = 0; i < to.extent(1); ++i)
+                for (Index axis = 0; axis < 3; ++axis) to(axis, i) = xyz.data()[3 * i + axis];
+        }
+        std::vector<saxs::Move> moves;
+        for (std::size_t n = 0; n < given.size(); ++n) {
+            const auto& [chain, scatterers, xyz] = given[n];
+            moves.push_back({chain,
+                             {scatterers.data(), static_cast<std::size_t>(scatterers.size())},
+                             places[n]});
+        }
+        py::array_t<double> found({static_cast<Index>(moves.size()), pairs_, q_});
+        double* const to = found.mutable_data();
+        locked([&](Session& session) {
+            const View<const double, 3> partial = session.propose(moves);
+            std::copy(partial.begin(), partial.end(), to);
+        });
+        return found;
+    }
+
+    py::array_t<double> profile(Index chain) {
+        py::array_t<double> found({pairs_, q_});
+        double* const to = found.mutable_data();
+        locked([&](Session& session) {
+            const View<const double, 2> partial = session.profile(chain);
+            std::copy(partial.begin(), partial.end(), to);
+        });
+        return found;
+    }
+
+    py::array_t<float> positions(Index chain) {
+        const Array<float, 2> xyz =
+            locked([&](Session& session) { return session.positions(chain); });
+        return by_scatterer<float>(xyz.view());
+    }
+
+    py::array_t<double> gradient(Index chain, const Argument<double>& weight) {
+        const View<const double, 2> given = partial_of(weight);
+        const Array<double, 2> found = locked([&](Session& session) {
+            Array<double, 2> slope(Index{3}, session.positions(chain).extent(1));
+            session.gradient(chain, given, slope);
+            return slope;
+        });
+        return by_scatterer<double>(found.view());
+    }
+
+    const std::string& device() const { return device_; }
+
+private:
+    std::mutex mutex_;
+    std::optional<Session> session_;
+    std::string device_;
+    Index pairs_ = 0, q_ = 0;
+};
+
+void add_session(py::module_& module) {
+    py::class_<SharedSession> session(module, "Session");
+    session
+        .def(py::init<const saxs::Model&, const Argument<float>&, const Argument<float>&,
+                      const Argument<std::int32_t>&, Index, const py::dict&, const py::dict&>())
+        .def("propose", &SharedSession::propose)
+        .def("profile", &SharedSession::profile)
+        .def("positions", &SharedSession::positions)
+        .def("gradient", &SharedSession::gradient)
+        .def("accept",
+             [](SharedSession& s, Index n) { s.locked([n](Session& own) { own.accept(n); }); })
+        .def("reject",
+             [](SharedSession& s, Index n) { s.locked([n](Session& own) { own.reject(n); }); })
+        .def("refresh",
+             [](SharedSession& s, Index n) {
+                 return s.locked([n](Session& own) { return own.refresh(n); });
+             })
+        .def_property_readonly("device", &SharedSession::device);
+    const auto number = [&](const char* name, auto part) {
+        session.def_property_readonly(name, [part](SharedSession& s) {
+            return s.locked([part](const Session& own) { return part(own); });
+        });
+    };
+    number("drift", [](const Session& own) { return own.drift(); });
+    number("chains", [](const Session& own) { return own.chain_count(); });
+    number("recomputed_pairs", [](const Session& own) { return own.recomputed_pairs(); });
+}
+
+/// What `structures` are made of at these q (empty: evenly up to --q-max).
+std::unique_ptr<saxs::Prepared> prepare(Structures& structures, const Argument<double>& q,
+                                        const std::string& models, const std::string& form_factors,
+                                        const py::dict& options, const py::dict& how) {
+    saxs::Parameters parameters;
+    set_fields(saxs::fields(parameters), options);
+    Call call(work_of(how));
+    std::vector<double> grid = copied(q);
+    return without_lock(call.progress, [&] {
+        call.settle(-1);
+        std::vector<std::string> notes;
+        const std::optional<saxs::FormFactorTable> table =
+            form_factors_of(form_factors, parameters.model, notes);
+        structures.turn();
+        const std::string remark = saxs::settle_models(models, structures.ensemble);
+        if (!remark.empty()) notes.push_back(remark);
+        if (grid.empty())
+            grid = saxs::even_grid(parameters.q_max, static_cast<std::size_t>(parameters.points));
+        auto made = std::make_unique<saxs::Prepared>(saxs::prepare(
+            structures.ensemble, table ? &*table : nullptr, parameters, grid, call.context));
+        made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
+        return made;
+    });
+}
+
+void add_models(py::module_& module) {
+    py::class_<saxs::Model> model(module, "SaxsModel");
+    model.def(py::init(&make_model))
+        .def_property_readonly(
+            "q", [](py::object self) { return shown(self.cast<const saxs::Model&>().q, self); })
+        .def_property_readonly(
+            "types",
+            [](py::object self) { return shown(self.cast<const saxs::Model&>().types, self); })
+        .def_property_readonly(
+            "factors",
+            [](py::object self) { return shown(self.cast<const saxs::Model&>().factors, self); })
+        .def_property_readonly("scaled", [](const saxs::Model& own) {
+            return std::vector<bool>(own.scaled.begin(), own.scaled.end());
+        });
+    py::class_<saxs::Prepared> made(module, "Scatterers");
+    made.def_readonly("model", &saxs::Prepared::model)
+        .def_property_readonly("xyz",
+                               [](const saxs::Prepared& own) {
+                                   const Index frames = own.xyz.extent(0);
+                                   auto all = Array<float, 3>::unset(frames, own.xyz.extent(2), Index{3});
+                                   for (Index n = 0; n < frames; ++n)
+                                       for (Index i = 0; i < all.extent(1); ++i)
+                                           for (Index axis = 0; axis < 3; ++axis)
+                                               all(n, i, axis) = own.xyz(n, axis, i);
+                                   return owned(std::move(all));
+                               })
+        .def_property_readonly("scales",
+                               [](py::object self) -> py::object {
+                                   const auto& own = self.cast<const saxs::Prepared&>();
+                                   if (own.scales.size() == 0) return py::none();
+                                   return shown(own.scales, self);
+                               })
+        .def_property_readonly(
+            "atoms",
+            [](py::object self) { return shown(self.cast<const saxs::Prepared&>().atoms, self); })
+        .def_readonly("type_names", &saxs::Prepared::type_names)
+        .def_readonly("sites", &saxs::Prepared::sites)
+        .def_readonly("name", &saxs::Prepared::name)
+        .def_readonly("notes", &saxs::Prepared::notes);
+    module.def("scatterers", &prepare);
+}
+
+}  // namespace
+
+void add_saxs_session(py::module_& module) {
+    add_models(module);
+    add_session(module);
+    module.def("saxs_profiles", &profiles);
+    module.def("combine", [](const Argument<double>& partial, const Argument<double>& weights) {
+        const View<const double, 2> given = partial_of(partial);
+        return owned(saxs::combine(given, weights_of(weights, given.extent(0))));
+    });
+    module.def("resample", [](const Argument<double>& partial, const Argument<double>& q,
+                              const Argument<double>& to) {
+        const View<const double, 2> given = partial_of(partial);
+        const auto grid = line_of(q, given.extent(1), "q");
+        return owned(saxs::resample(given, grid, line_of(to, to.size(), "q to read off at")));
+    });
+    module.def("fit_scale", [](const Argument<double>& profile, const ProfileFile& curve) {
+        const auto points = static_cast<Index>(curve.profile.size());
+        const saxs::ScaleFit fit =
+            saxs::fit_scale(line_of(profile, points, "a profile at the curve's q,"),
+                            curve.profile.intensity, curve.profile.sigma);
+        return py::make_tuple(fit.scale, fit.chi_square);
+    });
+    module.def("chi_square_weights",
+               [](const Argument<double>& partial, const Argument<double>& weights,
+                  const ProfileFile& curve, double scale) {
+                   const View<const double, 2> given = partial_of(partial);
+                   if (given.extent(1) != static_cast<Index>(curve.profile.size()))
+                       throw InputError(fmt::format(
+                           "expected partial profiles at the {} points of the curve, found {}",
+                           curve.profile.size(), given.extent(1)));
+                   return owned(saxs::chi_square_weights(
+                       given, weights_of(weights, given.extent(0)), curve.profile.intensity,
+                       curve.profile.sigma, scale));
+               });
+}
+
+}  // namespace pleat::python

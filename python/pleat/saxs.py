@@ -1,0 +1,341 @@
+# SAXS: scattering profiles and fits by calling this module, and sessions of Monte Carlo chains.
+"""Small angle X-ray scattering. The module is a function too:
+
+    result = pleat.saxs("protein.pdb", data="curve.dat")     # profile, fit
+    session = pleat.saxs.Session(model, xyz)                 # chains whose moves cost what they change
+
+Partial profiles I_ab are float64 [channel pair, q], pairs a <= b of the channels of amplitudes, with
+I(q) = sum of w_a w_b I_ab(q) for channel weights w (see `combine`); with one channel I(q) is row 0.
+q is 4 pi sin(theta) / lambda in 1/angstrom, lengths are angstrom, intensities electrons^2. Papers and
+formulas: the library's README of saxs; Antonov, Andreetta, Hamelryck, BIOINFORMATICS 2012, 102-108.
+"""
+import os
+import sys
+import types as _types
+
+import numpy as np
+
+from . import _pleat
+from .ensemble import ensemble as as_ensemble
+from .errors import InputError, UsageError
+from .options import engine
+from .profile import profile as as_profile
+
+Fit, Weights = _pleat.SaxsFit, _pleat.SaxsWeights
+Scatterers = _pleat.Scatterers
+for _name, _result in (("Fit", Fit), ("Weights", Weights), ("Scatterers", Scatterers)):
+    _result.__module__, _result.__name__, _result.__qualname__ = "pleat.saxs", _name, _name
+Fit.__doc__ = """A fit to a curve.
+
+scale, background, c1, c2 : what was fitted or given; c1_at_bound, c2_at_bound: whether a bound holds it
+chi2 : mean over the points of ((I - model) / sigma)^2; chi2_reduced: sum by points - parameters, None
+    where there are not more points
+points, parameters : numbers of them
+model : float64 [point], scaled and with background, at the curve's q
+"""
+Weights.__doc__ = """Weights of frames whose mean profile was fitted to a curve.
+
+frames : int64 [n], from 0, ascending; weights : float64 [n], not negative, of sum 1
+fit : Fit of their mean
+validation, validation_error : chi^2 a point on points that the fit did not see, and its standard error
+effective : exp(entropy of the weights), how many frames count
+"""
+Scatterers.__doc__ = """What pleat.saxs.scatterers returns; its docstring says what each part is."""
+
+_FIELDS = _pleat.saxs_fields()
+_NO_VALUES = np.empty(0)
+
+
+def _fields(*names):
+    return [field for field in _FIELDS if field["name"] in names]
+
+
+def _structures(source):
+    frames = as_ensemble(source)
+    if frames.topology is None:
+        raise InputError("expected atoms of known elements, found coordinates alone; "
+                         "pleat.Ensemble(xyz, topology) names them")
+    return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins)
+
+
+def _text(path):
+    return "" if path is None else os.fspath(path)
+
+
+@engine(_FIELDS)
+def saxs(ensemble, *, data=None, q_unit="auto", assume_error=None, mixture=False, models="auto",
+         form_factors=None, options, how):
+    """Computes scattering profiles of structures and fits them to a measured curve.
+
+    ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
+        with a topology as pleat.Ensemble(xyz, topology). Coordinates are turned axis by axis once
+    data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
+    q_unit, assume_error : as pleat.profile takes them
+    mixture : `ensemble` is a list of components, each with atoms of its own
+    models : what models and frames are: 'states' of an ensemble, or 'parts' of one structure a file;
+        'auto': parts where those of one file are copies of one another in other places
+    form_factors : path of form factors of a coarse model in place of pleat's
+
+    Returns pleat.Saxs:
+    q : float64 [q], 1/angstrom; with data more points than asked for where the structure needs them
+    intensity : float64 [frame, q], electrons^2; mean : float64 [q], of the frames; both at c1 and c2
+    c1, c2 : scale of the radii in the displaced volume, density of the hydration layer
+    rg, i0, dmax : float64 [frame], angstrom, electrons^2, angstrom
+    pr : float64 [bin], P(r) of the mean, bins of width `bin` angstrom; None with bin=0
+    model, scatterers, frames, files, notes, device : what was taken; files [frame]
+    With data, else None:
+    curve : pleat.Profile, the points that were used
+    fit : pleat.saxs.Fit of the mean; guinier : dict of rg, rg_error, i0, i0_error and the points first
+        to last, None where the curve has no such range
+    With data and several frames, else empty:
+    minimal : list of pleat.saxs.Weights, the best ensembles of 1, 2, ... frames; minimal_chosen : index
+    reweighted : list of pleat.saxs.Weights of all frames, maximum entropy at each of `thetas`;
+        reweighted_chosen : index
+    """
+    if mixture and not isinstance(ensemble, (list, tuple)):
+        raise UsageError("expected a list of components with mixture=True, found "
+                         f"{type(ensemble).__name__}")
+    components = list(ensemble) if mixture else [ensemble]
+    if data is None and (q_unit != "auto" or assume_error is not None):
+        raise UsageError("expected q_unit and assume_error with data, found none")
+    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error)
+    return _pleat.saxs([_structures(one) for one in components], curve, models, _text(form_factors),
+                       options, how)
+
+
+@engine(_fields("model", "q-max", "points", "water", "hydrogens", "c1", "c2"))
+def scatterers(ensemble, *, q=None, models="auto", form_factors=None, options, how):
+    """What structures are made of: a model and places for Session and profiles.
+
+    ensemble : what pleat.saxs takes; each frame may be a chain
+    q : float64 [q], 1/angstrom, rising; None: `points` values evenly from 0 to `q_max`, of which sums
+        cost least
+    models, form_factors : as pleat.saxs takes them
+
+    The contrast is built in: c1 and c2 are not fitted (None: 1 and 0). With c2 other than 0 sites of
+    the hydration layer come behind the scatterers; they move with the atoms if you move them.
+
+    Returns pleat.saxs.Scatterers:
+    model : Model, one channel, or with a layer two of weight 1, so that I(q) = partial.sum(axis=-2)
+    xyz : float32 [frame, scatterer, 3], angstrom; a copy on each access
+    scales : float32 [frame, 1, scatterer], water at each site; None without a layer
+    atoms : int64 [scatterer], the first atom of each (of a site: of what touches it): by the topology's
+        residues of these atoms bodies are chosen
+    type_names : list of str [type]; sites : number of sites, the last scatterers
+    name : the model that was taken; notes : what was left out or assumed
+    """
+    grid = _NO_VALUES if q is None else np.ascontiguousarray(q, dtype=np.float64).ravel()
+    if q is not None and not grid.size:
+        raise InputError("expected at least 1 value of q, found none")
+    return _pleat.scatterers(_structures(ensemble), grid, models, _text(form_factors), options, how)
+
+
+Model = _pleat.SaxsModel
+Model.__module__, Model.__name__, Model.__qualname__ = "pleat.saxs", "Model", "Model"
+Model.__doc__ = """What scatters, whatever its place: A_i(q) = sum over channels c of w_c s_ci f_c[type_i](q).
+
+Model(q, factors, types=None, *, count=None, scaled=None)
+
+q : float64 [q], 1/angstrom, rising from 0 or more; evenly spaced ones cost least
+factors : float64 [channel, type, q], electrons; [type, q] where there is one channel
+types : int32 [scatterer], from 0; None: `count` scatterers of type 0
+scaled : bool [channel], whether scatterers have scales s_ci in it; None: in none
+
+All are copied. InputError for shapes that do not agree and values that are not finite.
+"""
+_INIT = Model.__init__
+
+
+def _init(self, q, factors, types=None, *, count=None, scaled=None):
+    factors = np.asarray(factors, dtype=np.float64)
+    if factors.ndim == 2:
+        factors = factors[np.newaxis]
+    if (types is None) == (count is None):
+        raise UsageError("expected one of types and count, found both or none")
+    types = np.zeros(count, np.int32) if types is None else _integers(types, "types")
+    marks = [False] * len(factors) if scaled is None else [bool(mark) for mark in scaled]
+    _INIT(self, np.asarray(q, dtype=np.float64), factors, types.astype(np.int32), marks)
+
+
+Model.__init__ = _init
+
+
+def _integers(values, what):
+    """An array of whole numbers; floats are refused, not cut."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise InputError(f"expected whole numbers as {what}, found {array.dtype}")
+    if array.size and not -2**31 <= int(array.min()) <= int(array.max()) < 2**31:
+        raise InputError(f"expected {what} of at most 2147483647, found others")
+    return array.astype(np.int64)
+
+
+def _frames(xyz):
+    """[frame, scatterer, 3] of that or of one frame."""
+    array = np.asarray(xyz, dtype=np.float32)
+    return array[np.newaxis] if array.ndim == 2 else array
+
+
+def _scales(scales):
+    """[frame, channel, scatterer] of that or of one frame."""
+    array = np.asarray(_NO_VALUES if scales is None else scales, dtype=np.float32)
+    return array[np.newaxis] if array.ndim == 2 else array
+
+
+@engine(_fields("precision", "method"))
+def profiles(model, xyz, *, scales=None, options, how):
+    """Partial profiles of scatterers by Debye's formula: float64 [frame, channel pair, q].
+
+    model : Model
+    xyz : float32 [frame, scatterer, 3] or [scatterer, 3], angstrom
+    scales : float32 [frame, channel with scales, scatterer]; None where the model has none
+    """
+    return _pleat.saxs_profiles(model, _frames(xyz), _scales(scales), options, how)
+
+
+class Session:
+    """Monte Carlo chains of the same scatterers: a move recomputes the profile only where it changes it.
+
+    model : Model
+    xyz : float32 [chain, scatterer, 3], or [scatterer, 3] for one chain, angstrom; copied
+    scales : float32 [chain, channel with scales, scatterer], which stay; None where the model has none
+    bodies : int [scatterer], from 0: best those that move as one, such as domains; None: consecutive
+        parts. Sums over each two bodies are kept. A body that moved without a change of its shape
+        keeps its own, and bodies that moved alike keep those between them
+    precision : 'float32' (profiles within 2e-6) or 'float64'
+    refresh : accepted moves of a chain after which all its sums are found anew; 0: never by itself
+    device, threads : where to compute; 'auto' is the CPU
+
+    len(session) is the number of chains, `model` is kept, `device` says where it computes. Methods take
+    the number of a chain, from 0, and raise InputError where there is none. Threads of Python may
+    share a session; one at a time computes. Papers: the library's README of saxs.
+    """
+
+    def __init__(self, model, xyz, *, scales=None, bodies=None, precision="float32", refresh=1000,
+                 device="auto", threads=None):
+        self.model = model
+        divided = np.empty(0, np.int32) if bodies is None else _integers(bodies, "bodies")
+        self._own = _pleat.Session(model, _frames(xyz), _scales(scales), divided.astype(np.int32),
+                                   refresh, {"precision": precision},
+                                   {"device": device, "threads": threads})
+
+    def __len__(self):
+        return self._own.chains
+
+    @property
+    def device(self):
+        """Where it computes."""
+        return self._own.device
+
+    @property
+    def drift(self):
+        """The largest part of itself by which a refresh found any profile to have moved."""
+        return self._own.drift
+
+    @property
+    def recomputed_pairs(self):
+        """Pairs of bodies that the last proposal recomputed: for choosing bodies."""
+        return self._own.recomputed_pairs
+
+    def profile(self, chain=0):
+        """Partial profiles of the accepted positions: float64 [channel pair, q]."""
+        return self._own.profile(chain)
+
+    def positions(self, chain=0):
+        """The accepted positions: float32 [scatterer, 3], angstrom."""
+        return self._own.positions(chain)
+
+    def propose(self, xyz, scatterers=None, chain=0):
+        """Partial profiles as they would be after a move: float64 [channel pair, q].
+
+        xyz : float32 [moved, 3], angstrom, the new positions
+        scatterers : int [moved], each once; None: all
+
+        The state is not touched until `accept`. A proposal that was not accepted is forgotten.
+        """
+        return self.propose_all([(chain, scatterers, xyz)])[0]
+
+    def propose_all(self, moves):
+        """The same for many chains in one batch: float64 [move, channel pair, q].
+
+        moves : (chain, scatterers, xyz) of each, one a chain at most. Where one is refused, none is
+            proposed
+        """
+        whole = np.arange(self.model.types.size)
+        return self._own.propose([
+            (chain, whole if scatterers is None else _integers(scatterers, "scatterers"),
+             np.asarray(xyz, dtype=np.float32)) for chain, scatterers, xyz in moves])
+
+    def accept(self, chain=0):
+        """Makes a chain's proposal its state; UsageError where there is none."""
+        self._own.accept(chain)
+
+    def reject(self, chain=0):
+        """Forgets a chain's proposal."""
+        self._own.reject(chain)
+
+    def refresh(self, chain=0):
+        """Finds all sums of a chain anew; by how much, of itself, its profile had drifted at worst."""
+        return self._own.refresh(chain)
+
+    def gradient(self, weight, chain=0):
+        """Gradient of sum weight(pair, q) I_pair(q) at the accepted positions: float64 [scatterer, 3].
+
+        weight : float64 [channel pair, q], such as chi_square_weights gives
+
+        DeviceError on a GPU, which has no gradients.
+        """
+        return self._own.gradient(chain, np.asarray(weight, dtype=np.float64))
+
+
+def combine(partial, weights=None):
+    """I(q) = sum over a <= b of w_a w_b I_ab(q): float64 [..., q] of partial profiles [..., pair, q].
+
+    weights : float64 [channel]; None: 1 of each
+    """
+    partial = np.asarray(partial, dtype=np.float64)
+    if partial.ndim < 2:
+        raise InputError(f"expected partial profiles [..., channel pair, q], found shape {partial.shape}")
+    if weights is None:
+        return partial.sum(axis=-2)
+    weights = np.asarray(weights, dtype=np.float64)
+    rows = [_pleat.combine(one, weights) for one in partial.reshape(-1, *partial.shape[-2:])]
+    return np.reshape(rows, partial.shape[:-2] + partial.shape[-1:])
+
+
+def resample(partial, q, to):
+    """Partial profiles [channel pair, q] read off at other rising q by cubic splines: [channel pair, to]."""
+    return _pleat.resample(partial, q, to)
+
+
+def fit_scale(profile, curve):
+    """(scale, chi^2) that fit a profile float64 [point] best to a curve at the same q; chi^2 is a sum."""
+    return _pleat.fit_scale(profile, as_profile(curve))
+
+
+def chi_square_weights(partial, curve, scale, weights=None):
+    """Weights with which Session.gradient gives that of chi^2 = sum ((intensity - scale I) / sigma)^2.
+
+    partial : float64 [channel pair, q] at the curve's q
+    scale : as fit_scale gives; then this is the gradient of the least chi^2
+    weights : float64 [channel]; None: 1 of each
+    """
+    partial = np.asarray(partial, dtype=np.float64)
+    if weights is None:
+        weights = np.ones(round(((1 + 8 * partial.shape[0]) ** 0.5 - 1) / 2))
+    return _pleat.chi_square_weights(partial, weights, as_profile(curve), scale)
+
+
+class _Callable(_types.ModuleType):
+    """A module whose call is its function `saxs`."""
+
+    __call__ = staticmethod(saxs)
+
+
+_module = sys.modules[__name__]
+_module.__class__ = _Callable
+# What inspect and help show of the call.
+_module.__signature__, _module.fields = saxs.__signature__, saxs.fields
+_module.__doc__ = __doc__ + "\n" + saxs.__doc__
+__all__ = ["Fit", "Model", "Scatterers", "Session", "Weights", "chi_square_weights", "combine", "fit_scale",
+           "profiles", "resample", "saxs", "scatterers"]
