@@ -196,7 +196,8 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     // The tiles' output goes to the collectors.
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
-        collectors.put(values.compute(tile), pairs, parameters, *problem.columns);
+        collectors.put(checkpoint.before_adding([&] { return values.compute(tile); }), pairs,
+                       parameters, *problem.columns);
     });
     checkpoint.total();
 
