@@ -70,7 +70,8 @@ void check_options(const CouplingsOptions& options, const std::vector<std::strin
             "expected files where there are several families, found '-'; save standard "
             "input to a file, or run that family by itself");
     std::error_code absent;
-    if (std::filesystem::is_regular_file(std::filesystem::path(options.run.output) / kManifest, absent))
+    if (std::filesystem::is_regular_file(std::filesystem::path(options.run.output) / kManifest,
+                                         absent))
         throw UsageError(
             fmt::format("{}: expected a folder for the runs of several families, found "
                         "the run of one; choose another folder",

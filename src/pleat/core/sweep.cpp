@@ -70,7 +70,8 @@ void agree_on_errors(Comm& comm, TileSink& sink, std::exception_ptr error) {
     const std::string place = sink.place().string();
     if (done == 0)
         throw Cancelled(fmt::format("{}: stopped before the first of {} tiles was done{}", stage,
-                                    total, place.empty() ? "" : "; run the same command again to go on"));
+                                    total,
+                                    place.empty() ? "" : "; run the same command again to go on"));
     const std::string kept =
         place.empty()
             ? "they were not kept in a file"

@@ -232,8 +232,8 @@ TEST(AdditiveCheckpoint, AFailureInTheMidstOfATileLeavesNoPartOfItInAFile) {
     EXPECT_LT(job.computed, 10);
 }
 
-/// Sweeps on one of the ranks with saves that are due at the end alone, and is stopped in the midst of
-/// tile 4, before or after the tile is in the sums; the text.
+/// Sweeps on one of the ranks with saves that are due at the end alone, and is stopped in the midst
+/// of tile 4, before or after the tile is in the sums; the text.
 std::string stopped_in_a_tile(Comm& comm, const std::filesystem::path& checkpoint,
                               std::span<const Tile> tiles, bool is_added) {
     Context context;
