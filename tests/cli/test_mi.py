@@ -210,7 +210,7 @@ class Memory(Mi):
         peak = {}
         for columns in (40, 400):
             family = self.random_family(6, columns)
-            run = self.measure(family, "--order", "3", "--null", "none", "--top", "100", "-t", "2",
+            run = self.measure(family, "--order", "3", "--null", "none", "--top", "100", "-t", "1",
                                run=f"run{columns}")
             told = manifest(run)
             self.assertEqual(told["results"]["triples"], math.comb(columns, 3))
