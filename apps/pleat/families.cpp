@@ -29,6 +29,7 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kTable = "families.tsv";
+constexpr const char* kManifest = "manifest.json";  // tells the folder of one run
 constexpr double kTableSeconds = 10;  // least time between two writings while families run
 constexpr int kDeviceOrMemory = 4;  // exit code of DeviceError, and where memory ran out
 
@@ -68,7 +69,9 @@ void check_options(const CouplingsOptions& options, const std::vector<std::strin
         throw UsageError(
             "expected files where there are several families, found '-'; save standard "
             "input to a file, or run that family by itself");
-    if (std::filesystem::exists(std::filesystem::path(options.run.output) / "manifest.json"))
+    std::error_code absent;
+    if (std::filesystem::is_regular_file(std::filesystem::path(options.run.output) / kManifest,
+                                         absent))
         throw UsageError(
             fmt::format("{}: expected a folder for the runs of several families, found "
                         "the run of one; choose another folder",
@@ -79,11 +82,11 @@ std::vector<FamilyRecord> make_records(const CouplingsOptions& options,
                                        const std::vector<std::string>& paths) {
     std::vector<FamilyRecord> records;
     for (Family& family : name_families(paths)) {
-        if (family.name == kTable)
+        if (family.name == kTable || family.name == kManifest)
             throw UsageError(
                 fmt::format("expected families of names other than '{}', found '{}'; "
                             "rename this file",
-                            kTable, family.path));
+                            family.name, family.path));
         FamilyRecord record;
         record.folder = std::filesystem::path(options.run.output) / family.name;
         std::error_code absent;  // told when it is read

@@ -54,7 +54,7 @@ MI_SHUFFLES = 10000
 MI_TIMES = (
     MiCase("pairs of 753x264", "calm753x264", 2, 5, (0.4, None), (0.1, None)),
     MiCase("triples of 140x71 RNA", "ribo140x71", 3, 5, None, (0.05, None)),
-    MiCase("triples of 753x264", "calm753x264", 3, 1, (20, 6)),
+    MiCase("triples of 753x264", "calm753x264", 3, 2, (20, 6)),
     MiCase(f"triples of {size_name(DIVERSE)}", size_name(DIVERSE), 3, 1, (30, None)),
 )
 

@@ -219,6 +219,10 @@ class Runs(Packed):
         self.assertEqual(told["triples of 140x71 RNA"]["stage_median"], 0.02)
         repeats = sum(case.repeats - 1 for case in bars.MI_TIMES)
         self.assertEqual(measured["mutual information: runs of other bits than the first"], repeats)
+        self.assertEqual(told["runs_compared"], {"compared": repeats, "different": repeats})
+        # Large tiles and all groups of shuffles go through triples of this size alone.
+        self.assertGreater(next(case.repeats for case in bars.MI_TIMES
+                                if case.name == "triples of 753x264"), 1)
         self.assertEqual(measured["mutual information: results that differ from the CPU's"],
                          len(mutual_information.COMPARED))
         self.assertEqual(measured["two GPUs: results that differ from one GPU's"], 1)
@@ -235,8 +239,10 @@ class Runs(Packed):
         self.assertIn("absent", told["triples of 140x71 RNA"])
         self.assertEqual(told["beside_the_cpu"], {"compared": 1, "different": 1})
         self.assertIn("status 4", found["parts"]["two_gpus"]["ranks_1"]["failed"])
-        seconds = [bar for bar in found["bars"] if "seconds" in bar["name"]]
-        self.assertTrue(seconds and all(bar["met"] is None for bar in seconds))
+        self.assertEqual(told["runs_compared"], {"compared": 0, "different": 0})
+        unmet = [bar for bar in found["bars"]
+                 if "seconds" in bar["name"] or "other bits" in bar["name"]]
+        self.assertTrue(unmet and all(bar["met"] is None for bar in unmet))
 
     def test_superposition_that_fails_leaves_its_bars_open(self):
         self.program("bench_rmsd_gpu", "#!/bin/sh\ntest $1 = check && echo '%s' || exit 4\n" % RMSD)

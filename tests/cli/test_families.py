@@ -124,6 +124,22 @@ class Failures(Families):
                 self.assertIn("broken.aln:2: expected 5", self.table()["broken"]["result"])
                 self.assertEqual(self.table()["broken"]["sequences"], "NA")
 
+    def test_names_that_the_folder_needs_itself_are_refused(self):
+        for name in ("families.tsv", "manifest.json"):
+            with self.subTest(name):
+                taken = self.write_alignment(small_rows(20), f"in/{name}.aln")
+                done = self.fit_all(self.paths[0], taken)
+                self.assert_refused(done, 2, f"names other than '{name}', found '{taken}'; rename")
+                self.assertFalse(self.runs.exists())
+
+    def test_a_folder_named_like_a_manifest_is_no_run(self):
+        (self.runs / "manifest.json").mkdir(parents=True)
+        self.assert_ended(self.fit_all(*self.paths[:2]))
+        self.assertEqual(self.status(), {"f0": "done", "f1": "done"})
+        one = self.fit(self.paths[0])
+        done = pleat("couplings", *self.paths[:2], "-o", one)
+        self.assert_refused(done, 2, "several families, found the run of one")
+
     def test_quiet_tells_failures_alone(self):
         done = self.fit_all(*self.paths, self.break_one(), "-q")
         self.assert_ended(done, 3)

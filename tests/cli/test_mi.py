@@ -1,7 +1,9 @@
 # `pleat mi`: its files, its statistics against a count made here, refusals, and going on after a kill.
 import itertools
 import math
+import os
 import random
+import resource
 import signal
 import subprocess
 import time
@@ -151,6 +153,8 @@ class Refusals(Mi):
         run = ("-o", self.folder / "deep" / "run")
         for arguments, text in (
                 ((family, *run, "--order", "4"), "--order: expected a whole number >= 2 and <= 3"),
+                ((family, *run, "--weights", "--null", "none", "--device", "reference"),
+                 "expected --device cpu or auto for --weights"),
                 ((family, *run, "-n", "5000000"), "--shuffles: expected a whole number >= 1 and <= 4194303"),
                 ((family, *run, "--weights"), "expected --null sampled or none"),
                 ((family, *run, "--null", "maybe"), "--null: expected one of"),
@@ -168,6 +172,51 @@ class Refusals(Mi):
         family = self.write_alignment(["AC", "CA", "AA"])
         done = pleat("mi", family, "-o", self.folder / "run", "--order", "3")
         self.assert_refused(done, 3, "expected at least 3 columns, found 2")
+
+
+def limited(bytes_):
+    """A function that limits the child's address space before it starts."""
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (bytes_, bytes_))
+
+
+@unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take memory of their own")
+class Memory(Mi):
+    def random_family(self, rows, columns, letters="ACDEFGHIKLMNPQRSTVWY"):
+        draw = random.Random(1)
+        return self.write_alignment(["".join(draw.choices(letters, k=columns)) for _ in range(rows)])
+
+    def with_little(self, family, *options):
+        return pleat("mi", family, "-o", self.folder / "run", "--order", "3", "-q", "-t", "1", "-f",
+                     *options, preexec_fn=limited(200 << 20))
+
+    def test_listed_triples_that_do_not_fit_are_refused_with_what_would_help(self):
+        family = self.random_family(12, 264)
+        none = ("--null", "none")
+        done = self.with_little(family, *none, "--all")
+        self.assert_refused(done, 4, "264 columns", "needed", "available", "the best triples (--top)")
+        self.assertFalse((self.folder / "run").exists())
+        done = self.with_little(family, *none, "--threshold=-9", "--by", "mi")
+        self.assert_refused(done, 2, "triples of mi >= -9: expected at most ", "raise the threshold")
+        done = self.with_little(family, *none, "--threshold=7", "--by", "mi")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_exact_moments_that_do_not_fit_are_refused_at_the_start(self):
+        family = self.random_family(200_000, 3, "ACDE")
+        done = self.with_little(family, "--null", "exact")
+        self.assert_refused(done, 4, "3 columns", "needed", "available", "--no-triple-variance")
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_triples_are_not_held(self):
+        peak = {}
+        for columns in (40, 400):
+            family = self.random_family(6, columns)
+            run = self.measure(family, "--order", "3", "--null", "none", "--top", "100", "-t", "1",
+                               run=f"run{columns}")
+            told = manifest(run)
+            self.assertEqual(told["results"]["triples"], math.comb(columns, 3))
+            peak[columns] = told["peak_memory_bytes"]
+        # 10.6 million triples of 6 numbers are 508 MB, the statistics of 79,800 pairs 32 MB.
+        self.assertLess(peak[400] - peak[40], 64 << 20)
 
 
 class Resume(Mi):

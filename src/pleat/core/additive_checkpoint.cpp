@@ -197,7 +197,7 @@ void AdditiveCheckpoint::flush() {
 }
 
 std::filesystem::path AdditiveCheckpoint::place() const {
-    if (context_.checkpoint.empty() || !unsaved_.empty()) return {};
+    if (context_.checkpoint.empty() || !unsaved_.empty() || (is_open_ && is_new_)) return {};
     return rank_file(context_.checkpoint, rank());
 }
 

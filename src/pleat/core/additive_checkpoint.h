@@ -68,12 +68,26 @@ public:
     /// After the sweep: makes the arrays of every rank those over all tiles. The files stay.
     void total();
 
+    /// For a tile whose computation may be stopped or fail: calls `compute`, which adds nothing to
+    /// what is kept here yet, and gives what it returned. Where it throws, the tiles put before are
+    /// whole, and flush() saves them.
+    template <class Compute>
+    auto before_adding(Compute&& compute) {
+        try {
+            return compute();
+        } catch (...) {
+            is_open_ = false;
+            throw;
+        }
+    }
+
     bool has(const Tile& tile) const override;
     void begin(const Tile& tile) override;
     void put(const Tile& tile, View<const float, 2> output) override;
-    /// Saves what is new. After a failure in the midst of a tile, whose part is in the arrays, it does
-    /// nothing: the state saved before stands.
+    /// Saves what is new. After a failure in the midst of a tile, whose part may be in the arrays,
+    /// it does nothing: the state saved before stands.
     void flush() override;
+    /// Empty where what was put last is not saved.
     std::filesystem::path place() const override;
 
 private:

@@ -64,6 +64,7 @@ int resolve_threads(const Context& context) {
     if (context.threads < 0)
         throw UsageError(
             fmt::format("--threads: expected a whole number >= 0, found '{}'", context.threads));
+    if (context.device.kind == Device::Kind::reference) return 1;
     if (context.threads > 0) return context.threads;
     return context.comm != nullptr ? available_threads(*context.comm) : available_threads();
 }

@@ -353,8 +353,7 @@ void RunDirectory::context(const Context& context) {
     manifest.device = context.device.name();
     const bool uses_simd = context.device.kind == Device::Kind::cpu;
     manifest.instruction_set = uses_simd ? instruction_set() : "";
-    manifest.threads =
-        context.device.kind == Device::Kind::reference ? 1 : resolve_threads(context);
+    manifest.threads = resolve_threads(context);
     manifest.ranks = context.comm != nullptr ? context.comm->size() : 1;
     manifest.seed = context.seed;
 }

@@ -34,15 +34,21 @@ std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileSi
     return missing;
 }
 
-void compute_tile(const Tile& tile, TileSink& sink, const TileFunction& compute,
+/// False when it was stopped amid the tile, which is then in no sink.
+bool compute_tile(const Tile& tile, TileSink& sink, const TileFunction& compute,
                   Array<float, 2>& output) {
     if (output.extent(0) == tile.items && output.extent(1) == tile.values)
         output.fill(0.0f);
     else
         output = Array<float, 2>(tile.items, tile.values);
     sink.begin(tile);
-    compute(tile, output);
+    try {
+        compute(tile, output);
+    } catch (const Cancelled&) {
+        return false;  // what is kept is told once all ranks agree
+    }
     sink.put(tile, output);
+    return true;
 }
 
 /// Throws on every rank when one has an error; flushes first, so that finished tiles are kept.
@@ -62,6 +68,10 @@ void agree_on_errors(Comm& comm, TileSink& sink, std::exception_ptr error) {
 [[noreturn]] void stop(std::string_view stage, std::int64_t done, std::int64_t total,
                        const TileSink& sink) {
     const std::string place = sink.place().string();
+    if (done == 0)
+        throw Cancelled(fmt::format("{}: stopped before the first of {} tiles was done{}", stage,
+                                    total,
+                                    place.empty() ? "" : "; run the same command again to go on"));
     const std::string kept =
         place.empty()
             ? "they were not kept in a file"
@@ -84,16 +94,21 @@ void sweep(const Context& context, std::string_view stage, std::span<const Tile>
     Array<float, 2> output;
     for (std::int64_t round = 0; round < todo; round += comm.size()) {
         std::exception_ptr error;
+        const std::int64_t mine = round + comm.rank();
+        bool is_whole = true;
         try {
-            const std::int64_t mine = round + comm.rank();
-            if (mine < todo) compute_tile(*missing[mine], sink, compute, output);
+            if (mine < todo) is_whole = compute_tile(*missing[mine], sink, compute, output);
         } catch (...) {
             error = std::current_exception();
         }
         agree_on_errors(comm, sink, error);
-        const std::int64_t done = std::min(todo, round + comm.size());
-        context.update(stage, total - todo + done, total);
-        if (!comm.any(context.cancelled()) || done == todo) continue;
+        std::int64_t done = std::min(todo, round + comm.size());
+        if (is_whole) context.update(stage, total - todo + done, total);
+        if (!comm.any(context.cancelled() || !is_whole)) continue;
+        std::int64_t unfinished = is_whole ? 0 : 1;
+        comm.sum({&unfinished, 1});
+        done -= unfinished;
+        if (done == todo) continue;
         sink.flush();
         stop(stage, total - todo + done, total, sink);
     }

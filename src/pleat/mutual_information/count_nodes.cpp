@@ -2,6 +2,7 @@
 #include "pleat/mutual_information/count_nodes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -33,7 +34,17 @@ std::vector<Index> panel_nodes(Index first, Index last, bool all) {
 
 }  // namespace
 
+Index CountNodes::most(Index rows) {
+    const auto panels = std::bit_width(static_cast<std::uint64_t>(rows / kEnds));
+    return std::min<Index>(rows + 1, 2 * kEnds + kPanel * panels);
+}
+
+std::int64_t CountNodes::bytes(Index rows) { return 8 * (most(rows) + (kPanel + 2) * (rows + 2)); }
+
 CountNodes::CountNodes(Index rows) {
+    first_.reserve(rows + 1);
+    begin_.reserve(rows + 2);
+    weights_.reserve(kPanel * (rows + 1));
     Index first = 0;
     while (first <= rows) {
         const Index upper = rows - kEnds + 1;  // the first of the highest counts

@@ -1,6 +1,7 @@
 // Count nodes: a few counts that stand for all, for functions that vary smoothly with a count.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace pleat::mutual_information {
 class CountNodes {
 public:
     explicit CountNodes(Index rows);
+
+    /// At least size(), and the bytes held at most, for so many rows.
+    static Index most(Index rows);
+    static std::int64_t bytes(Index rows);
 
     Index size() const { return static_cast<Index>(counts_.size()); }
     Index count(Index node) const { return counts_[node]; }

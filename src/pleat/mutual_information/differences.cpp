@@ -66,6 +66,13 @@ int Differences::orders(double expectation) {
     return kTables[2].highest;
 }
 
+std::int64_t Differences::bytes(Index rows) {
+    std::int64_t values = rows + 1;  // of order 1
+    for (const Table& table : kTables)
+        values += (table.highest - table.lowest + 1) * std::min(rows + 1, table.length);
+    return 8 * values;
+}
+
 Differences::Differences(Index rows) {
     for (const Table& table : kTables)
         fill(table.lowest, table.highest, std::min(rows + 1, table.length));

@@ -1,6 +1,7 @@
 // Differences: forward differences of n lg n, to full precision, of many orders.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "pleat/core/view.h"
@@ -19,6 +20,9 @@ public:
 
     /// For counts 0, ..., `rows`.
     explicit Differences(Index rows);
+
+    /// What one of so many rows holds.
+    static std::int64_t bytes(Index rows);
 
     /// The order's values at x = 0, ..., length(order) - 1; order 1 to kMost. High orders are kept
     /// for small x only, as cells of large expectation do not need them.

@@ -277,6 +277,13 @@ void AllPairs::margin_pair(const Margin& p, const LetterGram& gram_p, const Marg
 
 }  // namespace
 
+std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols) {
+    const Index orders = std::min<Index>(Differences::kMost, rows / 2) + 1;
+    const Index counts = std::min({kMostCounts, rows, columns * symbols});
+    return Differences::bytes(rows) + 8 * counts * counts * (orders + 1) +
+           16 * orders * columns * symbols;
+}
+
 void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
                   const Context& context) {
     std::fill(mean.begin(), mean.end(), 0.0);

@@ -1,6 +1,7 @@
 // Moments: exact mean and variance of MI when columns are permuted, without any sampling.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "pleat/core/context.h"
@@ -16,6 +17,9 @@ namespace pleat::mutual_information {
 /// the same bits for any number of threads. Throws Cancelled.
 void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
                   const Context& context);
+
+/// Bytes that this takes at most, beyond its arguments, of columns with so many symbols.
+std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols);
 
 /// The same for one pair given by its margins (which sum to the same number of rows).
 struct Moments {

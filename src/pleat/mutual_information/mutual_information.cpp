@@ -12,6 +12,7 @@
 #include "pleat/core/parallel.h"
 #include "pleat/mutual_information/cuda_layout.h"
 #include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/moments.h"
 #include "pleat/mutual_information/pair_run.h"
 #include "pleat/mutual_information/shuffled_planes.h"
 #include "pleat/mutual_information/statistic.h"
@@ -60,13 +61,6 @@ void check_input(const Alignment& alignment, Parameters parameters) {
                                      alignment.alphabet->size()));
 }
 
-void check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context) {
-    const int threads = resolve_threads(context);
-    require_memory(memory_needed(alignment, parameters, {Device::Kind::cpu, 0}, threads),
-                   fmt::format("the tables of {} columns", alignment.column_count()),
-                   "leave out columns with many gaps (--max-gaps), or use fewer threads");
-}
-
 /// Of all that decides a stage's sums and what it collects. Others may change between two calls: sums
 /// of pairs serve whatever is listed of them, and both orders.
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
@@ -83,31 +77,52 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
 
 /// Bytes of a pair: T, the sums, and all that is derived.
 constexpr std::int64_t kPairBytes = 400;
-/// Bytes of a kept triple: its numbers once collected and once sorted, and its place.
-std::int64_t triple_bytes(const Parameters& p) {
-    const int numbers = 6 + (p.has_exact() ? 3 : 0) + (p.has_sampled() ? 9 : 0);
-    return 16 * numbers + 40;
+
+/// Bytes of the host's memory that one rank takes.
+std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
+                        const Context& context) {
+    const Index rows = alignment.sequence_count(), columns = alignment.column_count();
+    const int symbols = alignment.alphabet->size();
+    std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns);
+    if (context.device.kind == Device::Kind::cuda) {
+        // The rows sorted by each column of a tile, on their way to the GPU.
+        bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kLoneTileSide : 0);
+    } else if (parameters.has_sampled()) {
+        const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
+        bytes += std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20)) +
+                 resolve_threads(context) * 14 * rows * kLanes;
+    }
+    const std::int64_t of_pairs =
+        parameters.has_exact() ? pair_moments_bytes(rows, columns, symbols) : 0;
+    const std::int64_t of_triples =
+        parameters.order == 3 ? triple_run_bytes(alignment, parameters, context) : 0;
+    return bytes + std::max(of_pairs, of_triples);
+}
+
+void check_memory(const Alignment& alignment, const Parameters& parameters,
+                  const Context& context) {
+    const int ranks = context.comm != nullptr ? context.comm->local_size() : 1;
+    std::string what = fmt::format("the tables of {} columns", alignment.column_count());
+    if (ranks > 1) what += fmt::format(" on {} ranks of a machine", ranks);
+    std::string advice = "leave out columns with many gaps (--max-gaps), or use fewer threads";
+    if (ranks > 1) advice += " or ranks";
+    if (parameters.all) advice += ", or ask for the best triples (--top) instead of all";
+    if (parameters.order == 3 && parameters.has_exact() && parameters.triple_variance)
+        advice += ", or leave out variances (--no-triple-variance)";
+    require_memory(ranks * host_bytes(alignment, parameters, context), what, advice);
 }
 
 }  // namespace
 
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads) {
-    const Index rows = alignment.sequence_count(), columns = alignment.column_count();
     if (device.kind == Device::Kind::cuda)
         return cuda::memory_needed(compact(alignment.letters), static_cast<int>(parameters.order),
                                    parameters.has_sampled() ? parameters.shuffles : 0);
-    const Index words = (rows + 63) / 64;
-    const std::int64_t planes = columns * (alignment.alphabet->size() - 1) * words * kLanes * 8;
-    const std::int64_t batch = std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20));
-    std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns) +
-                         (parameters.has_sampled() ? batch + threads * 14 * rows * kLanes : 0);
-    if (parameters.order == 3) {
-        const Index triples = triple_count(columns);
-        const Index kept = parameters.all ? triples : std::min(triples, parameters.top);
-        bytes += triples / 4 + triple_bytes(parameters) * kept;
-    }
-    return bytes;
+    Context context;
+    context.device = device;
+    context.threads = threads;
+    return host_bytes(alignment, parameters, context);
 }
 
 std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint) {

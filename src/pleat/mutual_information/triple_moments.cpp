@@ -147,6 +147,10 @@ void TripleMoments::Implementation::make_pairs(const TripleTile& tile) {
     }
     pair_side[0] = tile.side[0];
     pair_side[1] = tile.side[1];
+    const auto kinds = static_cast<Index>(example.size());
+    // All that tiles of these sides will add: the list is not to grow by copying itself.
+    pairs.reserve(std::min(kinds * (kinds + 1) / 2, pair_side[0].count * pair_side[1].count) *
+                  (1 + space.terms()));
     for (const auto& row : tile.rows) {
         const auto key = std::minmax(kind_of[row.i], kind_of[row.j]);
         if (place.try_emplace({key.first, key.second}, static_cast<Index>(place.size())).second)
@@ -211,6 +215,55 @@ void TripleMoments::moments(const TripleTile& tile, View<double, 1> mean,
     if (!implementation_->with_variance)
         throw UsageError("expected triple moments prepared with variances, found without");
     implementation_->run(tile, mean, variance.data);
+}
+
+namespace {
+
+/// What follows from a size: nodes, functions of the basis, orders, and a pair's or a margin's
+/// terms, each at most.
+struct Extent {
+    explicit Extent(const TripleMoments::Size& size)
+        : nodes(CountNodes::most(size.rows)),
+          functions(size.with_variance ? std::min(TripleBasis::kMost, (nodes + 8) / 8 * 8) : 0),
+          orders(std::min<Index>(Differences::kMost, size.rows / 2) + 1),
+          terms(nodes + functions * (functions + 1)) {}
+    Index nodes, functions, orders, terms;
+};
+
+/// What one thread expands the cells of a pair in.
+std::int64_t maker_bytes(const TripleMoments::Size& size, const Extent& extent) {
+    // A law without its tails is some 13 standard deviations wide, of at most sqrt(N) / 4 each.
+    const double wide = 64 + 8 * std::sqrt(static_cast<double>(size.rows));
+    const Index law = std::min(size.rows + 1, static_cast<Index>(wide));
+    const Index cells =
+        std::min<Index>(size.symbols, size.rows) * std::min<Index>(size.symbols, size.rows);
+    if (!size.with_variance) return 8 * (size.rows + 4 * law);
+    return 8 *
+           (size.rows + (extent.orders + 4) * law + (extent.orders + 1) * cells * extent.functions +
+            2 * extent.functions * extent.functions);
+}
+
+}  // namespace
+
+std::int64_t TripleMoments::tile_bytes(const Size& size) {
+    const Index side = std::min(size.side, size.columns);
+    return 8 * side * side * (1 + Extent(size).terms);
+}
+
+std::int64_t TripleMoments::bytes(const Size& size) {
+    const Extent extent(size);
+    const Index counts = std::min(size.rows, size.columns * size.symbols);
+    // While letters are expanded: mean, slope, coefficients and reaches at all nodes; for the basis
+    // functions of them besides.
+    const Index of_basis =
+        size.with_variance ? std::min(counts, kRepresentatives) * (3 * extent.orders + 4) : 0;
+    const Index of_thirds = std::min(counts, kMostCounts + size.symbols) * (2 * extent.orders + 4);
+    const std::int64_t expanded = 8 * extent.nodes * std::max(of_basis, of_thirds);
+    const std::int64_t working = tile_bytes(size) + size.threads * maker_bytes(size, extent);
+    const std::int64_t thirds = size.columns * (8 * (extent.nodes + extent.terms) + 64);
+    const std::int64_t basis = 8 * extent.functions * (size.rows + 1 + extent.nodes);
+    return Differences::bytes(size.rows) + CountNodes::bytes(size.rows) + basis + thirds +
+           std::max(expanded, working);
 }
 
 double TripleMoments::seconds(const Columns& columns, bool with_variance) {

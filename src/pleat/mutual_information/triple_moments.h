@@ -1,6 +1,7 @@
 // Triple moments: exact mean and variance of MI_ijk when columns are permuted, tile by tile.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "pleat/core/context.h"
@@ -17,8 +18,7 @@ namespace pleat::mutual_information {
 class TripleMoments {
 public:
     /// Prepares every column as a third one; `columns` and what `context` points to must outlive
-    /// this. Stage "exact" of the progress; throws Cancelled. Memory: per distinct margin of a
-    /// column about 10 kB with variances, and while it is prepared up to 200 MB.
+    /// this. Stage "exact" of the progress; throws Cancelled.
     TripleMoments(const Columns& columns, const Context& context, bool with_variance);
     ~TripleMoments();
     TripleMoments(const TripleMoments&) = delete;
@@ -29,6 +29,20 @@ public:
     void mean(const TripleTile& tile, View<double, 1> mean);
     /// Needs `with_variance`.
     void moments(const TripleTile& tile, View<double, 1> mean, View<double, 1> variance);
+
+    /// What decides how much memory it takes.
+    struct Size {
+        Index rows, columns;
+        int symbols;  ///< of a column, at most
+        Index side;   ///< columns on a side of a tile
+        int threads;
+        bool with_variance;
+    };
+    /// Bytes at most: what stays from tile to tile, 76 kB a distinct margin of a column at most (of
+    /// some 10 kB where columns are conserved) and 1 kB a row among it, or what preparing takes.
+    static std::int64_t bytes(const Size& size);
+    /// Of these, the pairs of a tile, which come with the first.
+    static std::int64_t tile_bytes(const Size& size);
 
     /// Seconds on one thread that all triples of `columns` take, within a factor of two or three.
     static double seconds(const Columns& columns, bool with_variance);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
 #include "pleat/core/sweep.h"
 #include "pleat/mutual_information/cuda_layout.h"
@@ -23,28 +24,73 @@ namespace {
 constexpr Index kCpuSide = 16;                    // columns of a tile's block
 constexpr double kLong = 60.0;                    // seconds
 constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
+constexpr int kMostSymbols = 32;                  // of any alphabet
 
-/// All triples in tiles: on a GPU in large blocks of about as many columns, or in one tile where that
-/// takes no longer than it takes a person to cancel; for ranks, which take one tile each at a time,
-/// the largest first, so that they end together. The tiles do not depend on the number of ranks.
+/// Columns on a side of a tile: on a GPU large blocks of about as many columns, or one where that
+/// takes no longer than it takes a person to cancel.
+Index tile_side(const Context& context, Index columns, Index shuffles) {
+    if (context.device.kind != Device::Kind::cuda) return kCpuSide;
+    const bool is_small =
+        columns <= cuda::kLoneTileSide && triple_count(columns) * shuffles <= cuda::kLoneTileTables;
+    const Index most = is_small ? cuda::kLoneTileSide : cuda::kTileSide;
+    const Index blocks = (columns + most - 1) / most;
+    return (columns + blocks - 1) / blocks;
+}
+
+/// All triples in tiles: for ranks, which take one tile each at a time, the largest first, so that
+/// they end together. The tiles do not depend on the number of ranks.
 std::vector<Tile> tiles_for(const Context& context, Index columns, Index shuffles) {
-    Index side = kCpuSide;
-    if (context.device.kind == Device::Kind::cuda) {
-        const bool is_small = columns <= cuda::kLoneTileSide &&
-                              triple_count(columns) * shuffles <= cuda::kLoneTileTables;
-        const Index most = is_small ? cuda::kLoneTileSide : cuda::kTileSide;
-        const Index blocks = (columns + most - 1) / most;
-        side = (columns + blocks - 1) / blocks;
-    }
-    std::vector<Tile> tiles = triple_tiles(columns, side);
+    std::vector<Tile> tiles = triple_tiles(columns, tile_side(context, columns, shuffles));
     if (context.comm != nullptr && context.comm->size() > 1)
         std::ranges::stable_sort(tiles, std::ranges::greater{}, &Tile::items);
     return tiles;
 }
 
+int number_count(const Parameters& p) {
+    return 6 + (p.has_exact() ? (p.triple_variance ? 3 : 1) : 0) + (p.has_sampled() ? 9 : 0) +
+           (p.by == "excess" ? 1 : 0);
+}
+
+/// Bytes of a triple that is listed: its numbers once collected and once sorted, where its number
+/// is not known beforehand in a list that grows by copying itself, and with several ranks once more
+/// as they are gathered; its places.
+std::int64_t record_bytes(const Parameters& parameters, const Context& context, bool is_known) {
+    const bool has_ranks = context.comm != nullptr && context.comm->size() > 1;
+    return 8 * number_count(parameters) * ((is_known ? 2 : 3) + (has_ranks ? 2 : 0)) + 112;
+}
+
+TripleMoments::Size moments_size(Index rows, Index columns, int symbols,
+                                 const Parameters& parameters, const Context& context) {
+    return {rows,
+            columns,
+            symbols,
+            tile_side(context, columns, parameters.shuffles),
+            resolve_threads(context),
+            parameters.triple_variance};
+}
+
+/// Bytes of what one tile gives, and of the moments of its pairs.
+std::int64_t tile_bytes(const TripleMoments::Size& size, const Parameters& parameters) {
+    const Index triples = std::min(triple_count(size.columns), size.side * size.side * size.side);
+    return triples * (8 * number_count(parameters) + 64) +
+           (parameters.has_exact() ? TripleMoments::tile_bytes(size) : 0);
+}
+
+/// How many triples over a threshold memory has room for beside all else: half of what is left to
+/// this rank of its machine.
+Index kept_room(const Columns& columns, const Parameters& parameters, const Context& context) {
+    const TripleMoments::Size size = moments_size(columns.row_count(), columns.column_count(),
+                                                  kMostSymbols, parameters, context);
+    const int ranks = context.comm != nullptr ? context.comm->local_size() : 1;
+    const std::int64_t left = available_memory() / ranks - tile_bytes(size, parameters);
+    const Index most = std::min(triple_count(columns.column_count()), kMostKept);
+    return std::clamp<Index>(left / 2 / record_bytes(parameters, context, false), 0, most);
+}
+
 /// The collectors of one rank.
 struct Collectors {
-    Collectors(const TripleValues& values, const Parameters& parameters, Index columns);
+    Collectors(const TripleValues& values, const Parameters& parameters, const Columns& columns,
+               const Context& context);
     void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters,
              const Columns& columns);
     void join(AdditiveCheckpoint& checkpoint);
@@ -68,15 +114,19 @@ TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& param
     return numbers;
 }
 
-Collectors::Collectors(const TripleValues& values, const Parameters& parameters, Index columns)
-    : numbers(ranked_numbers(values, parameters, columns)), best(numbers, parameters.top) {
+Collectors::Collectors(const TripleValues& values, const Parameters& parameters, const Columns& of,
+                       const Context& context)
+    : numbers(ranked_numbers(values, parameters, of.column_count())),
+      best(numbers, parameters.top) {
+    const Index columns = of.column_count();
     if (parameters.all) {
         // Ranked by MI, which every triple has: a number that may be NaN would leave triples out.
         TripleNumbers by_mi = numbers;
         by_mi.key = 0;
         kept.emplace(by_mi, -1.0, triple_count(columns));
+        kept->reserve(triple_count(columns));
     } else if (!std::isnan(parameters.threshold)) {
-        kept.emplace(numbers, parameters.threshold, kMostKept);
+        kept.emplace(numbers, parameters.threshold, kept_room(of, parameters, context));
     }
     if (parameters.has_sampled()) {
         cliques.emplace(columns);
@@ -182,6 +232,21 @@ void tell_cost(const Columns& columns, const Parameters& parameters, const Conte
 
 }  // namespace
 
+std::int64_t triple_run_bytes(const Alignment& alignment, const Parameters& parameters,
+                              const Context& context) {
+    const Index columns = alignment.column_count(), triples = triple_count(columns);
+    const TripleMoments::Size size = moments_size(alignment.sequence_count(), columns,
+                                                  alignment.alphabet->size(), parameters, context);
+    const Index best = std::min(triples, parameters.top);
+    const bool has_threshold = !std::isnan(parameters.threshold);
+    std::int64_t bytes = triples / 4 + tile_bytes(size, parameters) +
+                         best * record_bytes(parameters, context, false) * (has_threshold ? 2 : 1);
+    if (parameters.all) bytes += triples * record_bytes(parameters, context, true);
+    if (parameters.has_exact())
+        bytes += TripleMoments::bytes(size) - TripleMoments::tile_bytes(size);
+    return bytes;
+}
+
 TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                          const Parameters& parameters, const std::string& problem_hash,
                          const Context& context) {
@@ -189,14 +254,15 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     std::vector<Tile> tiles = tiles_for(context, columns, parameters.shuffles);
     if (parameters.has_exact()) tell_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
-    Collectors collectors(values, parameters, columns);
+    Collectors collectors(values, parameters, *problem.columns, context);
     AdditiveCheckpoint checkpoint(context, "triples", problem_hash, static_cast<Index>(tiles.size()));
     collectors.join(checkpoint);
     checkpoint.resume();
     // The tiles' output goes to the collectors.
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
-        collectors.put(values.compute(tile), pairs, parameters, *problem.columns);
+        collectors.put(checkpoint.before_adding([&] { return values.compute(tile); }), pairs,
+                       parameters, *problem.columns);
     });
     checkpoint.total();
 

@@ -10,6 +10,11 @@
 
 namespace pleat::mutual_information {
 
+/// Bytes of the host's memory that run_triples() takes at most, beyond the moments of pairs. What
+/// is kept over a threshold has what is left, and adapts to it.
+std::int64_t triple_run_bytes(const Alignment& alignment, const Parameters& parameters,
+                              const Context& context);
+
 /// Stage "triples" of the progress. The result is whole on rank 0.
 TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                          const Parameters& parameters, const std::string& problem_hash,

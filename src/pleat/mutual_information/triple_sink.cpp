@@ -188,6 +188,11 @@ void TriplesOver::add(Index triple, const double* numbers, Index stride) {
         values_.push_back(numbers[static_cast<Index>(number) * stride]);
 }
 
+void TriplesOver::reserve(Index count) {
+    triples_.reserve(count);
+    values_.reserve(count * numbers_.names.size());
+}
+
 void TriplesOver::put(const TripleTile& tile, View<const double, 2> values) {
     for_each_triple(tile, numbers_.columns, [&](Index triple, Index place) {
         add(triple, &values(0, place), values.extent(1));

@@ -85,6 +85,8 @@ class TriplesOver {
 public:
     TriplesOver(TripleNumbers numbers, double threshold, Index most);
 
+    /// Makes room for so many, so that the lists are not copied as they grow.
+    void reserve(Index count);
     void put(const TripleTile& tile, View<const double, 2> values);
     void merge(const TriplesOver& other);
     Index size() const { return static_cast<Index>(triples_.size()); }

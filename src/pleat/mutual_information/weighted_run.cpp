@@ -70,9 +70,11 @@ void run_without_gaps(const Alignment& alignment, const Parameters& parameters,
 
 void run_weighted(const Alignment& alignment, const Parameters& parameters, const Context& context,
                   Result& result) {
-    if (context.device.kind == Device::Kind::cuda)
-        throw UsageError("expected plain counts with gaps as a symbol on a GPU, found options "
-                         "(--weights, --pseudocount, --gaps omit) that the CPU computes");
+    if (context.device.kind != Device::Kind::cpu)
+        throw UsageError(
+            "expected --device cpu or auto for --weights, --pseudocount and --gaps omit, "
+            "which the CPU alone computes, found " +
+            std::string(context.device.kind_name()));
     if (context.comm != nullptr && context.comm->size() > 1)
         throw UsageError("expected one rank for --weights, --pseudocount and --gaps omit, found several");
     if (parameters.gaps == "omit") {

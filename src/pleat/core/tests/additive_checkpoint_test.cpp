@@ -232,6 +232,81 @@ TEST(AdditiveCheckpoint, AFailureInTheMidstOfATileLeavesNoPartOfItInAFile) {
     EXPECT_LT(job.computed, 10);
 }
 
+/// Sweeps on one of the ranks with saves that are due at the end alone, and is stopped in the midst
+/// of tile 4, before or after the tile is in the sums; the text.
+std::string stopped_in_a_tile(Comm& comm, const std::filesystem::path& checkpoint,
+                              std::span<const Tile> tiles, bool is_added) {
+    Context context;
+    context.comm = &comm;
+    context.checkpoint = checkpoint;
+    context.checkpoint_seconds = 1000.0;
+    Sums sums;
+    AdditiveCheckpoint saved(context, "sums", "problem", static_cast<Index>(tiles.size()));
+    saved.add("sums", sums.sums);
+    saved.add("counts", sums.counts);
+    saved.raise("maxima", sums.maxima);
+    saved.resume();
+    return error_text<Cancelled>([&] {
+        sweep(context, "sums", tiles, saved, [&](const Tile& tile, View<float, 2>) {
+            if (is_added) sums.take(tile);
+            saved.before_adding([&] {
+                if (tile.id == 4 && !is_added) throw Cancelled("amid");
+                return 0;
+            });
+            if (is_added && tile.id == 4) throw Cancelled("amid");
+            if (!is_added) sums.take(tile);
+        });
+    });
+}
+
+TEST(AdditiveCheckpoint, AStopInTheMidstOfATileKeepsTheTilesBeforeIt) {
+    const auto tiles = make_tiles(10);
+    for (const int ranks : {1, 3}) {
+        TemporaryFolder folder;
+        Job job{.checkpoint = folder / "checkpoint.npz", .save_seconds = 1000.0};
+        std::atomic<int> told = 0;
+        on_ranks(ranks, [&](Comm& comm) {
+            const std::string text = stopped_in_a_tile(comm, job.checkpoint, tiles, false);
+            const std::string place = rank_file(job.checkpoint, comm.rank()).string();
+            // The tiles are dealt by size to several ranks: 2, 5, 8; 1, 4, 7; ...
+            EXPECT_EQ(text, "sums: stopped after " + std::to_string(ranks == 1 ? 4 : 5) +
+                                " of 10 tiles; they are kept in " + place +
+                                ": run the same command again to go on");
+            ++told;
+        });
+        EXPECT_EQ(told, ranks);
+        expect_on_ranks(2, job, tiles);
+        EXPECT_EQ(job.computed, ranks == 1 ? 6 : 5);
+    }
+}
+
+TEST(AdditiveCheckpoint, AStopAfterATileWasPartlyAddedSavesNoneOfIt) {
+    const auto tiles = make_tiles(10);
+    TemporaryFolder folder;
+    Job job{.checkpoint = folder / "checkpoint.npz"};
+    on_ranks(1, [&](Comm& comm) {
+        EXPECT_EQ(stopped_in_a_tile(comm, job.checkpoint, tiles, true),
+                  "sums: stopped after 4 of 10 tiles; they were not kept in a file");
+    });
+    EXPECT_TRUE(rank_files(job.checkpoint).empty());
+    expect_on_ranks(1, job, tiles);
+    EXPECT_EQ(job.computed, 10);
+}
+
+TEST(AdditiveCheckpoint, AStopInTheFirstTileKeepsNothing) {
+    TemporaryFolder folder;
+    on_ranks(1, [&](Comm& comm) {
+        std::vector<Tile> tiles = make_tiles(5);
+        std::swap(tiles[0], tiles[4]);
+        EXPECT_EQ(stopped_in_a_tile(comm, folder / "checkpoint.npz", tiles, false),
+                  "sums: stopped before the first of 5 tiles was done; run the same command again "
+                  "to go on");
+        EXPECT_EQ(stopped_in_a_tile(comm, {}, tiles, false),
+                  "sums: stopped before the first of 5 tiles was done");
+    });
+    EXPECT_TRUE(folder.names().empty());
+}
+
 TEST(AdditiveCheckpoint, RefusesAnotherProblemAndDamageOnEveryRank) {
     const auto tiles = make_tiles(6);
     TemporaryFolder folder;

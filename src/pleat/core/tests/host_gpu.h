@@ -85,7 +85,7 @@ public:
     template <class... Parameters, class... Arguments>
     void launch(const char* what, void (*kernel)(Parameters...), Sides grid, Sides threads,
                 Index shared_bytes, Arguments... arguments) const {
-        if (grid.x < 1 || grid.y < 1 || grid.y > 65535 || shared_bytes > state_->shared_bytes)
+        if (!fits(grid, threads) || shared_bytes < 0 || shared_bytes > state_->shared_bytes)
             throw std::logic_error(std::string("a grid that no GPU takes, to ") + what);
         ++state_->launches[what];
         Machine::only().run({static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
@@ -94,6 +94,14 @@ public:
     }
 
 private:
+    /// The limits of every GPU since compute capability 3.0 (CUDA C++ Programming Guide, "Technical
+    /// Specifications per Compute Capability").
+    static bool fits(Sides grid, Sides threads) {
+        constexpr Index kMostX = 2147483647, kMostY = 65535, kMostThreads = 1024;
+        return grid.x >= 1 && grid.x <= kMostX && grid.y >= 1 && grid.y <= kMostY &&
+               threads.x >= 1 && threads.x <= kMostThreads && threads.y >= 1 &&
+               threads.y <= kMostThreads && threads.x * threads.y <= kMostThreads;
+    }
     static HostGpuState*& current() {
         static HostGpuState* state = nullptr;
         return state;

@@ -123,6 +123,8 @@ TEST(Threads, HonourEnvironmentAffinityAndContext) {
     EXPECT_EQ(resolve_threads(context), all);
     context.threads = 7;
     EXPECT_EQ(resolve_threads(context), 7);
+    context.device = {Device::Kind::reference, 0};
+    EXPECT_EQ(resolve_threads(context), 1);
     context.threads = -1;
     error_text<UsageError>([&] { resolve_threads(context); });
 }

@@ -61,11 +61,21 @@ void expect_triples_of_the_cpu(const Given& given, const TripleTile& tile, Block
                  found_triples(*given.on(Device::Kind::cpu), tile, shuffles));
 }
 
-// Every launch once, on shapes that are no multiple of anything: what sanitizers go through.
+// What racecheck goes through, with the next: every launch once, on shapes that are no multiple of
+// anything. Here codes, planes and F lie in shared memory.
 TEST_F(CudaKernel, CountsOneOddShape) {
     const Given given(67, 9, 7, 3);
     expect_pairs_of_the_cpu(given, {33});
     expect_triples_of_the_cpu(given, given.triples(1, 6), {2, 35});
+}
+
+// Here neither codes nor F do, and of the longer columns planes do not either.
+TEST_F(CudaKernel, CountsOneLongShape) {
+    for (const Index rows : {9001, 40001}) {
+        const Given given(rows, 4, 5, 14);
+        expect_pairs_of_the_cpu(given, {33});
+        expect_triples_of_the_cpu(given, given.triples(1, 3), {2, 33});
+    }
 }
 
 TEST_F(CudaKernel, CountsLargeShapesLikeTheCpu) {

@@ -12,6 +12,27 @@
 namespace pleat::mutual_information {
 namespace {
 
+void count_threads(int* threads) { ++*threads; }
+
+TEST(HostGpu, TakesTheGridsThatAGpuTakesAndNoOther) {
+    HostGpuState state;
+    const HostGpu gpu(state);
+    int threads = 0;
+    const auto launch = [&](cuda::Sides grid, cuda::Sides block, Index bytes = 0) {
+        gpu.launch("count threads", &count_threads, grid, block, bytes, &threads);
+    };
+    launch({2, 3}, {64, 16}, state.shared_bytes);
+    EXPECT_EQ(threads, 2 * 3 * 64 * 16);
+    constexpr Index kTooLong = Index{1} << 31;
+    for (const cuda::Sides grid : {cuda::Sides{0, 1}, {1, 0}, {-1, 1}, {kTooLong, 1}, {1, 65536}})
+        EXPECT_THROW(launch(grid, {32, 1}), std::logic_error) << grid.x << " " << grid.y;
+    for (const cuda::Sides block :
+         {cuda::Sides{0, 1}, {1, 0}, {-1, -1}, {1025, 1}, {33, 32}, {kTooLong, kTooLong}})
+        EXPECT_THROW(launch({1, 1}, block), std::logic_error) << block.x << " " << block.y;
+    EXPECT_THROW(launch({1, 1}, {32, 1}, state.shared_bytes + 1), std::logic_error);
+    EXPECT_THROW(launch({1, 1}, {32, 1}, -1), std::logic_error);
+}
+
 TEST(GpuSteps, DrawsAreTheHostsAlsoWhereWordsAreRefused) {
     // Of a range just above 2^31 nearly half of the words are refused.
     for (const std::uint32_t range : {2u, 3u, 1000u, 0x80000001u, 0xc0000001u, 0xffffffffu}) {
@@ -218,7 +239,7 @@ TEST(GpuSteps, MeetsNoBankConflicts) {
 }
 
 TEST(GpuSteps, SharesStayWithinTheMemory) {
-    for (const Index rows : {1, 140, 753, 6500, 40000}) {
+    for (const Index rows : {1, 140, 753, 6500, 9001, 40001}) {
         const auto stride = static_cast<int>(cuda::plane_stride(rows));
         const auto f_size = static_cast<int>(rows + 1);
         for (const int strips : {1, 2, 9, 36, 1000}) {

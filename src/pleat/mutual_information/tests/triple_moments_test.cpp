@@ -3,6 +3,7 @@
 #include "pleat/mutual_information/triple_moments.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,8 @@
 #include <random>
 
 #include "pleat/core/error.h"
+#include "pleat/mutual_information/count_nodes.h"
+#include "pleat/mutual_information/differences.h"
 #include "pleat/mutual_information/moments.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 
@@ -262,6 +265,67 @@ TEST(TripleMoments, EstimateTheirTime) {
     EXPECT_GT(TripleMoments::seconds(small, true), TripleMoments::seconds(small, false));
     EXPECT_GT(TripleMoments::seconds(large, true), 10 * TripleMoments::seconds(small, true));
     EXPECT_LT(TripleMoments::seconds(large, true), 100);
+}
+
+std::int64_t held_bytes() {
+    const struct mallinfo2 info = ::mallinfo2();
+    return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+}
+
+TEST(TripleMoments, HoldNoMoreMemoryThanTheyTell) {
+    struct Case {
+        Index rows, columns;
+        int symbols;
+        bool with_variance;
+        double least;  // of what is told
+    };
+    for (const Case& given : {Case{30000, 6, 4, true, 0.25},
+                              {30000, 6, 4, false, 0.5},
+                              {300, 40, 7, true, 0.05},
+                              {12, 30, 5, true, 0.1},
+                              {2, 3, 2, true, 0.0}}) {
+        SCOPED_TRACE(std::to_string(given.rows) + " rows");
+        std::mt19937 random(3);
+        Array<std::uint8_t, 2> letters(given.rows, given.columns);
+        for (std::uint8_t& letter : letters)
+            letter = static_cast<std::uint8_t>(random() % static_cast<unsigned>(given.symbols) *
+                                               (random() % 2));
+        const Columns columns = compact(letters);
+        Context context;
+        context.threads = 2;
+        const Block side{0, given.columns};
+        const TripleTile tile = triple_tile({side, side, side});
+        Array<double, 1> mean(tile.count), variance(tile.count);
+        const std::int64_t before = held_bytes();
+        TripleMoments moments(columns, context, given.with_variance);
+        if (given.with_variance) {
+            moments.moments(tile, mean, variance);
+        } else {
+            moments.mean(tile, mean);
+        }
+        const std::int64_t held = held_bytes() - before;
+        if (held == 0) GTEST_SKIP() << "this allocator does not tell what is held";
+        const std::int64_t told =
+            TripleMoments::bytes({given.rows, given.columns, given.symbols, given.columns,
+                                  context.threads, given.with_variance});
+        EXPECT_LE(held, told);
+        EXPECT_GE(static_cast<double>(held), given.least * static_cast<double>(told));
+    }
+}
+
+TEST(TripleMoments, NodesAndDifferencesHoldNoMoreThanTheyTell) {
+    for (const Index rows :
+         {1, 2, 31, 32, 63, 64, 65, 95, 96, 97, 127, 128, 753, 4097, 65536, 70001}) {
+        EXPECT_LE(CountNodes(rows).size(), CountNodes::most(rows)) << rows;
+        const std::int64_t before = held_bytes();
+        const CountNodes nodes(rows);
+        EXPECT_LE(held_bytes() - before, CountNodes::bytes(rows) + 1024) << rows;
+    }
+    for (const Index rows : {1, 100, 3000}) {
+        const std::int64_t before = held_bytes();
+        const Differences differences(rows);
+        EXPECT_LE(held_bytes() - before, Differences::bytes(rows) + 8192) << rows;
+    }
 }
 
 struct Stopped final : Progress {
