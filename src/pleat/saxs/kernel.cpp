@@ -29,8 +29,8 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
     const double degrees = static_cast<double>(size.degrees), nodes = static_cast<double>(size.nodes);
     const double harmonics = degrees * degrees;
     const double types = std::min(static_cast<double>(model.type_count()), scatterers);
-    // As measured: moments wait for memory. Bins have 8, and about 0.9 / q on either side.
-    const double bins = radius * model.q.back() / 0.9 + 3.0;
+    // As measured: moments wait for memory. Bins have 8, and about 0.75 / q on either side.
+    const double bins = radius * model.q.back() / 0.75 + 3.0;
     const double moments = all_pairs * (90.0 + 55.0 * weightings) +
                            0.5 * types * types * weightings * 8.0 * bins * q;
     const double pairs = with_moments ? std::min(sines, moments) : sines;

@@ -13,7 +13,7 @@ namespace {
 /// Lanes that a row of q is filled up to.
 constexpr Index kLanes = 16;
 /// Half a bin's width in units of 1 / q, at the last q.
-constexpr double kHalfWidth = 0.9;
+constexpr double kHalfWidth = 0.75;
 constexpr Index kMostBins = 2048;
 constexpr Index kMostWaves = Index{1} << 22;
 

@@ -13,7 +13,7 @@ inline constexpr Index kMoments = 8;
 ///     sin(q r) = sin(q b width) cos(q width x) + cos(q b width) sin(q width x)
 /// where the waves of x are series of Chebyshev polynomials that end at the powers kept:
 /// Abramowitz and Stegun, 9.1.42 to 9.1.45. The width is such that what they leave out is at most
-/// 2 J_8(0.9) = 8.2e-8 at the last q, and less by the eighth power of q at others.
+/// 2 J_8(3/4) = 1.9e-8 at the last q, and less by the eighth power of q at others.
 class MomentTable {
 public:
     /// The grid must outlive it.
