@@ -1,7 +1,9 @@
 // Body pairs on CPUs, and what needs no positions.
 #include "pleat/saxs/body_pairs.h"
 
+#include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "pleat/core/parallel.h"
@@ -12,40 +14,34 @@ namespace pleat::saxs {
 namespace {
 
 /// Rows of one type that a thread takes at a time.
-constexpr Index kRows = 64;
+constexpr Index kRows = 128;
 
 template <class Real>
 class CpuBodyPairs final : public BodyPairs {
 public:
     CpuBodyPairs(const Model& model, const Runs& runs, int threads)
-        : model_(model), grid_(model.q), runs_(runs), threads_(threads) {
+        : model_(model), grid_(model.q), table_(grid_), runs_(runs), threads_(threads) {
         for (int n = 0; n < threads; ++n)
-            sums_.push_back(std::make_unique<PairSums<Real>>(model_, grid_));
+            sums_.push_back(std::make_unique<PairSums<Real>>(model_, grid_, &table_));
         slots_.resize(runs.order.size());
         std::iota(slots_.begin(), slots_.end(), Index{0});
-        first_piece_.push_back(0);
-        for (std::size_t body = 0; body + 1 < runs.first_run.size(); ++body) {
-            const std::vector<Run> pieces = split(runs_of(static_cast<Index>(body)), kRows);
-            pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
-            first_piece_.push_back(pieces_.size());
-        }
     }
 
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) override {
         fill(xyz, scales, jobs);
         std::vector<Task> tasks;
-        for (std::size_t job = 0; job < jobs.size(); ++job) {
-            const auto a = static_cast<std::size_t>(jobs[job].a);
-            for (std::size_t piece = first_piece_[a]; piece < first_piece_[a + 1]; ++piece)
-                tasks.push_back({job, piece});
-        }
+        for (std::size_t job = 0; job < jobs.size(); ++job) add_tasks(job, jobs[job], tasks);
         Array<double, 3> sums(static_cast<Index>(tasks.size()), model_.pair_count(),
                               model_.q_count());
         parallel_for(threads_, static_cast<Index>(tasks.size()), [&](Index n, int thread) {
             const Task& task = tasks[static_cast<std::size_t>(n)];
-            add(jobs[task.job], task.piece, *sums_[static_cast<std::size_t>(thread)],
-                sums.view()[n]);
+            PairSums<Real>& own = *sums_[static_cast<std::size_t>(thread)];
+            const PairJob& job = jobs[task.job];
+            if (job.a == job.b)
+                add_inside(job, task, own, sums.view()[n]);
+            else
+                add_between(job, task, own, sums.view()[n]);
         });
         for (double& value : partial) value = 0.0;
         for (std::size_t n = 0; n < tasks.size(); ++n) {
@@ -56,13 +52,47 @@ public:
     }
 
 private:
+    /// Rows of one type: the piece of a run of body a, and that of a run of body b where that is
+    /// another. A run at the end of its body's runs stands for none.
     struct Task {
-        std::size_t job, piece;
+        std::size_t job;
+        const Run *a, *b;
+        Index piece;
     };
 
-    std::vector<Run> runs_of(Index body) const {
-        const auto n = static_cast<std::size_t>(body);
-        return {runs_.runs.begin() + runs_.first_run[n], runs_.runs.begin() + runs_.first_run[n + 1]};
+    const Run* begin_of(Index body) const {
+        return runs_.runs.data() + runs_.first_run[static_cast<std::size_t>(body)];
+    }
+    const Run* end_of(Index body) const { return begin_of(body + 1); }
+
+    static Index piece_count(const Run& run) { return (run.count + kRows - 1) / kRows; }
+    static Run piece_of(const Run& run, Index piece) {
+        const Index count = piece_count(run), size = (run.count + count - 1) / count;
+        const Index first = std::min(piece * size, run.count);
+        return {run.type, run.first + first, std::min(size, run.count - first)};
+    }
+
+    /// Calls body(run of a or its end, run of b or its end) for each type that either has from here on.
+    template <class Body>
+    void for_types(const PairJob& job, const Run* a, const Run* b, const Body& body) const {
+        const Run *const end_a = end_of(job.a), *const end_b = end_of(job.b);
+        while (a != end_a || b != end_b) {
+            const bool has_a = a != end_a && (b == end_b || a->type <= b->type);
+            const bool has_b = b != end_b && (a == end_a || b->type <= a->type);
+            body(has_a ? a : end_a, has_b ? b : end_b);
+            a += has_a ? 1 : 0;
+            b += has_b ? 1 : 0;
+        }
+    }
+
+    void add_tasks(std::size_t at, const PairJob& job, std::vector<Task>& tasks) const {
+        const auto add = [&](const Run* a, const Run* b) {
+            const Index pieces = std::max(a == end_of(job.a) ? 0 : piece_count(*a),
+                                          b == end_of(job.b) ? 0 : piece_count(*b));
+            for (Index piece = 0; piece < pieces; ++piece) tasks.push_back({at, a, b, piece});
+        };
+        if (job.a != job.b) return for_types(job, begin_of(job.a), begin_of(job.b), add);
+        for (const Run* run = begin_of(job.a); run != end_of(job.a); ++run) add(run, end_of(job.b));
     }
 
     /// The positions of the sets that jobs name.
@@ -78,35 +108,55 @@ private:
                 points_[set] = Points<Real>(model_.scatterer_count(), model_.scale_count());
             points_[set].fill(xyz[job.set],
                               scales.size() > 0 ? scales[job.set] : View<const float, 2>{}, slots_);
+            if (std::is_same_v<Real, float>) table_.extend(points_[set].reach);
         }
     }
 
-    void add(const PairJob& job, std::size_t piece, PairSums<Real>& sums, View<double, 2> to) {
+    /// Pairs of the task's rows and later scatterers of the same body.
+    void add_inside(const PairJob& job, const Task& task, PairSums<Real>& sums,
+                    View<double, 2> to) const {
         const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
-        const Run& row = pieces_[piece];
-        if (job.a == job.b) sums.add_inner(points, row, to);
-        for (Index n = runs_.first_run[static_cast<std::size_t>(job.b)];
-             n < runs_.first_run[static_cast<std::size_t>(job.b) + 1]; ++n) {
-            Run run = runs_.runs[static_cast<std::size_t>(n)];
-            if (job.a == job.b) {  // later scatterers alone
-                const Index end = run.first + run.count, first = row.first + row.count;
-                if (end <= first) continue;
-                run.first = std::max(run.first, first);
-                run.count = end - run.first;
-            }
-            sums.add(points, row, points, run, to);
+        const Run row = piece_of(*task.a, task.piece);
+        const Index first = row.first + row.count;
+        const Run rest{row.type, first, task.a->first + task.a->count - first};
+        const RunPair same[] = {{row, row, true}, {row, rest}};
+        sums.add(points, same, to);
+        for (const Run* run = task.a + 1; run != end_of(job.a); ++run) {
+            const RunPair pair{row, *run};
+            sums.add(points, {&pair, 1}, to);
         }
+    }
+
+    /// Pairs of the task's rows and scatterers of the other body, of no earlier type: both orders of
+    /// two types at a time, since their form factors are the same.
+    void add_between(const PairJob& job, const Task& task, PairSums<Real>& sums,
+                     View<double, 2> to) const {
+        const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
+        const Run *const end_a = end_of(job.a), *const end_b = end_of(job.b);
+        const std::int32_t type = task.a != end_a ? task.a->type : task.b->type;
+        const Run of_a = task.a != end_a ? piece_of(*task.a, task.piece) : Run{};
+        const Run of_b = task.b != end_b ? piece_of(*task.b, task.piece) : Run{};
+        const auto from = [&](Index body) {
+            return std::lower_bound(begin_of(body), end_of(body), type,
+                                    [](const Run& run, std::int32_t t) { return run.type < t; });
+        };
+        for_types(job, from(job.a), from(job.b), [&](const Run* a, const Run* b) {
+            RunPair pairs[2];
+            std::size_t count = 0;
+            if (of_a.count > 0 && b != end_b) pairs[count++] = {of_a, *b};
+            if (of_b.count > 0 && a != end_a && a->type > type) pairs[count++] = {of_b, *a};
+            sums.add(points, {pairs, count}, to);
+        });
     }
 
     const Model& model_;
     SineGrid grid_;
+    MomentTable table_;
     Runs runs_;
     int threads_;
     std::vector<std::unique_ptr<PairSums<Real>>> sums_;
     std::vector<Index> slots_;
-    std::vector<Run> pieces_;
-    std::vector<std::size_t> first_piece_;  ///< [body + 1]
-    std::vector<Points<Real>> points_;      ///< [set]
+    std::vector<Points<Real>> points_;  ///< [set]
 };
 
 }  // namespace

@@ -210,23 +210,29 @@ void add_float(DistanceSums<float>& sums) { add(sums); }
 void add_double(DistanceSums<double>& sums) { add(sums); }
 
 template <class T>
-HWY_INLINE void squared_of(const T* xyz, Index stride, Index count, const T* point, T* to) {
+HWY_INLINE void squared_of(const T* xyz, Index stride, const Segment* segments, Index segment_count,
+                           T* to) {
     const Lanes<T> d;
-    const auto x = hn::Set(d, point[0]), y = hn::Set(d, point[1]), z = hn::Set(d, point[2]);
-    for (Index j = 0; j < count; j += static_cast<Index>(hn::Lanes(d))) {
-        const auto dx = hn::Sub(hn::LoadU(d, xyz + j), x);
-        const auto dy = hn::Sub(hn::LoadU(d, xyz + stride + j), y);
-        const auto dz = hn::Sub(hn::LoadU(d, xyz + 2 * stride + j), z);
-        hn::StoreU(hn::MulAdd(dx, dx, hn::MulAdd(dy, dy, hn::Mul(dz, dz))), d, to + j);
+    const Index lanes = static_cast<Index>(hn::Lanes(d));
+    for (const Segment* s = segments; s != segments + segment_count; to += s->count, ++s) {
+        const auto x = hn::Set(d, xyz[s->row]), y = hn::Set(d, xyz[stride + s->row]);
+        const auto z = hn::Set(d, xyz[2 * stride + s->row]);
+        const T* HWY_RESTRICT const from = xyz + s->column;
+        for (Index j = 0; j < s->count; j += lanes) {
+            const auto dx = hn::Sub(hn::LoadU(d, from + j), x);
+            const auto dy = hn::Sub(hn::LoadU(d, from + stride + j), y);
+            const auto dz = hn::Sub(hn::LoadU(d, from + 2 * stride + j), z);
+            hn::StoreU(hn::MulAdd(dx, dx, hn::MulAdd(dy, dy, hn::Mul(dz, dz))), d, to + j);
+        }
     }
 }
 
-void squared_float(const float* xyz, Index stride, Index count, const float* point, float* to) {
-    squared_of(xyz, stride, count, point, to);
+void squared_float(const float* xyz, Index stride, const Segment* segments, Index count, float* to) {
+    squared_of(xyz, stride, segments, count, to);
 }
-void squared_double(const double* xyz, Index stride, Index count, const double* point,
+void squared_double(const double* xyz, Index stride, const Segment* segments, Index count,
                     double* to) {
-    squared_of(xyz, stride, count, point, to);
+    squared_of(xyz, stride, segments, count, to);
 }
 
 }  // namespace pleat::saxs::HWY_NAMESPACE
@@ -324,12 +330,15 @@ void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> resul
 template void take_sums<float>(DistanceSums<float>&, const double*, View<double, 2>);
 template void take_sums<double>(DistanceSums<double>&, const double*, View<double, 2>);
 
-void squared_distances(const float* xyz, Index stride, Index count, const float* point, float* to) {
-    HWY_DYNAMIC_DISPATCH(squared_float)(xyz, stride, count, point, to);
+void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments,
+                       float* to) {
+    HWY_DYNAMIC_DISPATCH(squared_float)
+    (xyz, stride, segments.data(), static_cast<Index>(segments.size()), to);
 }
-void squared_distances(const double* xyz, Index stride, Index count, const double* point,
+void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
                        double* to) {
-    HWY_DYNAMIC_DISPATCH(squared_double)(xyz, stride, count, point, to);
+    HWY_DYNAMIC_DISPATCH(squared_double)
+    (xyz, stride, segments.data(), static_cast<Index>(segments.size()), to);
 }
 
 }  // namespace pleat::saxs

@@ -1,6 +1,7 @@
 // Distance sums: sums of sines over a list of distances, for every q at once, on SIMD.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "pleat/core/array.h"
@@ -56,9 +57,15 @@ void add_chunk(DistanceSums<double>& sums);
 template <class Real>
 void take_sums(DistanceSums<Real>& sums, const double* total, View<double, 2> result);
 
-/// Squared distances of points first, ..., first + count - 1 of `xyz` [axis][stride] to a point.
-void squared_distances(const float* xyz, Index stride, Index count, const float* point, float* to);
-void squared_distances(const double* xyz, Index stride, Index count, const double* point,
+/// Pairs of one point, the row, with points column, ..., column + count - 1.
+struct Segment {
+    Index row, column, count;
+};
+
+/// Squared distances of all pairs of the segments, one after another, between points of `xyz`
+/// [axis][stride]; with room for kSlack more.
+void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments, float* to);
+void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
                        double* to);
 
 /// Weights of a profile's slope, arranged as sines are: see pair_slopes().

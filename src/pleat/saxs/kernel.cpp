@@ -17,24 +17,30 @@ struct Cost {
     double multipole_bytes;
 };
 
-Cost count(const Model& model, bool even, double radius) {
+Cost count(const Model& model, bool even, bool with_moments, double radius) {
     const double scatterers = static_cast<double>(model.scatterer_count());
     const double q = static_cast<double>(model.q_count());
     const double classes =
         static_cast<double>(model.scale_count() + (model.scale_count() < model.channel_count()));
     const double weightings = classes * classes;
-    const double sines = even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q;
+    const double all_pairs = 0.5 * scatterers * scatterers;
+    const double sines = all_pairs * (even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
     const MultipoleSize size = multipole_size(model.q.back(), rounded_radius(radius));
     const double degrees = static_cast<double>(size.degrees), nodes = static_cast<double>(size.nodes);
     const double harmonics = degrees * degrees;
     const double types = std::min(static_cast<double>(model.type_count()), scatterers);
+    // As measured: moments wait for memory. Bins have 8, and about 0.75 / q on either side.
+    const double bins = radius * model.q.back() / 0.75 + 3.0;
+    const double moments = all_pairs * (90.0 + 55.0 * weightings) +
+                           0.5 * types * types * weightings * 8.0 * bins * q;
+    const double pairs = with_moments ? std::min(sines, moments) : sines;
     // Float64 has half the lanes. Degrees rise with q, so a third of q and harmonics is needed.
     const double spreading = 2.0 * scatterers * harmonics * (classes * nodes + 8.0);
     const double projecting = 2.0 * types * classes * (nodes + 4.0) * q * harmonics / 3.0;
     const double table = 16.0 * 3.0 * q * nodes * degrees;
     // A copy of the nodes' harmonics for each type and each piece that a thread spreads.
     const double bytes = 8.0 * (kMultipolePieces + types) * classes * nodes * harmonics;
-    return {0.5 * scatterers * scatterers * sines, spreading + projecting + table, bytes};
+    return {pairs, spreading + projecting + table, bytes};
 }
 
 /// Takes the cheaper of two methods, frame by frame.
@@ -43,6 +49,7 @@ public:
     AutomaticKernel(const Model& model, Precision precision, const Context& context)
         : model_(model),
           even_(SineGrid(model.q).even),
+          with_moments_(precision == Precision::float32),
           pairs_(make_cpu_kernel(model, precision, context)),
           multipole_(make_multipole_kernel(model, precision, context)) {}
 
@@ -73,7 +80,7 @@ private:
         }
         const double radius = std::sqrt(squared);  // of the box: at least the scatterers'
         if (radius * model_.q.back() > kMostWaves) return true;
-        const Cost cost = count(model_, even_, radius);
+        const Cost cost = count(model_, even_, with_moments_, radius);
         return cost.multipole_bytes > kMostBytes || cost.pairs <= cost.multipole;
     }
 
@@ -91,7 +98,7 @@ private:
     static constexpr double kMostBytes = 4e9;
 
     const Model& model_;
-    bool even_;
+    bool even_, with_moments_;
     std::unique_ptr<Kernel> pairs_, multipole_;
 };
 

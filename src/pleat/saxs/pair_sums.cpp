@@ -2,6 +2,8 @@
 #include "pleat/saxs/pair_sums.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 namespace pleat::saxs {
 
@@ -15,9 +17,18 @@ template <class Real>
 void Points<Real>::fill(View<const float, 2> from_xyz, View<const float, 2> from_scales,
                         std::span<const Index> order) {
     const Index count = static_cast<Index>(order.size());
-    for (Index axis = 0; axis < 3; ++axis)
-        for (Index n = 0; n < count; ++n)
-            xyz(axis, n) = from_xyz(axis, order[static_cast<std::size_t>(n)]);
+    double squared = 0.0;
+    for (Index axis = 0; axis < 3; ++axis) {
+        Real least = 0, most = 0;
+        for (Index n = 0; n < count; ++n) {
+            const Real x = from_xyz(axis, order[static_cast<std::size_t>(n)]);
+            xyz(axis, n) = x;
+            least = n == 0 ? x : std::min(least, x);
+            most = n == 0 ? x : std::max(most, x);
+        }
+        squared += std::pow(static_cast<double>(most) - static_cast<double>(least), 2);
+    }
+    reach = std::sqrt(squared);
     for (Index s = 0; s < scales.extent(0); ++s) {
         for (Index n = 0; n < count; ++n) {
             scales(s, n) = from_scales(s, order[static_cast<std::size_t>(n)]);
@@ -29,21 +40,23 @@ template struct Points<float>;
 template struct Points<double>;
 
 template <class Real>
-PairSums<Real>::PairSums(const Model& model, const SineGrid& grid)
+PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentTable* table)
     : model_(model),
       classes_(model),
       sums_(grid, {classes_.count * classes_.count, classes_.has_plain}),
       weighted_(classes_.count * classes_.count, model.q_count()),
       totals_(static_cast<std::size_t>(classes_.count * classes_.count)),
-      slopes_(Index{2}, kChunk + kSlack) {}
+      slopes_(Index{2}, kChunk + kSlack) {
+    if (std::is_same_v<Real, float> && table != nullptr) moments_.emplace(*table, sums_.weightings);
+}
 
 /// Weights of the pairs of one row that come next in the chunk.
 template <class Real>
-void PairSums<Real>::gather_weights(const Points<Real>& rows, Index row,
-                                    const Points<Real>& columns, Index column, Index count) {
+void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index column,
+                                    Index count) {
     for (Index u = 0; u < classes_.count; ++u) {
         const Index row_scale = classes_.scale_of(u);
-        const Real scale = row_scale < 0 ? Real{1} : rows.scales(row_scale, row);
+        const Real scale = row_scale < 0 ? Real{1} : points.scales(row_scale, row);
         for (Index v = 0; v < classes_.count; ++v) {
             const Index column_scale = classes_.scale_of(v);
             if (row_scale < 0 && column_scale < 0) continue;
@@ -52,7 +65,7 @@ void PairSums<Real>::gather_weights(const Points<Real>& rows, Index row,
                 std::fill_n(to, count, scale);
                 continue;
             }
-            const Real* const from = &columns.scales(column_scale, column);
+            const Real* const from = &points.scales(column_scale, column);
             for (Index n = 0; n < count; ++n) to[n] = scale * from[n];
         }
     }
@@ -61,28 +74,26 @@ void PairSums<Real>::gather_weights(const Points<Real>& rows, Index row,
 /// Puts all pairs into the chunk, and calls flush() whenever it is full.
 template <class Real>
 template <class Flush>
-void PairSums<Real>::gather(const Points<Real>& rows, const Run& row_run,
-                            const Points<Real>& columns, const Run& column_run, bool inner,
-                            const Flush& flush) {
+void PairSums<Real>::gather(const Points<Real>& points, const RunPair& pair, const Flush& flush) {
     const bool weighted = classes_.scaled() > 0;
-    const Index last = column_run.first + column_run.count;
-    for (Index row = row_run.first; row < row_run.first + row_run.count; ++row) {
-        const Real point[3] = {rows.xyz(0, row), rows.xyz(1, row), rows.xyz(2, row)};
-        for (Index column = inner ? row + 1 : column_run.first; column < last;) {
-            DistanceChunk<Real>& chunk = sums_.chunk;
-            const Index count = std::min(last - column, kChunk - chunk.count);
-            squared_distances(&columns.xyz(0, column), columns.stride, count, point,
-                              chunk.squared.data() + chunk.count);
-            if (weighted) gather_weights(rows, row, columns, column, count);
+    const Index last = pair.column.first + pair.column.count;
+    for (Index row = pair.row.first; row < pair.row.first + pair.row.count; ++row) {
+        for (Index column = pair.inner ? row + 1 : pair.column.first; column < last;) {
+            Index& gathered = sums_.chunk.count;
+            const Index count = std::min(last - column, kChunk - gathered);
+            if (weighted) gather_weights(points, row, column, count);
             segments_.push_back({row, column, count});
-            chunk.count += count;
+            gathered += count;
             column += count;
-            if (chunk.count == kChunk) {
-                flush();
-                segments_.clear();
-            }
+            if (gathered == kChunk) flush();
         }
     }
+}
+
+/// Squared distances of what was gathered.
+template <class Real>
+void PairSums<Real>::measure(const Points<Real>& points) {
+    squared_distances(points.xyz.data(), points.stride, segments_, sums_.chunk.squared.data());
 }
 
 template <class Real>
@@ -95,35 +106,39 @@ double PairSums<Real>::scale_total(const Points<Real>& points, Index of_class, I
 
 /// The sum of the weights of all pairs.
 template <class Real>
-double PairSums<Real>::pair_total(const Points<Real>& rows, const Run& row_run,
-                                  const Points<Real>& columns, const Run& column_run, bool inner,
-                                  Index u, Index v) const {
-    const Index last = column_run.first + column_run.count;
-    if (!inner)
-        return scale_total(rows, u, row_run.first, row_run.first + row_run.count) *
-               scale_total(columns, v, column_run.first, last);
+double PairSums<Real>::pair_total(const Points<Real>& points, const RunPair& pair, Index u,
+                                  Index v) const {
+    const Index first = pair.row.first, end = first + pair.row.count;
+    const Index last = pair.column.first + pair.column.count;
+    if (!pair.inner)
+        return scale_total(points, u, first, end) * scale_total(points, v, pair.column.first, last);
     double sum = 0.0;
-    for (Index row = row_run.first; row < last; ++row)
-        sum += scale_total(rows, u, row, row + 1) * scale_total(columns, v, row + 1, last);
+    for (Index row = first; row < last; ++row)
+        sum += scale_total(points, u, row, row + 1) * scale_total(points, v, row + 1, last);
     return sum;
 }
 
 template <class Real>
-void PairSums<Real>::take(const Points<Real>& rows, const Run& row_run,
-                          const Points<Real>& columns, const Run& column_run, bool inner,
-                          View<double, 2> partial) {
-    const Index classes = classes_.count, channels = model_.channel_count();
-    if (model_.q.front() == 0.0) {
-        for (Index u = 0; u < classes; ++u)
-            for (Index v = 0; v < classes; ++v)
-                totals_[static_cast<std::size_t>(u * classes + v)] =
-                    pair_total(rows, row_run, columns, column_run, inner, u, v);
+void PairSums<Real>::find_totals(const Points<Real>& points, std::span<const RunPair> pairs) {
+    const Index classes = classes_.count;
+    for (Index u = 0; u < classes; ++u) {
+        for (Index v = 0; v < classes; ++v) {
+            double& total = totals_[static_cast<std::size_t>(u * classes + v)];
+            total = 0.0;
+            for (const RunPair& pair : pairs) total += pair_total(points, pair, u, v);
+        }
     }
-    take_sums(sums_, totals_.data(), weighted_.view());
+}
+
+/// Adds the sums of sines times form factors.
+template <class Real>
+void PairSums<Real>::add_weighted(std::int32_t row_type, std::int32_t column_type,
+                                  View<double, 2> partial) const {
+    const Index classes = classes_.count, channels = model_.channel_count();
     const auto factor = [&](Index channel, std::int32_t type) {
         return &model_.factors(channel, type, 0);
     };
-    const std::int32_t s = row_run.type, t = column_run.type;
+    const std::int32_t s = row_type, t = column_type;
     for (Index a = 0; a < channels; ++a) {
         const Index u = classes_.of_channel[static_cast<std::size_t>(a)];
         for (Index b = a; b < channels; ++b) {
@@ -141,21 +156,30 @@ void PairSums<Real>::take(const Points<Real>& rows, const Run& row_run,
 }
 
 template <class Real>
-void PairSums<Real>::add(const Points<Real>& rows, const Run& row_run, const Points<Real>& columns,
-                         const Run& column_run, View<double, 2> partial) {
-    if (row_run.count == 0 || column_run.count == 0) return;
+void PairSums<Real>::add(const Points<Real>& points, std::span<const RunPair> pairs,
+                         View<double, 2> partial) {
+    double count = 0.0;
+    for (const RunPair& pair : pairs) count += pair.pair_count();
+    if (count == 0.0) return;
+    const bool by_moments =
+        moments_ && moments_->table->pays(count, points.reach, sums_.weightings.count);
+    if (by_moments) begin_moments(*moments_, points.reach);
+    const auto flush = [&] {
+        measure(points);
+        segments_.clear();
+        if constexpr (std::is_same_v<Real, float>)
+            if (by_moments) return add_chunk(*moments_, sums_.chunk);
+        add_chunk(sums_);
+    };
     segments_.clear();
-    gather(rows, row_run, columns, column_run, false, [&] { add_chunk(sums_); });
-    take(rows, row_run, columns, column_run, false, partial);
-}
-
-template <class Real>
-void PairSums<Real>::add_inner(const Points<Real>& points, const Run& run,
-                               View<double, 2> partial) {
-    if (run.count < 2) return;
-    segments_.clear();
-    gather(points, run, points, run, true, [&] { add_chunk(sums_); });
-    take(points, run, points, run, true, partial);
+    for (const RunPair& pair : pairs) gather(points, pair, flush);
+    flush();
+    if (model_.q.front() == 0.0) find_totals(points, pairs);
+    if (by_moments)
+        take_sums(*moments_, totals_.data(), weighted_.view());
+    else
+        take_sums(sums_, totals_.data(), weighted_.view());
+    add_weighted(pairs.front().row.type, pairs.front().column.type, partial);
 }
 
 template <class Real>
@@ -232,6 +256,7 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const Run& row_run
         }
     }
     const auto flush = [&] {
+        measure(points);
         DistanceChunk<Real>& chunk = sums_.chunk;
         Real* const one = slopes_.data();
         Real* const all = one + kChunk + kSlack;
@@ -246,7 +271,7 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const Run& row_run
         chunk.count = 0;
     };
     segments_.clear();
-    gather(points, row_run, points, column_run, inner, flush);
+    gather(points, {row_run, column_run, inner}, flush);
     flush();
 }
 

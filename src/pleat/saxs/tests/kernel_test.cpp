@@ -46,6 +46,9 @@ const RandomShape kShapes[] = {
     {.scatterers = 60, .types = 3, .channels = 3, .scaled = 1, .frames = 2},
     {.scatterers = 60, .types = 3, .channels = 3, .scaled = 2, .q = 20, .even = false},
     {.scatterers = 40, .types = 3, .channels = 2, .scaled = 2, .q = 20},
+    // Enough pairs of a type for moments.
+    {.scatterers = 400, .types = 2, .q = 51, .frames = 2, .spread = 12.0},
+    {.scatterers = 400, .types = 2, .q = 40, .even = false, .spread = 12.0},
 };
 
 TEST(Kernel, FindsTheReferencesProfiles) {
