@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <filesystem>
 #include <utility>
 
@@ -61,20 +62,11 @@ void superpose(ClusterInput& input, const std::string& method, const rmsd::Param
     }
 }
 
-/// The files of an earlier run, but for those that its options name.
-std::vector<std::string> ensemble_files(const EarlierRun& earlier) {
-    std::vector<std::string> files = earlier.input_paths;
-    for (const auto& [option, value] : earlier.parameters) {
-        const std::string named = text_parameter(earlier, option);
-        const auto at = std::find(files.rbegin(), files.rend(), named);
-        if (!named.empty() && at != files.rend()) files.erase(std::next(at).base());
-    }
-    return files;
-}
-
 EnsembleSource source_of(const EarlierRun& earlier) {
     EnsembleSource source;
-    source.sources = ensemble_files(earlier);
+    // These are files, also where a name looks like that of a list.
+    for (const std::string& file : earlier.sources)
+        source.sources.push_back(file.starts_with('@') ? "./" + file : file);
     source.topology = text_parameter(earlier, "topology");
     source.select = text_parameter(earlier, "select");
     source.frames = text_parameter(earlier, "frames");
@@ -86,7 +78,7 @@ EnsembleSource source_of(const EarlierRun& earlier) {
 
 /// What keeps the files of an earlier run from being read again as they were; empty: nothing.
 std::string obstacle(const EarlierRun& earlier) {
-    if (earlier.input_paths.empty()) return "expected the files of its ensemble, found none listed";
+    if (earlier.sources.empty()) return "expected the files of its ensemble, found none listed";
     for (std::size_t n = 0; n < earlier.input_paths.size(); ++n) {
         const std::string& path = earlier.input_paths[n];
         std::error_code error;
@@ -98,12 +90,31 @@ std::string obstacle(const EarlierRun& earlier) {
     return {};
 }
 
-void refuse_ensemble_options(const EnsembleSource& ensemble, std::string_view kind) {
+/// What was read again must be what the run compared. Where it measured other atoms than it fitted,
+/// their number is not that of the atoms read here.
+void check_size(const ClusterInput& input, const EarlierRun& earlier) {
+    const auto check = [&](const char* what, Index found) {
+        const auto recorded = earlier.results.find(what);
+        const std::string expected = recorded == earlier.results.end() ? "none" : recorded->second;
+        if (expected != std::to_string(found))
+            throw InputError(input.name, 0,
+                             fmt::format("expected the {} {} that it recorded, found {} in its ensemble; "
+                                         "name the ensemble itself",
+                                         expected, what, found));
+    };
+    check("frames", input.coordinates->frames());
+    if (text_parameter(earlier, "measure").empty()) check("atoms", input.coordinates->atoms());
+}
+
+/// What was compared already is compared as it was.
+void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
+                             std::string_view kind) {
     const EnsembleSource plain;
     if (ensemble.topology != plain.topology || ensemble.select != plain.select ||
-        ensemble.frames != plain.frames || ensemble.weights != plain.weights)
+        ensemble.frames != plain.frames || ensemble.weights != plain.weights ||
+        parameters.precision != rmsd::Parameters().precision)
         throw UsageError(
-            fmt::format("expected no --topology, --select, --frames or --weights with {}, "
+            fmt::format("expected no --topology, --select, --frames, --weights or --precision with {}, "
                         "found '{}' with one",
                         kind, ensemble.sources.front()));
 }
@@ -150,6 +161,7 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string&
     }
     input.ensemble = source_of(earlier);
     input.coordinates = read_coordinates(input.ensemble, run, context);
+    check_size(input, earlier);
     if (!has_matrix) {
         if (const std::string precision = text_parameter(earlier, "precision"); !precision.empty())
             parameters.precision = precision;
@@ -176,12 +188,12 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
                     input.name, 0,
                     fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
                                 earlier.command));
-            refuse_ensemble_options(ensemble, "a finished run");
+            refuse_ensemble_options(ensemble, parameters, "a finished run");
             read_run(input, earlier, method, parameters, options, run, context);
             return input;
         }
         if (cluster::is_matrix_file(input.name)) {
-            refuse_ensemble_options(ensemble, "a matrix");
+            refuse_ensemble_options(ensemble, parameters, "a matrix");
             input.distances = cluster::open_matrix(input.name);
             record_input(input.name, run);
             return input;

@@ -81,6 +81,7 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     // `or` binds least, and there are no parentheses: the union of any two selections.
     if (has_measure) compared.source.select = fmt::format("{} or {}", source.select, options.measure);
     compared.frames = read_coordinates(compared.source, run, context);
+    run.sources(compared.frames.files);
     compared.sets.weights = compared.frames.weights;
     if (!has_measure) {
         check_weights(compared);

@@ -288,6 +288,42 @@ class Cluster(ProgramTest):
             self.assert_refused(pleat("cluster", none, "--cutoff", "3", "-o", self.folder / "x"), 3,
                                 text, "name the ensemble itself")
 
+    def test_run_is_read_as_its_ensemble_was(self):
+        _, frames = three_shapes()
+        for name, first, last in (("a.pdb", 0, 20), ("b.pdb", 20, 60), ("ca", 40, 60)):
+            self.write(name, pdb_text(frames[first:last]))
+        a, b, ca = (self.folder / name for name in ("a.pdb", "b.pdb", "ca"))
+        listed = self.write("list", f"{b}\n{a}\n".encode())
+        for name, sources, count in (("topology", (a, b, "--topology", a), 60), ("twice", (a, a), 40),
+                                     ("again", (b, a, b), 100), ("option", ("ca", a), 40),
+                                     ("list", (f"@{listed}", "--topology", b), 60)):
+            for matrix in ("none", "condensed"):
+                with self.subTest((name, matrix)):
+                    call = (*sources, "-s", "ca")
+                    folder = self.folder / f"{name}-{matrix}"
+                    done = pleat("rmsd", *call, "--matrix", matrix, "-o", folder, "-q", cwd=self.folder)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    expected, found = self.folder / f"{folder.name}-e", self.folder / f"{folder.name}-r"
+                    for to, given in ((expected, call), (found, (folder,))):
+                        done = pleat("cluster", *given, "--cutoff", "3", "-o", to, "-q", cwd=self.folder)
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(len(self.assignment(found)), count)
+                    self.assertEqual(results(found), results(expected))
+
+    def test_run_of_another_size_is_refused(self):
+        _, path = self.ensemble()
+        for matrix in ("none", "condensed"):
+            run = self.cluster(path, "--matrix", matrix, command="rmsd", run=matrix)
+            text = (run / "manifest.json").read_text()
+            for fact, number in (("frames", 60), ("atoms", 12)):
+                with self.subTest((matrix, fact)):
+                    changed = text.replace(f'"{fact}": {number},', f'"{fact}": {number + 1},')
+                    self.assertNotEqual(changed, text)
+                    (run / "manifest.json").write_text(changed)
+                    self.assert_refused(
+                        pleat("cluster", run, "--cutoff", "3", "-o", self.folder / "x"), 3,
+                        f"{matrix}: expected the {number + 1} {fact} that it recorded, found {number}")
+
     def test_refusals(self):
         _, good = self.ensemble(frames=8)
         out = ("-o", self.folder / "run")
@@ -341,7 +377,9 @@ class Cluster(ProgramTest):
                 ((cut_off, *out, *cut), 3, "cut.npy: expected 180 bytes of values, found 175"),
                 ((four, *out, *cut), 3, "four.npy"),
                 ((fine, *out, *cut, "--select", "ca"), 2, "with a matrix, found"),
+                ((fine, *out, *cut, "--precision", "float64"), 2, "with a matrix, found"),
                 ((rmsd, *out, *cut, "--frames", "1:2"), 2, "with a finished run, found"),
+                ((rmsd, *out, *cut, "--precision", "float64"), 2, "or --precision with a finished run"),
                 ((own, *out, *cut), 3, "own: expected a run of 'pleat rmsd', found one of 'pleat cluster'"),
                 ((broken, *out, *cut), 3, "rmsd.npy: expected the distances of 8 frames, found those of 3"),
                 ((scores, *out, *cut), 3, "expected a run of distances, found one of scores (tm)"),

@@ -84,6 +84,7 @@ std::string to_json(const Manifest& m) {
     for (const auto& input : m.inputs)
         json["inputs"].push_back(
             {{"path", input.path}, {"sha256", input.hash.sha256}, {"bytes", input.hash.bytes}});
+    if (!m.sources.empty()) json["sources"] = m.sources;
     for (const auto& output : m.outputs)
         json["outputs"].push_back({{"file", output.file}, {"bytes", output.bytes}});
     for (const auto& timing : m.timings)
@@ -128,6 +129,8 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
         run.input_hashes.push_back(text_member(input, "sha256"));
         run.input_paths.push_back(text_member(input, "path"));
     }
+    for (const Json& source : member(json, "sources", &Json::is_array))
+        run.sources.push_back(source.is_string() ? source.get<std::string>() : std::string());
     const Json parameters = member(json, "parameters", &Json::is_object);
     for (const auto& [name, value] : parameters.items()) run.parameters[name] = value.dump();
     const Json results = member(json, "results", &Json::is_object);

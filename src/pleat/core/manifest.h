@@ -45,6 +45,7 @@ struct Manifest {
     /// Other runs work in this process at the same time: its CPU time and memory are not this run's.
     bool shares_process = false;
     std::vector<Input> inputs;
+    std::vector<std::string> sources;  ///< inputs that follow one another, as often as they do
     std::vector<Timing> timings;
     double seconds = 0.0, cpu_seconds = 0.0;
     std::int64_t peak_memory = 0;
@@ -70,6 +71,7 @@ struct EarlierRun {
     std::vector<std::int64_t> output_bytes;   ///< of each output
     std::vector<std::string> input_hashes;
     std::vector<std::string> input_paths;     ///< of each hash, as the command was given them
+    std::vector<std::string> sources;         ///< of these, in their order and with repeats
     /// Values as JSON text; texts of `results` without their quotes.
     std::map<std::string, std::string> parameters, results;
     double seconds = 0;

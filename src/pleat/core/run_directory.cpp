@@ -343,6 +343,10 @@ void RunDirectory::input(std::string_view name, const FileHash& hash) {
     implementation_->manifest.inputs.push_back({std::string(name), hash});
 }
 
+void RunDirectory::sources(const std::vector<std::string>& paths) {
+    implementation_->manifest.sources = paths;
+}
+
 void RunDirectory::parameters(const std::vector<Field>& fields) {
     for (const Field& field : fields)
         implementation_->manifest.parameters.emplace_back(field.name, manifest_value(field));

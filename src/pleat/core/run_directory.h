@@ -75,6 +75,9 @@ public:
     void input(const std::filesystem::path& path);
     /// Lists an input that was hashed while it was read (stdin).
     void input(std::string_view name, const FileHash& hash);
+    /// Lists the files whose contents follow one another in what was computed, repeats among them.
+    /// Each is an input too.
+    void sources(const std::vector<std::string>& paths);
     void parameters(const std::vector<Field>& fields);
     /// Records device, instruction set, threads, ranks and seed.
     void context(const Context& context);

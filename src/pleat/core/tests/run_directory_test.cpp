@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "pleat/core/error.h"
+#include "pleat/core/manifest.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -64,6 +65,7 @@ TEST(RunDirectory, RecordsTheRun) {
         EXPECT_FALSE(run.resumed());
         EXPECT_TRUE(contains(slurp(run.path() / "manifest.json"), "\"status\": \"running\""));
         run.input(folder / "family.a3m");
+        run.sources({"b.pdb", "a.pdb", "b.pdb"});
         run.parameters(
             {{.name = "tolerance", .target = &p.tolerance, .help = ""},
              {.name = "lambda", .target = &p.lambda, .help = "", .automatic = "0.2 (L - 1)"},
@@ -110,6 +112,8 @@ TEST(RunDirectory, RecordsTheRun) {
           std::string("\"columns\": 120"), std::string("\"gap\": \"nan\""),
           std::string("guessed the alphabet"), std::string("a\\\"b")})
         EXPECT_TRUE(contains(compact, part)) << part << "\n" << text;
+    EXPECT_EQ(read_earlier_run(run / "manifest.json").sources,
+              std::vector<std::string>({"b.pdb", "a.pdb", "b.pdb"}));
     EXPECT_FALSE(contains(text, "never_written"));
     EXPECT_TRUE(std::regex_search(compact, std::regex("\"started\": \"\\d{4}-\\d\\d-\\d\\dT\\d\\d:"
                                                       "\\d\\d:\\d\\dZ\"")));
