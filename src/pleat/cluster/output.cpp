@@ -10,6 +10,7 @@
 
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/value_bins.h"
 
 namespace pleat::cluster {
 
@@ -49,7 +50,7 @@ std::string histogram_table(const PairSummary& pairs) {
     std::string text = "from\tto\tpairs\n";
     const std::vector<std::int64_t>& histogram = pairs.histogram();
     for (std::size_t n = 0; n < histogram.size(); ++n) {
-        const bool is_open = static_cast<Index>(n) == PairSummary::kMostBins - 1;
+        const bool is_open = static_cast<Index>(n) == kMostBins - 1;
         const double from = static_cast<double>(n) * pairs.bin();
         text +=
             fmt::format("{:.6g}\t{}\t{}\n", from,

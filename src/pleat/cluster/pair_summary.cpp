@@ -5,40 +5,23 @@
 #include <utility>
 
 #include "pleat/core/parallel.h"
+#include "pleat/core/value_bins.h"
 
 namespace pleat::cluster {
 
 PairSummary::PairSummary(Index count, double bin, int threads)
     : count_(count), bin_(bin), threads_(threads) {}
 
-PairSummary::Part PairSummary::add_row(Index i, const float* distances,
-                                       std::vector<std::int64_t>& histogram) const {
-    const Index count = count_ - 1 - i;
-    Part part{0.0, distances[0], distances[0]};
-    double sums[4] = {};
-    for (Index n = 0; n < count; ++n) {
-        sums[n % 4] += distances[n];
-        part.least = std::min(part.least, distances[n]);
-        part.most = std::max(part.most, distances[n]);
-    }
-    part.sum = sums[0] + sums[1] + sums[2] + sums[3];
-    const auto bin_of = [&](float value) {
-        return static_cast<Index>(std::min(value / bin_, kMostBins - 1.0));
-    };
-    histogram.resize(std::max(histogram.size(), static_cast<std::size_t>(bin_of(part.most) + 1)));
-    for (Index n = 0; n < count; ++n) ++histogram[bin_of(distances[n])];
-    return part;
-}
-
 void PairSummary::add(Block rows, const float* distances) {
     const Index count = std::min(rows.count, count_ - 1 - rows.first);
     if (count <= 0) return;
-    std::vector<Part> parts(static_cast<std::size_t>(count));
+    std::vector<ValueTotals> parts(static_cast<std::size_t>(count));
     std::vector<std::vector<std::int64_t>> histograms(static_cast<std::size_t>(threads_));
     const Index before = pairs_before(rows.first, count_);
     parallel_for(threads_, count, [&](Index n, int thread) {
         const Index i = rows.first + n;
-        parts[n] = add_row(i, distances + pairs_before(i, count_) - before, histograms[thread]);
+        parts[n] = add_to_bins(distances + pairs_before(i, count_) - before, count_ - 1 - i, bin_,
+                               histograms[thread]);
     });
     if (pairs_ == 0) least_ = parts[0].least;
     for (Index n = 0; n < count; ++n) {

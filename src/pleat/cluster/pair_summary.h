@@ -12,8 +12,6 @@ namespace pleat::cluster {
 /// Adds up bands of a condensed matrix; the same for any number of threads.
 class PairSummary {
 public:
-    static constexpr Index kMostBins = 100000;
-
     PairSummary(Index count, double bin, int threads);
     void add(Block rows, const float* distances);
     /// All pairs at once, where a source has counted them.
@@ -31,12 +29,6 @@ public:
     double quantile(double share) const;
 
 private:
-    struct Part {
-        double sum = 0.0;
-        float least = 0.0f, most = 0.0f;
-    };
-    Part add_row(Index i, const float* distances, std::vector<std::int64_t>& histogram) const;
-
     Index count_;
     double bin_;
     int threads_;

@@ -6,11 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "pleat/core/view.h"
+#include "pleat/core/value_bins.h"
 
 namespace pleat::rmsd {
-
-inline constexpr Index kMostBins = 100000;
 
 /// A pair i < j below the cut-off.
 struct NearPair {

@@ -8,22 +8,11 @@ namespace pleat::rmsd {
 
 void Tally::add(const float* values, Index count) {
     if (count == 0) return;
-    double sum = 0.0;
-    float least = values[0], most = values[0];
-    for (Index n = 0; n < count; ++n) {
-        sum += values[n];
-        least = std::min(least, values[n]);
-        most = std::max(most, values[n]);
-    }
-    sum_ += sum;
-    least_ = count_ == 0 ? least : std::min<double>(least_, least);
-    most_ = count_ == 0 ? most : std::max<double>(most_, most);
+    const ValueTotals part = add_to_bins(values, count, bin_, histogram_);
+    sum_ += part.sum;
+    least_ = count_ == 0 ? part.least : std::min<double>(least_, part.least);
+    most_ = count_ == 0 ? part.most : std::max<double>(most_, part.most);
     count_ += count;
-    const auto bin_of = [&](float value) {
-        return static_cast<std::size_t>(std::min(value / bin_, kMostBins - 1.0));
-    };
-    histogram_.resize(std::max(histogram_.size(), bin_of(most) + 1));
-    for (Index n = 0; n < count; ++n) ++histogram_[bin_of(values[n])];
 }
 
 void Tally::finish(Result& result) {
