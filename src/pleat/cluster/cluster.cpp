@@ -2,6 +2,7 @@
 #include "pleat/cluster/cluster.h"
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "pleat/cluster/kmedoids.h"
 #include "pleat/cluster/neighbours.h"
 #include "pleat/cluster/plan.h"
+#include "pleat/cluster/quantile.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
 
@@ -39,10 +41,10 @@ public:
           in_place_(parameters.method == "daura" ? distances_.in_place() : nullptr),
           pairs_(source.count(), parameters.bin, resolve_threads(context)) {
         check_counts(plan_, source.count());
+        for (const double k : plan_.counts)
+            if (plan_.family == Family::medoids)
+                require_medoids(source.count(), static_cast<Index>(k));
         first_pass();
-        if (plan_.family == Family::tree)
-            tree_ = link(linkage_of(parameters.method), distances_.count(),
-                         condensed_pairs(distances_, "pairs"), context_);
     }
 
     Result run() {
@@ -93,19 +95,36 @@ private:
         return point;
     }
 
-    /// Neighbours of a single cut-off come from the same pass as the histogram.
+    /// All that needs every pair once comes from the same pass as the histogram: a tree's distances,
+    /// the neighbours of a single cut-off, the cut-off of peaks without one.
     void first_pass() {
         if (in_place_ != nullptr) return pairs_.add(in_place_->totals(parameters_.bin));
-        const bool near = plan_.family != Family::tree && plan_.cutoffs.size() == 1;
+        const bool is_tree = plan_.family == Family::tree;
+        const int threads = resolve_threads(context_);
+        std::optional<CondensedPairs> condensed;
         std::optional<NeighbourFinder> finder;
-        if (near)
-            finder.emplace(distances_, plan_.cutoffs.front(), resolve_threads(context_),
-                           most_bits());
+        std::optional<QuantileFinder> quantile;
+        if (is_tree) condensed.emplace(distances_.count());
+        if (!is_tree && plan_.cutoffs.size() == 1)
+            finder.emplace(distances_, plan_.cutoffs.front(), threads, most_bits());
+        if (plan_.family == Family::peaks && plan_.cutoffs.empty())
+            quantile.emplace(distances_.count(), threads);
         distances_.for_each_band("distances", [&](Block rows, const float* values) {
             pairs_.add(rows, values);
+            if (condensed) condensed->add(rows, values);
             if (finder) finder->add(rows, values);
+            if (quantile) quantile->add(rows, values);
         });
         if (finder) neighbours_ = finder->finish();
+        if (quantile) peak_cutoff_ = just_above(quantile->find(distances_, kPeakShare));
+        if (condensed)
+            tree_ = link(linkage_of(parameters_.method), distances_.count(), condensed->take(),
+                         context_);
+    }
+
+    /// The cut-off below which an item at this distance is.
+    static double just_above(float distance) {
+        return std::nextafter(distance, std::numeric_limits<float>::max());
     }
 
     static std::int64_t most_bits() { return available_memory() / 2; }
@@ -144,7 +163,7 @@ private:
     Found peaks_found(double value, bool by_cutoff) {
         const bool sweeps_cutoffs = plan_.cutoffs.size() > 1;
         const double cutoff = sweeps_cutoffs          ? value
-                              : plan_.cutoffs.empty() ? pairs_.quantile(kPeakShare)
+                              : plan_.cutoffs.empty() ? peak_cutoff_
                                                       : plan_.cutoffs.front();
         const auto count = static_cast<Index>(by_cutoff ? plan_.counts.front() : value);
         if (sweeps_cutoffs || peaks_.empty()) peaks_ = peaks_at(cutoff);
@@ -157,6 +176,7 @@ private:
     const KeptDistances distances_;
     const WorkInPlace* const in_place_;  ///< null: all is done here
     PairSummary pairs_;
+    double peak_cutoff_ = 0.0;  ///< of density peaks where none is given
     std::unique_ptr<Neighbours> neighbours_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;

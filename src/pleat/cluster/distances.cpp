@@ -98,20 +98,18 @@ void KeptDistances::rows(std::span<const Index> items, float* distances) const {
     now().rows(items, distances);
 }
 
-std::vector<float> condensed_pairs(const Distances& distances, std::string_view stage) {
-    const Index count = distances.count();
+CondensedPairs::CondensedPairs(Index count) : count_(count) {
     const std::size_t size = pair_count(count);
     require_memory(static_cast<std::int64_t>(size * sizeof(float)),
                    fmt::format("the distances of all pairs of {} items", count),
                    "take fewer of them, or a method that needs no matrix: daura, dbscan");
-    std::vector<float> pairs;
-    pairs.reserve(size);
-    distances.for_each_band(stage, [&](Block rows, const float* band) {
-        const Index end = rows.first + rows.count;
-        pairs.insert(pairs.end(), band,
-                     band + pairs_before(end, count) - pairs_before(rows.first, count));
-    });
-    return pairs;
+    pairs_.reserve(size);
+}
+
+void CondensedPairs::add(Block rows, const float* distances) {
+    const Index end = rows.first + rows.count;
+    pairs_.insert(pairs_.end(), distances,
+                  distances + pairs_before(end, count_) - pairs_before(rows.first, count_));
 }
 
 }  // namespace pleat::cluster

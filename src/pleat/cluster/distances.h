@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pleat/cluster/clustering.h"
@@ -100,8 +101,17 @@ private:
     mutable StoredDistances stored_;
 };
 
-/// All pairs in the condensed order, for methods that need them at once. DeviceError where they do
-/// not fit into memory.
-std::vector<float> condensed_pairs(const Distances& distances, std::string_view stage);
+/// Gathers all pairs in the condensed order, for methods that need them at once.
+class CondensedPairs {
+public:
+    /// DeviceError, before any work, where they do not fit into memory.
+    explicit CondensedPairs(Index count);
+    void add(Block rows, const float* distances);
+    std::vector<float> take() { return std::move(pairs_); }
+
+private:
+    Index count_;
+    std::vector<float> pairs_;
+};
 
 }  // namespace pleat::cluster

@@ -144,10 +144,14 @@ private:
 
 }  // namespace
 
-Medoids k_medoids(const Distances& distances, Index clusters, const Context& context) {
-    const Index count = distances.count();
+void require_medoids(Index count, Index clusters) {
     require_memory(4 * (clusters + kBatch) * count,
                    fmt::format("{} medoids of {} items", clusters, count), "take fewer clusters");
+}
+
+Medoids k_medoids(const Distances& distances, Index clusters, const Context& context) {
+    const Index count = distances.count();
+    require_medoids(count, clusters);
     Search search(distances, drawn(count, clusters, context.seed));
     auto rows = Array<float, 2>::unset(kBatch, count);
     std::vector<Index> items;

@@ -15,6 +15,9 @@ struct Medoids {
     Index swaps = 0;
 };
 
+/// DeviceError where k_medoids() would not fit into memory.
+void require_medoids(Index count, Index clusters);
+
 /// FasterPAM (Schubert, Rousseeuw, Information Systems 101:101804, 2021): from `clusters` items
 /// drawn by Context::seed, each item in turn takes the place of the medoid for which the cost falls
 /// most, where it falls, until a whole round changes nothing. k M numbers in memory; a row of

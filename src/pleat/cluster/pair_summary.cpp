@@ -44,15 +44,4 @@ void PairSummary::add(PairTotals totals) {
     histogram_ = std::move(totals.histogram);
 }
 
-double PairSummary::quantile(double share) const {
-    const double wanted = share * static_cast<double>(pairs_);
-    std::int64_t seen = 0;
-    for (std::size_t n = 0; n < histogram_.size(); ++n) {
-        seen += histogram_[n];
-        if (seen > 0 && static_cast<double>(seen) >= wanted)
-            return static_cast<double>(n + 1) * bin_;
-    }
-    return bin_;
-}
-
 }  // namespace pleat::cluster

@@ -25,8 +25,6 @@ public:
     /// Count n: distances from n * bin up to but without (n + 1) * bin; the last of kMostBins holds
     /// all beyond.
     const std::vector<std::int64_t>& histogram() const { return histogram_; }
-    /// The upper edge of the first bin up to which at least this share of all pairs lies.
-    double quantile(double share) const;
 
 private:
     Index count_;

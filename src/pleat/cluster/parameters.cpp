@@ -65,6 +65,8 @@ Plan plan_of(const Parameters& p) {
     const auto refuse = [&](const char* text) {
         throw UsageError(fmt::format("--method {}: expected {}", p.method, text));
     };
+    if (plan.family != Family::dbscan && p.least_neighbours != Parameters().least_neighbours)
+        refuse("no --least-neighbours, found one");
     switch (plan.family) {
         case Family::greedy:
         case Family::dbscan:

@@ -35,7 +35,7 @@ std::vector<Real> condensed(const StoredDistances& distances) {
 void expect_same(const Distances& found, const StoredDistances& truth) {
     const Index count = truth.count();
     ASSERT_EQ(found.count(), count);
-    EXPECT_EQ(condensed_pairs(found, "test"), truth.condensed());
+    EXPECT_EQ(test::condensed_pairs(found), truth.condensed());
     std::vector<Index> items = {count - 1, 0, count / 2};
     std::vector<float> rows(items.size() * static_cast<std::size_t>(count)), expected = rows;
     found.rows(items, rows.data());

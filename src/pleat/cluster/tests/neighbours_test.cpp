@@ -85,7 +85,7 @@ TEST(Distances, AreKeptFromTheFirstPassOn) {
     for (const std::int64_t bytes : {std::int64_t{0}, kAll}) {
         const KeptDistances kept(source, bytes);
         for (int pass = 0; pass < 2; ++pass)
-            EXPECT_EQ(condensed_pairs(kept, "test"), truth.condensed());
+            EXPECT_EQ(test::condensed_pairs(kept), truth.condensed());
         std::vector<float> row(70);
         const Index item = 33;
         kept.rows({&item, 1}, row.data());

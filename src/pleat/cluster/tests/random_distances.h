@@ -77,6 +77,13 @@ private:
     float noise_;
 };
 
+/// All pairs in condensed order.
+inline std::vector<float> condensed_pairs(const Distances& distances) {
+    CondensedPairs pairs(distances.count());
+    distances.for_each_band("test", [&](Block rows, const float* band) { pairs.add(rows, band); });
+    return pairs.take();
+}
+
 inline Context threads(int count) {
     Context context;
     context.threads = count;
