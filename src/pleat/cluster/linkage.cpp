@@ -218,8 +218,10 @@ Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters) {
 }
 
 Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff) {
-    const auto end = std::partition_point(
-        tree.begin(), tree.end(), [&](const Merge& merge) { return merge.height < cutoff; });
+    const auto most = static_cast<float>(cutoff);
+    const auto end = std::partition_point(tree.begin(), tree.end(), [&](const Merge& merge) {
+        return static_cast<float>(merge.height) < most;
+    });
     return after_merges(tree, count, end - tree.begin());
 }
 

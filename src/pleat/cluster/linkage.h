@@ -31,7 +31,7 @@ std::vector<Merge> link(Linkage linkage, Index count, std::vector<float> condens
 
 /// The tree without its last merges, so that `clusters` are left.
 Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters);
-/// Only merges below the cut-off.
+/// Only merges below the cut-off, both as float32, in which heights are kept.
 Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff);
 
 /// The tree as Newick; leaves are the items' numbers from 0, and the way between two leaves is as

@@ -110,6 +110,13 @@ TEST(Linkage, CutsGiveAsManyClustersOrMergeBelowAHeight) {
                 << "a height is not below itself";
         }
     }
+    // Whatever the digits of the cut-off, a merge at it is not below it.
+    for (const Linkage linkage : kLinkages) {
+        const std::vector<Merge> tree = link(linkage, 2, {0.7f}, threads(1));
+        EXPECT_EQ(cut_below(tree, 2, 0.7).cluster_count(), 2);
+        EXPECT_EQ(cut_below(tree, 2, double{0.7f}).cluster_count(), 2);
+        EXPECT_EQ(cut_below(tree, 2, double{std::nextafter(0.7f, 1.0f)}).cluster_count(), 1);
+    }
     // Single linkage: what steps below the cut-off connect.
     const Clustering cut =
         cut_below(link(Linkage::single, 90, distances.condensed(), threads(1)), 90, 2.0);
