@@ -15,6 +15,7 @@
 #include "pleat/core/manifest.h"
 #include "pleat/core/memory.h"
 #include "pleat/rmsd/daura.h"
+#include "pleat/rmsd/settled_matrix.h"
 #include "pleat/rmsd/superposed_pairs.h"
 
 namespace pleat::program {
@@ -134,6 +135,11 @@ std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
     return metric.empty() ? "rmsd" : metric;
 }
 
+std::string precision_of(const EarlierRun& earlier) {
+    const std::string precision = text_parameter(earlier, "precision");
+    return precision.empty() ? rmsd::Parameters().precision : precision;
+}
+
 void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string& method,
               rmsd::Parameters parameters, const RunOptions& options, RunDirectory& run, Context& context) {
     const std::string metric = metric_of(earlier, input.name);
@@ -163,14 +169,18 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string&
     input.coordinates = read_coordinates(input.ensemble, run, context);
     check_size(input, earlier);
     if (!has_matrix) {
-        if (const std::string precision = text_parameter(earlier, "precision"); !precision.empty())
-            parameters.precision = precision;
+        parameters.precision = precision_of(earlier);
         return superpose(input, method, parameters, options, context);
     }
     if (input.distances->count() != input.coordinates->frames())
         throw InputError(matrix.string(), 0,
                          fmt::format("expected the distances of {} frames, found those of {}",
                                      input.coordinates->frames(), input.distances->count()));
+    if (metric != "rmsd" || !text_parameter(earlier, "measure").empty()) return;
+    parameters.precision = precision_of(earlier);
+    input.distances = std::make_unique<rmsd::SettledMatrix>(
+        std::move(input.distances), input.coordinates->xyz, input.coordinates->weights, parameters,
+        context);
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/kernel.h"
 #include "pleat/rmsd/matrix.h"
-#include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
 
@@ -89,6 +88,7 @@ Frames part_of(const Frames& frames, std::span<const Index> chosen, Block more) 
 struct Bands::Implementation {
     Frames frames;
     Precision precision = Precision::mixed;
+    double error = 0.0;
     Context context;
     std::unique_ptr<Kernel> kernel;
 
@@ -112,6 +112,7 @@ Bands::Bands(View<const float, 3> xyz, std::span<const double> weights,
                    "take fewer frames or atoms");
     Implementation& state = *implementation_;
     state.precision = own.precision == "float64" ? Precision::float64 : Precision::mixed;
+    state.error = error_of(own);
     state.context = context;
     state.context.comm = nullptr;
     state.frames = centre(xyz, weights, resolve_threads(context));
@@ -192,13 +193,9 @@ DauraClusters Bands::daura(double cutoff) const {
 }
 
 double Bands::certain(Index i, Index j) const {
-    const Frames& frames = implementation_->frames;
-    const double sum = superposed_residual(frames.frame(i), frames.frame(j), frames.atom_count());
-    return std::sqrt(sum / frames.weight);
+    return certain_rmsd(implementation_->frames, i, j);
 }
 
-double Bands::error() const {
-    return implementation_->precision == Precision::float64 ? 1e-6 : 1e-5;
-}
+double Bands::error() const { return implementation_->error; }
 
 }  // namespace pleat::rmsd

@@ -8,6 +8,7 @@
 #include "pleat/rmsd/comparison.h"
 #include "pleat/rmsd/rotation.h"
 #include "pleat/rmsd/settled_block.h"
+#include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
 
@@ -17,8 +18,8 @@ namespace {
 template <class Real>
 class PackedRmsd final : public Comparison {
 public:
-    PackedRmsd(Frames all, Index columns, int threads)
-        : all_(std::move(all)), columns_(columns), blocks_(all_, threads) {}
+    PackedRmsd(Frames all, Index columns, double cutoff, int threads)
+        : all_(std::move(all)), columns_(columns), blocks_(all_, cutoff, threads) {}
 
     Index block_rows() const override { return kBlockRows; }
     Index block_columns() const override { return 16 * kPanel; }
@@ -55,11 +56,8 @@ public:
 
     void block(Block rows, Block columns, float* values) const override {
         for (Index i = rows.first; i < rows.first + rows.count; ++i)
-            for (Index j = columns.first; j < columns.first + columns.count; ++j) {
-                const double sum =
-                    superposed_residual(all_.frame(columns_ + i), all_.frame(j), all_.atom_count());
-                *values++ = static_cast<float>(std::sqrt(sum / all_.weight));
-            }
+            for (Index j = columns.first; j < columns.first + columns.count; ++j)
+                *values++ = static_cast<float>(certain_rmsd(all_, columns_ + i, j));
     }
 
 private:
@@ -106,13 +104,13 @@ private:
 }  // namespace
 
 std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision,
-                                      const Context& context) {
+                                      double cutoff, const Context& context) {
     if (context.device.kind == Device::Kind::reference)
         return std::make_unique<ReferenceRmsd>(std::move(all), columns);
     const int threads = resolve_threads(context);
     if (precision == Precision::float64)
-        return std::make_unique<PackedRmsd<double>>(std::move(all), columns, threads);
-    return std::make_unique<PackedRmsd<float>>(std::move(all), columns, threads);
+        return std::make_unique<PackedRmsd<double>>(std::move(all), columns, cutoff, threads);
+    return std::make_unique<PackedRmsd<float>>(std::move(all), columns, cutoff, threads);
 }
 
 std::unique_ptr<Comparison> make_fit_rmsd(FitFrames rows, std::unique_ptr<FitFrames> columns,

@@ -119,7 +119,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
-                                            const Metric& metric, Precision precision,
+                                            const Metric& metric, const Exactness& exactness,
                                             const Context& context) {
     if (context.device.kind == Device::Kind::cuda)
         throw DeviceError(
@@ -133,7 +133,8 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     switch (metric.kind) {
         case Metric::Kind::drmsd:
             return make_drmsd(unweighted(sides.rows), other_side(sides, unweighted),
-                              gather(atoms.weights, atoms.measured), precision, context);
+                              gather(atoms.weights, atoms.measured), exactness.precision,
+                              context);
         case Metric::Kind::tm:
         case Metric::Kind::gdt_ts:
             return make_tm(unweighted(sides.rows), other_side(sides, unweighted), metric, context);
@@ -147,7 +148,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     }
     const Array<float, 3> all = gather({sides.columns, sides.rows}, atoms.fit);
     return make_rmsd(centre(all, gather(atoms.weights, atoms.fit), threads),
-                     sides.columns.extent(0), precision, context);
+                     sides.columns.extent(0), exactness.precision, exactness.cutoff, context);
 }
 
 std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit) {

@@ -38,13 +38,20 @@ public:
     virtual double cost() const = 0;
 };
 
+/// How exact values are to be. Plain RMSDs near `cutoff` (0: none) are on its side that float64 has
+/// them on, whatever the precision.
+struct Exactness {
+    Precision precision = Precision::mixed;
+    double cutoff = 0.0;
+};
+
 /// The measure that `metric` names, by the device of `context`: reference or cpu. DeviceError for
 /// another; InputError as centre() says.
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
-                                            const Metric& metric, Precision precision,
+                                            const Metric& metric, const Exactness& exactness,
                                             const Context& context);
 
-/// Bytes that a comparison of these atoms and frames (of both sides) needs.
+/// Bytes that a comparison of these atoms and frames (of both sides) needs, beside its lists.
 std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit);
 
 /// All pairs of two blocks spread over threads, [row, column].
@@ -57,7 +64,7 @@ std::unique_ptr<Kernel> make_pair_kernel(const Comparison& comparison, Index fra
 
 /// Plain RMSD; `all` holds the columns and then the rows.
 std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision,
-                                      const Context& context);
+                                      double cutoff, const Context& context);
 
 /// Structures of one side for make_fit_rmsd(): both parts have their origin at the mean of the
 /// fitted atoms.

@@ -8,6 +8,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
+#include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
 
@@ -36,6 +37,11 @@ void check_finite(View<const float, 2> frame, std::string_view what, Index index
 }
 
 }  // namespace
+
+double certain_rmsd(const Frames& frames, Index i, Index j) {
+    const double sum = superposed_residual(frames.frame(i), frames.frame(j), frames.atom_count());
+    return std::sqrt(sum / frames.weight);
+}
 
 void check_coordinates(View<const float, 3> xyz, std::string_view what) {
     for (Index i = 0; i < xyz.extent(0); ++i) check_finite(xyz[i], what, i);

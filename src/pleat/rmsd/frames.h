@@ -20,6 +20,9 @@ struct Frames {
     const double* frame(Index i) const { return xyz.data() + i * 3 * atom_count(); }
 };
 
+/// The RMSD of two frames in float64 from rotated coordinates, right to 1e-8 angstrom.
+double certain_rmsd(const Frames& frames, Index i, Index j);
+
 /// InputError naming the first frame with a coordinate that is not finite or beyond 1e15; `what`
 /// is what frames are called there.
 void check_coordinates(View<const float, 3> xyz, std::string_view what = "frame");

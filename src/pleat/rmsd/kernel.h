@@ -21,7 +21,8 @@ enum class Precision { mixed, float64 };
 struct Problem {
     const Frames* frames = nullptr;
     Precision precision = Precision::mixed;
-    /// Where a GPU's values are to be on the right side of edges, and what it tallies.
+    /// The cut-off on whose side values are to be that float64 has them; of a GPU also the edges of
+    /// bins, and what it tallies.
     TallyOptions tally = {};
 };
 

@@ -15,9 +15,9 @@ namespace {
 template <class Real>
 class CpuKernel final : public Kernel {
 public:
-    CpuKernel(const Frames& frames, int threads)
+    CpuKernel(const Frames& frames, double cutoff, int threads)
         : count_(frames.frame_count()),
-          blocks_(frames, threads),
+          blocks_(frames, cutoff, threads),
           threads_(threads),
           scratch_(static_cast<std::size_t>(threads)) {}
 
@@ -58,8 +58,8 @@ private:
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context) {
     const int threads = resolve_threads(context);
     if (problem.precision == Precision::float64)
-        return std::make_unique<CpuKernel<double>>(*problem.frames, threads);
-    return std::make_unique<CpuKernel<float>>(*problem.frames, threads);
+        return std::make_unique<CpuKernel<double>>(*problem.frames, problem.tally.cutoff, threads);
+    return std::make_unique<CpuKernel<float>>(*problem.frames, problem.tally.cutoff, threads);
 }
 
 }  // namespace pleat::rmsd

@@ -27,11 +27,15 @@ namespace {
 
 constexpr double kTileTime = 5e7;  // nanoseconds of a thread
 
-void check_sets(const AtomSets& sets, Index atoms, const Metric& metric) {
+void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters) {
+    const Metric& metric = metric_of(parameters.metric);
     check(sets, atoms);
     if (metric.is_score && !sets.weights.empty())
         throw UsageError(
             fmt::format("expected no weights with --metric {}, found some", metric.name));
+    if (metric.is_score && parameters.precision != Parameters().precision)
+        throw UsageError(fmt::format("expected no --precision with --metric {}, found {}", metric.name,
+                                     parameters.precision));
     if (metric.kind != Metric::Kind::rmsd && !sets.are_one())
         throw UsageError(
             fmt::format("expected --metric rmsd with --measure, found {}, which looks at the "
@@ -39,8 +43,9 @@ void check_sets(const AtomSets& sets, Index atoms, const Metric& metric) {
                         metric.name));
 }
 
-Precision precision_of(const Parameters& parameters) {
-    return parameters.precision == "float64" ? Precision::float64 : Precision::mixed;
+Exactness exactness_of(const Parameters& parameters) {
+    return {parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
+            parameters.has_cutoff() ? parameters.cutoff : 0.0};
 }
 
 std::string hash_of(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
@@ -49,6 +54,8 @@ std::string hash_of(const Sides& sides, const AtomSets& sets, const Parameters& 
     hash.field(parameters.metric).field(sides.rows);
     if (!sides.are_one()) hash.field(sides.columns);
     hash.field(context.device.kind_name()).field(parameters.precision);
+    // RMSDs are settled where they are near to it.
+    hash.field(parameters.metric == "rmsd" ? exactness_of(parameters).cutoff : 0.0);
     for (const auto* set : {&sets.fit, &sets.measured}) {
         hash.field(static_cast<std::int64_t>(set->size()));
         for (const Index atom : *set) hash.field(atom);
@@ -69,7 +76,7 @@ std::unique_ptr<Comparison> prepare(const Sides& sides, const AtomSets& sets, co
     require_memory(comparison_memory(frames, atoms, metric, !sets.are_one()),
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
-    return make_comparison(sides, sets, metric, precision_of(parameters), context);
+    return make_comparison(sides, sets, metric, exactness_of(parameters), context);
 }
 
 /// Bands of rows with all columns, of about the same time.
@@ -128,7 +135,7 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
     check_input(xyz, parameters);
     check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));
     const Metric& metric = metric_of(parameters.metric);
-    check_sets(sets, xyz.extent(1), metric);
+    check_sets(sets, xyz.extent(1), parameters);
     const Sides sides{xyz, xyz};
     const Index frames = xyz.extent(0);
     const auto comparison = prepare(sides, sets, metric, parameters, context);
@@ -147,7 +154,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
     check_others(xyz, others);
     check_matrix(parameters, matrix, xyz.extent(0) * others.extent(0));
     const Metric& metric = metric_of(parameters.metric);
-    check_sets(sets, xyz.extent(1), metric);
+    check_sets(sets, xyz.extent(1), parameters);
     const Context own = one_rank(context);
     const Sides sides{xyz, others};
     const Index frames = xyz.extent(0), columns = others.extent(0);
@@ -189,7 +196,7 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
                                    reference.extent(1));
     check_others(xyz, one);
     const Metric& metric = metric_of(parameters.metric);
-    check_sets(sets, xyz.extent(1), metric);
+    check_sets(sets, xyz.extent(1), parameters);
     const Context own = one_rank(context);
     const auto comparison = prepare({xyz, one}, sets, metric, parameters, own);
     const int threads = resolve_threads(context);

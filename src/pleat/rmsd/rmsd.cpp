@@ -54,6 +54,9 @@ std::string problem_hash(View<const float, 3> xyz, std::span<const double> weigh
                          const Parameters& parameters, const Context& context) {
     Sha256 hash;
     hash.field(xyz).field(context.device.kind_name()).field(parameters.precision);
+    // Values are settled where they are near to these.
+    hash.field(parameters.has_cutoff() ? parameters.cutoff : 0.0);
+    if (context.device.kind == Device::Kind::cuda) hash.field(parameters.bin);
     for (const double weight : weights) hash.field(weight);
     return hash.hex();
 }

@@ -78,6 +78,12 @@ struct Result {
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
            const Context& context, const MatrixPlace& matrix);
 
+/// How far, in angstrom, values of this precision may be from the truth, beside their rounding to
+/// float32.
+inline double error_of(const Parameters& parameters) {
+    return parameters.precision == "float64" ? 1e-6 : 1e-5;
+}
+
 /// Bytes of memory that run() needs beside the coordinates; for `cuda` the GPU's.
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device);

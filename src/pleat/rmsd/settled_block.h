@@ -1,23 +1,30 @@
 // Settled blocks: the product and the solver of a block of pairs, doubtful ones measured again.
 #pragma once
 
-#include <cmath>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/kernel.h"
 #include "pleat/rmsd/packed.h"
 #include "pleat/rmsd/pair_block.h"
-#include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
 
-/// Frames as the product takes them, and what makes sure of every pair. `frames` must outlive it.
+/// Frames as the product takes them, and what makes sure of every pair; those nearer to `cutoff`
+/// (angstrom; 0: none) than the product's error get their float64 value, so that they are on its
+/// side of it. `frames` must outlive it.
 template <class Real>
 class SettledBlocks {
 public:
-    SettledBlocks(const Frames& frames, int threads)
-        : frames_(frames), packed_(pack<Real>(frames, threads)) {}
+    SettledBlocks(const Frames& frames, double cutoff, int threads)
+        : frames_(frames),
+          // Values are float32, and of `kTolerance` before they are rounded to it.
+          from_(static_cast<float>(cutoff - kTolerance - 1.3e-7 * cutoff)),
+          to_(static_cast<float>(cutoff > 0 ? cutoff + kTolerance + 1.3e-7 * cutoff : -1.0)),
+          packed_(pack<Real>(frames, threads)) {}
 
     Index panel_count() const { return packed_.panel_count(); }
 
@@ -46,19 +53,36 @@ public:
             if (++count == kPanel) again();
         }
         if (count > 0) again();
+        if (to_ > 0) settle_near_cutoff(rows, panel, scratch, wanted);
     }
 
 private:
     /// Angstrom: less than what is promised, since the result is rounded to float32 after this.
     static constexpr double kTolerance = std::is_same_v<Real, float> ? 8e-6 : 8e-7;
 
+    template <class Wanted>
+    void settle_near_cutoff(Block rows, Index panel, BlockScratch& scratch,
+                            const Wanted& wanted) const {
+        for (Index row = 0; row < rows.count; ++row) {
+            float* const values = scratch.rmsd[row].data;
+            std::uint32_t near = 0;
+            for (int lane = 0; lane < kPanel; ++lane)
+                near |= static_cast<std::uint32_t>(values[lane] >= from_ && values[lane] <= to_)
+                        << lane;
+            for (; near != 0; near &= near - 1) {
+                const int lane = std::countr_zero(near);
+                const Index i = rows.first + row, j = panel * kPanel + lane;
+                if (wanted(i, j)) values[lane] = certain(i, j);
+            }
+        }
+    }
+
     float certain(Index i, Index j) const {
-        const double sum =
-            superposed_residual(frames_.frame(i), frames_.frame(j), frames_.atom_count());
-        return static_cast<float>(std::sqrt(sum / frames_.weight));
+        return static_cast<float>(certain_rmsd(frames_, i, j));
     }
 
     const Frames& frames_;
+    float from_, to_;  ///< values between them are too near to the cut-off
     Packed<Real> packed_;
 };
 

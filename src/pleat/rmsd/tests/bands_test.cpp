@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/rmsd/settled_matrix.h"
 #include "pleat/rmsd/superposition.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
@@ -37,6 +39,26 @@ protected:
         return i == j ? 0.0f : truth()[pairs_before(std::min(i, j), kFrames) + std::abs(i - j) - 1];
     }
 };
+
+TEST_F(BandsTest, AMatrixIsSettledWhereItIsNearACutoff) {
+    // As far off as `mixed` may be.
+    std::vector<float> values = truth();
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] += n % 2 == 0 ? 9e-6f : -9e-6f;
+    const SettledMatrix matrix(std::make_unique<cluster::StoredDistances>(kFrames, values), xyz,
+                               weights(), {}, threads(1));
+    EXPECT_EQ(matrix.count(), kFrames);
+    for (std::size_t pair = 0; pair < values.size(); pair += 9973) {
+        const double cutoff = truth()[pair];
+        std::size_t n = 0;
+        for (Index i = 0; i < kFrames; ++i)
+            for (Index j = i + 1; j < kFrames; ++j, ++n) {
+                const bool is_sure = std::fabs(values[n] - cutoff) >= matrix.doubt(cutoff);
+                const bool is_below =
+                    is_sure ? values[n] < cutoff : matrix.is_below(i, j, cutoff);
+                ASSERT_EQ(is_below, truth()[n] < cutoff) << i << ' ' << j;
+            }
+    }
+}
 
 TEST_F(BandsTest, ComeInOrderAndAreTheKernels) {
     for (const char* precision : {"mixed", "float64"}) {

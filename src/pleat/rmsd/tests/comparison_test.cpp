@@ -31,7 +31,7 @@ Context context_of(Device::Kind kind, int threads = 1) {
 /// [row, column]
 std::vector<float> all_values(const Sides& sides, const AtomSets& sets, const char* metric,
                               const Context& context, Precision precision = Precision::mixed) {
-    const auto comparison = make_comparison(sides, sets, metric_of(metric), precision, context);
+    const auto comparison = make_comparison(sides, sets, metric_of(metric), {precision}, context);
     std::vector<float> values(
         static_cast<std::size_t>(sides.rows.extent(0) * sides.columns.extent(0)));
     compare(*comparison, {0, sides.rows.extent(0)}, {0, sides.columns.extent(0)}, context.threads,
@@ -211,7 +211,7 @@ TEST(Comparison, BandsOfPairsAreTheUpperTriangle) {
     for (const char* metric : {"drmsd", "tm"}) {
         const std::vector<float> full =
             all_values({xyz, xyz}, {}, metric, context_of(Device::Kind::cpu));
-        const auto comparison = make_comparison({xyz, xyz}, {}, metric_of(metric), Precision::mixed,
+        const auto comparison = make_comparison({xyz, xyz}, {}, metric_of(metric), {},
                                                 context_of(Device::Kind::cpu));
         for (const int threads : {1, 3}) {
             for (const Index rows : {5, 41}) {

@@ -11,6 +11,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/tests/oracle_frames.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 
@@ -41,6 +42,45 @@ TEST(Kernel, AgreesWithTheReferenceOnRandomEnsembles) {
                     << kernel << ", atoms " << atoms << ", spread " << spread;
             });
         }
+    }
+}
+
+// A cut-off that is a pair's very value: below it, or not, is for float64 to say.
+TEST(Kernel, DecidesPairsAtTheCutoffInFloat64) {
+    const Frames frames = centre(random_ensemble(45, 31, 0.5, 6), {}, 1);
+    const std::vector<float> truth = test::reference_pairs(frames);
+    Context context;
+    context.threads = 1;
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+        hwy::SetSupportedTargetsForTest(target);
+        for (const Precision precision : {Precision::mixed, Precision::float64}) {
+            for (std::size_t pair = 0; pair < truth.size(); pair += 141) {
+                for (const double cutoff :
+                     {double{truth[pair]}, double{std::nextafter(truth[pair], 9.0f)}}) {
+                    const auto kernel = make_cpu_kernel({&frames, precision, {0.05, cutoff}}, context);
+                    const std::vector<float> found = test::all_pairs(*kernel, 45, 20);
+                    for (std::size_t n = 0; n < truth.size(); ++n)
+                        ASSERT_EQ(found[n] < static_cast<float>(cutoff),
+                                  truth[n] < static_cast<float>(cutoff))
+                            << hwy::TargetName(target) << ", pair " << n << " at " << cutoff;
+                    ASSERT_LE(worst_difference(found, truth), 1e-5);
+                }
+            }
+        }
+    }
+    hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(Kernel, DecidesPairsOfARealTrajectoryInFloat64) {
+    if (!std::filesystem::exists(test::trajectory())) GTEST_SKIP() << "no " << test::trajectory();
+    const Frames frames = test::read_frames(test::trajectory(), 800);
+    constexpr double kCutoff = 0.44474148750305176;  // the value of a pair
+    for (const Precision precision : {Precision::mixed, Precision::float64}) {
+        const auto kernel = make_cpu_kernel({&frames, precision, {0.05, kCutoff}}, {});
+        const std::vector<float> found = test::all_pairs(*kernel, 800);
+        EXPECT_EQ(std::count_if(found.begin(), found.end(),
+                                [](float x) { return x < static_cast<float>(kCutoff); }),
+                  572);
     }
 }
 

@@ -59,6 +59,33 @@ std::vector<float> expected_rectangle(const AtomSets& sets, const char* metric) 
 
 const AtomSets kHalves{{0, 1, 2, 3, 4}, {3, 5, 6, 7, 8}, {}};
 
+// A cut-off that is a pair's very value: below it, or not, is for float64 to say.
+TEST(Measures, PairsOfTwoSetsAtTheCutoffAreDecidedInFloat64) {
+    Parameters parameters = by("rmsd");
+    std::vector<float> truth(kFrames * kOthers);
+    Context reference = one_thread();
+    reference.device = {Device::Kind::reference, 0};
+    run_against(frames(), others(), {}, parameters, reference, std::span<float>(truth));
+    parameters.matrix = "none";
+    for (std::size_t pair = 0; pair < truth.size(); pair += 97) {
+        for (const float cutoff : {truth[pair], std::nextafter(truth[pair], 9.0f)}) {
+            parameters.cutoff = cutoff;
+            const Result found = run_against(frames(), others(), {}, parameters, one_thread(), {});
+            EXPECT_EQ(static_cast<Index>(found.neighbours.indices.size()),
+                      std::count_if(truth.begin(), truth.end(),
+                                    [&](float value) { return value < cutoff; }));
+        }
+    }
+}
+
+TEST(Measures, ScoresHaveNoPrecision) {
+    Parameters parameters = by("tm", "none");
+    parameters.precision = "float64";
+    EXPECT_THROW(run(frames(), AtomSets{}, parameters, one_thread(), {}), UsageError);
+    parameters.metric = "drmsd";
+    EXPECT_EQ(run(frames(), AtomSets{}, parameters, one_thread(), {}).frames, kFrames);
+}
+
 TEST(Measures, SetsAgainstSetsAreAPartOfAllPairs) {
     const TemporaryFolder folder;
     for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
