@@ -26,8 +26,7 @@ Failure current_failure() {
         return {error.what(), error.exit_code()};
     } catch (const std::bad_alloc&) {
         return {
-            "memory ran out; close other programs, take fewer threads (-t) or leave out columns "
-            "with many gaps (--max-gaps)",
+            "memory ran out; close other programs, or take fewer threads (-t) or less input",
             kDevice};
     } catch (const std::exception& error) {
         return {fmt::format("a bug of pleat: {}; please report it with the command and its input",

@@ -1,6 +1,7 @@
 # pleat rmsd: matrices, lists and tables of a small ensemble, refusals, and going on after a kill.
 import math
 import random
+import resource
 import signal
 import subprocess
 import time
@@ -63,6 +64,19 @@ class Rmsd(ProgramTest):
         facts = manifest(run)["results"]
         self.assertEqual((facts["frames"], facts["atoms"], facts["pairs"]), (30, 20, 435))
         self.assertAlmostEqual(facts["mean"], sum(condensed) / 435, places=6)
+
+    def test_lists_that_memory_cannot_hold_are_refused(self):
+        path = self.ensemble(frames=6000, atoms=3)
+        call = ("rmsd", path, "--matrix", "none", "--threads", "1", "--device", "cpu", "-q")
+
+        def limited():
+            resource.setrlimit(resource.RLIMIT_AS, (600_000_000, resource.RLIM_INFINITY))
+        few = pleat(*call, "--cutoff", "1e-6", "-o", self.folder / "few", preexec_fn=limited)
+        self.assertEqual(few.returncode, 0, few.stderr)
+        # 18 million pairs of 28 bytes.
+        self.assert_refused(pleat(*call, "--cutoff", "1e6", "-o", self.folder / "all", preexec_fn=limited),
+                            4, "pairs within the cut-off", "take a smaller --cutoff")
+        self.assertFalse((self.folder / "all" / "neighbours.npz").exists())
 
     def test_no_matrix_gives_the_same_lists(self):
         path = self.ensemble()

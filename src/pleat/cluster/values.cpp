@@ -50,9 +50,12 @@ std::vector<double> values_of(const std::vector<double>& parts, std::string_view
 }  // namespace
 
 std::vector<double> parse_cutoffs(std::string_view text, std::string_view option) {
-    constexpr std::string_view kExpected = "a number above 0 or first:last:step";
+    // Beyond these float32 has no distances to compare.
+    constexpr std::string_view kExpected =
+        "a number above 0, from 1e-30 to 1e30, or first:last:step of such";
     const std::vector<double> parts = parts_of(text);
-    if ((parts.size() != 1 && parts.size() != 3) || !(parts[0] > 0) || parts[0] > 1e30)
+    const bool is_one = parts.size() == 1;
+    if ((!is_one && parts.size() != 3) || !(parts[0] >= 1e-30) || parts[is_one ? 0 : 1] > 1e30)
         refuse(option, kExpected, text);
     return parts.size() == 1 ? parts : values_of(parts, option, kExpected, text);
 }

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "pleat/core/parallel_sort.h"
 #include "pleat/rmsd/kernel.h"
@@ -145,6 +147,10 @@ private:
         extremes_.download(extremes, 0, 2);
         to.least = std::min(to.least, std::bit_cast<float>(extremes[0]));
         to.most = std::max(to.most, std::bit_cast<float>(extremes[1]));
+        // The list, its copy while it is sorted, and its place among those of other bands.
+        require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * found,
+                       "the list of " + std::to_string(found) + " pairs within the cut-off",
+                       "take a smaller --cutoff");
         std::vector<NearPair> near(static_cast<std::size_t>(found));
         if (found > 0) near_.download(near.data(), 0, found);
         parallel_sort(near, threads_, [](const NearPair& a, const NearPair& b) {

@@ -73,7 +73,9 @@ std::unique_ptr<Comparison> prepare(const Sides& sides, const AtomSets& sets, co
                                     const Parameters& parameters, const Context& context) {
     const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
     const Index atoms = sides.rows.extent(1);
-    require_memory(comparison_memory(frames, atoms, metric, !sets.are_one()),
+    const std::int64_t lists = best_memory(
+        sides.rows.extent(0), sides.columns.extent(0) - (sides.are_one() ? 1 : 0), parameters);
+    require_memory(comparison_memory(frames, atoms, metric, !sets.are_one()) + lists,
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
     return make_comparison(sides, sets, metric, exactness_of(parameters), context);
@@ -174,7 +176,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
                             matrix.memory.data() + rows.first * columns);
         });
         sweep(own, metric.name, tiles, sink, compute);
-        return summary.finish();
+        return summary.finish(threads);
     }
     std::filesystem::path place = context.checkpoint;
     if (place.empty()) (place = matrix.file) += ".tiles";
@@ -185,7 +187,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
         write_rectangle(matrix.file, frames, columns, tiles, file);
     }
     if (context.checkpoint.empty()) std::filesystem::remove(place);
-    return summary.finish();
+    return summary.finish(threads);
 }
 
 ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
@@ -214,7 +216,7 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
           [&](const Tile& tile, View<float, 2> output) {
               compare(*comparison, tile.side[0], {0, 1}, threads, output.data);
           });
-    result.summary = summary.finish();
+    result.summary = summary.finish(threads);
     return result;
 }
 

@@ -27,6 +27,8 @@ Result run_pairs(const PairsJob& job, const Parameters& parameters, const Contex
 
 /// What rmsd::run() refuses of parameters and coordinates, besides what is not finite.
 void check_input(View<const float, 3> xyz, Parameters parameters);
+/// Bytes of the lists of the best, each at most of `others` frames.
+std::int64_t best_memory(Index frames, Index others, const Parameters& parameters);
 /// UsageError where a matrix is wanted and has no place, or memory of another size than `size`.
 void check_matrix(const Parameters& parameters, const MatrixPlace& matrix, Index size);
 

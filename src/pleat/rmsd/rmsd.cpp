@@ -32,6 +32,10 @@ void check_input(View<const float, 3> xyz, Parameters parameters) {
             fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
 }
 
+std::int64_t best_memory(Index frames, Index others, const Parameters& parameters) {
+    return 8 * frames * std::clamp<Index>(parameters.best, 0, std::max<Index>(others, 0));
+}
+
 Index matrix_size(Index frames, const Parameters& parameters) {
     return parameters.matrix == "full"        ? frames * frames
            : parameters.matrix == "condensed" ? frames * (frames - 1) / 2
@@ -83,8 +87,8 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
                (std::int64_t{512} << 20);
     // Centred in float64, and packed twice in the type of the product.
     const std::int64_t packed = parameters.precision == "float64" ? 16 : 8;
-    return (8 + packed) * coordinates + 200 * frames + band + 8 * parameters.best * frames +
-           (std::int64_t{32} << 20);
+    return (8 + packed) * coordinates + 200 * frames + band +
+           best_memory(frames, frames - 1, parameters) + (std::int64_t{32} << 20);
 }
 
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,

@@ -12,6 +12,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/parallel_sort.h"
+#include "pleat/rmsd/pairs.h"
 
 namespace pleat::rmsd {
 
@@ -24,12 +25,31 @@ Summary::Summary(Index frames, Index atoms, const Parameters& parameters)
     result_.frames = frames;
     result_.atoms = atoms;
     result_.pairs = frames * (frames - 1) / 2;
-    if (parameters.has_cutoff()) cutoff_ = static_cast<float>(parameters.cutoff);
+    has_cutoff_ = parameters.has_cutoff();
+    if (has_cutoff_) cutoff_ = static_cast<float>(parameters.cutoff);
     const Index best = std::min<Index>(parameters.best, std::max<Index>(frames - 1, 0));
     if (best > 0) result_.best = empty_best(frames, best, metric_);
 }
 
+/// Makes room for so many more pairs, which take 12 bytes each, and 16 more in the end.
+void Summary::make_room(std::size_t more) {
+    const std::size_t count = near_.size() + more;
+    if (count <= near_.capacity()) return;
+    const std::size_t room = std::max(count, near_.capacity() + near_.capacity() / 2);
+    require_list(static_cast<Index>(count),
+                 static_cast<std::int64_t>(room * sizeof(NearPair) + 16 * count));
+    near_.reserve(room);
+}
+
 void Summary::add(Block rows, const float* rmsd) {
+    if (has_cutoff_) {
+        const Index last = std::min(rows.first + rows.count, result_.frames);
+        const Index pairs =
+            pairs_before(last, result_.frames) - pairs_before(rows.first, result_.frames);
+        make_room(static_cast<std::size_t>(std::count_if(rmsd, rmsd + pairs, [&](float value) {
+            return metric_.is_nearer(value, cutoff_);
+        })));
+    }
     for (Index i = rows.first; i < rows.first + rows.count; ++i) {
         add_row(i, rmsd);
         rmsd += result_.frames - 1 - i;
@@ -41,6 +61,7 @@ void Summary::add(Block rows, const BandTally& tally) {
         histogram_[bin] += tally.histogram[bin];
     sums_[rows.first] += tally.sum;
     extend(tally.least, tally.most);
+    make_room(tally.near.size());
     near_.insert(near_.end(), tally.near.begin(), tally.near.end());
 }
 
@@ -52,17 +73,10 @@ void Summary::extend(double least, double most) {
 void Summary::add_row(Index i, const float* rmsd) {
     const Index count = result_.frames - 1 - i;
     if (count == 0) return;
-    double sum = 0.0;
-    float least = rmsd[0], most = rmsd[0];
-    for (Index n = 0; n < count; ++n) {
-        sum += rmsd[n];
-        least = std::min(least, rmsd[n]);
-        most = std::max(most, rmsd[n]);
-        ++histogram_[static_cast<std::size_t>(std::min(rmsd[n] / bin_, kMostBins - 1.0))];
-    }
-    sums_[i] += sum;
-    extend(least, most);
-    if (cutoff_ > 0)
+    const ValueTotals row = add_to_bins(rmsd, count, bin_, histogram_);
+    sums_[i] += row.sum;
+    extend(row.least, row.most);
+    if (has_cutoff_)
         for (Index n = 0; n < count; ++n)
             if (metric_.is_nearer(rmsd[n], cutoff_))
                 near_.push_back(
@@ -102,6 +116,7 @@ void Summary::load(const NpzReader& file, std::string_view name) {
     if (near.size() % sizeof(NearPair) != 0 || indices.size() != kept || values.size() != kept)
         throw InputError(
             fmt::format("expected the best {} of all frames, found {}", kept, indices.size()));
+    make_room(near.size() / sizeof(NearPair));
     near_.resize(near_.size() + near.size() / sizeof(NearPair));
     std::memcpy(near_.data() + near_.size() - near.size() / sizeof(NearPair), near.data(),
                 near.size());
@@ -130,6 +145,7 @@ void Summary::merge(std::span<const std::uint8_t> bytes) {
     std::vector<std::int32_t> indices(kept);
     std::vector<float> values(kept);
     const std::size_t before = near_.size(), near = (bytes.size() - 8 * kept) / sizeof(NearPair);
+    make_room(near);
     near_.resize(before + near);
     const auto take = [&](std::size_t at, void* to, std::size_t count) {
         if (count > 0) std::memcpy(to, bytes.data() + at, count);
@@ -154,6 +170,9 @@ void Summary::sort_neighbours(int threads) {
     const auto is_before = [](const NearPair& a, const NearPair& b) {
         return a.i != b.i ? a.i < b.i : a.j < b.j;
     };
+    // Sorting takes as much again as the list, and gives it back before the rows are made.
+    const auto pairs = static_cast<Index>(near_.size());
+    require_list(pairs, 16 * pairs + 16 * result_.frames);
     if (!std::is_sorted(near_.begin(), near_.end(), is_before))
         parallel_sort(near_, threads, is_before);
     Neighbours& found = result_.neighbours;
@@ -187,7 +206,8 @@ Result Summary::finish(int threads) {
         result_.most = extremes_[1];
         result_.mean = sum / static_cast<double>(result_.pairs);
     }
-    if (cutoff_ > 0) sort_neighbours(threads);
+    if (has_cutoff_) sort_neighbours(threads);
+    sort_best(result_.best, metric_, threads);
     return std::move(result_);
 }
 
@@ -199,28 +219,45 @@ RectangleSummary::RectangleSummary(Index frames, Index others, Index atoms,
     result_.pairs = frames * others;
     const Index best = std::min<Index>(parameters.best, others);
     if (best > 0) result_.best = empty_best(frames, best, metric_);
-    if (!parameters.has_cutoff()) return;
+    has_cutoff_ = parameters.has_cutoff();
+    if (!has_cutoff_) return;
     cutoff_ = static_cast<float>(parameters.cutoff);
     result_.neighbours.starts.push_back(0);
 }
 
+/// Makes room for so many more pairs.
+void RectangleSummary::make_room(std::size_t more) {
+    Neighbours& near = result_.neighbours;
+    const std::size_t count = near.indices.size() + more;
+    if (count <= near.indices.capacity()) return;
+    const std::size_t room = std::max(count, near.indices.capacity() + near.indices.capacity() / 2);
+    require_list(static_cast<Index>(count), static_cast<std::int64_t>(8 * room));
+    near.indices.reserve(room);
+    near.rmsd.reserve(room);
+}
+
 void RectangleSummary::add(Block rows, const float* values) {
     Neighbours& near = result_.neighbours;
+    const auto is_near = [&](float value) { return metric_.is_nearer(value, cutoff_); };
+    if (has_cutoff_)
+        make_room(
+            static_cast<std::size_t>(std::count_if(values, values + rows.count * others_, is_near)));
     for (Index i = rows.first; i < rows.first + rows.count; ++i, values += others_) {
         tally_.add(values, others_);
-        for (Index j = 0; cutoff_ > 0 && j < others_; ++j) {
-            if (!metric_.is_nearer(values[j], cutoff_)) continue;
+        for (Index j = 0; has_cutoff_ && j < others_; ++j) {
+            if (!is_near(values[j])) continue;
             near.indices.push_back(static_cast<std::int32_t>(j));
             near.rmsd.push_back(values[j]);
         }
-        if (cutoff_ > 0) near.starts.push_back(static_cast<std::int64_t>(near.indices.size()));
+        if (has_cutoff_) near.starts.push_back(static_cast<std::int64_t>(near.indices.size()));
         for (Index j = 0; result_.best.indices.size() > 0 && j < others_; ++j)
             keep_nearest(result_.best, i, j, values[j], metric_);
     }
 }
 
-Result RectangleSummary::finish() {
+Result RectangleSummary::finish(int threads) {
     tally_.finish(result_);
+    sort_best(result_.best, metric_, threads);
     return std::move(result_);
 }
 

@@ -21,6 +21,7 @@ class NpzWriter;
 namespace pleat::rmsd {
 
 /// Adds up bands of rows, each row once, in any order and on any ranks: the result is the same.
+/// Before a list of neighbours grows beyond memory a DeviceError says so.
 class Summary {
 public:
     Summary(Index frames, Index atoms, const Parameters& parameters);
@@ -39,6 +40,7 @@ public:
     void merge(std::span<const std::uint8_t> bytes);
 
 private:
+    void make_room(std::size_t more);
     void add_row(Index i, const float* rmsd);
     void extend(double least, double most);
     void keep(std::span<const std::int32_t> indices, std::span<const float> values);
@@ -50,7 +52,8 @@ private:
     std::vector<std::int64_t> histogram_;  ///< [bin]
     std::vector<double> sums_;             ///< [frame]: of the row's values, or of its band's
     std::vector<double> extremes_;         ///< the negative of the least, and the most
-    float cutoff_ = 0.0f;                  ///< 0 = none
+    bool has_cutoff_ = false;
+    float cutoff_ = 0.0f;
     std::vector<NearPair> near_;
 };
 
@@ -60,14 +63,17 @@ public:
     RectangleSummary(Index frames, Index others, Index atoms, const Parameters& parameters);
     /// `values` [row, other].
     void add(Block rows, const float* values);
-    Result finish();
+    Result finish(int threads);
 
 private:
+    void make_room(std::size_t more);
+
     const Metric& metric_;
     Index others_;
     Result result_;
     Tally tally_;
-    float cutoff_ = 0.0f;  ///< 0 = none
+    bool has_cutoff_ = false;
+    float cutoff_ = 0.0f;
 };
 
 }  // namespace pleat::rmsd

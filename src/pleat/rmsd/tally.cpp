@@ -1,8 +1,13 @@
 // Tally: counting into bins, and insertion into lists of the nearest.
 #include "pleat/rmsd/tally.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+
+#include "pleat/core/memory.h"
+#include "pleat/core/parallel.h"
 
 namespace pleat::rmsd {
 
@@ -32,22 +37,60 @@ Best empty_best(Index frames, Index count, const Metric& metric) {
     return best;
 }
 
+namespace {
+
+/// The nearest of one frame. Places without a frame (-1) are the farthest.
+struct Row {
+    float* values;
+    std::int32_t* indices;
+    Index count;
+    const Metric& metric;
+
+    bool is_before(float value, std::int32_t index, Index place) const {
+        if (index < 0 || indices[place] < 0) return index >= 0;
+        return value == values[place] ? index < indices[place]
+                                      : metric.is_nearer(value, values[place]);
+    }
+    /// Puts a pair on the heap's first place, and moves it down to where it belongs.
+    void replace_first(float value, std::int32_t index) {
+        Index at = 0;
+        for (Index next = 1; next < count; next = 2 * at + 1) {
+            if (next + 1 < count && is_before(values[next], indices[next], next + 1)) ++next;
+            if (!is_before(value, index, next)) break;
+            values[at] = values[next];
+            indices[at] = indices[next];
+            at = next;
+        }
+        values[at] = value;
+        indices[at] = index;
+    }
+};
+
+}  // namespace
+
 void keep_nearest(Best& best, Index frame, Index other, float value, const Metric& metric) {
-    const Index kept = best.rmsd.extent(1);
-    float* const values = best.rmsd[frame].data;
-    std::int32_t* const indices = best.indices[frame].data;
-    // Room that is free has no frame yet, and all go before it.
-    const auto is_before = [&](Index place) {
-        return metric.is_nearer(value, values[place]) || indices[place] < 0 ||
-               (value == values[place] && other < indices[place]);
-    };
-    if (!is_before(kept - 1)) return;
-    Index at = kept - 1;
-    while (at > 0 && is_before(at - 1)) --at;
-    std::move_backward(values + at, values + kept - 1, values + kept);
-    std::move_backward(indices + at, indices + kept - 1, indices + kept);
-    values[at] = value;
-    indices[at] = static_cast<std::int32_t>(other);
+    Row row{best.rmsd[frame].data, best.indices[frame].data, best.rmsd.extent(1), metric};
+    const auto index = static_cast<std::int32_t>(other);
+    if (row.is_before(value, index, 0)) row.replace_first(value, index);
+}
+
+void sort_best(Best& best, const Metric& metric, int threads) {
+    const Index count = best.rmsd.size() == 0 ? 0 : best.rmsd.extent(1);
+    parallel_for(threads, count == 0 ? 0 : best.rmsd.extent(0), [&](Index frame, int) {
+        Row row{best.rmsd[frame].data, best.indices[frame].data, count, metric};
+        while (--row.count > 0) {
+            const float value = row.values[row.count];
+            const std::int32_t index = row.indices[row.count];
+            row.values[row.count] = row.values[0];
+            row.indices[row.count] = row.indices[0];
+            row.replace_first(value, index);
+        }
+    });
+}
+
+void require_list(Index pairs, std::int64_t more) {
+    require_memory(more, fmt::format("the list of {} pairs within the cut-off", pairs),
+                   "take a smaller --cutoff (of scores a larger one)");
 }
 
 }  // namespace pleat::rmsd

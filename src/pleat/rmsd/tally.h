@@ -23,8 +23,14 @@ private:
 
 /// Room for the `count` nearest others of each frame.
 Best empty_best(Index frames, Index count, const Metric& metric);
-/// Puts `other` where it belongs among the nearest of `frame`; of two as near the lower one comes
-/// first, whatever the order in which they are offered.
+/// Puts `other` among the nearest of `frame`, a heap whose first is the farthest, if it is one of
+/// them; of two as near the lower one is nearer, whatever the order in which they are offered.
 void keep_nearest(Best& best, Index frame, Index other, float value, const Metric& metric);
+/// Puts the nearest of each frame in their order, once all were offered.
+void sort_best(Best& best, const Metric& metric, int threads);
+
+/// Refuses, before they are made, lists of `pairs` pairs that memory cannot hold: `more` bytes are
+/// about to be taken. DeviceError.
+void require_list(Index pairs, std::int64_t more);
 
 }  // namespace pleat::rmsd

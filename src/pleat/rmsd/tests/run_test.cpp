@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "pleat/core/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/metric.h"
+#include "pleat/rmsd/tally.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
 namespace pleat::rmsd {
@@ -131,6 +134,76 @@ TEST(Run, GoesOnAfterAStopWithTheSameBits) {
     Parameters other;
     other.precision = "float64";
     EXPECT_THROW(run(ensemble(), {}, other, context, folder / "rmsd.npy"), InputError);
+    // Tiles were settled for the cut-off that they were made with.
+    other = {};
+    other.cutoff = 1.7;
+    EXPECT_THROW(run(ensemble(), {}, other, context, folder / "rmsd.npy"), InputError);
+}
+
+TEST(Run, TheSmallestCutOffListsNothing) {
+    Parameters parameters;
+    parameters.matrix = "none";
+    parameters.cutoff = 1e-30;
+    const Array<float, 3> few = random_ensemble(9, 5, 1.0, 3);
+    const Result result = run(few, {}, parameters, one_thread(), {});
+    EXPECT_EQ(result.neighbours.starts, std::vector<std::int64_t>(10, 0));
+    for (const double beyond : {1e-50, 1e50, 0.0}) {
+        parameters.cutoff = beyond;
+        EXPECT_THROW(run(few, {}, parameters, one_thread(), {}), UsageError) << beyond;
+    }
+}
+
+TEST(Run, MoreOfTheBestThanThereAreOthersTakeNoMoreMemory) {
+    Parameters parameters;
+    parameters.best = 1'000'000;
+    const Device cpu{Device::Kind::cpu, 0};
+    EXPECT_LT(memory_needed(10'000, 10, parameters, cpu), std::int64_t{1} << 30);
+    parameters.best = 9'999;
+    EXPECT_GT(memory_needed(10'000, 10, parameters, cpu), 8 * 10'000 * std::int64_t{9'999});
+    parameters.best = 100;
+    parameters.matrix = "none";
+    const Array<float, 3> few = random_ensemble(9, 5, 1.0, 3);
+    const Result result = run(few, {}, parameters, one_thread(), {});
+    ASSERT_EQ(result.best.indices.extent(1), 8);
+    for (Index i = 0; i < 9; ++i)
+        for (Index rank = 1; rank < 8; ++rank)
+            EXPECT_GE(result.best.rmsd(i, rank), result.best.rmsd(i, rank - 1));
+}
+
+TEST(Lists, TheBestAreSortedWhateverTheOrder) {
+    std::mt19937 random(5);
+    for (const char* name : {"rmsd", "tm"}) {
+        const Metric& metric = metric_of(name);
+        for (const Index kept : {1, 2, 3, 7, 40}) {
+            Best best = empty_best(2, kept, metric);
+            std::vector<std::pair<float, std::int32_t>> all;
+            for (std::int32_t n = 0; n < 40; ++n)
+                all.emplace_back(static_cast<float>(random() % 9), n);
+            std::shuffle(all.begin(), all.end(), random);
+            for (const auto& [value, other] : all) keep_nearest(best, 1, other, value, metric);
+            sort_best(best, metric, 2);
+            std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+                return a.first != b.first ? metric.is_nearer(a.first, b.first) : a.second < b.second;
+            });
+            for (Index rank = 0; rank < kept; ++rank) {
+                ASSERT_EQ(best.indices(1, rank), all[rank].second) << name << ' ' << kept;
+                ASSERT_EQ(best.rmsd(1, rank), all[rank].first);
+                ASSERT_EQ(best.indices(0, rank), -1) << "no frame was offered";
+            }
+        }
+    }
+}
+
+TEST(Lists, AreRefusedBeforeMemoryRunsOut) {
+    require_list(1, 28);
+    try {
+        require_list(Index{1} << 50, std::int64_t{28} << 50);
+        FAIL();
+    } catch (const DeviceError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("the list of 1125899906842624 pairs"), std::string::npos) << text;
+        EXPECT_NE(text.find("take a smaller --cutoff"), std::string::npos) << text;
+    }
 }
 
 TEST(Run, OneFrameHasNoPairs) {
