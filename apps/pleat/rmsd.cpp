@@ -65,8 +65,10 @@ std::vector<Field> result_fields(RmsdOptions& options) {
     return all;
 }
 
-/// Options that exclude each other.
+/// Options that exclude or need each other.
 void check_options(const RmsdOptions& options) {
+    if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
+        throw UsageError("expected --against with --against-frames, found none");
     if (!options.sets.has_reference()) return;
     const auto refuse = [](std::string_view what) {
         throw UsageError(fmt::format("expected --reference, --rmsf and --superposed without {}, found both: "

@@ -33,7 +33,7 @@ struct EnsembleOptions {
 /// The atoms are those that `select` takes of the topology. Files that name their atoms (PDB,
 /// mmCIF) are matched to it by identity; the others must have as many atoms as the topology, in its
 /// order. InputError, naming file and frame, for selected atoms that are missing, numbers of atoms
-/// that differ, coordinates that are not finite, and an ensemble without frames.
+/// that differ, coordinates that are not finite or beyond 1e15 angstrom, and an ensemble without frames.
 class EnsembleReader {
 public:
     /// Each source is a file, a folder or @LIST, as in ensemble_files.h.
