@@ -124,6 +124,7 @@ std::string summary(const ClusterOptions& options, const cluster::Result& result
 
 void run_cluster(ClusterOptions& options, const std::vector<std::string>& arguments) {
     cluster::check_options(options.parameters);
+    check_options(options.structures);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run);

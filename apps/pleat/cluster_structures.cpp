@@ -29,6 +29,37 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
                                         .range = parse_frame_range(source.frames)});
 }
 
+/// How far atoms can lie from the origin when frames are turned about the means of their superposed
+/// atoms and moved onto each other.
+class Reach {
+public:
+    /// `superposed` [atom, axis]; `at(atom, axis)` of `atoms` written atoms of the same frame.
+    template <class At>
+    void add(View<const float, 2> superposed, const std::vector<double>& weights, Index atoms,
+             const At& at) {
+        double mean[3] = {}, total = 0.0;
+        for (Index k = 0; k < superposed.extent(0); ++k) {
+            const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(k)];
+            total += weight;
+            for (int axis = 0; axis < 3; ++axis) mean[axis] += weight * superposed(k, axis);
+        }
+        for (double& of_axis : mean) {
+            of_axis /= total;
+            least_ = std::min(least_, of_axis);
+            most_ = std::max(most_, of_axis);
+        }
+        for (Index k = 0; k < atoms; ++k)
+            radius_ = std::max(radius_, std::hypot(at(k, 0) - mean[0], at(k, 1) - mean[1],
+                                                   at(k, 2) - mean[2]));
+    }
+    /// Whether PDB's columns, from -999.999 to 9999.999, hold all that may come of it.
+    bool fits_pdb() const { return least_ - radius_ > -999.99 && most_ + radius_ < 9999.99; }
+
+private:
+    double least_ = 0.0, most_ = 0.0;  ///< of the means
+    double radius_ = 0.0;
+};
+
 /// Coordinates of the atoms written, of the frames that are needed.
 class WrittenFrames {
 public:
@@ -40,6 +71,15 @@ public:
     }
 
     const Topology& topology() const { return *topology_; }
+
+    /// Whether PDB holds these frames, moved onto any of them.
+    bool fit_pdb(const std::vector<Index>& frames) const {
+        Reach reach;
+        for (const Index frame : frames)
+            reach.add(coordinates_.xyz[frame], coordinates_.weights, topology_->atom_count(),
+                      [&](Index atom, Index axis) { return at(frame, axis, atom); });
+        return fits_pdb(*topology_) && reach.fits_pdb();
+    }
 
     /// Brings frames onto this one.
     rmsd::Superposer superposer_onto(Index target) const {
@@ -89,11 +129,20 @@ private:
     Array<float, 3> again_;
 };
 
-/// Whether PDB's columns hold these atoms moved onto frames of this ensemble.
-bool can_be_pdb(const Coordinates& coordinates, const Topology& written) {
-    constexpr float kMost = 900.0f;
-    return fits_pdb(written) && std::all_of(coordinates.xyz.begin(), coordinates.xyz.end(),
-                                            [](float x) { return std::fabs(x) < kMost; });
+/// The same of all frames, before it is known which are written.
+bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
+    const Topology& written = reader != nullptr ? *reader->topology() : *coordinates.topology;
+    if (!fits_pdb(written)) return false;
+    Reach reach;
+    const Index atoms = written.atom_count();
+    Array<float, 2> again(Index{3}, reader != nullptr ? atoms : 0);
+    for (Index frame = 0; frame < coordinates.frames(); ++frame) {
+        if (reader != nullptr && !reader->next(again)) break;  // told where it is read to be written
+        reach.add(coordinates.xyz[frame], coordinates.weights, atoms, [&](Index atom, Index axis) {
+            return double{reader != nullptr ? again(axis, atom) : coordinates.xyz(frame, atom, axis)};
+        });
+    }
+    return reach.fits_pdb();
 }
 
 void write_models(const std::filesystem::path& path, const WrittenFrames& frames,
@@ -127,14 +176,19 @@ std::vector<Field> fields(StructureOutput& options) {
          .automatic = "all"}};
 }
 
+void check_options(const StructureOutput& options) {
+    if (options.format == "none" && (!options.atoms.empty() || options.members != 0))
+        throw UsageError(fmt::format("expected no --{} with --structures none, found one",
+                                     options.atoms.empty() ? "members" : "write"));
+}
+
 void check_structures(const ClusterInput& input, const StructureOutput& options) {
     if (!input.coordinates || options.format == "none") return;
     const auto reader = reader_of_written(input, options);
-    const Topology& written = reader ? *reader->topology() : *input.coordinates->topology;
-    if (options.format == "pdb" && !can_be_pdb(*input.coordinates, written))
+    if (options.format == "pdb" && !all_fit_pdb(*input.coordinates, reader.get()))
         throw InputError(input.name, 0,
-                         "expected names and coordinates (within 900 angstrom) that PDB can hold, "
-                         "found others; take mmCIF");
+                         "expected names and coordinates (from -999.99 to 9999.99 angstrom, however "
+                         "frames are turned) that PDB can hold, found others; take mmCIF");
 }
 
 void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,
@@ -151,8 +205,7 @@ void write_structures(RunDirectory& run, const ClusterInput& input, const cluste
         needed.insert(needed.end(), members[c].begin(), members[c].end());
     const WrittenFrames frames(input, options, needed);
     const bool is_pdb =
-        options.format == "pdb" ||
-        (options.format == "auto" && can_be_pdb(*input.coordinates, frames.topology()));
+        options.format == "pdb" || (options.format == "auto" && frames.fit_pdb(needed));
     const char* const ending = is_pdb ? "pdb" : "cif";
     write_models(run.output(fmt::format("medoids.{}", ending)), frames, medoids, medoids.front(),
                  context);

@@ -18,6 +18,9 @@ struct StructureOutput {
 };
 std::vector<Field> fields(StructureOutput& options);
 
+/// Refuses atoms or members of structures of which none are written. UsageError.
+void check_options(const StructureOutput& options);
+
 /// Refuses before the work what would be refused after it: atoms that cannot be selected, and PDB for
 /// what it cannot hold. UsageError, InputError.
 void check_structures(const ClusterInput& input, const StructureOutput& options);

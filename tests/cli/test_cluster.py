@@ -360,6 +360,12 @@ class Cluster(ProgramTest):
                 ((good, *out, "--cutoff", "1:2"), 2, "first:last:step", "'1:2'"),
                 ((good, *out, *cut, "--bin", "0"), 2, "bin"),
                 ((good, *out, *cut, "--least-neighbours", "0"), 2, "least-neighbours"),
+                ((good, *out, *cut, "--least-neighbours", "3"), 2, "daura: expected no --least-neighbours"),
+                ((good, *out, "--cutoff", "1e-50"), 2, "from 1e-30 to 1e30", "'1e-50'"),
+                ((good, *out, *cut, "--structures", "none", "--write", "all"), 2,
+                 "expected no --write with --structures none"),
+                ((good, *out, *cut, "--structures", "none", "--members", "2"), 2,
+                 "expected no --members with --structures none"),
                 ((good, *out, *cut, "--members", "-2"), 2, "members"),
                 ((good, *out, *cut, "--structures", "xyz"), 2, "xyz"),
                 ((good, *out, *cut, "--device", "cuda:77"), 4, "cuda:77"),
@@ -401,6 +407,19 @@ class Cluster(ProgramTest):
         self.assert_refused(pleat("cluster", path, "--cutoff", "3", "--structures", "pdb", "-o",
                                   self.folder / "pdb"), 3, "far.npy: expected names and coordinates",
                             "take mmCIF")
+
+    def test_atoms_that_turn_beyond_pdb_go_to_mmcif(self):
+        _, (shape,) = three_shapes(frames=1)
+        far = [(5000.0, 0.0, 0.0) if n % 2 else atom for n, atom in enumerate(shape)]
+        turned = [atom if n % 2 else (-atom[1], atom[0], atom[2]) for n, atom in enumerate(far)]
+        path = self.write("far.pdb", pdb_text([far, turned]))
+        call = (path, "--cutoff", "3", "--select", "ca", "--write", "all", "--members", "all")
+        run = self.cluster(*call, error=None)
+        self.assertEqual({p.name for p in run.iterdir() if p.suffix in (".cif", ".pdb")},
+                         {"medoids.cif", "members-0.cif"})
+        self.assert_refused(pleat("cluster", *call, "--structures", "pdb", "-o", self.folder / "pdb", "-q"),
+                            3, "far.pdb: expected names and coordinates", "take mmCIF")
+        self.assertFalse((self.folder / "pdb").exists())
 
     def test_interrupt_leaves_nothing(self):
         _, path = self.ensemble(frames=2000)
