@@ -20,6 +20,7 @@ namespace pleat::rmsd::cuda {
 constexpr float kTolerance = 8e-6f, kCountedTolerance = 1e-4f;
 /// Values that are on the GPU at a time.
 constexpr Index kMostValues = Index{1} << 26;
+/// Room at first for pairs below the cut-off.
 constexpr Index kLeastNear = Index{1} << 20;
 
 /// What the pairs of `frames` can be away from each other at most, angstrom.
@@ -42,11 +43,13 @@ template <class Gpu, class Machine>
 class GpuKernel final : public Kernel {
 public:
     /// `format` is for measurements: float32 is the fastest one for values and tallies.
-    GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu)
+    GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu,
+              Index least_near = kLeastNear)
         : frames_(*problem.frames),
           options_(problem.tally),
           format_(format),
           threads_(threads),
+          least_near_(least_near),
           sum_scale_(sum_scale(frames_)),
           gpu_(std::move(gpu)) {}
 
@@ -116,7 +119,7 @@ private:
         grow(histogram_, kMostBins);
         grow(totals_, 2);
         grow(extremes_, 2);
-        if (options_.cutoff > 0) grow(near_, kLeastNear);
+        if (options_.cutoff > 0) grow(near_, least_near_);
         gpu_.clear(histogram_, kMostBins);
         gpu_.clear(totals_, 2);
         const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
@@ -163,6 +166,7 @@ private:
     TallyOptions options_;
     std::optional<TileFormat> format_;
     int threads_;
+    Index least_near_;
     double sum_scale_;
     Gpu gpu_;
     unsigned long long sum_ = 0;

@@ -92,6 +92,21 @@ TEST_F(CudaKernel, TalliesAsFloat64Decides) {
     }
 }
 
+TEST_F(CudaKernel, KnowsWeights) {
+    const Index count = 333;
+    const Array<float, 3> xyz = random_ensemble(count, 41, 1.0, 9);
+    std::vector<double> weights;
+    for (int k = 0; k < 41; ++k) weights.push_back(k % 7 == 0 ? 0.0 : 1.0 + k % 5);
+    const Frames frames = centre(xyz, weights, 1);
+    const std::vector<float> expected = test::reference_pairs(frames);
+    for (const TileFormat format : kPrecise) {
+        const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
+        test::expect_near(test::all_pairs(*kernel, count), expected);
+    }
+    const DauraClusters clusters = cluster_on_cuda(frames, 1.2, context_);
+    EXPECT_EQ(clusters.assignment, test::daura_by_definition(expected, count, 1.2f).assignment);
+}
+
 TEST_F(CudaKernel, ClustersByTheDefinition) {
     for (const Index count : {1, 33, 1000, 3000}) {
         const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);

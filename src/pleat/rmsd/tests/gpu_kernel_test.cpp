@@ -87,6 +87,36 @@ TEST(GpuOnHost, TalliesAsFloat64Decides) {
     }
 }
 
+// Room for one pair at first: the list grows; where memory for all of it is short, bands are halved.
+TEST(GpuOnHost, TalliesMorePairsThanItHadRoomFor) {
+    const Index count = 70;
+    const Frames frames = centre(random_ensemble(count, 9, 0.6, 5), {}, 1);
+    const TallyOptions options{0.05, 1.4};
+    const BandTally expected = tally_of(test::reference_pairs(frames), count, options);
+    const auto all = static_cast<std::int64_t>(expected.near.size() * sizeof(NearPair));
+    ASSERT_GT(expected.near.size(), 1000U);
+    const Problem problem{.frames = &frames, .tally = options};
+    HostGpuState grown;
+    std::int64_t least = 0;
+    {
+        KernelOnHost kernel(problem, TileFormat::floats, 1, HostGpu(grown), 1);
+        BandTally found;
+        kernel.tally({count - 1, 1}, found);  // no pair
+        least = grown.used_bytes;
+        kernel.tally({0, count}, found);
+        expect_tally(found, expected, pairs_before(count, count));
+        EXPECT_EQ(grown.used_bytes, least - static_cast<Index>(sizeof(NearPair)) + all);
+    }
+    HostGpuState split;
+    split.total_bytes = least + cuda::kReserve + all / 5;
+    KernelOnHost kernel(problem, TileFormat::floats, 1, HostGpu(split), 1);
+    BandTally found;
+    kernel.tally({0, count}, found);
+    expect_tally(found, expected, pairs_before(count, count));
+    EXPECT_LE(split.most_used_bytes, split.total_bytes - cuda::kReserve);
+    EXPECT_GT(split.most_used_bytes, least);
+}
+
 // A cut-off that is a pair's very value: below it, or not, is for float64 to say.
 TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
     const Index count = 40;
