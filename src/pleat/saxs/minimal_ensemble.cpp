@@ -148,7 +148,8 @@ double set_count(Index frames, Index size) {
 std::vector<Candidate> all_sets(Products& products, Index size) {
     Members every(static_cast<std::size_t>(products.frames()));
     std::iota(every.begin(), every.end(), Index{0});
-    products.prepare(every);
+    // Single frames need no products with others, whose table would be as large as all pairs.
+    if (size > 1) products.prepare(every);
     std::vector<Candidate> candidates;
     Members members(every.begin(), every.begin() + size);
     while (true) {
@@ -248,6 +249,22 @@ Candidate select(Products& products, Index size, const std::vector<Candidate>& s
     return exchanged(products, kept.front());
 }
 
+/// An ensemble with one more member, the first of `others` that it lacks, whose weight is 0.
+Weighted with_idle_member(Weighted smaller, const Members& others) {
+    const auto is_new = [&](Index frame) {
+        return !std::binary_search(smaller.frames.begin(), smaller.frames.end(), frame);
+    };
+    const Index frame = *std::find_if(others.begin(), others.end(), is_new);
+    const auto at = std::upper_bound(smaller.frames.begin(), smaller.frames.end(), frame);
+    smaller.weights.insert(smaller.weights.begin() + (at - smaller.frames.begin()), 0.0);
+    smaller.frames.insert(at, frame);
+    Fit& fit = smaller.fit;
+    ++fit.parameters;
+    fit.chi2_reduced = fit.chi2 * static_cast<double>(fit.points) /
+                       static_cast<double>(std::max<Index>(1, fit.points - fit.parameters));
+    return smaller;
+}
+
 std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int threads) {
     constexpr int kMostRounds = 3;
     std::vector<Index> every(static_cast<std::size_t>(problem.partial.extent(0)));
@@ -272,10 +289,8 @@ std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int 
             if (!helps || is_same) break;
         }
         // Each size may do what a smaller one does, with a weight of 0.
-        if (!sizes.empty() && best.fit.chi2 > sizes.back().fit.chi2) {
-            best = sizes.back();
-            ++best.fit.parameters;
-        }
+        if (!sizes.empty() && best.fit.chi2 > sizes.back().fit.chi2)
+            best = with_idle_member(sizes.back(), best.frames);
         smaller = std::move(kept);
         sizes.push_back(std::move(best));
     }

@@ -46,7 +46,8 @@ struct RowSums {
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
                  double bin, Index block) {
-    const Index count = positions.extent(1);
+    // Without a histogram only the distances of solid centres count.
+    const Index count = bin > 0 ? positions.extent(1) : solid;
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
     RowSums sums;
@@ -75,31 +76,35 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
     return sums;
 }
 
-struct Line {
+/// The weighted line of ln I by q^2 through points that are taken one by one.
+class Line {
+public:
     double intercept = 0, slope = 0, intercept_error = 0, slope_error = 0;
-    bool is_sound = false;
-};
 
-Line fit_line(const Profile& curve, std::size_t first, std::size_t last) {
-    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (std::size_t k = first; k <= last; ++k) {
-        if (curve.intensity[k] <= 0) return {};
-        const double x = curve.q[k] * curve.q[k], y = std::log(curve.intensity[k]);
-        const double error = curve.sigma[k] / curve.intensity[k], w = 1 / (error * error);
-        s += w;
-        sx += w * x;
-        sy += w * y;
-        sxx += w * x * x;
-        sxy += w * x * y;
+    /// Takes a point of positive intensity.
+    void add(double q, double intensity, double sigma) {
+        const double x = q * q, y = std::log(intensity);
+        const double error = sigma / intensity, w = 1 / (error * error);
+        s_ += w;
+        sx_ += w * x;
+        sy_ += w * y;
+        sxx_ += w * x * x;
+        sxy_ += w * x * y;
     }
-    const double determinant = s * sxx - sx * sx;
-    if (!(determinant > 0)) return {};
-    return {.intercept = (sxx * sy - sx * sxy) / determinant,
-            .slope = (s * sxy - sx * sy) / determinant,
-            .intercept_error = std::sqrt(sxx / determinant),
-            .slope_error = std::sqrt(s / determinant),
-            .is_sound = true};
-}
+    /// False where the points tell no line.
+    bool solve() {
+        const double determinant = s_ * sxx_ - sx_ * sx_;
+        if (!(determinant > 0)) return false;
+        intercept = (sxx_ * sy_ - sx_ * sxy_) / determinant;
+        slope = (s_ * sxy_ - sx_ * sy_) / determinant;
+        intercept_error = std::sqrt(sxx_ / determinant);
+        slope_error = std::sqrt(s_ / determinant);
+        return true;
+    }
+
+private:
+    double s_ = 0, sx_ = 0, sy_ = 0, sxx_ = 0, sxy_ = 0;
+};
 
 }  // namespace
 
@@ -133,9 +138,11 @@ Guinier guinier(const Profile& curve) {
     Guinier best;
     std::size_t first = 0;
     while (first < curve.size() && (curve.intensity[first] <= 0 || curve.q[first] == 0)) ++first;
-    for (std::size_t last = first + kLeastPoints - 1; last < curve.size(); ++last) {
-        const Line line = fit_line(curve, first, last);
-        if (!line.is_sound) break;
+    Line line;
+    for (std::size_t last = first; last < curve.size() && curve.intensity[last] > 0; ++last) {
+        line.add(curve.q[last], curve.intensity[last], curve.sigma[last]);
+        if (last + 1 < first + kLeastPoints) continue;
+        if (!line.solve()) break;
         if (line.slope >= 0) continue;
         const double gyration = std::sqrt(-3 * line.slope);
         if (curve.q[last] * gyration > kMostProduct) continue;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
@@ -350,6 +351,22 @@ TEST(Guinier, FindsTheRadiusOfASphere) {
     EXPECT_LE(curve.q[found.last] * 20, 1.3);
     for (double& value : curve.intensity) value = -value;
     EXPECT_FALSE(guinier(curve).found);
+}
+
+// All fall within Guinier's law; a line anew for each further point would take some ten seconds.
+TEST(Guinier, TakesLongCurvesInTheirLength) {
+    Profile curve;
+    for (int k = 1; k <= 60000; ++k) {
+        const double q = 1e-6 * k;
+        curve.q.push_back(q);
+        curve.intensity.push_back(7 * std::exp(-q * q * 20 * 20 / 3));
+        curve.sigma.push_back(0.01 * curve.intensity.back());
+    }
+    const std::clock_t start = std::clock();
+    const Guinier found = guinier(curve);
+    EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
+    EXPECT_EQ(found.last, 59999u);
+    EXPECT_NEAR(found.gyration, 20, 1e-6);
 }
 
 TEST(Spline, FollowsAProfile) {
