@@ -7,6 +7,7 @@
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/ensemble_fit.h"
 #include "pleat/saxs/least_squares.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -27,6 +28,7 @@ class Products {
 public:
     Products(const EnsembleProblem& problem, const Contrast& contrast, int threads)
         : curve_(*problem.curve),
+          context_(problem.context),
           background_(problem.options.background),
           threads_(threads),
           profiles_(frame_profiles(problem, contrast)),
@@ -52,6 +54,7 @@ public:
     void prepare(const Members& members) {
         for (const Index frame : members) {
             if (columns_.count(frame) > 0) continue;
+            stop_if_asked(context_);
             std::vector<double> weighted(curve_.size());
             for (std::size_t k = 0; k < curve_.size(); ++k)
                 weighted[k] =
@@ -61,6 +64,7 @@ public:
     }
 
     Candidate solve(Members members) const {
+        stop_if_asked(context_);
         const std::size_t count = members.size(), all = count + (background_ ? 2 : 0);
         std::vector<double> matrix(all * all), right(all);
         for (std::size_t a = 0; a < count; ++a) {
@@ -116,6 +120,7 @@ private:
     }
 
     const Profile& curve_;
+    const Context& context_;
     const bool background_;
     const int threads_;
     const Array<double, 2> profiles_;
@@ -217,7 +222,8 @@ Array<double, 3> part_of(View<const double, 3> partial, const Members& members) 
 /// The weights of these members and the contrast that are best together.
 Weighted refined(const EnsembleProblem& problem, const Members& members) {
     const Array<double, 3> partial = part_of(problem.partial, members);
-    const EnsembleProblem part{problem.curve, partial, problem.mean_radius, problem.options};
+    const EnsembleProblem part{problem.curve, partial, problem.mean_radius, problem.options,
+                               problem.context};
     Members all(members.size());
     std::iota(all.begin(), all.end(), Index{0});
     const auto solve = [&](const Contrast& contrast) {
@@ -227,7 +233,8 @@ Weighted refined(const EnsembleProblem& problem, const Members& members) {
     };
     const Contrast contrast =
         search_contrast(problem.options, are_atomic(partial[0]),
-                        [&](const Contrast& tried) { return solve(tried).chi2; });
+                        [&](const Contrast& tried) { return solve(tried).chi2; }, nullptr,
+                        problem.context);
     Weighted found;
     found.frames = members;
     found.weights = solve(contrast).amounts;
@@ -271,7 +278,7 @@ std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int 
     std::iota(every.begin(), every.end(), Index{0});
     const std::vector<double> equal(every.size(), 1.0 / static_cast<double>(every.size()));
     Contrast contrast = fit(*problem.curve, weighted_partial(problem.partial, every, equal),
-                            problem.mean_radius, problem.options)
+                            problem.mean_radius, problem.options, nullptr, problem.context)
                             .contrast;
     std::vector<Weighted> sizes;
     std::vector<Candidate> smaller;
@@ -302,8 +309,10 @@ std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int 
 std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
                                         const Context& context) {
     const int threads = resolve_threads(context);
+    EnsembleProblem asking = problem;
+    asking.context = context;
     return validated(
-        problem, [&](const EnsembleProblem& part) { return fit_sizes(part, most, threads); },
+        asking, [&](const EnsembleProblem& part) { return fit_sizes(part, most, threads); },
         context, "minimal ensembles");
 }
 

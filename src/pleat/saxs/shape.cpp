@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pleat/core/parallel.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -45,7 +46,7 @@ struct RowSums {
 };
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                 double bin, Index block) {
+                 double bin, Index block, const Context& context, int thread) {
     // Without a histogram only the distances of solid centres count.
     const Index count = bin > 0 ? positions.extent(1) : solid;
     const float *const x = positions[0].data, *const y = positions[1].data,
@@ -54,6 +55,7 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
     std::vector<float> squares(static_cast<std::size_t>(count));
     // Rows are dealt in turn, since early ones have more partners.
     for (Index i = block; i < count; i += kBlocks) {
+        stop_if_asked(context, thread);
         float most = 0;
         for (Index j = 0; j < i; ++j) {
             const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
@@ -109,13 +111,13 @@ private:
 }  // namespace
 
 Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                    double bin, int threads) {
+                    double bin, const Context& context) {
     Shape shape;
     measure_moments(positions, amplitudes, shape);
     std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
-    parallel_for(threads, kBlocks, [&](Index block, int) {
+    parallel_for(resolve_threads(context), kBlocks, [&](Index block, int thread) {
         blocks[static_cast<std::size_t>(block)] =
-            sum_rows(positions, amplitudes, solid, bin, block);
+            sum_rows(positions, amplitudes, solid, bin, block, context, thread);
     });
     double most2 = 0;
     for (const RowSums& sums : blocks) {

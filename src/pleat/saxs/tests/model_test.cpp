@@ -307,7 +307,7 @@ TEST(Exposure, OfSpheresIsWhatGeometrySays) {
     const std::vector<double> radii = {2, 2};
     const auto at = [&](float x) {
         centres(0, 1) = x;
-        return exposures(centres, radii, 1, 1);
+        return exposures(centres, radii, 1, {});
     };
     EXPECT_EQ(at(100)[0].part, 1);
     // A cap of height R - d / 2 is covered: (R - d / 2) / (2 R) of the sphere.
@@ -317,21 +317,21 @@ TEST(Exposure, OfSpheresIsWhatGeometrySays) {
     EXPECT_NEAR(half[0].direction[1], 0, 0.05);
     // Of two at one place the first one counts.
     EXPECT_EQ(at(0)[0].part + at(0)[1].part, 1);
-    EXPECT_TRUE(exposures(Array<float, 2>(3, 0), std::vector<double>{}, 1, 1).empty());
+    EXPECT_TRUE(exposures(Array<float, 2>(3, 0), std::vector<double>{}, 1, {}).empty());
 }
 
 TEST(Shape, OfAPairAndOfNothing) {
     Array<float, 2> pair(3, 2);
     pair(0, 0) = 1000;
     pair(0, 1) = 1010;
-    const Shape shape = measure_shape(pair, std::vector<double>{1, 3}, 2, 1, 2);
+    const Shape shape = measure_shape(pair, std::vector<double>{1, 3}, 2, 1, {});
     EXPECT_NEAR(shape.gyration, std::sqrt(3.0 / 16) * 10, 1e-6);
     EXPECT_DOUBLE_EQ(shape.forward, 16);
     EXPECT_DOUBLE_EQ(shape.diameter, 10);
     ASSERT_EQ(shape.pairs.size(), 11u);
     EXPECT_DOUBLE_EQ(shape.pairs[0], 10);
     EXPECT_DOUBLE_EQ(shape.pairs[10], 6);
-    const Shape single = measure_shape(Array<float, 2>(3, 1), std::vector<double>{0}, 1, 1, 1);
+    const Shape single = measure_shape(Array<float, 2>(3, 1), std::vector<double>{0}, 1, 1, {});
     EXPECT_EQ(single.gyration, 0);
     EXPECT_EQ(single.diameter, 0);
 }
