@@ -91,6 +91,8 @@ struct Session::State {
             slot_of[static_cast<std::size_t>(runs.order[slot])] = static_cast<Index>(slot);
         for (Index body = 0; body < body_count; ++body) first_slot.push_back(slot_before(body));
         first_slot.push_back(model.scatterer_count());
+        for (std::int32_t body = 0; body < body_count; ++body)
+            most_pair_bytes = std::max(most_pair_bytes, pair_bytes(body, body));
         const Array<float, 3> slots = arranged(runs, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
             chains.emplace_back(slots.view()[n], first_slot,
@@ -117,6 +119,15 @@ struct Session::State {
         return 8 * model.pair_count() * model.q_count() * (1 + pieces(a) + pieces(b));
     }
 
+    /// Of many pairs; to ask the system takes longer than a small move.
+    void require_room(const std::vector<PairJob>& jobs) const {
+        if (static_cast<std::int64_t>(jobs.size()) * most_pair_bytes <= kBatchBytes) return;
+        std::int64_t bytes = 0;
+        for (const PairJob& job : jobs) bytes += pair_bytes(job.a, job.b);
+        require_memory(bytes, fmt::format("{} pairs of bodies that moved", jobs.size()),
+                       "propose fewer moves at a time");
+    }
+
     View<const float, 3> scales_of(Index chain) const {
         if (scales.size() == 0) return {};
         View<const float, 3> result = scales.view();
@@ -136,6 +147,7 @@ struct Session::State {
     std::vector<Chain> chains;
     std::unique_ptr<Kernel> kernel;  ///< for gradients, made when first asked for
     Array<double, 3> proposed;
+    std::int64_t most_pair_bytes = 0;
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
@@ -263,11 +275,7 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     }
     batch.first.push_back(batch.jobs.size());
     state.recomputed_pairs = static_cast<Index>(batch.jobs.size());
-    std::int64_t bytes = 0;
-    for (const PairJob& job : batch.jobs) bytes += state.pair_bytes(job.a, job.b);
-    if (bytes > kBatchBytes)  // asking takes longer than a small move
-        require_memory(bytes, fmt::format("{} pairs of bodies that moved", batch.jobs.size()),
-                       "propose fewer moves at a time");
+    state.require_room(batch.jobs);
     Array<double, 3> found(state.recomputed_pairs, state.model.pair_count(),
                            state.model.q_count());
     state.pairs->evaluate(sent, sent_scales, batch.jobs, found);
