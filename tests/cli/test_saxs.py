@@ -216,6 +216,8 @@ class Saxs(ProgramTest):
         self.refused(2, "expected --precision float64 or auto", STRUCTURE, "--device", "reference", "--precision",
                      "float32")
         self.refused(2, "expected --method debye or auto", STRUCTURE, "--device", "reference", "--method", "multipole")
+        done = pleat("saxs-calibrate", STRUCTURE, "--device", "cuda", "-o", self.folder / "deep" / "run", "-q")
+        self.assert_refused(done, 2, "expected --device cpu or reference")
         coarse = (STRUCTURE, "--select", "not (MSE)", "--model", "two-body")
         for option in (("--c1", "1.02"), ("--c1-least", "0.9"), ("--c1-most", "1.1"), ("--hydrogens", "explicit")):
             self.refused(2, "for the all-atom model, found the two-body model", *coarse, *option)
