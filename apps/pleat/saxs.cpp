@@ -17,6 +17,7 @@
 #include "pleat/bio/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
+#include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/saxs/citations.h"
 #include "pleat/saxs/joined.h"
@@ -200,13 +201,21 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
     }
 }
 
-/// The CUDA kernel has not run on a GPU yet, so one must be named.
-std::string settle_saxs_device(const SaxsOptions& options, Ranks& ranks, Context& context) {
-    if (options.run.device == "auto") {
-        context.device = {Device::Kind::cpu, 0};
-        return "device cpu: a GPU is taken where --device names it, since its kernel is new";
-    }
-    return settle_device(options.run, 0, ranks, context);
+/// A GPU is for sums that take the CPU much longer than a GPU takes to start, a third of a second.
+std::string settle_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
+                               Context& context) {
+    constexpr double kLeastSeconds = 1.0;
+    if (options.run.device != "auto") return settle_device(options.run, 0, ranks, context);
+    const saxs::Effort effort =
+        saxs::effort(input.components, input.curve ? &input.curve->profile : nullptr,
+                     options.parameters);
+    const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
+    if (effort.gpu_bytes >= 0 && seconds >= kLeastSeconds)
+        return settle_device(options.run, effort.gpu_bytes, ranks, context);
+    context.device = {Device::Kind::cpu, 0};
+    return effort.gpu_bytes < 0
+               ? "device cpu: GPUs sum over pairs in float32"
+               : fmt::format("device cpu: it takes some {:.2g} s there, too little for a GPU", seconds);
 }
 
 void write(SaxsOptions& options, const saxs::Result& result, Leading& leading) {
@@ -241,7 +250,7 @@ void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, R
     if (!ranks.advice().empty()) context.message(ranks.advice());
     const Input input = read_input(options, context);
     if (leading.run) record_inputs(options, input, *leading.run);
-    const std::string remark = settle_saxs_device(options, ranks, context);
+    const std::string remark = settle_saxs_device(options, input, ranks, context);
     if (leading.run) leading.run->context(context);
     if (options.run.verbose) context.message(remark);
     const saxs::Result result = compute(options, input, context);

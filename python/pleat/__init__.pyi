@@ -442,7 +442,7 @@ class _SaxsModule:
         water: bool = False,
         hydrogens: Literal['implicit', 'explicit'] = 'implicit',
         bin: float = 1.0,
-        precision: Literal['float32', 'float64'] = 'float32',
+        precision: Literal['auto', 'float32', 'float64'] = 'auto',
         method: Literal['auto', 'debye', 'multipole'] = 'auto',
         c1: float | None = None,
         c1_least: float = 0.95,

@@ -144,7 +144,7 @@ def saxs(
     water: bool = False,
     hydrogens: Literal['implicit', 'explicit'] = 'implicit',
     bin: float = 1.0,
-    precision: Literal['float32', 'float64'] = 'float32',
+    precision: Literal['auto', 'float32', 'float64'] = 'auto',
     method: Literal['auto', 'debye', 'multipole'] = 'auto',
     c1: float | None = None,
     c1_least: float = 0.95,
@@ -183,6 +183,6 @@ def profiles(
     threads: int | None = None,
     seed: int = 1,
     progress: Callable[[str, int, int, str], object] | None = None,
-    precision: Literal['float32', 'float64'] = 'float32',
+    precision: Literal['auto', 'float32', 'float64'] = 'auto',
     method: Literal['auto', 'debye', 'multipole'] = 'auto',
 ) -> NDArray[np.float64]: ...

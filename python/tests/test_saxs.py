@@ -158,8 +158,9 @@ def test_profiles_of_arrays_are_those_of_the_formula():
 
 def test_scatterers_give_the_profile_of_the_structure():
     for model, c2 in (("all-atom", 0), ("all-atom", 1.5), ("two-body", 0.8), ("one-body", None)):
-        whole = pleat.saxs(STRUCTURE, model=model, c1=1, c2=c2, points=51)
-        made = pleat.saxs.scatterers(STRUCTURE, model=model, c1=1, c2=c2, points=51)
+        c1 = 1 if model == "all-atom" else None
+        whole = pleat.saxs(STRUCTURE, model=model, c1=c1, c2=c2, points=51)
+        made = pleat.saxs.scatterers(STRUCTURE, model=model, c1=c1, c2=c2, points=51)
         partial = pleat.saxs.profiles(made.model, made.xyz, scales=made.scales)
         np.testing.assert_allclose(partial.sum(axis=1)[0], whole.mean, rtol=4e-6)
         assert (made.scales is None) == (not c2) and made.name == model

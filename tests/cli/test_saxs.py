@@ -212,6 +212,28 @@ class Saxs(ProgramTest):
                      "all-atom")
         self.refused(3, "no-such-file", STRUCTURE, "--data", "no-such-file")
 
+    def test_what_a_device_or_a_model_has_not_is_refused(self):
+        self.refused(2, "expected --precision float64 or auto", STRUCTURE, "--device", "reference", "--precision",
+                     "float32")
+        self.refused(2, "expected --method debye or auto", STRUCTURE, "--device", "reference", "--method", "multipole")
+        done = pleat("saxs-calibrate", STRUCTURE, "--device", "cuda", "-o", self.folder / "deep" / "run", "-q")
+        self.assert_refused(done, 2, "expected --device cpu or reference")
+        coarse = (STRUCTURE, "--select", "not (MSE)", "--model", "two-body")
+        for option in (("--c1", "1.02"), ("--c1-least", "0.9"), ("--c1-most", "1.1"), ("--hydrogens", "explicit")):
+            self.refused(2, "for the all-atom model, found the two-body model", *coarse, *option)
+        self.refused(2, "the one-body model", STRUCTURE, "--select", "ca and not (MSE)", "--c1", "1.02")
+        facts = manifest(self.scatter(*coarse, "--c2", "1"))["results"]
+        self.assertNotIn("c1", facts)
+        self.assertEqual(facts["c2"], 1)
+
+    def test_a_scatterer_far_away_gets_no_pair_distances(self):
+        path = self.write("far.pdb", "".join(atom(number=n, x=x) for n, x in enumerate((0, 5, -9e6))))
+        text = path.read_text().replace("-9000000.000", "9999999.")
+        path.write_text(text)
+        self.refused(3, "expected a structure of at most a million --bin widths of 1 angstrom", path)
+        self.scatter(path, "--bin", "0")
+        self.scatter(path, "--bin", "100", run="wide")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "pleat/core/parallel.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -140,7 +141,7 @@ Exposure expose(const std::vector<Point>& points, double radius,
 }  // namespace
 
 std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
-                                double probe, int threads) {
+                                double probe, const Context& context) {
     const Index count = centres.extent(1);
     std::vector<Exposure> all(static_cast<std::size_t>(count));
     if (count == 0) return all;
@@ -148,7 +149,8 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
     const Cells cells(centres, 2 * (most + probe));
     const std::vector<Point> points = spiral();
     constexpr Index kBlock = 64;
-    parallel_for(threads, (count + kBlock - 1) / kBlock, [&](Index block, int) {
+    const Index blocks = (count + kBlock - 1) / kBlock;
+    parallel_until_stopped(context, resolve_threads(context), blocks, [&](Index block, int) {
         std::vector<Neighbour> neighbours;
         for (Index i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
             const Point at = centre(centres, i);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "pleat/core/context.h"
 #include "pleat/core/view.h"
 
 namespace pleat::saxs {
@@ -18,9 +19,9 @@ struct Exposure {
 /// The exposures of the spheres at `centres` [axis, sphere] with these radii, each enlarged
 /// by `probe`, all in angstrom: what lies outside of all others (Shrake and Rupley, J. Mol. Biol.
 /// 79:351, 1973), by `kSurfacePoints` points spread along a spiral. Memory: 40 bytes a sphere and 4
-/// a cell of the grid, at most 8 cells a sphere.
+/// a cell of the grid, at most 8 cells a sphere. Cancelled.
 std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
-                                double probe, int threads);
+                                double probe, const Context& context);
 
 inline constexpr int kSurfacePoints = 128;
 

@@ -6,8 +6,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/pair_sums.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -19,9 +21,14 @@ constexpr Index kRows = 128;
 template <class Real>
 class CpuBodyPairs final : public BodyPairs {
 public:
-    CpuBodyPairs(const Model& model, const Runs& runs, int threads)
-        : model_(model), grid_(model.q), table_(grid_), runs_(runs), threads_(threads) {
-        for (int n = 0; n < threads; ++n)
+    CpuBodyPairs(const Model& model, const Runs& runs, const Context& context)
+        : model_(model),
+          grid_(model.q),
+          table_(grid_),
+          runs_(runs),
+          context_(context),
+          threads_(resolve_threads(context)) {
+        for (int n = 0; n < threads_; ++n)
             sums_.push_back(std::make_unique<PairSums<Real>>(model_, grid_, &table_));
         slots_.resize(runs.order.size());
         std::iota(slots_.begin(), slots_.end(), Index{0});
@@ -34,7 +41,8 @@ public:
         for (std::size_t job = 0; job < jobs.size(); ++job) add_tasks(job, jobs[job], tasks);
         Array<double, 3> sums(static_cast<Index>(tasks.size()), model_.pair_count(),
                               model_.q_count());
-        parallel_for(threads_, static_cast<Index>(tasks.size()), [&](Index n, int thread) {
+        const auto task_count = static_cast<Index>(tasks.size());
+        parallel_until_stopped(context_, threads_, task_count, [&](Index n, int thread) {
             const Task& task = tasks[static_cast<std::size_t>(n)];
             PairSums<Real>& own = *sums_[static_cast<std::size_t>(thread)];
             const PairJob& job = jobs[task.job];
@@ -153,6 +161,7 @@ private:
     SineGrid grid_;
     MomentTable table_;
     Runs runs_;
+    Context context_;
     int threads_;
     std::vector<std::unique_ptr<PairSums<Real>>> sums_;
     std::vector<Index> slots_;
@@ -162,19 +171,23 @@ private:
 }  // namespace
 
 std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const Runs& runs,
-                                               Precision precision, int threads) {
+                                               Precision precision, const Context& context) {
     if (precision == Precision::float64)
-        return std::make_unique<CpuBodyPairs<double>>(model, runs, threads);
-    return std::make_unique<CpuBodyPairs<float>>(model, runs, threads);
+        return std::make_unique<CpuBodyPairs<double>>(model, runs, context);
+    return std::make_unique<CpuBodyPairs<float>>(model, runs, context);
 }
 
 std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
                                            Precision precision, const Context& context) {
+    if (context.device.kind == Device::Kind::cuda && precision == Precision::float64)
+        throw UsageError("expected sums in float32 on a GPU, found float64");
     if (context.device.kind == Device::Kind::cuda)
         return make_cuda_body_pairs(model, runs, context.device.index);
-    const bool plain = context.device.kind == Device::Kind::reference;
-    return make_cpu_body_pairs(model, runs, plain ? Precision::float64 : precision,
-                               plain ? 1 : resolve_threads(context));
+    if (context.device.kind == Device::Kind::cpu)
+        return make_cpu_body_pairs(model, runs, precision, context);
+    Context plain = context;
+    plain.threads = 1;
+    return make_cpu_body_pairs(model, runs, Precision::float64, plain);
 }
 
 Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales) {

@@ -28,12 +28,13 @@ public:
     virtual double device_seconds() const { return 0.0; }
 };
 
-/// The model must outlive them; `runs` sorted by body.
+/// The model and the context's progress must outlive them; `runs` sorted by body. evaluate() throws
+/// Cancelled.
 std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const Runs& runs,
-                                               Precision precision, int threads);
+                                               Precision precision, const Context& context);
 /// DeviceError where the GPU is absent or has not the memory.
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Runs& runs, int index);
-/// On the device of `context`.
+/// On the device of `context`. UsageError for float64 on a GPU.
 std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
                                            Precision precision, const Context& context);
 

@@ -131,13 +131,11 @@ void Chain::settle(const Array<float, 2>& from, Array<float, 2>& to) {
 
 void Chain::forget() { settle(xyz, proposed); }
 
-void Chain::set_all(const double* all) {
-    std::copy_n(all, sums.size(), sums.data());
+void Chain::add_up() {
     std::copy(self.begin(), self.end(), profile.begin());
     for (Index pair = 0; pair < sums.extent(0); ++pair)
         for (Index k = 0; k < size(); ++k)
             profile[static_cast<std::size_t>(k)] += sums(pair, k);
-    forget();
     accepted = 0;
 }
 

@@ -30,8 +30,8 @@ public:
     void take(const double* new_sums, double* to);
     void accept();
     void forget();
-    /// Takes the sums of all pairs of bodies, accepted anew.
-    void set_all(const double* all);
+    /// Finds the profile anew from the sums of all pairs of bodies.
+    void add_up();
 
     Array<float, 2> xyz, proposed;  ///< [axis, slot]
     Array<double, 2> sums;          ///< [pair of bodies, channel pair and q]

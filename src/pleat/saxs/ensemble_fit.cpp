@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/core/error.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -43,7 +43,7 @@ struct Part {
         }
     }
     EnsembleProblem problem(const EnsembleProblem& whole) const {
-        return {&curve, partial, whole.mean_radius, whole.options};
+        return {&curve, partial, whole.mean_radius, whole.options, whole.context};
     }
 };
 
@@ -108,7 +108,7 @@ std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fi
                                 const Context& context, const char* stage) {
     const auto tell = [&](std::size_t done) {
         context.update(stage, static_cast<std::int64_t>(done), kParts + 1, "fits");
-        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
+        stop_if_asked(context);
     };
     tell(0);
     std::vector<Weighted> models = fitter(problem);

@@ -17,6 +17,7 @@ struct EnsembleProblem {
     View<const double, 3> partial;
     double mean_radius = 0;
     FitOptions options;
+    Context context = {};  ///< asked whether to stop
 };
 
 /// Weights of conformers, with the fit of their mean.

@@ -10,6 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/saxs/form_factors.h"
 #include "pleat/saxs/spline.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -38,8 +39,9 @@ using Point = std::array<double, 2>;
 class Search {
 public:
     Search(const FitOptions& options, bool is_atomic,
-           const std::function<double(const Contrast&)>& chi2)
+           const std::function<double(const Contrast&)>& chi2, const Context& context)
         : chi2_(chi2),
+          context_(context),
           ranges_{Range{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
                   Range{options.c2_least, options.c2_most}} {}
 
@@ -77,7 +79,10 @@ private:
     Contrast contrast(const Point& at) const {
         return {ranges_[0].at(at[0]), ranges_[1].at(at[1])};
     }
-    double value(const Point& at) const { return chi2_(contrast(at)); }
+    double value(const Point& at) const {
+        stop_if_asked(context_);
+        return chi2_(contrast(at));
+    }
 
     void scan() {
         bool any = false;
@@ -123,6 +128,7 @@ private:
     }
 
     const std::function<double(const Contrast&)>& chi2_;
+    const Context& context_;
     const std::array<Range, 2> ranges_;
     Point best_{};
     double least_ = 0;
@@ -161,8 +167,8 @@ Scaling scale_to(const Profile& curve, std::span<const double> model, bool backg
 
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
                          const std::function<double(const Contrast&)>& chi2,
-                         const Contrast* start) {
-    return Search(options, is_atomic, chi2).run(start);
+                         const Contrast* start, const Context& context) {
+    return Search(options, is_atomic, chi2, context).run(start);
 }
 
 bool are_atomic(View<const double, 2> partial) {
@@ -192,7 +198,7 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 }
 
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
-        const FitOptions& options, const Contrast* start) {
+        const FitOptions& options, const Contrast* start, const Context& context) {
     const Contrast found = search_contrast(
         options, are_atomic(partial),
         [&](const Contrast& contrast) {
@@ -200,7 +206,7 @@ Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
                             options.background)
                 .chi2;
         },
-        start);
+        start, context);
     return fit_at(found, curve, partial, mean_radius, options);
 }
 

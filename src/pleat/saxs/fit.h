@@ -7,6 +7,7 @@
 
 #include "pleat/bio/profile.h"
 #include "pleat/core/array.h"
+#include "pleat/core/context.h"
 #include "pleat/saxs/contrast.h"
 
 namespace pleat::saxs {
@@ -39,15 +40,15 @@ struct Fit {
 
 /// The c1 (1 where there are no atoms) and c2 within the bounds for which `chi2` is least: a grid
 /// of 25 x 25 values, then damped Newton steps from the best until they are below 1e-7 of the
-/// range. With a `start` the steps begin there, without a grid.
+/// range. With a `start` the steps begin there, without a grid. Cancelled.
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
                          const std::function<double(const Contrast&)>& chi2,
-                         const Contrast* start = nullptr);
+                         const Contrast* start = nullptr, const Context& context = {});
 
 /// Partial profiles [channel pair, q of the curve] of one frame or of the mean of an ensemble,
-/// fitted to a curve over c1, c2 (by search_contrast()), scale and background.
+/// fitted to a curve over c1, c2 (by search_contrast()), scale and background. Cancelled.
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
-        const FitOptions& options, const Contrast* start = nullptr);
+        const FitOptions& options, const Contrast* start = nullptr, const Context& context = {});
 
 /// The same at a contrast that is known; `extra` further parameters count among those that were
 /// fitted.

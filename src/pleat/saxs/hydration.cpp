@@ -28,14 +28,15 @@ Touched touched(const Exposure& exposure, double radius, bool is_residue) {
 
 }  // namespace
 
-Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, int threads) {
+Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
+                  const Context& context) {
     const auto members = static_cast<Index>(scatterers.members.size());
     Array<float, 2> centres(3, members);
     for (Index axis = 0; axis < 3; ++axis) {
         for (Index m = 0; m < members; ++m)
             centres(axis, m) = frame(axis, scatterers.members[static_cast<std::size_t>(m)]);
     }
-    const std::vector<Exposure> all = exposures(centres, scatterers.radii, kProbe, threads);
+    const std::vector<Exposure> all = exposures(centres, scatterers.radii, kProbe, context);
     Hydration layer{std::vector<float>(static_cast<std::size_t>(scatterers.count()), 0),
                     Array<float, 2>(3, scatterers.count())};
     place(scatterers, frame, layer.sites);

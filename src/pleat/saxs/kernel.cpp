@@ -1,9 +1,12 @@
 // The choice of a kernel for saxs: by device, and by counting what each method would do.
 #include "pleat/saxs/kernel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "pleat/core/error.h"
 #include "pleat/saxs/multipole_table.h"
 #include "pleat/saxs/sine_grid.h"
 
@@ -43,6 +46,21 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
     return {pairs, spreading + projecting + table, bytes};
 }
 
+/// q R beyond which tables of harmonics would be vast.
+constexpr double kMostWaves = 300.0;
+constexpr double kMostBytes = 4e9;
+
+bool prefers_pairs(const Model& model, const Cost& cost, double radius) {
+    return radius * model.q.back() > kMostWaves || cost.multipole_bytes > kMostBytes ||
+           cost.pairs <= cost.multipole;
+}
+
+void refuse_unless(bool is_known, const Device& device, const char* known, const char* found) {
+    if (!is_known)
+        throw UsageError(
+            fmt::format("expected {} on the device {}, found {}", known, device.name(), found));
+}
+
 /// Takes the cheaper of two methods, frame by frame.
 class AutomaticKernel final : public Kernel {
 public:
@@ -79,9 +97,7 @@ private:
             squared += std::pow(0.5 * (double{*most} - double{*least}), 2);
         }
         const double radius = std::sqrt(squared);  // of the box: at least the scatterers'
-        if (radius * model_.q.back() > kMostWaves) return true;
-        const Cost cost = count(model_, even_, with_moments_, radius);
-        return cost.multipole_bytes > kMostBytes || cost.pairs <= cost.multipole;
+        return saxs::prefers_pairs(model_, count(model_, even_, with_moments_, radius), radius);
     }
 
     template <class T>
@@ -93,10 +109,6 @@ private:
         return result;
     }
 
-    /// q R beyond which tables of harmonics would be vast.
-    static constexpr double kMostWaves = 300.0;
-    static constexpr double kMostBytes = 4e9;
-
     const Model& model_;
     bool even_, with_moments_;
     std::unique_ptr<Kernel> pairs_, multipole_;
@@ -104,10 +116,24 @@ private:
 
 }  // namespace
 
+double frame_seconds(const Model& model, Method method, double radius) {
+    constexpr double kProductsASecond = 5e10;  // of float32, or half as many of float64
+    // The CPU has moments in float32 alone, as the GPU it is compared with.
+    const Cost cost = count(model, SineGrid(model.q).even, true, radius);
+    const bool by_pairs = method == Method::debye ||
+                          (method == Method::automatic && prefers_pairs(model, cost, radius));
+    return (by_pairs ? cost.pairs : cost.multipole) / kProductsASecond;
+}
+
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context) {
+    const Device& device = context.device;
+    refuse_unless(device.kind == Device::Kind::cpu || options.method != Method::multipole, device,
+                  "sums over pairs", "multipoles");
+    refuse_unless(device.kind != Device::Kind::cuda || options.precision == Precision::float32,
+                  device, "float32", "float64");
     switch (context.device.kind) {
-        case Device::Kind::reference: return make_reference_kernel(model);
+        case Device::Kind::reference: return make_reference_kernel(model, context);
         case Device::Kind::cpu: break;
         case Device::Kind::cuda: return make_cuda_kernel(model, context);
     }

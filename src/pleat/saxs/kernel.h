@@ -9,7 +9,8 @@
 namespace pleat::saxs {
 
 /// Each frame's profile depends on that frame alone, whatever frames are asked for beside it and
-/// however many threads there are.
+/// however many threads there are. CPU kernels ask between pieces of a frame whether to stop, and
+/// then throw Cancelled: the progress of their context must outlive them.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -27,12 +28,17 @@ public:
 };
 
 /// The one place where a device and a method are chosen. The model must outlive the kernel.
-/// DeviceError.
+/// UsageError for what a device has not (multipoles on other devices than CPUs, float64 on a GPU; the
+/// reference is float64 whatever is asked for), DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
+/// Seconds that one core takes for a frame of such scatterers, roughly, within `radius` of a centre:
+/// measured on AVX-512, for choices between devices. Of `model` sizes alone count.
+double frame_seconds(const Model& model, Method method, double radius);
+
 /// Every pair and q by sin in float64, one after another; one thread.
-std::unique_ptr<Kernel> make_reference_kernel(const Model& model);
+std::unique_ptr<Kernel> make_reference_kernel(const Model& model, const Context& context = {});
 
 /// Every pair, in vectors of distances.
 std::unique_ptr<Kernel> make_cpu_kernel(const Model& model, Precision precision,

@@ -8,6 +8,7 @@
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/kernel.h"
 #include "pleat/saxs/pair_sums.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -22,18 +23,19 @@ constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
 template <class Real>
 class CpuKernel final : public Kernel {
 public:
-    CpuKernel(const Model& model, int threads)
+    CpuKernel(const Model& model, const Context& context)
         : model_(model),
           grid_(model.q),
           runs_(sort_by_type(model)),
           frames_(model_, runs_),
           pieces_(split(runs_.runs, kRows)),
-          threads_(threads),
+          context_(context),
+          threads_(resolve_threads(context)),
           pairs_(make_cpu_body_pairs(model, runs_,
                                      std::is_same_v<Real, double> ? Precision::float64
                                                                   : Precision::float32,
-                                     threads)) {
-        sums_.resize(static_cast<std::size_t>(threads));
+                                     context)) {
+        sums_.resize(static_cast<std::size_t>(threads_));
     }
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
@@ -56,10 +58,12 @@ public:
             sum = Array<double, 2>(Index{3}, count);
             std::unique_ptr<PairSums<Real>>& own = sums_[static_cast<std::size_t>(thread)];
             if (!own) own = std::make_unique<PairSums<Real>>(model_, grid_);
-            for (Index piece = part; piece < pieces; piece += parts)
+            for (Index piece = part; piece < pieces; piece += parts) {
+                stop_if_asked(context_, thread);
                 for_pairs(piece, [&](const Run& row, const Run& column, bool inner) {
                     own->add_gradient(points, row, column, inner, weight, sum);
                 });
+            }
         });
         for (Index axis = 0; axis < 3; ++axis) {
             for (Index n = 0; n < count; ++n) {
@@ -89,6 +93,7 @@ private:
     Runs runs_;
     FrameProfiles frames_;
     std::vector<Run> pieces_;
+    Context context_;
     int threads_;
     std::unique_ptr<BodyPairs> pairs_;
     std::vector<std::unique_ptr<PairSums<Real>>> sums_;  ///< of gradients, by thread
@@ -98,9 +103,8 @@ private:
 
 std::unique_ptr<Kernel> make_cpu_kernel(const Model& model, Precision precision,
                                         const Context& context) {
-    const int threads = resolve_threads(context);
-    if (precision == Precision::float64) return std::make_unique<CpuKernel<double>>(model, threads);
-    return std::make_unique<CpuKernel<float>>(model, threads);
+    if (precision == Precision::float64) return std::make_unique<CpuKernel<double>>(model, context);
+    return std::make_unique<CpuKernel<float>>(model, context);
 }
 
 }  // namespace pleat::saxs

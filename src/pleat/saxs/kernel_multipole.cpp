@@ -12,6 +12,7 @@
 #include "pleat/saxs/multipole_products.h"
 #include "pleat/saxs/pair_sums.h"
 #include "pleat/saxs/runs.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -40,6 +41,7 @@ public:
           classes_(model),
           runs_(sort_by_type(model)),
           pieces_(split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kMultipolePieces))),
+          context_(context),
           threads_(resolve_threads(context)),
           by_pairs_(make_cpu_kernel(model, precision, context)) {}
 
@@ -101,7 +103,7 @@ private:
         const Index degrees = tables.radial.degree_count();
         Array<double, 3> sums(degrees, model_.pair_count(), model_.q_count());
         // The highest degrees have the most orders.
-        parallel_for(threads_, degrees, [&](Index n, int) {
+        parallel_until_stopped(context_, threads_, degrees, [&](Index n, int) {
             const Index degree = degrees - 1 - n;
             add_degree(tables, spread_runs, degree, sums.view()[degree]);
         });
@@ -115,11 +117,11 @@ private:
     std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
                                              const Tables& tables) const {
         std::vector<Array<double, 3>> parts(pieces_.size());
-        parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int) {
+        parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
             auto& to = parts[static_cast<std::size_t>(piece)];
             to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
                                   tables.harmonic.stride);
-            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, to);
+            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread, to);
         });
         std::vector<Array<double, 3>> result;
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
@@ -136,13 +138,14 @@ private:
     }
 
     void spread_piece(const Run& run, const Centred& from, View<const float, 2> scales,
-                      const Tables& tables, View<double, 3> to) const {
+                      const Tables& tables, int thread, View<double, 3> to) const {
         const Index nodes = tables.radial.node_count(), node_stride = tables.harmonic.node_stride;
         Array<double, 2> harmonics(kHarmonicBlock, tables.harmonic.stride);
         Array<double, 2> weights(kHarmonicBlock, node_stride);
         Array<double, 2> scaled(kHarmonicBlock, node_stride);
         Array<double, 1> scratch(harmonic_scratch(tables.harmonic.degrees));
         for (Index first = 0; first < run.count; first += kHarmonicBlock) {
+            stop_if_asked(context_, thread);
             const Index count = std::min(kHarmonicBlock, run.count - first);
             for (Index n = 0; n < count; ++n) {
                 const Index slot = run.first + first + n;
@@ -207,6 +210,7 @@ private:
     ScaleClasses classes_;
     Runs runs_;
     std::vector<Run> pieces_;
+    Context context_;
     int threads_;
     std::unique_ptr<Kernel> by_pairs_;
     std::unique_ptr<Tables> tables_;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "pleat/saxs/kernel.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -17,7 +18,8 @@ double sinc_slope(double x) {
 
 class ReferenceKernel final : public Kernel {
 public:
-    explicit ReferenceKernel(const Model& model) : model_(model) {}
+    ReferenceKernel(const Model& model, const Context& context)
+        : model_(model), context_(context) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
@@ -26,6 +28,7 @@ public:
         for (Index frame = 0; frame < xyz.extent(0); ++frame) {
             const Array<double, 3> amplitude = amplitudes(scale_of(scales, frame));
             for (Index i = 0; i < count; ++i) {
+                stop_if_asked(context_);
                 for (Index j = 0; j < count; ++j) {
                     const double r = distance(xyz[frame], i, j);
                     for (Index k = 0; k < model_.q_count(); ++k) {
@@ -46,6 +49,7 @@ public:
         for (double& value : gradient) value = 0.0;
         const Array<double, 3> amplitude = amplitudes(scales);
         for (Index i = 0; i < count; ++i) {
+            stop_if_asked(context_);
             for (Index j = 0; j < count; ++j) {
                 const double r = distance(xyz, i, j);
                 if (r == 0.0) continue;
@@ -108,12 +112,13 @@ private:
     }
 
     const Model& model_;
+    Context context_;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_reference_kernel(const Model& model) {
-    return std::make_unique<ReferenceKernel>(model);
+std::unique_ptr<Kernel> make_reference_kernel(const Model& model, const Context& context) {
+    return std::make_unique<ReferenceKernel>(model, context);
 }
 
 }  // namespace pleat::saxs

@@ -5,6 +5,7 @@
 
 #include "pleat/saxs/ensemble_fit.h"
 #include "pleat/saxs/least_squares.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -20,7 +21,8 @@ struct Coordinates {
 
 /// Gram and Schmidt, the frame that is left longest first, until what is left of every frame is
 /// below a thousandth of a standard error in all.
-Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve) {
+Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve,
+                   const Context& context) {
     constexpr double kEnough = 1e-6;
     constexpr std::size_t kMost = 100;
     const Index frames = profiles.extent(0);
@@ -40,6 +42,7 @@ Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve) {
     double scale = 0;
     for (const double value : made.mean) scale += value * value;
     while (made.basis.size() < std::min(kMost, points)) {
+        stop_if_asked(context);
         Index longest = 0;
         double most = -1;
         for (Index f = 0; f < frames; ++f) {
@@ -170,10 +173,12 @@ double objective(const Weighted& one, double theta) {
 /// Weights, scale and background at the contrast of `from`, in turn.
 Weighted at_contrast(const EnsembleProblem& problem, double theta, Weighted from) {
     constexpr int kMostRounds = 50;
-    const Coordinates at = reduce(frame_profiles(problem, from.fit.contrast), *problem.curve);
+    const Coordinates at = reduce(frame_profiles(problem, from.fit.contrast), *problem.curve,
+                                  problem.context);
     if (at.basis.empty()) return from;
     std::vector<double> l(at.basis.size(), 0);
     for (int round = 0; round < kMostRounds; ++round) {
+        stop_if_asked(problem.context);
         const double before = from.fit.scale;
         from.weights = Dual(at, before, target_of(at, *problem.curve, from.fit), theta).run(l);
         from.fit = fit_at(from.fit.contrast, *problem.curve,
@@ -191,7 +196,7 @@ Weighted reweight(const EnsembleProblem& problem, double theta, Weighted from) {
     for (int round = 0; round < kMostRounds; ++round) {
         Weighted next = at_contrast(problem, theta, from);
         next.fit = fit(*problem.curve, weighted_partial(problem.partial, next.frames, next.weights),
-                       problem.mean_radius, problem.options, &from.fit.contrast);
+                       problem.mean_radius, problem.options, &from.fit.contrast, problem.context);
         const double after = objective(next, theta);
         if (!(after < before)) break;
         from = std::move(next);
@@ -214,7 +219,7 @@ std::vector<Weighted> fit_thetas(const EnsembleProblem& problem) {
     std::iota(equal.frames.begin(), equal.frames.end(), Index{0});
     equal.weights.assign(equal.frames.size(), 1.0 / static_cast<double>(frames));
     equal.fit = fit(*problem.curve, weighted_partial(problem.partial, equal.frames, equal.weights),
-                    problem.mean_radius, problem.options);
+                    problem.mean_radius, problem.options, nullptr, problem.context);
     std::vector<Weighted> all;
     for (int n = 0; n < kThetas; ++n)
         all.push_back(
@@ -225,7 +230,9 @@ std::vector<Weighted> fit_thetas(const EnsembleProblem& problem) {
 }  // namespace
 
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context) {
-    std::vector<Weighted> all = validated(problem, fit_thetas, context, "maximum entropy");
+    EnsembleProblem asking = problem;
+    asking.context = context;
+    std::vector<Weighted> all = validated(asking, fit_thetas, context, "maximum entropy");
     std::vector<Reweighted> scan;
     for (std::size_t n = 0; n < all.size(); ++n)
         scan.push_back({theta_of(*problem.curve, static_cast<int>(n)), std::move(all[n])});

@@ -7,6 +7,7 @@
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/ensemble_fit.h"
 #include "pleat/saxs/least_squares.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -27,6 +28,7 @@ class Products {
 public:
     Products(const EnsembleProblem& problem, const Contrast& contrast, int threads)
         : curve_(*problem.curve),
+          context_(problem.context),
           background_(problem.options.background),
           threads_(threads),
           profiles_(frame_profiles(problem, contrast)),
@@ -52,6 +54,7 @@ public:
     void prepare(const Members& members) {
         for (const Index frame : members) {
             if (columns_.count(frame) > 0) continue;
+            stop_if_asked(context_);
             std::vector<double> weighted(curve_.size());
             for (std::size_t k = 0; k < curve_.size(); ++k)
                 weighted[k] =
@@ -61,6 +64,7 @@ public:
     }
 
     Candidate solve(Members members) const {
+        stop_if_asked(context_);
         const std::size_t count = members.size(), all = count + (background_ ? 2 : 0);
         std::vector<double> matrix(all * all), right(all);
         for (std::size_t a = 0; a < count; ++a) {
@@ -116,6 +120,7 @@ private:
     }
 
     const Profile& curve_;
+    const Context& context_;
     const bool background_;
     const int threads_;
     const Array<double, 2> profiles_;
@@ -148,7 +153,8 @@ double set_count(Index frames, Index size) {
 std::vector<Candidate> all_sets(Products& products, Index size) {
     Members every(static_cast<std::size_t>(products.frames()));
     std::iota(every.begin(), every.end(), Index{0});
-    products.prepare(every);
+    // Single frames need no products with others, whose table would be as large as all pairs.
+    if (size > 1) products.prepare(every);
     std::vector<Candidate> candidates;
     Members members(every.begin(), every.begin() + size);
     while (true) {
@@ -216,7 +222,8 @@ Array<double, 3> part_of(View<const double, 3> partial, const Members& members) 
 /// The weights of these members and the contrast that are best together.
 Weighted refined(const EnsembleProblem& problem, const Members& members) {
     const Array<double, 3> partial = part_of(problem.partial, members);
-    const EnsembleProblem part{problem.curve, partial, problem.mean_radius, problem.options};
+    const EnsembleProblem part{problem.curve, partial, problem.mean_radius, problem.options,
+                               problem.context};
     Members all(members.size());
     std::iota(all.begin(), all.end(), Index{0});
     const auto solve = [&](const Contrast& contrast) {
@@ -226,7 +233,8 @@ Weighted refined(const EnsembleProblem& problem, const Members& members) {
     };
     const Contrast contrast =
         search_contrast(problem.options, are_atomic(partial[0]),
-                        [&](const Contrast& tried) { return solve(tried).chi2; });
+                        [&](const Contrast& tried) { return solve(tried).chi2; }, nullptr,
+                        problem.context);
     Weighted found;
     found.frames = members;
     found.weights = solve(contrast).amounts;
@@ -248,13 +256,29 @@ Candidate select(Products& products, Index size, const std::vector<Candidate>& s
     return exchanged(products, kept.front());
 }
 
+/// An ensemble with one more member, the first of `others` that it lacks, whose weight is 0.
+Weighted with_idle_member(Weighted smaller, const Members& others) {
+    const auto is_new = [&](Index frame) {
+        return !std::binary_search(smaller.frames.begin(), smaller.frames.end(), frame);
+    };
+    const Index frame = *std::find_if(others.begin(), others.end(), is_new);
+    const auto at = std::upper_bound(smaller.frames.begin(), smaller.frames.end(), frame);
+    smaller.weights.insert(smaller.weights.begin() + (at - smaller.frames.begin()), 0.0);
+    smaller.frames.insert(at, frame);
+    Fit& fit = smaller.fit;
+    ++fit.parameters;
+    fit.chi2_reduced = fit.chi2 * static_cast<double>(fit.points) /
+                       static_cast<double>(std::max<Index>(1, fit.points - fit.parameters));
+    return smaller;
+}
+
 std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int threads) {
     constexpr int kMostRounds = 3;
     std::vector<Index> every(static_cast<std::size_t>(problem.partial.extent(0)));
     std::iota(every.begin(), every.end(), Index{0});
     const std::vector<double> equal(every.size(), 1.0 / static_cast<double>(every.size()));
     Contrast contrast = fit(*problem.curve, weighted_partial(problem.partial, every, equal),
-                            problem.mean_radius, problem.options)
+                            problem.mean_radius, problem.options, nullptr, problem.context)
                             .contrast;
     std::vector<Weighted> sizes;
     std::vector<Candidate> smaller;
@@ -272,10 +296,8 @@ std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int 
             if (!helps || is_same) break;
         }
         // Each size may do what a smaller one does, with a weight of 0.
-        if (!sizes.empty() && best.fit.chi2 > sizes.back().fit.chi2) {
-            best = sizes.back();
-            ++best.fit.parameters;
-        }
+        if (!sizes.empty() && best.fit.chi2 > sizes.back().fit.chi2)
+            best = with_idle_member(sizes.back(), best.frames);
         smaller = std::move(kept);
         sizes.push_back(std::move(best));
     }
@@ -287,8 +309,10 @@ std::vector<Weighted> fit_sizes(const EnsembleProblem& problem, Index most, int 
 std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
                                         const Context& context) {
     const int threads = resolve_threads(context);
+    EnsembleProblem asking = problem;
+    asking.context = context;
     return validated(
-        problem, [&](const EnsembleProblem& part) { return fit_sizes(part, most, threads); },
+        asking, [&](const EnsembleProblem& part) { return fit_sizes(part, most, threads); },
         context, "minimal ensembles");
 }
 

@@ -217,7 +217,7 @@ void record_facts(RunDirectory& run, const Result& result) {
     run.fact("rg", forward > 0 ? std::sqrt(gyration2 / forward) : 0);
     run.fact("i0", forward / static_cast<double>(result.shapes.size()));
     run.fact("dmax", diameter);
-    run.fact("c1", result.contrast.c1);
+    if (result.model == "all-atom") run.fact("c1", result.contrast.c1);
     run.fact("c2", result.contrast.c2);
     if (!result.has_fit) return;
     run.fact("chi2", result.fit.chi2);

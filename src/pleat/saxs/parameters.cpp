@@ -31,7 +31,7 @@ std::vector<Field> profile_fields(Parameters& p) {
             {.name = "hydrogens",
              .target = &p.hydrogens,
              .help = "implicit: each heavy atom scatters with those that it carries; explicit: those "
-                     "of the file scatter for themselves",
+                     "of the file scatter for themselves (all-atom)",
              .choices = {"implicit", "explicit"}},
             {.name = "bin",
              .target = &p.bin,
@@ -41,18 +41,20 @@ std::vector<Field> profile_fields(Parameters& p) {
              .most = 1000},
             {.name = "precision",
              .target = &p.precision,
-             .help = "float32: relative error of profiles up to 2e-6; float64: up to 1e-6",
-             .choices = {"float32", "float64"}},
+             .help = "float32: relative error of profiles up to 2e-6, on a GPU up to 1e-5; float64: up "
+                     "to 1e-6, not on a GPU; auto: float32, with --device reference float64",
+             .choices = {"auto", "float32", "float64"}},
             {.name = "method",
              .target = &p.method,
-             .help = "debye: all pairs; multipole: spherical harmonics; auto: the cheaper one",
+             .help = "debye: all pairs; multipole: spherical harmonics in float64, on the CPU; auto: "
+                     "the cheaper one there, else all pairs",
              .choices = {"auto", "debye", "multipole"}}};
 }
 
 std::vector<Field> fit_fields(Parameters& p) {
     return {{.name = "c1",
              .target = &p.c1,
-             .help = "Scale of the atoms' radii in the volume that they take from water",
+             .help = "Scale of the atoms' radii in the volume that they take from water (all-atom)",
              .least = 0.5,
              .most = 2,
              .automatic = "fitted with --data, else 1"},

@@ -13,6 +13,25 @@
 
 namespace pleat::saxs {
 
+namespace {
+
+/// Options that bodies know nothing of.
+void check_bodies(Bodies bodies, const Parameters& parameters) {
+    if (bodies == Bodies::all_atom) return;
+    const Parameters usual;
+    if (!std::isnan(parameters.c1) || parameters.c1_least != usual.c1_least ||
+        parameters.c1_most != usual.c1_most)
+        throw UsageError(fmt::format("expected --c1 and its bounds for the all-atom model, found the "
+                                     "{} model, whose form factors have it built in",
+                                     name_of(bodies)));
+    if (parameters.hydrogens == "explicit")
+        throw UsageError(fmt::format("expected --hydrogens explicit for the all-atom model, found "
+                                     "the {} model, whose form factors have them built in",
+                                     name_of(bodies)));
+}
+
+}  // namespace
+
 void check_structures(const Ensemble& ensemble) {
     constexpr float kFarthest = 1e8f;
     const Index frames = ensemble.frame_count(), atoms = ensemble.atom_count();
@@ -45,6 +64,7 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
                          fmt::format("expected all atoms for the {} model, found CA alone; --model "
                                      "one-body takes these",
                                      name_of(options.bodies)));
+    check_bodies(options.bodies, parameters);
     return options;
 }
 

@@ -38,7 +38,8 @@ std::vector<double> even_grid(double most, std::size_t points);
 /// 1e8 angstrom.
 void check_structures(const Ensemble& ensemble);
 
-/// How the options divide a structure; InputError where its atoms do not suffice.
+/// How the options divide a structure; InputError where its atoms do not suffice, UsageError where its
+/// model does not know them.
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters);
 
 /// How the options sum over pairs.

@@ -10,15 +10,36 @@
 #include "pleat/core/error.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/parallel.h"
+#include "pleat/saxs/needs.h"
 #include "pleat/saxs/places.h"
 #include "pleat/saxs/prepared.h"
 #include "pleat/saxs/scatterers.h"
+#include "pleat/saxs/shared_rows.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-constexpr Index kMostChannelPairs = kAtomChannels * (kAtomChannels + 1) / 2;
+/// What a device cannot do is refused.
+void check_device(const Parameters& parameters, const Device& device) {
+    if (device.kind == Device::Kind::cpu) return;
+    const bool is_gpu = device.kind == Device::Kind::cuda;
+    if (parameters.precision == (is_gpu ? "float64" : "float32"))
+        throw UsageError(fmt::format("expected --precision {} or auto with --device {}, found {}",
+                                     is_gpu ? "float32" : "float64", device.name(),
+                                     parameters.precision));
+    if (parameters.method == "multipole")
+        throw UsageError(fmt::format(
+            "expected --method debye or auto with --device {}, found multipole", device.name()));
+}
+
+void check_span(double diameter, const Parameters& parameters) {
+    if (parameters.bin > 0 && diameter / parameters.bin > kMostBins)
+        throw InputError(fmt::format("expected a structure of at most a million --bin widths of {:g} "
+                                     "angstrom across, found {:.4g} angstrom; --bin 0 leaves out P(r)",
+                                     parameters.bin, diameter));
+}
 
 void check_input(std::span<const Ensemble> components, const Profile* curve,
                  Parameters parameters) {
@@ -81,35 +102,67 @@ struct Component {
 constexpr double kNear = 0.005;  // 1/angstrom
 
 Shape measure_frame(const Component& component, Index frame, const Parameters& parameters,
-                    const Contrast& contrast, int threads) {
+                    const Contrast& contrast, const Context& context) {
     const Places& places = component.places;
     const double radius = component.scatterers.mean_radius;
     const std::vector<double> at_0 =
         amplitudes_at(0, component.near, places.scales[frame], contrast, radius);
     Shape shape = measure_shape(places.xyz[frame], at_0, places.xyz.extent(2) - places.sites,
-                                parameters.bin, threads);
+                                parameters.bin, context);
     shape.gyration = gyration_with_extent(
         shape.gyration, at_0,
         amplitudes_at(1, component.near, places.scales[frame], contrast, radius), kNear);
     return shape;
 }
 
+/// The shapes of a block of frames, of which ranks measure some in turn. Many frames take a thread
+/// each, few share all threads in turn; the values are the same.
+std::vector<Shape> measure_block(const Component& component, Index from, Index count,
+                                 const Parameters& parameters, const Contrast& contrast,
+                                 const Context& context) {
+    const Turn turn(context);
+    const Index own_count = turn.own_count(count);
+    const int threads = resolve_threads(context);
+    const bool one_by_one = own_count < threads;
+    std::vector<Shape> shapes(static_cast<std::size_t>(count));
+    parallel_for(one_by_one ? 1 : threads, own_count, [&](Index n, int thread) {
+        Context own = context_of_thread(context, thread);
+        if (!one_by_one) own.threads = 1;
+        shapes[static_cast<std::size_t>(turn.own(n))] =
+            measure_frame(component, from + turn.own(n), parameters, contrast, own);
+    });
+    if (turn.size == 1) return shapes;
+    double bins = 0;
+    for (const Shape& shape : shapes) bins = std::max(bins, static_cast<double>(shape.pairs.size()));
+    context.comm->raise({&bins, 1});
+    // A row each: three numbers, then P(r), whose last bins may be empty.
+    Array<double, 2> rows(count, static_cast<Index>(bins) + 3);
+    for (Index n = 0; n < own_count; ++n) {
+        const Shape& shape = shapes[static_cast<std::size_t>(turn.own(n))];
+        double* const row = rows.view()[turn.own(n)].data;
+        row[0] = shape.gyration;
+        row[1] = shape.forward;
+        row[2] = shape.diameter;
+        std::copy(shape.pairs.begin(), shape.pairs.end(), row + 3);
+    }
+    share_rows(context, rows.view());
+    for (Index n = 0; n < count; ++n) {
+        const View<const double, 1> row = rows.view()[n];
+        shapes[static_cast<std::size_t>(n)] = {row.data[0], row.data[1], row.data[2],
+                                               {row.begin() + 3, row.end()}};
+    }
+    return shapes;
+}
+
 void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
-    const Index frames = component.places.xyz.extent(0);
-    const int threads = resolve_threads(context);
-    // Many frames take a thread each, few share all threads in turn; the values are the same.
-    const bool one_by_one = frames < threads;
-    const Index block = one_by_one ? 1 : 64;
+    const Index frames = component.places.xyz.extent(0), ranks = Turn(context).size;
+    const Index block = frames < resolve_threads(context) * ranks ? ranks : 64 * ranks;
     for (Index from = 0; from < frames; from += block) {
         context.update("shape", from, frames, "frames");
-        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
-        std::vector<Shape> shapes(static_cast<std::size_t>(std::min(block, frames - from)));
-        parallel_for(
-            one_by_one ? 1 : threads, static_cast<Index>(shapes.size()), [&](Index n, int) {
-                shapes[static_cast<std::size_t>(n)] = measure_frame(
-                    component, from + n, parameters, result.contrast, one_by_one ? threads : 1);
-            });
+        std::vector<Shape> shapes =
+            measure_block(component, from, std::min(block, frames - from), parameters,
+                          result.contrast, context);
         for (Shape& shape : shapes) {
             if (shape.pairs.size() > result.pairs.size()) result.pairs.resize(shape.pairs.size());
             for (std::size_t n = 0; n < shape.pairs.size(); ++n)
@@ -120,19 +173,8 @@ void measure_shapes(const Component& component, const Parameters& parameters,
     }
 }
 
-/// Evenly from 0 to --q-max. Profiles are read off between these points where there is a curve, for
-/// which a step of 0.5 / diameter is close enough: the error of a cubic is (0.5)^4 / 384 of what
-/// the longest pairs contribute, 2e-4.
 std::vector<double> grid(const Parameters& parameters, bool with_curve, double diameter) {
-    constexpr double kMostPhase = 0.5;
-    auto points = static_cast<std::size_t>(parameters.points);
-    if (with_curve) {
-        constexpr std::size_t kLeastPoints = 51;
-        points = std::max(points, kLeastPoints);
-        const double needed = std::ceil(parameters.q_max * diameter / kMostPhase) + 1;
-        points = std::max(points, static_cast<std::size_t>(std::min(needed, 5001.0)));
-    }
-    return even_grid(parameters.q_max, points);
+    return even_grid(parameters.q_max, grid_points(parameters, with_curve, diameter));
 }
 
 FitOptions fit_options(const Parameters& p) {
@@ -162,12 +204,12 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     const Index frames = partial.extent(0);
     const auto points = static_cast<Index>(result.curve.size());
     Array<double, 3> at_curve(frames, partial.extent(1), points);
-    parallel_for(resolve_threads(context), frames, [&](Index frame, int) {
+    parallel_until_stopped(context, resolve_threads(context), frames, [&](Index frame, int) {
         const Array<double, 2> one = resample(partial[frame], result.q, result.curve.q);
         std::copy(one.begin(), one.end(), at_curve[frame].begin());
     });
     const FitOptions options = fit_options(parameters);
-    result.fit = fit(result.curve, mean_of(at_curve), mean_radius, options);
+    result.fit = fit(result.curve, mean_of(at_curve), mean_radius, options, nullptr, context);
     result.contrast = result.fit.contrast;
     result.guinier = guinier(result.curve);
     if (frames < 2) return;
@@ -202,9 +244,6 @@ std::vector<Component> prepare(std::span<const Ensemble> components, bool with_h
                                Result& result) {
     std::vector<Component> parts;
     for (const Ensemble& ensemble : components) {
-        require_memory(memory_needed(ensemble.frame_count(), ensemble.atom_count(), parameters),
-                       fmt::format("profiles of {} frames", ensemble.frame_count()),
-                       "fewer frames (--frames) or --points would fit");
         Component part;
         part.scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
                                           scatterer_options(ensemble, parameters));
@@ -246,15 +285,14 @@ Array<double, 3> joined(std::vector<Component>& parts) {
 
 }  // namespace
 
-std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters) {
-    const std::int64_t profiles = frames * parameters.points * (2 * kMostChannelPairs + 1) * 8;
-    return profiles + frames * scatterers * 64 + scatterers * 400;
-}
-
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context) {
+    check_device(parameters, context.device);
     check_input(components, curve, parameters);
+    require_memory(memory_needed(components, curve, parameters, context),
+                   fmt::format("profiles of {} frames", frame_count(components)),
+                   "fewer frames (--frames), --points or a wider --bin would fit");
     Result result;
     if (!std::isnan(parameters.c1)) result.contrast.c1 = parameters.c1;
     if (!std::isnan(parameters.c2)) result.contrast.c2 = parameters.c2;
@@ -266,6 +304,7 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
         radius += part.scatterers.mean_radius / static_cast<double>(parts.size());
         diameter = std::max(diameter, most_diameter(part.places.xyz));
     }
+    check_span(diameter, parameters);
     result.q = grid(parameters, curve != nullptr, diameter);
     for (Component& part : parts) {
         part.scatterers.mean_radius = radius;  // one c1 for all components

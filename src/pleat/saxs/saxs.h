@@ -34,8 +34,8 @@ struct Parameters {
     double bin = 1;
     std::int64_t members = 5;
     bool reweight = true;
-    std::string precision = "float32";  ///< "float32", "float64"
-    std::string method = "auto";        ///< "auto", "debye", "multipole"
+    std::string precision = "auto";  ///< "auto", "float32", "float64"
+    std::string method = "auto";     ///< "auto", "debye", "multipole"
 };
 std::vector<Field> fields(Parameters& parameters);
 
@@ -71,13 +71,28 @@ struct Result {
 /// Computes the profile of each frame and, with a curve, fits scale, background, c1 and c2 of the
 /// mean, and for several frames weights. Components of a mixture may have different atoms; their
 /// frames count on from one to the next. `form_factors` (may be null: pleat's own) is for coarse
-/// models. Frames are dealt over the ranks of `context`. UsageError, InputError, DeviceError,
+/// models. Layers, sums over pairs and shapes of frames are dealt over the ranks of `context`, each of
+/// which does the fits. UsageError, InputError, DeviceError,
 /// Cancelled.
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context);
 
-/// Bytes of memory that run() needs beside the coordinates.
+/// Bytes of memory that the profiles of these frames need at Parameters::points, and their places,
+/// beside the coordinates.
 std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters);
+
+/// Bytes of memory that run() needs beside the coordinates: the same for all components at the points
+/// that they are given, the fits to a curve, and P(r).
+std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
+                           const Parameters& parameters, const Context& context);
+
+/// What the sums over pairs of run() take, roughly, for those who choose a device.
+struct Effort {
+    double cpu_seconds = 0;      ///< of one core, by the cheaper method
+    std::int64_t gpu_bytes = 0;  ///< of a GPU's memory; negative where the options keep to the CPU
+};
+Effort effort(std::span<const Ensemble> components, const Profile* curve,
+              const Parameters& parameters);
 
 }  // namespace pleat::saxs

@@ -9,6 +9,7 @@
 
 #include "pleat/bio/topology.h"
 #include "pleat/core/array.h"
+#include "pleat/core/context.h"
 
 namespace pleat::saxs {
 
@@ -82,7 +83,7 @@ struct Hydration {
 /// a probe of 1.8 angstrom, is exposed (0 to 1; of an alpha carbon that stands for a residue: the
 /// exposed area by that of an atom of radius 1.9 angstrom), and that water stands 3 angstrom beyond
 /// its surface, on the mean of the exposed directions. Bodies touch what their atoms do, at the
-/// mean of their places.
-Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, int threads);
+/// mean of their places. Cancelled.
+Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, const Context& context);
 
 }  // namespace pleat::saxs

@@ -12,6 +12,7 @@
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/chain.h"
 #include "pleat/saxs/kernel.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -63,6 +64,15 @@ auto& chain_at(Chains& chains, Index chain) {
     return chains[static_cast<std::size_t>(chain)];
 }
 
+/// A session outlives the call that began it, and its progress with it.
+Context without_progress(Context context) {
+    context.progress = nullptr;
+    return context;
+}
+
+/// What found sums and those of pieces of bodies take together at most, unless one pair takes more.
+constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
+
 }  // namespace
 
 struct Session::State {
@@ -71,7 +81,7 @@ struct Session::State {
           const Context& given_context)
         : model(std::move(given)),
           options(given_options),
-          context(given_context),
+          context(without_progress(given_context)),
           body_count(count_bodies(model, bodies)),
           runs(sort_by_body(model, bodies, body_count)),
           slot_of(runs.order.size()),
@@ -81,6 +91,8 @@ struct Session::State {
             slot_of[static_cast<std::size_t>(runs.order[slot])] = static_cast<Index>(slot);
         for (Index body = 0; body < body_count; ++body) first_slot.push_back(slot_before(body));
         first_slot.push_back(model.scatterer_count());
+        for (std::int32_t body = 0; body < body_count; ++body)
+            most_pair_bytes = std::max(most_pair_bytes, pair_bytes(body, body));
         const Array<float, 3> slots = arranged(runs, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
             chains.emplace_back(slots.view()[n], first_slot,
@@ -95,6 +107,25 @@ struct Session::State {
         return run < static_cast<Index>(runs.runs.size())
                    ? runs.runs[static_cast<std::size_t>(run)].first
                    : model.scatterer_count();
+    }
+
+    /// Bytes for the sums of a pair of bodies under way: its own, and those of the rows of either that
+    /// threads take at a time.
+    std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const {
+        const auto pieces = [&](std::int32_t body) {
+            const auto n = static_cast<std::size_t>(body);
+            return runs.first_run[n + 1] - runs.first_run[n] + (first_slot[n + 1] - first_slot[n]) / 64;
+        };
+        return 8 * model.pair_count() * model.q_count() * (1 + pieces(a) + pieces(b));
+    }
+
+    /// Of many pairs; to ask the system takes longer than a small move.
+    void require_room(const std::vector<PairJob>& jobs) const {
+        if (static_cast<std::int64_t>(jobs.size()) * most_pair_bytes <= kBatchBytes) return;
+        std::int64_t bytes = 0;
+        for (const PairJob& job : jobs) bytes += pair_bytes(job.a, job.b);
+        require_memory(bytes, fmt::format("{} pairs of bodies that moved", jobs.size()),
+                       "propose fewer moves at a time");
     }
 
     View<const float, 3> scales_of(Index chain) const {
@@ -116,6 +147,7 @@ struct Session::State {
     std::vector<Chain> chains;
     std::unique_ptr<Kernel> kernel;  ///< for gradients, made when first asked for
     Array<double, 3> proposed;
+    std::int64_t most_pair_bytes = 0;
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
@@ -170,14 +202,19 @@ Session::Session(Model model, View<const float, 3> xyz, View<const float, 3> sca
     if (bodies.empty()) divided = divide(model);
     const std::span<const std::int32_t> used = bodies.empty() ? divided : bodies;
     const Index count = count_bodies(model, used);
-    const std::int64_t chain_bytes = 8 * count * (count + 1) / 2 * model.pair_count() *
-                                         model.q_count() + 48 * model.scatterer_count();
-    require_memory(xyz.extent(0) * chain_bytes,
+    // Of each pair of bodies two sums, since a proposal may change them all.
+    const std::int64_t profile_bytes = 8 * model.pair_count() * model.q_count();
+    const std::int64_t chain_bytes =
+        count * (count + 1) * profile_bytes + 48 * model.scatterer_count();
+    require_memory(xyz.extent(0) * chain_bytes + kBatchBytes,
                    fmt::format("{} chains of {} bodies", xyz.extent(0), count),
                    "take fewer bodies or chains");
     const View<const float, 3> used_scales = model.scale_count() > 0 ? scales : View<const float, 3>{};
     state_ = std::make_unique<State>(std::move(model), xyz, used_scales, used, options, context);
-    for (Index n = 0; n < xyz.extent(0); ++n) refresh(n);
+    for (Index n = 0; n < xyz.extent(0); ++n) {
+        stop_if_asked(context);
+        refresh(n);
+    }
     state_->drift = 0.0;
 }
 
@@ -238,6 +275,7 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     }
     batch.first.push_back(batch.jobs.size());
     state.recomputed_pairs = static_cast<Index>(batch.jobs.size());
+    state.require_room(batch.jobs);
     Array<double, 3> found(state.recomputed_pairs, state.model.pair_count(),
                            state.model.q_count());
     state.pairs->evaluate(sent, sent_scales, batch.jobs, found);
@@ -262,16 +300,34 @@ void Session::reject(Index chain) { chain_at(state_->chains, chain).forget(); }
 double Session::refresh(Index chain) {
     State& state = *state_;
     Chain& of = chain_at(state.chains, chain);
+    of.forget();
     std::vector<PairJob> jobs;
-    for (std::int32_t a = 0; a < state.body_count; ++a)
-        for (std::int32_t b = a; b < state.body_count; ++b) jobs.push_back({0, a, b});
-    Array<double, 3> found(static_cast<Index>(jobs.size()), state.model.pair_count(),
-                           state.model.q_count());
-    const View<const float, 3> xyz(of.xyz.data(), Index{1}, Index{3}, state.model.scatterer_count());
-    state.pairs->evaluate(xyz, state.scales_of(chain), jobs, found);
+    std::int64_t bytes = 0;
+    Index done = 0;
+    // In the order in which a chain keeps its pairs, so many at a time as memory is set aside for.
+    const auto evaluate = [&] {
+        const View<const float, 3> xyz(of.xyz.data(), Index{1}, Index{3},
+                                       state.model.scatterer_count());
+        Array<double, 3> found(static_cast<Index>(jobs.size()), state.model.pair_count(),
+                               state.model.q_count());
+        state.pairs->evaluate(xyz, state.scales_of(chain), jobs, found);
+        std::copy(found.begin(), found.end(), &of.sums(done, 0));
+        done += static_cast<Index>(jobs.size());
+        jobs.clear();
+        bytes = 0;
+    };
+    for (std::int32_t a = 0; a < state.body_count; ++a) {
+        for (std::int32_t b = a; b < state.body_count; ++b) {
+            const std::int64_t next = state.pair_bytes(a, b);
+            if (!jobs.empty() && bytes + next > kBatchBytes) evaluate();
+            jobs.push_back({0, a, b});
+            bytes += next;
+        }
+    }
+    evaluate();
     const std::vector<double> ones(static_cast<std::size_t>(state.model.channel_count()), 1.0);
     const std::vector<double> before = combine(profile(chain), ones);
-    of.set_all(found.data());
+    of.add_up();
     const std::vector<double> after = combine(profile(chain), ones);
     double drift = 0.0;
     for (std::size_t k = 0; k < after.size(); ++k)

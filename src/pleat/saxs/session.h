@@ -32,7 +32,8 @@ class Session {
 public:
     /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which stay;
     /// `bodies` [scatterer] from 0, or empty for a division into consecutive parts. The model is
-    /// copied. InputError, DeviceError.
+    /// copied; the context's progress is asked for chain by chain here and never later. InputError,
+    /// DeviceError, Cancelled.
     Session(Model model, View<const float, 3> xyz, View<const float, 3> scales,
             std::span<const std::int32_t> bodies, const SessionOptions& options,
             const Context& context);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pleat/core/parallel.h"
+#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -45,14 +46,16 @@ struct RowSums {
 };
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                 double bin, Index block) {
-    const Index count = positions.extent(1);
+                 double bin, Index block, const Context& context, int thread) {
+    // Without a histogram only the distances of solid centres count.
+    const Index count = bin > 0 ? positions.extent(1) : solid;
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
     RowSums sums;
     std::vector<float> squares(static_cast<std::size_t>(count));
     // Rows are dealt in turn, since early ones have more partners.
     for (Index i = block; i < count; i += kBlocks) {
+        stop_if_asked(context, thread);
         float most = 0;
         for (Index j = 0; j < i; ++j) {
             const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
@@ -75,42 +78,46 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
     return sums;
 }
 
-struct Line {
+/// The weighted line of ln I by q^2 through points that are taken one by one.
+class Line {
+public:
     double intercept = 0, slope = 0, intercept_error = 0, slope_error = 0;
-    bool is_sound = false;
-};
 
-Line fit_line(const Profile& curve, std::size_t first, std::size_t last) {
-    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (std::size_t k = first; k <= last; ++k) {
-        if (curve.intensity[k] <= 0) return {};
-        const double x = curve.q[k] * curve.q[k], y = std::log(curve.intensity[k]);
-        const double error = curve.sigma[k] / curve.intensity[k], w = 1 / (error * error);
-        s += w;
-        sx += w * x;
-        sy += w * y;
-        sxx += w * x * x;
-        sxy += w * x * y;
+    /// Takes a point of positive intensity.
+    void add(double q, double intensity, double sigma) {
+        const double x = q * q, y = std::log(intensity);
+        const double error = sigma / intensity, w = 1 / (error * error);
+        s_ += w;
+        sx_ += w * x;
+        sy_ += w * y;
+        sxx_ += w * x * x;
+        sxy_ += w * x * y;
     }
-    const double determinant = s * sxx - sx * sx;
-    if (!(determinant > 0)) return {};
-    return {.intercept = (sxx * sy - sx * sxy) / determinant,
-            .slope = (s * sxy - sx * sy) / determinant,
-            .intercept_error = std::sqrt(sxx / determinant),
-            .slope_error = std::sqrt(s / determinant),
-            .is_sound = true};
-}
+    /// False where the points tell no line.
+    bool solve() {
+        const double determinant = s_ * sxx_ - sx_ * sx_;
+        if (!(determinant > 0)) return false;
+        intercept = (sxx_ * sy_ - sx_ * sxy_) / determinant;
+        slope = (s_ * sxy_ - sx_ * sy_) / determinant;
+        intercept_error = std::sqrt(sxx_ / determinant);
+        slope_error = std::sqrt(s_ / determinant);
+        return true;
+    }
+
+private:
+    double s_ = 0, sx_ = 0, sy_ = 0, sxx_ = 0, sxy_ = 0;
+};
 
 }  // namespace
 
 Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                    double bin, int threads) {
+                    double bin, const Context& context) {
     Shape shape;
     measure_moments(positions, amplitudes, shape);
     std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
-    parallel_for(threads, kBlocks, [&](Index block, int) {
+    parallel_for(resolve_threads(context), kBlocks, [&](Index block, int thread) {
         blocks[static_cast<std::size_t>(block)] =
-            sum_rows(positions, amplitudes, solid, bin, block);
+            sum_rows(positions, amplitudes, solid, bin, block, context, thread);
     });
     double most2 = 0;
     for (const RowSums& sums : blocks) {
@@ -133,9 +140,11 @@ Guinier guinier(const Profile& curve) {
     Guinier best;
     std::size_t first = 0;
     while (first < curve.size() && (curve.intensity[first] <= 0 || curve.q[first] == 0)) ++first;
-    for (std::size_t last = first + kLeastPoints - 1; last < curve.size(); ++last) {
-        const Line line = fit_line(curve, first, last);
-        if (!line.is_sound) break;
+    Line line;
+    for (std::size_t last = first; last < curve.size() && curve.intensity[last] > 0; ++last) {
+        line.add(curve.q[last], curve.intensity[last], curve.sigma[last]);
+        if (last + 1 < first + kLeastPoints) continue;
+        if (!line.solve()) break;
         if (line.slope >= 0) continue;
         const double gyration = std::sqrt(-3 * line.slope);
         if (curve.q[last] * gyration > kMostProduct) continue;

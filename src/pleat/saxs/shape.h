@@ -6,6 +6,7 @@
 
 #include "pleat/bio/profile.h"
 #include "pleat/core/array.h"
+#include "pleat/core/context.h"
 
 namespace pleat::saxs {
 
@@ -19,9 +20,9 @@ struct Shape {
 
 /// `positions` [axis, scatterer], angstrom; `amplitudes` [scatterer], electrons. Bin n of `pairs`
 /// holds distances from n * bin up to but without (n + 1) * bin; empty where `bin` is 0. The same
-/// bits for any number of threads. Memory: a histogram for 64 blocks of rows.
+/// bits for any number of threads. Memory: a histogram for 64 blocks of rows. Cancelled.
 Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                    double bin, int threads);
+                    double bin, const Context& context);
 
 /// ln I = ln I(0) - Rg^2 q^2 / 3 (Guinier, 1939) over the first points of a curve with q Rg <= 1.3.
 struct Guinier {

@@ -40,6 +40,8 @@ const RandomShape kShapes[] = {
     {.scatterers = 90, .types = 90, .q = 40, .even = false},
     {.scatterers = 150, .types = 3, .channels = 3, .scaled = 1, .frames = 2},
     {.scatterers = 150, .types = 3, .channels = 2, .scaled = 2, .q = 20, .even = false},
+    {.scatterers = 600, .types = 4, .channels = 3, .scaled = 1, .frames = 300},
+    {.scatterers = 600, .types = 4, .channels = 3, .scaled = 1, .even = false, .frames = 300},
     {.scatterers = 5000, .types = 4, .channels = 1, .q = 120, .step = 0.004},
 };
 
@@ -100,11 +102,50 @@ TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
     }
 }
 
+TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
+    const RandomScatterers given = random_scatterers({.scatterers = 60, .types = 3, .q = 40});
+    std::vector<std::int32_t> bodies;
+    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    Session session(given.model, given.xyz, {}, bodies, {.refresh = 0}, on_gpu());
+    test::Sampler sampler(bodies, 6);
+    for (int step = 0; step < 100000; ++step) {
+        const auto [moved, xyz] = sampler.move(session.positions(0));
+        const Move move{0, moved, xyz};
+        session.propose({&move, 1});
+        if (step % 2 == 0)
+            session.reject(0);
+        else
+            session.accept(0);
+    }
+    const Array<float, 2> xyz = session.positions(0);
+    const Array<double, 3> expected =
+        profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model,
+                    View<const float, 3>(xyz.data(), Index{1}, Index{3}, Index{60}));
+    for (Index n = 0; n < expected.size(); ++n)
+        ASSERT_NEAR(session.profile(0).data[n] / expected.data()[n], 1.0, 1e-5) << n;
+    EXPECT_LE(session.refresh(0), 1e-5);
+}
+
 TEST_F(CudaKernel, RefusesGradients) {
     const RandomScatterers given = random_scatterers({.scatterers = 3});
     Array<double, 2> weight(Index{1}, Index{51}), gradient(Index{3}, Index{3});
     EXPECT_THROW(make_cuda_kernel(given.model, on_gpu())->gradient(given.xyz.view()[0], {}, weight, gradient),
                  DeviceError);
+}
+
+// Before a GPU is looked for.
+TEST(Devices, RefuseWhatTheyHaveNot) {
+    const RandomScatterers given = random_scatterers({.scatterers = 3});
+    Context reference;
+    reference.device = {Device::Kind::reference, 0};
+    const Options multipole{.method = Method::multipole};
+    EXPECT_THROW(make_kernel(given.model, multipole, on_gpu()), UsageError);
+    EXPECT_THROW(make_kernel(given.model, multipole, reference), UsageError);
+    EXPECT_THROW(make_kernel(given.model, {.precision = Precision::float64}, on_gpu()), UsageError);
+    EXPECT_NO_THROW(make_kernel(given.model, {.precision = Precision::float64}, reference));
+    EXPECT_THROW(
+        Session(given.model, given.xyz, {}, {}, {.precision = Precision::float64}, on_gpu()),
+        UsageError);
 }
 
 }  // namespace

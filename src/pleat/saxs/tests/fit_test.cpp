@@ -2,11 +2,14 @@
 // too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
 #include "pleat/core/error.h"
+#include "pleat/core/memory.h"
 #include "pleat/saxs/ensemble_fit.h"
 #include "pleat/saxs/fit.h"
 #include "pleat/saxs/form_factors.h"
@@ -197,6 +200,47 @@ TEST(MinimalEnsembles, OfCopiesNeedOne) {
         EXPECT_TRUE(std::isfinite(one.fit.chi2));
     }
     EXPECT_EQ(choose(sizes), 0u);
+}
+
+// A table of all pairs of frames would take 512 MB. In a process of its own, whose peak starts anew.
+TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
+    constexpr std::int64_t kMost = 300'000'000;
+    const auto grow = [] {
+        std::vector<double> q;
+        for (int k = 0; k < 20; ++k) q.push_back(0.005 + 0.015 * k);
+        const Array<double, 3> partial = partials(8000, q, 6);
+        Profile curve{q, intensity(partial[17], q, kRadius, {1, 1}), {}};
+        for (const double value : curve.intensity) curve.sigma.push_back(0.01 * value);
+        FitOptions options;
+        options.c1_least = options.c1_most = options.c2_least = options.c2_most = 1;
+        Context context;
+        context.threads = 1;
+        const std::int64_t before = peak_memory();
+        const std::vector<Weighted> sizes =
+            minimal_ensembles({&curve, partial, kRadius, options}, 1, context);
+        const bool is_found = sizes.size() == 1 && sizes[0].frames == std::vector<Index>{17};
+        std::exit(is_found && peak_memory() - before < kMost ? 0 : 1);
+    };
+    EXPECT_EXIT(grow(), ::testing::ExitedWithCode(0), "");
+}
+
+// A further member of this one does no better than a weight of 0.
+TEST(MinimalEnsembles, HaveAsManyMembersAsTheirSizeSays) {
+    const Array<double, 3> partial = partials(12, curve_grid(), 15);
+    const Profile curve = curve_of(partial[5], {1.01, 1}, 1e-6, 0, 15);
+    const std::vector<Weighted> sizes = minimal_ensembles({&curve, partial, kRadius, {}}, 4, {});
+    ASSERT_EQ(sizes.size(), 4u);
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+        const Weighted& one = sizes[n];
+        EXPECT_EQ(one.frames.size(), n + 1);
+        EXPECT_EQ(one.weights.size(), n + 1);
+        EXPECT_TRUE(std::is_sorted(one.frames.begin(), one.frames.end()));
+        EXPECT_NEAR(std::accumulate(one.weights.begin(), one.weights.end(), 0.0), 1, 1e-9);
+        EXPECT_EQ(one.fit.parameters, static_cast<Index>(n) + 3);
+        EXPECT_NEAR(one.fit.chi2_reduced * static_cast<double>(200 - one.fit.parameters),
+                    one.fit.chi2 * 200, 1e-9);
+        EXPECT_LE(one.fit.chi2, sizes[0].fit.chi2);
+    }
 }
 
 TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {

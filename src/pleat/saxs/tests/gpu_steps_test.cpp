@@ -161,7 +161,7 @@ void expect_sums(const RandomShape& shape, Index count, Index at_once, Index few
     const Model& model = bodies.given.model;
     Array<double, 3> expected(static_cast<Index>(bodies.jobs.size()), model.pair_count(),
                               model.q_count());
-    make_cpu_body_pairs(model, bodies.runs, Precision::float64, 1)
+    make_cpu_body_pairs(model, bodies.runs, Precision::float64, {})
         ->evaluate(bodies.xyz, bodies.scales, bodies.jobs, expected);
     Array<double, 3> found = HostDevice(bodies, fewest).evaluate(at_once);
     for (std::size_t n = 0; n < bodies.jobs.size() && model.q.front() == 0.0; ++n)

@@ -30,7 +30,7 @@ TEST(Prepared, GivesTheProfileOfTheRun) {
             Parameters parameters;
             parameters.model = model;
             parameters.points = 31;
-            parameters.c1 = 1.02;
+            if (parameters.model == "all-atom") parameters.c1 = 1.02;
             parameters.c2 = c2;
             const Result expected = run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread());
             const Prepared made = prepare(ensemble, nullptr, parameters, expected.q, one_thread());

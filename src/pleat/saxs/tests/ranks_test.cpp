@@ -1,11 +1,15 @@
 // Profiles of frames dealt over ranks: the same bits on every rank as of one, and cancelling.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <thread>
 
 #include "pleat/core/error.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/thread_comm.h"
 #include "pleat/saxs/debye.h"
+#include "pleat/saxs/saxs.h"
 #include "random_model.h"
 
 namespace pleat::saxs {
@@ -43,6 +47,55 @@ TEST(Ranks, GetTheProfilesOfOne) {
             ASSERT_EQ(own.size(), expected.size());
             for (Index n = 0; n < own.size(); ++n) ASSERT_EQ(own.data()[n], expected.data()[n]) << n;
         }
+    }
+}
+
+/// Frames of a small protein whose atoms are shaken.
+Ensemble shaken(Index frames) {
+    Ensemble ensemble = read_ensemble({(pleat::test::data_folder() / "1a8o.pdb.gz").string()},
+                                      {.topology = {}, .select = "not (MSE)", .range = {}});
+    const Array<float, 3> still = ensemble.xyz;
+    ensemble.xyz = Array<float, 3>(frames, Index{3}, still.extent(2));
+    ensemble.origins.assign(static_cast<std::size_t>(frames), ensemble.origins.front());
+    std::mt19937_64 random(2);
+    std::normal_distribution<float> normal(0, 0.3f);
+    for (Index frame = 0; frame < frames; ++frame)
+        for (Index n = 0; n < still[0].size(); ++n)
+            ensemble.xyz[frame].data[n] = still[0].data[n] + normal(random);
+    return ensemble;
+}
+
+/// What a run finds, as one list of numbers.
+std::vector<double> numbers_of(const Result& result) {
+    std::vector<double> all(result.intensity.begin(), result.intensity.end());
+    all.insert(all.end(), result.pairs.begin(), result.pairs.end());
+    for (const Shape& shape : result.shapes)
+        all.insert(all.end(), {shape.gyration, shape.forward, shape.diameter});
+    return all;
+}
+
+TEST(Ranks, ShareLayersAndShapes) {
+    const Ensemble ensemble = shaken(7);
+    Parameters parameters;
+    parameters.c2 = 1;
+    parameters.points = 20;
+    const std::vector<double> expected =
+        numbers_of(run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread()));
+    for (const int ranks : {2, 3, 8}) {  // of the eight one has no frame
+        pleat::test::ThreadComm::Shared shared(ranks);
+        std::vector<std::vector<double>> found(static_cast<std::size_t>(ranks));
+        {
+            std::vector<std::jthread> threads;
+            for (int rank = 0; rank < ranks; ++rank)
+                threads.emplace_back([&, rank] {
+                    pleat::test::ThreadComm comm(shared, rank);
+                    Context context = one_thread();
+                    context.comm = &comm;
+                    found[static_cast<std::size_t>(rank)] =
+                        numbers_of(run({&ensemble, 1}, nullptr, nullptr, parameters, context));
+                });
+        }
+        for (const std::vector<double>& own : found) EXPECT_EQ(own, expected) << ranks;
     }
 }
 

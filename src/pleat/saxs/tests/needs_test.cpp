@@ -1,0 +1,87 @@
+// What a run needs, before it begins: memory with and without a curve, time on a CPU, and refusals.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pleat/bio/ensemble.h"
+#include "pleat/core/error.h"
+#include "pleat/core/tests/data_folders.h"
+#include "pleat/saxs/saxs.h"
+
+namespace pleat::saxs {
+namespace {
+
+Ensemble protein(Index frames, double factor = 1) {
+    Ensemble ensemble = read_ensemble({(pleat::test::data_folder() / "1a8o.pdb.gz").string()},
+                                      {.topology = {}, .select = "not (MSE)", .range = {}});
+    const Array<float, 3> one = ensemble.xyz;
+    ensemble.xyz = Array<float, 3>(frames, Index{3}, one.extent(2));
+    ensemble.origins.assign(static_cast<std::size_t>(frames), ensemble.origins.front());
+    for (Index frame = 0; frame < frames; ++frame)
+        for (Index n = 0; n < one[0].size(); ++n)
+            ensemble.xyz[frame].data[n] = one[0].data[n] * static_cast<float>(factor);
+    return ensemble;
+}
+
+Profile curve_of(std::size_t points) {
+    Profile curve;
+    for (std::size_t k = 0; k < points; ++k) {
+        curve.q.push_back(0.4 * static_cast<double>(k + 1) / static_cast<double>(points));
+        curve.intensity.push_back(100 * std::exp(-80 * curve.q.back() * curve.q.back()));
+        curve.sigma.push_back(1);
+    }
+    return curve;
+}
+
+// At the curve's points profiles of six pairs of channels are kept twice, at the grid's once; a
+// structure this long has more points of the grid than --points asks for.
+TEST(Needs, CountTheCurvesPointsAndTheGridOfLongStructures) {
+    const Ensemble ensemble = protein(40, 30);
+    const Profile curve = curve_of(3000);
+    const Parameters parameters;
+    const std::int64_t plain = memory_needed({&ensemble, 1}, nullptr, parameters, {});
+    const std::int64_t fitted = memory_needed({&ensemble, 1}, &curve, parameters, {});
+    EXPECT_GT(fitted - plain, std::int64_t{8} * 40 * 6 * (2 * 3000 + 1000));
+    const Ensemble both[] = {protein(40), protein(60)};
+    EXPECT_GE(memory_needed(both, nullptr, parameters, {}),
+              memory_needed(100, both[0].atom_count(), parameters));
+}
+
+TEST(Needs, TimeGrowsWithFramesAndPointsAndOptionsKeepToTheCpu) {
+    const Ensemble one = protein(1), many = protein(50);
+    Parameters parameters;
+    const Effort little = effort({&one, 1}, nullptr, parameters);
+    EXPECT_GT(little.cpu_seconds, 0);
+    EXPECT_LT(little.cpu_seconds, 0.1);
+    EXPECT_GT(little.gpu_bytes, 0);
+    EXPECT_NEAR(effort({&many, 1}, nullptr, parameters).cpu_seconds / little.cpu_seconds, 50, 1e-6);
+    parameters.points = 2000;
+    EXPECT_GT(effort({&one, 1}, nullptr, parameters).cpu_seconds, 2 * little.cpu_seconds);
+    parameters.precision = "float64";
+    EXPECT_LT(effort({&one, 1}, nullptr, parameters).gpu_bytes, 0);
+    parameters.precision = "auto";
+    parameters.method = "multipole";
+    EXPECT_LT(effort({&one, 1}, nullptr, parameters).gpu_bytes, 0);
+}
+
+TEST(Needs, AreRefusedBeforeTheyAreTaken) {
+    const Ensemble ensemble = protein(1);
+    Parameters parameters;
+    Context context;
+    context.device = {Device::Kind::cuda, 0};
+    parameters.precision = "float64";
+    EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
+    parameters.precision = "float32";
+    parameters.method = "multipole";
+    EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
+    context.device = {Device::Kind::reference, 0};
+    parameters.method = "auto";
+    EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
+    const Ensemble far = protein(1, 1e5);
+    parameters.precision = "auto";
+    context.device = {Device::Kind::cpu, 0};
+    EXPECT_THROW(run({&far, 1}, nullptr, nullptr, parameters, context), InputError);
+}
+
+}  // namespace
+}  // namespace pleat::saxs
