@@ -93,6 +93,7 @@ std::int64_t triple_bytes(const Parameters& p) {
 
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads) {
+    check_input(alignment, parameters);
     const Index rows = alignment.sequence_count(), columns = alignment.column_count();
     if (device.kind == Device::Kind::cuda)
         return cuda::memory_needed(compact(alignment.letters), static_cast<int>(parameters.order),
