@@ -7,8 +7,9 @@
 
 namespace pleat::program {
 
-/// Refuses an empty text for each of these options, which otherwise stands for one left out.
-void refuse_empty(CLI::App& command, std::initializer_list<const char*> options);
+/// Refuses an empty text for each of the options of these names, which otherwise stands for one left
+/// out.
+void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
 
 /// Adds the required -o; `kind`: FOLDER or FILE.
 void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help);

@@ -224,7 +224,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
-    refuse_empty(*parser, {"--measure", "--against", "--reference", "--topology", "--weights"});
+    refuse_empty(*parser, {"measure", "against", "reference", "topology", "weights"});
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
             .run = [options, &ranks](const std::vector<std::string>& arguments) {
