@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "pleat/cluster/matrix_file.h"
-#include "pleat/core/cuda_device.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 #include "pleat/core/manifest.h"
 #include "pleat/core/memory.h"
-#include "pleat/rmsd/daura.h"
+#include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/settled_matrix.h"
 #include "pleat/rmsd/superposed_pairs.h"
 
@@ -22,42 +22,16 @@ namespace pleat::program {
 
 namespace {
 
-/// Chooses the device; returns whether it finds Daura's clusters itself. A named GPU must have the
-/// memory for that; another one then superposes alone.
-bool settle(ClusterInput& input, const std::string& method, const rmsd::Parameters& parameters,
-            const RunOptions& options, Context& context) {
-    const Index frames = input.coordinates->frames(), atoms = input.coordinates->atoms();
-    const std::int64_t superposing =
-        rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
-    if (method == "daura") {
-        const std::int64_t clustering = std::max(superposing, rmsd::daura_memory(frames, atoms));
-        input.remark = settle_device(options, clustering, context);
-        const bool has_gpu = context.device.kind == Device::Kind::cuda;
-        if (has_gpu && options.device != "auto")
-            require_memory(clustering, fmt::format("neighbours of {} frames", frames),
-                           "take fewer frames, --device auto or --device cpu",
-                           use_cuda_device(context.device.index).free_bytes,
-                           fmt::format(" on {}", context.device.name()));
-        if (has_gpu || options.device != "auto") return has_gpu;
-        const std::string reason = input.remark;
-        input.remark = settle_device(options, superposing, context);
-        if (context.device.kind == Device::Kind::cuda)
-            context.message(fmt::format(
-                "{} superposes alone, without room for the neighbours of all frames ({})",
-                context.device.name(), reason));
-        return false;
-    }
-    input.remark = settle_device(options, superposing, context);
-    return false;
-}
-
 void superpose(ClusterInput& input, const std::string& method, const rmsd::Parameters& parameters,
                const RunOptions& options, Context& context) {
-    const bool in_place = settle(input, method, parameters, options, context);
+    rmsd::ClusteringDevice device =
+        rmsd::settle_clustering(input.coordinates->frames(), input.coordinates->atoms(), parameters,
+                                method == "daura", options.device != "auto", context);
+    input.remark = std::move(device.remark);
     try {
-        input.distances =
-            std::make_unique<rmsd::SuperposedPairs>(input.coordinates->xyz, input.coordinates->weights,
-                                                    parameters, in_place, context);
+        input.distances = std::make_unique<rmsd::SuperposedPairs>(
+            input.coordinates->xyz, input.coordinates->weights, parameters, device.in_place,
+            context);
     } catch (const InputError& error) {
         throw InputError(input.name, 0, error.what());  // the library knows no files
     }
@@ -123,10 +97,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
 /// Of a run of distances among the frames of one set; InputError for another.
 std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
     const std::string metric = text_parameter(earlier, "metric");
-    if (metric == "tm" || metric == "gdt_ts")
-        throw InputError(
-            folder, 0,
-            fmt::format("expected a run of distances, found one of scores ({})", metric));
+    try {
+        rmsd::require_distances(metric);
+    } catch (const InputError& error) {
+        throw InputError(folder, 0, error.what());
+    }
     for (const char* option : {"against", "reference"})
         if (!text_parameter(earlier, option).empty())
             throw InputError(

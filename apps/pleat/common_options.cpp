@@ -9,9 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "given_text.h"
 #include "options.h"
 #include "pleat/bio/read_alignment.h"
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/device_choice.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 
@@ -68,10 +69,8 @@ DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm)
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-    command.add_option("-o,--output", options.output, "Folder for the results; made where it is missing")
-        ->type_name("FOLDER")
-        ->required()
-        ->group(kRun);
+    add_output(command, options.output, "FOLDER",
+               "Folder for the results; made where it is missing");
     add_fields(command, kRun,
                {{.name = "force",
                  .target = &options.force,
@@ -141,10 +140,7 @@ std::jthread start_device(const RunOptions& options, const Context& context, boo
 }
 
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
-    if (options.device != "auto") return fmt::format("device {}, as asked for", context.device.name());
-    const DeviceChoice choice = choose_device(find_cuda_devices(gpu_bytes), gpu_bytes);
-    context.device = choice.device;
-    return fmt::format("device {}: {}", context.device.name(), choice.reason);
+    return pleat::settle_device(options.device != "auto", gpu_bytes, context);
 }
 
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,

@@ -17,6 +17,7 @@
 #include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/mutual_information/citations.h"
+#include "pleat/mutual_information/device_choice.h"
 #include "pleat/mutual_information/output.h"
 #include "standard_output.h"
 #include "structure_choice.h"
@@ -135,24 +136,18 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
     if (!options.run.quiet) print(summary(report, run.path().string()));
 }
 
-/// Whether shuffles are counted, which is what a GPU is for.
-bool has_work_for_gpu(const mi::Parameters& parameters) {
-    return parameters.has_sampled() && !parameters.counts_on_cpu();
-}
-
 /// The device of the run, and why it is that. A GPU has started when this returns.
 std::string settle_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
                              Context& context) {
-    if (options.run.device == "auto" && !has_work_for_gpu(options.parameters)) {
+    const bool is_open = options.run.device == "auto";
+    const std::optional<std::int64_t> demand =
+        is_open ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
+                : std::nullopt;
+    if (is_open && !demand) {
         context.device = {Device::Kind::cpu, 0};
         return "device cpu: there is no work for a GPU but shuffles with plain counts";
     }
-    const std::int64_t gpu_bytes =
-        may_use_gpu(options.run)
-            ? mi::memory_needed(alignment, options.parameters, {Device::Kind::cuda, 0},
-                                resolve_threads(context))
-            : 0;
-    std::string remark = settle_device(options.run, gpu_bytes, ranks, context);
+    std::string remark = settle_device(options.run, demand.value_or(0), ranks, context);
     if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
         use_cuda_device(context.device.index);
     return remark;
@@ -163,7 +158,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     install_interrupt_handler();
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.device != "auto" || has_work_for_gpu(options.parameters))
+    if (options.run.device != "auto" || mi::has_gpu_work(options.parameters))
         device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     Leading leading;

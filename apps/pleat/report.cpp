@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "given_text.h"
 #include "help_format.h"
 #include "options.h"
 #include "pleat/core/error.h"
@@ -73,10 +74,7 @@ Command report_command(CLI::App& program) {
     const auto options = std::make_shared<ReportOptions>();
     parser->add_option("RUN", options->runs, "Folders of runs, in the order of the page")
         ->required();
-    parser->add_option("-o,--output", options->output, "File for the page")
-        ->type_name("FILE")
-        ->required()
-        ->group("Run");
+    add_output(*parser, options->output, "FILE", "File for the page");
     add_fields(
         *parser, "Run",
         {{.name = "force", .target = &options->force, .help = "Replace any file", .letter = 'f'},

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "ensemble_options.h"
+#include "given_text.h"
 #include "help_format.h"
 #include "options.h"
 #include "pleat/core/error.h"
@@ -17,6 +18,7 @@
 #include "pleat/core/memory.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/rmsd/citations.h"
+#include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures.h"
 #include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/output.h"
@@ -70,15 +72,8 @@ void check_options(const RmsdOptions& options) {
     if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
         throw UsageError("expected --against with --against-frames, found none");
     if (!options.sets.has_reference()) return;
-    const auto refuse = [](std::string_view what) {
-        throw UsageError(fmt::format("expected --reference, --rmsf and --superposed without {}, found both: "
-                                     "they compare frames with one structure, not with each other",
-                                     what));
-    };
-    if (options.sets.has_against()) refuse("--against");
-    if (options.parameters.has_cutoff()) refuse("a cut-off");
-    if (options.parameters.best > 0) refuse("a number of best frames");
-    if (options.parameters.matrix == "full") refuse("a full matrix");
+    if (options.sets.has_against()) rmsd::refuse_with_reference("--against");
+    rmsd::check_with_reference(options.parameters);
 }
 
 /// `run`: of the leading rank, which alone compares with other frames.
@@ -145,14 +140,17 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result, cons
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
 std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared, Ranks& ranks,
                                Context& context) {
-    const bool is_plain = options.parameters.metric == "rmsd" && compared.sets.are_one() &&
-                          !options.sets.has_reference() && !options.sets.has_against();
-    if (options.run.device == "auto" && !is_plain) {
-        context.device = {Device::Kind::cpu, 0};
-        return "device cpu: GPUs superpose all pairs of one set";
+    const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
+    const std::optional<std::int64_t> demand =
+        rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
+                         options.parameters, is_one_set);
+    if (!demand) {
+        const bool is_named = options.run.device != "auto";
+        if (!is_named) context.device = {Device::Kind::cpu, 0};
+        return is_named ? fmt::format("device {}, as asked for", context.device.name())
+                        : "device cpu: GPUs superpose all pairs of one set";
     }
-    const std::int64_t gpu_bytes = rmsd::memory_needed(compared.frames.frames(), compared.frames.atoms(),
-                                                       options.parameters, {Device::Kind::cuda, 0});
+    const std::int64_t gpu_bytes = *demand;
     return fmt::format("{}; of a GPU's memory it needs {}",
                        settle_device(options.run, gpu_bytes, ranks, context), human_bytes(gpu_bytes));
 }
@@ -228,6 +226,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
+    refuse_empty(*parser, {"measure", "against", "reference", "topology", "weights"});
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
             .run = [options, &ranks](const std::vector<std::string>& arguments) {

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/cluster/matrix_file.h"
+#include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/superposed_pairs.h"
 
 namespace pleat::python {
@@ -18,34 +19,38 @@ struct Clustered {
     std::string device;
 };
 
-std::unique_ptr<Clustered> run(const std::function<std::unique_ptr<cluster::Distances>(Call&)>& make,
-                               const py::dict& options, const py::dict& how) {
+using Make = std::function<std::unique_ptr<cluster::Distances>(Call&, const cluster::Parameters&)>;
+
+std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const py::dict& how) {
     cluster::Parameters parameters;
     set_fields(cluster::fields(parameters), options);
     cluster::check_options(parameters);
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
-        call.settle(-1);
-        const std::unique_ptr<cluster::Distances> distances = make(call);
+        const std::unique_ptr<cluster::Distances> distances = make(call, parameters);
         return std::make_unique<Clustered>(
             Clustered{cluster::run(*distances, parameters, call.context),
                       call.context.device.name()});
     });
 }
 
+std::unique_ptr<cluster::Distances> stored(Call& call, const auto& values,
+                                           const std::vector<Index>& shape) {
+    call.settle(-1);
+    return cluster::matrix_in_memory(values.data(), shape, "matrix");
+}
+
 std::unique_ptr<Clustered> of_matrix(const py::array& matrix, const py::dict& options,
                                      const py::dict& how) {
-    const std::string name = "matrix";
     if (py::isinstance<py::array_t<float>>(matrix)) {
         const Argument<float> values(matrix);
         const std::vector<Index> shape = shape_of(values);
-        return run([&](Call&) { return cluster::matrix_in_memory(values.data(), shape, name); },
-                   options, how);
+        return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options,
+                   how);
     }
     const Argument<double> values(matrix);
     const std::vector<Index> shape = shape_of(values);
-    return run([&](Call&) { return cluster::matrix_in_memory(values.data(), shape, name); }, options,
-               how);
+    return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options, how);
 }
 
 std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<double>& weights,
@@ -56,9 +61,13 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
     const View<const float, 3> view = coordinates(xyz);
     const std::vector<double> own = copied(weights);
     return run(
-        [&](Call& call) {
-            return std::make_unique<rmsd::SuperposedPairs>(view, own, superposition, false,
-                                                           call.context);
+        [&](Call& call, const cluster::Parameters& parameters) {
+            const rmsd::ClusteringDevice device = rmsd::settle_clustering(
+                view.extent(0), view.extent(1), superposition, parameters.method == "daura",
+                call.is_named(), call.context);
+            if (!call.is_named()) call.context.message(device.remark);
+            return std::make_unique<rmsd::SuperposedPairs>(view, own, superposition,
+                                                           device.in_place, call.context);
         },
         options, how);
 }

@@ -112,8 +112,14 @@ void add_ensemble(py::module_& module) {
              [](const Topology& topology, const std::string& text) {
                  return owned(select_atoms(topology, text));
              })
-        .def("subset", [](const Topology& topology, const std::vector<Index>& atoms) {
-            return std::make_shared<Topology>(subset(topology, atoms));
+        .def("subset", [](const Topology& topology, const py::object& given) {
+            const py::array atoms = py::array::ensure(given);
+            if (!atoms) throw py::error_already_set();
+            // A list without atoms is one of floats to NumPy.
+            if (atoms.size() > 0 && atoms.dtype().kind() != 'i' && atoms.dtype().kind() != 'u')
+                throw InputError(fmt::format("expected atoms as whole numbers, found {}",
+                                             py::str(atoms.dtype()).cast<std::string>()));
+            return std::make_shared<Topology>(subset(topology, copied(Argument<Index>(atoms))));
         });
     module.def("topology_from_lists",
                [](std::vector<std::string> names, std::vector<std::string> elements,

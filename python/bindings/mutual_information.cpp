@@ -8,6 +8,7 @@
 #include "parts.h"
 #include "pleat/core/cuda_device.h"
 #include "pleat/core/parallel.h"
+#include "pleat/mutual_information/device_choice.h"
 
 namespace pleat::python {
 
@@ -27,13 +28,9 @@ std::unique_ptr<Measured> run(const Alignment& alignment, const py::dict& option
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
         auto measured = std::make_unique<Measured>();
-        // A GPU has no work but shuffles with plain counts.
-        const bool has_work = parameters.has_sampled() && !parameters.counts_on_cpu();
-        if (!has_work)
-            call.settle(-1);
-        else if (call.may_use_gpu())
-            call.settle(mi::memory_needed(alignment, parameters, {Device::Kind::cuda, 0},
-                                          resolve_threads(call.context)));
+        if (!call.is_named())
+            call.settle(
+                mi::gpu_demand(alignment, parameters, resolve_threads(call.context)).value_or(-1));
         if (call.context.device.kind == Device::Kind::cuda && !parameters.counts_on_cpu())
             use_cuda_device(call.context.device.index);
         measured->device = call.context.device.name();

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/device_choice.h"
 #include "pleat/core/error.h"
 
 namespace pleat::python {
@@ -141,9 +141,7 @@ void Call::settle(std::int64_t bytes) {
         context.device = {Device::Kind::cpu, 0};
         return;
     }
-    const DeviceChoice choice = choose_device(find_cuda_devices(bytes), bytes);
-    context.device = choice.device;
-    context.message(fmt::format("device {}: {}", context.device.name(), choice.reason));
+    context.message(settle_device(false, bytes, context));
 }
 
 Work work_of(const py::dict& how) {
@@ -166,6 +164,12 @@ Work work_of(const py::dict& how) {
                 {.name = "seed", .target = &seed, .help = "", .least = 0}},
                options);
     if (!work.progress) work.progress = py::none();
+    if (!work.progress.is_none() && PyCallable_Check(work.progress.ptr()) == 0) {
+        const std::string text = fmt::format("progress: expected a function, found {}",
+                                             py::repr(work.progress).cast<std::string>());
+        PyErr_SetString(PyExc_TypeError, text.c_str());
+        throw py::error_already_set();
+    }
     work.threads = threads < 0 ? 0 : static_cast<int>(threads);
     work.seed = static_cast<std::uint64_t>(seed);
     return work;

@@ -38,6 +38,7 @@ public:
     /// CPU. A remark tells why. Call it without Python's lock.
     void settle(std::int64_t bytes);
     bool may_use_gpu() const;
+    bool is_named() const { return !is_open_; }
 
     PythonProgress progress;
     Context context;

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <type_traits>
 
-#include "pleat/core/error.h"
 #include "pleat/core/progress.h"
 
 namespace pleat::python {
@@ -40,13 +40,24 @@ private:
     std::exception_ptr raised_;
 };
 
-/// `work()` without Python's lock; an exception of Python's comes out instead of Cancelled.
+/// `work()` without Python's lock. What was raised meanwhile comes out, also where the work was
+/// done before it could be stopped or failed for another reason.
 template <class Work>
 auto without_lock(const PythonProgress& progress, const Work& work) {
-    try {
+    const auto unlocked = [&] {
         const py::gil_scoped_release released;
         return work();
-    } catch (const Cancelled&) {
+    };
+    try {
+        if constexpr (std::is_void_v<decltype(work())>) {
+            unlocked();
+            progress.rethrow();
+        } else {
+            auto result = unlocked();
+            progress.rethrow();
+            return result;
+        }
+    } catch (const std::exception&) {
         progress.rethrow();
         throw;
     }

@@ -5,7 +5,9 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/core/parallel.h"
+#include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/superposition.h"
 
 namespace pleat::python {
@@ -16,7 +18,7 @@ struct Compared {
     rmsd::Result result;
     py::object matrix = py::none();
     py::object values = py::none();  ///< [frame], against one structure
-    std::string device;
+    std::string metric, device;
 };
 
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
@@ -36,13 +38,10 @@ rmsd::MatrixPlace place_of(py::object& matrix) {
     return std::span<float>(array.mutable_data(), static_cast<std::size_t>(array.size()));
 }
 
-/// GPUs superpose all pairs of one set; everything else runs on the CPU unless a device is named.
 void settle(Call& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
             const rmsd::Parameters& parameters, bool is_one_set) {
-    const bool is_plain = parameters.metric == "rmsd" && sets.are_one() && is_one_set;
-    call.settle(is_plain ? rmsd::memory_needed(xyz.extent(0), xyz.extent(1), parameters,
-                                               {Device::Kind::cuda, 0})
-                         : -1);
+    call.settle(
+        rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set).value_or(-1));
 }
 
 Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py::dict& options,
@@ -62,6 +61,7 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
         settle(call, view, sets, parameters, true);
         return rmsd::run(view, sets, parameters, call.context, place);
     });
+    compared.metric = parameters.metric;
     compared.device = call.context.device.name();
     return compared;
 }
@@ -79,6 +79,7 @@ Compared against(const Argument<float>& xyz, const Argument<float>& others,
         settle(call, view, sets, parameters, false);
         return rmsd::run_against(view, other_view, sets, parameters, call.context, place);
     });
+    compared.metric = parameters.metric;
     compared.device = call.context.device.name();
     return compared;
 }
@@ -101,6 +102,7 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
     });
     compared.result = std::move(result.summary);
     compared.values = owned(std::move(result.values));
+    compared.metric = parameters.metric;
     compared.device = call.context.device.name();
     return compared;
 }
@@ -148,11 +150,13 @@ void add_rmsd(py::module_& module) {
     array("best_values", [](const rmsd::Result& r) -> auto& { return r.best.rmsd; });
     result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("values", &Compared::values)
+        .def_readonly("metric", &Compared::metric)
         .def_readonly("device", &Compared::device);
     module.def("rmsd", &pairs);
     module.def("rmsd_against", &against);
     module.def("rmsd_to_reference", &to_reference);
     module.def("mean_structure", &mean_structure);
+    module.def("require_distances", &rmsd::require_distances);
     module.def("rmsd_fields", [] {
         rmsd::Parameters parameters;
         return described(rmsd::fields(parameters));

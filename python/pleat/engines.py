@@ -50,7 +50,12 @@ def mutual_information(alignment, *, options, how):
 
 
 def _weights(weights):
-    return _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    if weights is None:
+        return _NO_WEIGHTS
+    found = np.asarray(weights, dtype=np.float64)
+    if found.ndim != 1 or found.size == 0:
+        raise InputError(f"expected a weight for each atom, [atom], found shape {found.shape}")
+    return np.ascontiguousarray(found)
 
 
 def _sets(frames, fit, measure, weights):
@@ -70,14 +75,14 @@ def rmsd(ensemble, *, against=None, reference=None, fit=None, measure=None, weig
         without a copy), an Ensemble, a path
     against : frames of the same atoms; each frame is compared with each of them
     reference : one structure: [atom, 3], a frame's index, or 'mean' (see pleat.mean_structure)
-    fit, measure : atoms to superpose and to measure, as text or indices; None: all
+    fit, measure : atoms to superpose and to measure, as text, indices or a mask; None: all
     weights : float64 [atom], none negative; Ensemble.topology.masses for masses
 
     Returns pleat.Rmsd, in angstrom or as the metric counts:
     matrix : float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with
         matrix='full', or [frame, other] with `against`; None with 'none' or `reference`
     values : float32 [frame], with `reference`
-    frames, atoms, pairs, least, mean, most, device
+    frames, atoms, pairs, least, mean, most, metric, device
     histogram : int64 [bin], of width `bin`
     neighbour_starts, neighbour_indices, neighbour_values : with cutoff, compressed rows: those of
         frame i from starts[i] on up to starts[i + 1]
@@ -113,7 +118,7 @@ def mean_structure(ensemble, *, fit=None, weights=None, options, how):
     """The mean of the superposed frames, onto which they were superposed: float64 [atom, 3], angstrom.
 
     ensemble : what pleat.ensemble takes
-    fit : atoms to superpose, as text or indices; None: all
+    fit : atoms to superpose, as text, indices or a mask; None: all
     weights : float64 [atom]
     """
     frames = as_ensemble(ensemble)
@@ -139,6 +144,7 @@ def cluster(items, *, weights=None, precision="mixed", options, how):
     if isinstance(items, _pleat.Rmsd):
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
+        _pleat.require_distances(items.metric)
         items = items.matrix
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
         if weights is not None:

@@ -65,20 +65,40 @@ class Ensemble:
                         notes=self.notes)
 
     def select(self, atoms):
-        """The ensemble of some atoms: text as `pleat rmsd --select` takes it, or indices."""
+        """The ensemble of some atoms: text as `pleat rmsd --select` takes it, indices or a mask."""
         indices = self.indices(atoms)
         topology = None if self.topology is None else self.topology.subset(indices)
         return Ensemble(self.xyz[:, indices], topology, files=self.files, origins=self.origins,
                         notes=self.notes)
 
     def indices(self, atoms):
-        """Indices of atoms, int64 [n], from text or indices."""
+        """Indices of atoms, int64 [n], from text, indices or a mask: a truth value for each atom.
+
+        InputError for none, for others than there are, and for what is neither.
+        """
         if not isinstance(atoms, str):
-            return np.ascontiguousarray(atoms, dtype=np.int64).ravel()
+            return _indices(np.asarray(atoms), self.shape[1])
         topology = self.topology
         if topology is None:
             topology = _pleat.unnamed_topology(self.shape[1])
         return topology.select(atoms)
+
+
+def _indices(atoms, count):
+    """From indices of `count` atoms, or a mask of them."""
+    if atoms.size == 0:
+        raise InputError("expected at least 1 atom, found none")
+    if atoms.dtype == bool:
+        if atoms.shape != (count,):
+            raise InputError(f"expected a truth value for each of {count} atoms, found shape {atoms.shape}")
+        return _indices(np.flatnonzero(atoms), count)
+    if atoms.dtype.kind not in "iu" or atoms.ndim > 1:
+        raise InputError("expected atoms as text, whole numbers [n] or a mask, found "
+                         f"{atoms.dtype} of shape {atoms.shape}")
+    for atom in (atoms.min(), atoms.max()):
+        if not 0 <= atom < count:
+            raise InputError(f"expected atoms from 0 to {count - 1}, found {atom}")
+    return np.ascontiguousarray(atoms, dtype=np.int64).ravel()
 
 
 def read_ensemble(sources, *, topology="", select="all", frames="::"):
@@ -167,7 +187,7 @@ def ensemble(source, *, select=None):
     source : an Ensemble; a path or a list of paths; an array [frame, atom, 3] in angstrom, taken
         without a copy where it is contiguous float32; mdtraj's Trajectory; MDAnalysis's Universe or
         AtomGroup; a Structure of Bio.PDB
-    select : atoms to take, as text or indices
+    select : atoms to take, as text, indices or a mask
     """
     found = _ensemble(source)
     return found if select is None else found.select(select)

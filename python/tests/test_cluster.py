@@ -33,6 +33,22 @@ def test_trees_and_sweeps():
     assert len(peaks.peaks) == 32 and peaks.tree is None
 
 
+@pytest.mark.parametrize("metric", ["tm", "gdt_ts"])
+@pytest.mark.parametrize("matrix", ["condensed", "full"])
+def test_scores_are_no_distances(metric, matrix):
+    scores = pleat.rmsd(two_groups(), metric=metric, matrix=matrix)
+    assert scores.metric == metric
+    with pytest.raises(pleat.InputError, match=rf"a run of distances, found one of scores \({metric}\)"):
+        pleat.cluster(scores, cutoff=0.5)
+    assert len(pleat.cluster(pleat.rmsd(two_groups(), metric="drmsd"), cutoff=3.5).clusters) == 2
+
+
+def test_the_device_is_the_librarys_choice():
+    with pytest.raises(pleat.DeviceError, match="cuda:77"):
+        pleat.cluster(two_groups(), cutoff=3.5, device="cuda:77")
+    assert pleat.cluster(two_groups(), cutoff=3.5, device="reference").device == "reference"
+
+
 def test_a_large_matrix_is_not_copied():
     items = 5000
     risen = in_process(

@@ -45,3 +45,7 @@ def test_refusals():
         pleat.couplings(family(), tolerance=0)
     with pytest.raises(pleat.InputError, match="expected at least 2 sequences"):
         pleat.couplings(np.zeros((1, 5), np.uint8))
+    for shape, text in (((0, 4), "2 sequences, found 0"), ((0, 0), "2 sequences, found 0"),
+                        ((4, 0), "2 columns, found 0"), ((4, 1), "2 columns, found 1")):
+        with pytest.raises(pleat.InputError, match=text):
+            pleat.couplings(np.zeros(shape, np.uint8))

@@ -41,6 +41,54 @@ def test_arrays_are_taken_as_they_are():
         found.select("ca")
 
 
+def test_atoms_are_indices_or_a_mask():
+    xyz = made_ensemble(3, 20)
+    found = pleat.ensemble(xyz)
+    mask = np.arange(20) % 3 == 1
+    np.testing.assert_array_equal(found.indices(mask), np.flatnonzero(mask))
+    np.testing.assert_array_equal(found.indices(list(mask)), np.flatnonzero(mask))
+    np.testing.assert_array_equal(found.select(mask).xyz, xyz[:, mask])
+    np.testing.assert_array_equal(pleat.rmsd(xyz, fit=mask, measure=mask).matrix,
+                                  pleat.rmsd(xyz, fit=range(1, 20, 3), measure=range(1, 20, 3)).matrix)
+    for atoms in ([3, 1], range(4), np.array([2], np.uint8), np.array([0, 19], np.uint64), 5):
+        assert found.indices(atoms).tolist() == np.atleast_1d(list(np.ravel(atoms))).tolist()
+    named = pleat.read_ensemble(STRUCTURE)
+    assert named.select(np.arange(named.shape[1]) < 2).topology.names == named.topology.names[:2]
+
+
+@pytest.mark.parametrize("atoms, text", [
+    ([True, False], r"a truth value for each of 20 atoms, found shape \(2,\)"),
+    ([1.5, 2.0], "found float64"),
+    (np.array([1.0, 2.0]), "found float64"),
+    (["CA", "CB"], "whole numbers"),
+    ([[0, 1], [2, 3]], r"shape \(2, 2\)"),
+    ([0, -1], "atoms from 0 to 19, found -1"),
+    ([0, 20], "atoms from 0 to 19, found 20"),
+    ([10**9], "found 1000000000"),
+    (np.array([2**63], np.uint64), "found 9223372036854775808"),
+    ([], "at least 1 atom, found none"),
+    (np.zeros(20, bool), "at least 1 atom, found none"),
+])
+def test_other_atoms_are_refused(atoms, text):
+    xyz = made_ensemble(3, 20)
+    found = pleat.ensemble(xyz)
+    calls = [lambda: found.select(atoms), lambda: pleat.rmsd(xyz, fit=atoms),
+             lambda: pleat.rmsd(xyz, measure=atoms), lambda: pleat.mean_structure(xyz, fit=atoms),
+             lambda: pleat.ensemble(xyz, select=atoms)]
+    for call in calls:
+        with pytest.raises(pleat.InputError, match=text):
+            call()
+
+
+def test_parts_of_a_topology_are_checked():
+    topology = pleat.read_ensemble(STRUCTURE, select="ca").topology
+    assert topology.subset([69, 0]).names == ["CA", "CA"] and len(topology.subset([])) == 0
+    for atoms, text in (([10**9], "from 0 to 69, found 1000000000"), ([-1], "found -1"),
+                        ([70], "found 70"), ([True] * 70, "whole numbers, found bool")):
+        with pytest.raises(pleat.InputError, match=text):
+            topology.subset(atoms)
+
+
 def test_mdtraj(plain):
     mdtraj = pytest.importorskip("mdtraj", reason="mdtraj is not there")
     found = pleat.ensemble(mdtraj.load(str(plain)), select="ca")

@@ -1,6 +1,7 @@
 # Mutual information from Python: float64 by its definition, the program's bits, triples.
 import numpy as np
 import pleat
+import pytest
 from helpers import family, program
 
 
@@ -45,3 +46,11 @@ def test_triples():
     assert len(found.kept_triples["columns"]) == 56
     assert best["z"][0] == np.nanmax(found.kept_triples["z"])
     assert found.cliques is None and len(found.cliques_by_z) == 8
+
+
+def test_refusals():
+    for shape, options, text in (((0, 4), {}, "2 sequences, found 0"), ((4, 0), {}, "2 columns, found 0"),
+                                 ((0, 0), {"null": "sampled"}, "2 sequences, found 0"),
+                                 ((4, 2), {"order": 3}, "3 columns, found 2")):
+        with pytest.raises(pleat.InputError, match=text):
+            pleat.mutual_information(np.zeros(shape, np.uint8), **options)

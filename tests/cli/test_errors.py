@@ -39,6 +39,19 @@ class Usage(ProgramTest):
                 self.assert_refused(pleat("couplings", *arguments), 2, text)
                 self.assertFalse((self.folder / "deep").exists())
 
+    def test_results_need_a_name(self):
+        family = self.write_alignment(small_rows(20))
+        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "saxs-calibrate", "report"):
+            with self.subTest(command):
+                done = pleat(command, family, "-o", "", cwd=self.folder)
+                self.assert_refused(done, 2, "--output: expected a name, found none")
+                self.assertEqual(os.listdir(self.folder), [family.name])
+        # An empty text would stand for an option left out: all atoms, pairs instead of one structure.
+        for option in ("measure", "against", "reference", "topology", "weights"):
+            with self.subTest(option):
+                done = pleat("rmsd", family, "-o", self.folder / "run", f"--{option}", "")
+                self.assert_refused(done, 2, f"--{option}: expected a name, found none")
+
     def test_environment(self):
         family = self.write_alignment(small_rows(20))
         for name, value, text in (("PLEAT_THREADS", "many", "--threads"),

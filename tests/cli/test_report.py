@@ -42,6 +42,17 @@ class Report(ProgramTest):
         self.assertEqual(sections[1]["rows"][0], listed[1].split("\t"))
         self.assertEqual(data["runs"][0]["manifest"], json.loads((first / "manifest.json").read_text()))
 
+    def test_json_of_any_depth_is_refused_in_one_line(self):
+        deep = "[" * 200000 + "]" * 200000
+        for name in ("manifest.json", "results.json"):
+            run = self.run_mi(name)
+            if name == "manifest.json":
+                deep = json.dumps({"program": "pleat", "results": "deep"}).replace('"deep"', deep)
+            (run / name).write_text(deep)
+            line = self.refused(3, run, "-o", self.folder / "page.html")
+            self.assertIn(f"{name}: expected JSON at most 100 lists or objects deep, found more", line)
+            self.assertFalse((self.folder / "page.html").exists())
+
     def test_structure_of_the_run_and_of_the_option(self):
         run = self.folder / "run"
         done = pleat("mi", DATA / "trypsin.a2m.gz", "--structure", DATA / "1ql9_A.pdb.gz", "--null", "none", "-o", run, "-q")

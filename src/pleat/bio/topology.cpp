@@ -8,6 +8,7 @@
 #include <map>
 
 #include "pleat/bio/topology_gemmi.h"
+#include "pleat/core/error.h"
 
 namespace pleat {
 
@@ -47,6 +48,10 @@ Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
     part.atoms.reserve(atoms.size());
     Index last = -1;
     for (const Index at : atoms) {
+        if (at < 0 || at >= topology.atom_count())
+            throw InputError(topology.source.string(), 0,
+                             fmt::format("expected atoms from 0 to {}, found {}",
+                                         topology.atom_count() - 1, at));
         Topology::Atom atom = topology.atoms[static_cast<std::size_t>(at)];
         if (atom.residue != last) part.residues.push_back(topology.residue_of(at));
         last = atom.residue;

@@ -1,7 +1,8 @@
 // The device that is taken when none was named.
+#include "pleat/core/device_choice.h"
+
 #include <fmt/format.h>
 
-#include "pleat/core/cuda_device.h"
 #include "pleat/core/memory.h"
 
 namespace pleat {
@@ -22,6 +23,20 @@ DeviceChoice choose_device(const CudaDevices& found, std::int64_t needed) {
         }
     }
     return {{Device::Kind::cpu, 0}, reason};
+}
+
+GpuLookup machine_gpus() {
+    return {
+        .choose = [](std::int64_t bytes) { return choose_device(find_cuda_devices(bytes), bytes); },
+        .free_bytes = [](int index) { return use_cuda_device(index).free_bytes; }};
+}
+
+std::string settle_device(bool is_named, std::int64_t gpu_bytes, Context& context,
+                          const GpuLookup& gpus) {
+    if (is_named) return fmt::format("device {}, as asked for", context.device.name());
+    const DeviceChoice choice = gpus.choose(gpu_bytes);
+    context.device = choice.device;
+    return fmt::format("device {}: {}", context.device.name(), choice.reason);
 }
 
 }  // namespace pleat

@@ -2,9 +2,10 @@
 #include "pleat/core/manifest.h"
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "pleat/core/parse_json.h"
+#include "pleat/core/read_file.h"
 #include "pleat/core/version.h"
 
 namespace pleat {
@@ -116,8 +117,9 @@ std::string text_parameter(const EarlierRun& run, const std::string& name) {
 
 EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     EarlierRun run;
-    std::ifstream file(manifest);
-    const Json json = Json::parse(file, nullptr, false);
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(manifest, none)) return run;
+    const Json json = parse_json(read_file(manifest), manifest);
     if (!json.is_object()) return run;
     run.is_ours = text_member(json, "program") == "pleat";
     run.version = text_member(json, "version");

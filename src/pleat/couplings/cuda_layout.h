@@ -46,8 +46,10 @@ struct Layout {
     constexpr int letter_columns() const {
         return static_cast<int>(columns) + kTileRows / row() + 3;
     }
+    /// At least 1, also of no sequences: estimates come before checks.
     constexpr Index chunk() const {
-        return round_up((sequences + kMostChunks - 1) / kMostChunks, 4 * kSequenceTile);
+        const Index most = (sequences + kMostChunks - 1) / kMostChunks;
+        return round_up(most > 0 ? most : 1, 4 * kSequenceTile);
     }
     constexpr Index chunks() const { return (sequences + chunk() - 1) / chunk(); }
     constexpr Index sequence_tiles() const {

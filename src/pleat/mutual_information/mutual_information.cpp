@@ -116,6 +116,7 @@ void check_memory(const Alignment& alignment, const Parameters& parameters,
 
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads) {
+    check_input(alignment, parameters);
     if (device.kind == Device::Kind::cuda)
         return cuda::memory_needed(compact(alignment.letters), static_cast<int>(parameters.order),
                                    parameters.has_sampled() ? parameters.shuffles : 0);

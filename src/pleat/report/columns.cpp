@@ -58,6 +58,8 @@ std::vector<double> upper_of(const NpyArray& array, Index size, const std::strin
 
 PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::string& list) {
     PairFile found{.array_file = arrays, .list_file = list, .places = {}, .layers = {}};
+    constexpr std::int64_t kWide = 8;  // packed, as read, and its part above the diagonal
+    require_room(run.file(arrays), kWide);
     const NpzReader reader(run.file(arrays));
     for (const std::int64_t place : reader.get("columns").as<std::int64_t>(reader.label("columns")))
         found.places.push_back(place + 1);

@@ -11,6 +11,7 @@
 #include "pleat/core/npy.h"
 #include "pleat/core/read_file.h"
 #include "pleat/report/sections.h"
+#include "pleat/report/thinned.h"
 
 namespace pleat::report {
 
@@ -77,67 +78,57 @@ void draw_histogram(Drawing& drawing, const std::string& file, const Measure& me
                  {"count", finite(table.numbers("pairs"))}});
 }
 
-/// The measure of each frame from one structure, and the list.
-void draw_reference(Drawing& drawing, const Measure& measure) {
-    const Table table =
-        read_table(drawing.run.file("reference.tsv"), std::numeric_limits<Index>::max());
+/// A curve over many positions.
+void draw_curve(Drawing& drawing, const std::string& title, const Json& x, const Json& y,
+                const std::string& name, const std::string& item, const ThinnedCurve& curve) {
     drawing.add({{"kind", "curve"},
-                 {"title", fmt::format("{} from the reference", measure.title)},
-                 {"x", {{"label", "frame"}}},
-                 {"y", {{"label", label_of(measure)}}},
-                 {"positions", finite(table.numbers("frame"))},
-                 {"series", Json::array({{{"name", measure.title},
-                                          {"values", finite(table.numbers(measure.name))}}})}});
+                 {"title", title},
+                 {"note", curve.note(item)},
+                 {"x", x},
+                 {"y", y},
+                 {"positions", finite(curve.positions)},
+                 {"series", Json::array({{{"name", name}, {"values", finite(curve.values)}}})}});
+}
+
+/// The measure of each frame from one structure.
+void draw_reference(Drawing& drawing, const Measure& measure) {
+    const std::string_view names[] = {"frame", measure.name};
+    const auto columns = read_columns(drawing.run.file("reference.tsv"), names);
+    draw_curve(drawing, fmt::format("{} from the reference", measure.title), {{"label", "frame"}},
+               {{"label", label_of(measure)}}, measure.title, "frames",
+               thin_curve(columns[0], columns[1]));
 }
 
 /// How far each residue fluctuates, in the order of the list.
 void draw_fluctuations(Drawing& drawing) {
-    const Table table =
-        read_table(drawing.run.file("rmsf_residues.tsv"), std::numeric_limits<Index>::max());
-    const std::vector<double> rmsf = table.numbers("rmsf");
+    const std::filesystem::path file = drawing.run.file("rmsf_residues.tsv");
+    const std::string_view names[] = {"rmsf"};
+    const std::vector<double> rmsf = read_columns(file, names)[0];
     std::vector<double> places(rmsf.size());
     std::iota(places.begin(), places.end(), 1.0);
-    drawing.add({{"kind", "curve"},
-                 {"title", "RMSF of residues"},
-                 {"x", {{"label", "residue, in the order of the list"}}},
-                 {"y", {{"label", "RMSF (angstrom)"}}},
-                 {"positions", finite(places)},
-                 {"series", Json::array({{{"name", "RMSF"}, {"values", finite(rmsf)}}})}});
-    Table shown = table;
-    shown.rows.resize(std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
-    drawing.add(table_section("RMSF by residue", shown));
+    draw_curve(drawing, "RMSF of residues", {{"label", "residue, in the order of the list"}},
+               {{"label", "RMSF (angstrom)"}}, "RMSF", "residues", thin_curve(places, rmsf));
+    drawing.add(table_section("RMSF by residue", read_table(file, drawing.limits.rows)));
 }
 
 /// Runs of frames in one cluster.
 void draw_assignment(Drawing& drawing) {
     const std::filesystem::path path = drawing.run.file("assignment.npy");
+    constexpr std::int64_t kWide = 6;  // of each 4 bytes 8, and 16 of a run of one frame
+    require_room(path, kWide);
     const NpyArray array = read_npy(path);
     if (array.shape.size() != 1)
         throw InputError(
             path.string(), 0,
             fmt::format("expected a cluster for each frame, found {} axes", array.shape.size()));
-    Json values = Json::array(), lengths = Json::array();
-    std::int64_t last = 0, length = 0;
-    const auto close = [&] {
-        if (length == 0) return;
-        values.push_back(last);
-        lengths.push_back(length);
-    };
-    for (const std::int64_t cluster : array.as<std::int64_t>(path.string())) {
-        if (length > 0 && cluster != last) {
-            close();
-            length = 0;
-        }
-        last = cluster;
-        ++length;
-    }
-    close();
+    const ThinnedSteps steps = thin_steps(array.as<std::int64_t>(path.string()));
     drawing.add({{"kind", "steps"},
                  {"title", "Cluster against time"},
+                 {"note", steps.note("frames")},
                  {"x", {{"label", "frame"}}},
                  {"y", {{"label", "cluster"}}},
-                 {"values", values},
-                 {"lengths", lengths}});
+                 {"values", steps.labels},
+                 {"lengths", steps.lengths}});
 }
 
 void draw_clusters(Drawing& drawing) {
@@ -174,6 +165,8 @@ void draw_sweep(Drawing& drawing) {
 }
 
 std::string text_of(const std::filesystem::path& path) {
+    constexpr std::int64_t kCopies = 6;  // as read, as text, in the data and in the page
+    require_room(path, kCopies);
     const std::vector<std::uint8_t> bytes = read_file(path);
     return {bytes.begin(), bytes.end()};
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/parse_json.h"
 #include "pleat/core/read_file.h"
 #include "pleat/report/sections.h"
 
@@ -39,9 +39,11 @@ void flatten(const Json& value, const std::string& name, Json& rows) {
 }
 
 void draw_json(Drawing& drawing, const std::string& file) {
-    const Json json = Json::parse(read_file(drawing.run.file(file)), nullptr, false);
+    const std::filesystem::path path = drawing.run.file(file);
+    require_room(path, kJsonRoom);
+    const Json json = parse_json(read_file(path), path);
     if (json.is_discarded())
-        throw InputError(drawing.run.file(file).string(), 0, "expected JSON, found other content");
+        throw InputError(path.string(), 0, "expected JSON, found other content");
     Json rows = Json::array();
     flatten(json, "", rows);
     const auto total = rows.size();

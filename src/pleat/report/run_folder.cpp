@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "pleat/core/error.h"
+#include "pleat/core/parse_json.h"
 #include "pleat/core/read_file.h"
+#include "pleat/report/table.h"
 
 namespace pleat::report {
 
@@ -21,8 +23,8 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
     if (!std::filesystem::is_regular_file(path / kManifest, ignored))
         throw InputError(path.string(), 0,
                          "expected the folder of a run with a manifest.json, found none");
-    const std::vector<std::uint8_t> bytes = read_file(path / kManifest);
-    manifest_ = Json::parse(bytes, nullptr, false);
+    require_room(path / kManifest, kJsonRoom);
+    manifest_ = parse_json(read_file(path / kManifest), path / kManifest);
     if (!manifest_.is_object() || manifest_.value("program", Json()) != "pleat")
         throw InputError((path / kManifest).string(), 0,
                          "expected a manifest of pleat, found other content");

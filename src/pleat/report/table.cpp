@@ -8,11 +8,14 @@
 #include <limits>
 
 #include "pleat/core/error.h"
+#include "pleat/core/memory.h"
 #include "pleat/core/read_file.h"
 
 namespace pleat::report {
 
 namespace {
+
+constexpr Index kFewRows = 100'000;  // more may be all that a table has
 
 void split(std::string_view line, std::vector<std::string_view>& cells) {
     cells.clear();
@@ -33,6 +36,22 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
+std::size_t place_of(const Table& table, std::string_view column) {
+    const std::optional<std::size_t> at = table.find(column);
+    if (!at)
+        throw InputError(table.path.string(), 1,
+                         fmt::format("expected a column '{}', found none", column));
+    return *at;
+}
+
+double number_of(const Table& table, std::string_view column, Index row, std::string_view cell) {
+    const std::optional<double> value = cell_number(cell);
+    if (!value)
+        throw InputError(table.path.string(), row + 2,
+                         fmt::format("expected a number as {}, found '{}'", column, cell));
+    return *value;
+}
+
 }  // namespace
 
 std::optional<std::size_t> Table::find(std::string_view column) const {
@@ -47,24 +66,17 @@ bool Table::has(std::initializer_list<std::string_view> names) const {
 }
 
 std::vector<double> Table::numbers(std::string_view column) const {
-    const std::optional<std::size_t> at = find(column);
-    if (!at)
-        throw InputError(path.string(), 1,
-                         fmt::format("expected a column '{}', found none", column));
+    const std::size_t at = place_of(*this, column);
     std::vector<double> values;
     values.reserve(rows.size());
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        const std::optional<double> value = cell_number(rows[row][*at]);
-        if (!value)
-            throw InputError(
-                path.string(), static_cast<std::int64_t>(row) + 2,
-                fmt::format("expected a number as {}, found '{}'", column, rows[row][*at]));
-        values.push_back(*value);
-    }
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        values.push_back(number_of(*this, column, static_cast<Index>(row), rows[row][at]));
     return values;
 }
 
 Table read_table(const std::filesystem::path& path, Index most, const RowVisitor& visit) {
+    constexpr std::int64_t kKept = 20, kPassed = 2;  // a text for each cell
+    require_room(path, most > kFewRows ? kKept : kPassed);
     const std::vector<std::uint8_t> bytes = read_file(path);
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     Table table{.path = path, .columns = {}, .rows = {}};
@@ -85,6 +97,31 @@ Table read_table(const std::filesystem::path& path, Index most, const RowVisitor
         ++table.total;
     }
     return table;
+}
+
+std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
+                                              std::span<const std::string_view> names) {
+    const Table head = read_table(path, 0);
+    constexpr std::int64_t kNumbers = 6;  // a number of 8 bytes may have a digit and a tab
+    require_room(path, kNumbers);
+    std::vector<std::size_t> places;
+    for (const std::string_view name : names) places.push_back(place_of(head, name));
+    std::vector<std::vector<double>> columns(names.size());
+    for (std::vector<double>& column : columns)
+        column.reserve(static_cast<std::size_t>(head.total));
+    read_table(path, 0, [&](Index row, std::span<const std::string_view> cells) {
+        for (std::size_t n = 0; n < names.size(); ++n)
+            columns[n].push_back(number_of(head, names[n], row, cells[places[n]]));
+    });
+    return columns;
+}
+
+void require_room(const std::filesystem::path& path, std::int64_t times) {
+    std::error_code none;
+    const std::uintmax_t size = std::filesystem::file_size(path, none);
+    if (none) return;  // reading tells what is wrong
+    require_memory(static_cast<std::int64_t>(size) * times, path.string(),
+                   "leave this run out, or move the file out of its folder");
 }
 
 std::optional<double> cell_number(std::string_view cell) {

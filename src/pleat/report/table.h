@@ -1,6 +1,7 @@
 // Tables: tab-separated files with a header line, read row by row.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -34,6 +35,16 @@ using RowVisitor = std::function<void(Index row, std::span<const std::string_vie
 /// Reads a table, keeping its first `most` rows. InputError, naming file and line, for a file
 /// without a header line and a row with another number of cells. Memory: the file and what is kept.
 Table read_table(const std::filesystem::path& path, Index most, const RowVisitor& visit = {});
+
+/// Columns of all rows as numbers, as Table::numbers() has them. Memory: the file and the numbers.
+std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
+                                              std::span<const std::string_view> names);
+
+/// DeviceError where `times` the size of a file is more than the memory that is left: what reading
+/// it, and writing to the page what it holds, takes about.
+void require_room(const std::filesystem::path& path, std::int64_t times);
+/// That of JSON, whose values take far more room than their texts.
+constexpr std::int64_t kJsonRoom = 40;
 
 /// A cell as a number, "NA" as NaN; nothing where it is neither.
 std::optional<double> cell_number(std::string_view cell);

@@ -9,7 +9,7 @@ namespace pleat::rmsd {
 
 /// [axis, atom], angstrom: the mean of up to 1000 frames that are spread over the ensemble, turned
 /// onto the first.
-std::vector<double> common_structure(const Frames& frames);
+std::vector<double> common_structure(const Frames& frames, int threads);
 
 /// `frame` turned onto `target` by the best rotation; all are [axis, atom].
 void turn(const double* frame, const double* target, Index atoms, double* turned);

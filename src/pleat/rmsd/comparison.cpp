@@ -146,9 +146,10 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
         };
         return make_fit_rmsd(make(sides.rows), other_side(sides, make), context);
     }
-    const Array<float, 3> all = gather({sides.columns, sides.rows}, atoms.fit);
-    return make_rmsd(centre(all, gather(atoms.weights, atoms.fit), threads),
-                     sides.columns.extent(0), exactness.precision, exactness.cutoff, context);
+    Frames all = centre(gather({sides.columns, sides.rows}, atoms.fit),
+                        gather(atoms.weights, atoms.fit), threads);
+    return make_rmsd(std::move(all), sides.columns.extent(0), exactness.precision,
+                     exactness.cutoff, context);
 }
 
 std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit) {

@@ -43,8 +43,11 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
                         metric.name));
 }
 
-Exactness exactness_of(const Parameters& parameters) {
-    return {parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
+/// Beside few columns turning a frame for float32 takes longer than its RMSDs do in float64.
+Exactness exactness_of(const Parameters& parameters, const Metric& metric, Index columns) {
+    constexpr Index kFew = 64;
+    const bool few = metric.kind == Metric::Kind::rmsd && columns <= kFew;
+    return {few || parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
             parameters.has_cutoff() ? parameters.cutoff : 0.0};
 }
 
@@ -70,29 +73,90 @@ Index measured_atoms(const AtomSets& sets, Index all) {
 
 /// Refuses in time what would not fit, then prepares the frames.
 std::unique_ptr<Comparison> prepare(const Sides& sides, const AtomSets& sets, const Metric& metric,
-                                    const Parameters& parameters, const Context& context) {
+                                    const Parameters& parameters, std::int64_t lists,
+                                    const Context& context) {
     const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
     const Index atoms = sides.rows.extent(1);
-    const std::int64_t lists = best_memory(
-        sides.rows.extent(0), sides.columns.extent(0) - (sides.are_one() ? 1 : 0), parameters);
     require_memory(comparison_memory(frames, atoms, metric, !sets.are_one()) + lists,
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
-    return make_comparison(sides, sets, metric, exactness_of(parameters), context);
+    return make_comparison(sides, sets, metric,
+                           exactness_of(parameters, metric, sides.columns.extent(0)), context);
 }
 
-/// Bands of rows with all columns, of about the same time.
-std::vector<Tile> row_tiles(Index rows, Index columns, const Comparison& comparison) {
+/// Rows that are prepared together: few enough to take little memory, and enough that preparing all
+/// columns again beside each part costs little beside its pairs.
+Index rows_together(Index rows, Index columns, Index atoms) {
+    constexpr Index kCoordinates = Index{1} << 21, kLeast = 32, kMost = 4096;
+    const Index fitting = std::max(kCoordinates / (3 * atoms), kLeast);
+    return std::min(rows, std::max(fitting, std::min(columns, kMost)));
+}
+
+/// Two sets of which the rows are prepared a part at a time. Parts do not depend on where a run
+/// goes on: what a frame is prepared with has a part in the last bits.
+class RowParts {
+public:
+    RowParts(const Sides& sides, const AtomSets& sets, const Metric& metric,
+             const Parameters& parameters, const Context& context)
+        : sides_(sides),
+          sets_(sets),
+          metric_(metric),
+          parameters_(parameters),
+          context_(context),
+          most_(
+              rows_together(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1))) {
+        take(0);
+    }
+    /// Of any part.
+    const Comparison& comparison() const { return *comparison_; }
+    /// Rows of a part, but for the last one.
+    Index part_rows() const { return most_; }
+
+    /// Rows of one part with all columns, [row, column].
+    void compare_rows(Block rows, float* values) {
+        const Index first = rows.first / most_ * most_;
+        if (first != first_) take(first);
+        compare(*comparison_, {rows.first - first, rows.count}, {0, sides_.columns.extent(0)},
+                resolve_threads(context_), values);
+    }
+
+private:
+    void take(Index first) {
+        comparison_.reset();  // before the next one asks for memory
+        const Index count = std::min(most_, sides_.rows.extent(0) - first);
+        const View<const float, 3> rows(sides_.rows[first].data, count, sides_.rows.extent(1),
+                                        sides_.rows.extent(2));
+        // Lists of best frames of all parts are taken after the first of them.
+        const std::int64_t lists =
+            first == 0 ? best_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_) : 0;
+        comparison_ = prepare({rows, sides_.columns}, sets_, metric_, parameters_, lists, context_);
+        first_ = first;
+    }
+
+    const Sides& sides_;
+    const AtomSets& sets_;
+    const Metric& metric_;
+    const Parameters& parameters_;
+    const Context& context_;
+    Index most_, first_ = 0;
+    std::unique_ptr<Comparison> comparison_;
+};
+
+/// Bands of rows with all columns, of about the same time, each within a part.
+std::vector<Tile> row_tiles(Index rows, Index columns, const RowParts& parts) {
     constexpr Index kMostRows = 65536;
+    const Comparison& comparison = parts.comparison();
     const Index step = comparison.block_rows();
     const double fitting = kTileTime / (comparison.cost() * static_cast<double>(columns));
     const Index most = static_cast<Index>(std::min<double>(fitting, kMostRows));
     const Index height = std::max(step, most / step * step);
     std::vector<Tile> tiles;
-    for (Index first = 0; first < rows; first += height) {
+    for (Index first = 0; first < rows; first += tiles.back().side[0].count) {
+        const Index left =
+            std::min(rows, (first / parts.part_rows() + 1) * parts.part_rows()) - first;
         Tile tile;
         tile.id = static_cast<Index>(tiles.size());
-        tile.side[0] = {first, std::min(height, rows - first)};
+        tile.side[0] = {first, std::min(height, left)};
         tile.items = tile.side[0].count * columns;
         tiles.push_back(tile);
     }
@@ -140,7 +204,10 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
     check_sets(sets, xyz.extent(1), parameters);
     const Sides sides{xyz, xyz};
     const Index frames = xyz.extent(0);
-    const auto comparison = prepare(sides, sets, metric, parameters, context);
+    const Index others = sides.columns.extent(0) - 1;
+    const auto comparison =
+        prepare(sides, sets, metric, parameters,
+                best_memory(sides.rows.extent(0), others, parameters), context);
     const auto kernel = make_pair_kernel(*comparison, frames, resolve_threads(context));
     const Index pairs = static_cast<Index>(kTileTime / comparison->cost());
     return run_pairs({*kernel, frames, measured_atoms(sets, xyz.extent(1)),
@@ -160,12 +227,11 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
     const Context own = one_rank(context);
     const Sides sides{xyz, others};
     const Index frames = xyz.extent(0), columns = others.extent(0);
-    const auto comparison = prepare(sides, sets, metric, parameters, own);
-    const int threads = resolve_threads(context);
-    const std::vector<Tile> tiles = row_tiles(frames, columns, *comparison);
+    RowParts parts(sides, sets, metric, parameters, own);
+    const std::vector<Tile> tiles = row_tiles(frames, columns, parts);
     RectangleSummary summary(frames, columns, measured_atoms(sets, xyz.extent(1)), parameters);
     const TileFunction compute = [&](const Tile& tile, View<float, 2> output) {
-        compare(*comparison, tile.side[0], {0, columns}, threads, output.data);
+        parts.compare_rows(tile.side[0], output.data);
     };
     if (parameters.matrix == "none" || matrix.file.empty()) {
         const bool is_kept = parameters.matrix != "none";
@@ -190,9 +256,23 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
     return summary.finish(threads);
 }
 
+void refuse_with_reference(std::string_view what) {
+    throw UsageError(
+        fmt::format("expected --reference, --rmsf and --superposed without {}, found both: they "
+                    "compare frames with one structure, not with each other",
+                    what));
+}
+
+void check_with_reference(const Parameters& parameters) {
+    if (parameters.has_cutoff()) refuse_with_reference("a cut-off");
+    if (parameters.best > 0) refuse_with_reference("a number of best frames");
+    if (parameters.matrix == "full") refuse_with_reference("a full matrix");
+}
+
 ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
                               const AtomSets& sets, const Parameters& parameters,
                               const Context& context) {
+    check_with_reference(parameters);
     check_input(xyz, parameters);
     const View<const float, 3> one(reference.data, Index{1}, reference.extent(0),
                                    reference.extent(1));
@@ -200,21 +280,18 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
     const Metric& metric = metric_of(parameters.metric);
     check_sets(sets, xyz.extent(1), parameters);
     const Context own = one_rank(context);
-    const auto comparison = prepare({xyz, one}, sets, metric, parameters, own);
-    const int threads = resolve_threads(context);
+    const Sides sides{xyz, one};
+    RowParts parts(sides, sets, metric, parameters, own);
     ReferenceResult result;
     result.values.resize(static_cast<std::size_t>(xyz.extent(0)));
-    Parameters plain = parameters;
-    plain.cutoff = std::numeric_limits<double>::quiet_NaN();
-    plain.best = 0;
-    RectangleSummary summary(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), plain);
+    RectangleSummary summary(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), parameters);
     PassingSink sink([&](Block rows, const float* values) {
         std::copy_n(values, rows.count, result.values.begin() + rows.first);
         summary.add(rows, values);
     });
-    sweep(own, metric.name, row_tiles(xyz.extent(0), 1, *comparison), sink,
+    sweep(own, metric.name, row_tiles(xyz.extent(0), 1, parts), sink,
           [&](const Tile& tile, View<float, 2> output) {
-              compare(*comparison, tile.side[0], {0, 1}, threads, output.data);
+              parts.compare_rows(tile.side[0], output.data);
           });
     result.summary = summary.finish(threads);
     return result;

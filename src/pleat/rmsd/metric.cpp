@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "pleat/core/error.h"
 
 namespace pleat::rmsd {
@@ -28,6 +31,15 @@ std::vector<std::string> metric_names() {
     std::vector<std::string> names;
     for (const Metric& metric : kMetrics) names.emplace_back(metric.name);
     return names;
+}
+
+void require_distances(std::string_view name) {
+    const bool is_score =
+        std::any_of(std::begin(kMetrics), std::end(kMetrics),
+                    [&](const Metric& m) { return m.name == name && m.is_score; });
+    if (is_score)
+        throw InputError(
+            fmt::format("expected a run of distances, found one of scores ({})", name));
 }
 
 }  // namespace pleat::rmsd

@@ -22,5 +22,7 @@ struct Metric {
 /// UsageError for a name that is none.
 const Metric& metric_of(std::string_view name);
 std::vector<std::string> metric_names();
+/// InputError for a run by a metric of scores, whose values cannot be clustered as distances.
+void require_distances(std::string_view name);
 
 }  // namespace pleat::rmsd

@@ -62,7 +62,7 @@ Packed<Real> pack(const Frames& frames, int threads) {
     packed.spread = Array<double, 1>(padded);
     constexpr bool kTurned = std::is_same_v<Real, float>;
     const std::vector<double> m =
-        kTurned ? common_structure(frames) : std::vector<double>(3 * atoms, 0.0);
+        kTurned ? common_structure(frames, threads) : std::vector<double>(3 * atoms, 0.0);
     parallel_for(threads, packed.frames, [&](Index i, int) {
         if constexpr (kTurned) {
             std::vector<double> turned(3 * atoms);

@@ -71,9 +71,9 @@ FrameTerms terms_of(const FrameSums& sums, const double (&common)[9], double roo
 
 class Packer {
 public:
-    Packer(const Frames& frames, TilePack& pack) : frames_(frames), pack_(pack) {
+    Packer(const Frames& frames, TilePack& pack, int threads) : frames_(frames), pack_(pack) {
         const Index atoms = frames.atom_count();
-        m_ = common_structure(frames);
+        m_ = common_structure(frames, threads);
         unit_ = unit_length(frames, m_);
         for (double& value : m_) value *= unit_;
         for (int a = 0; a < 3; ++a)
@@ -165,7 +165,7 @@ TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {
     pack.operands.resize(
         static_cast<std::size_t>(pack.panels * pack.chunks * 4 * chunk_words(format)));
     pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
-    Packer packer(frames, pack);
+    Packer packer(frames, pack, threads);
     pack.scale.product_error = product_error(format, frames.atom_count());
     parallel_for(threads, pack.frames, [&](Index i, int) { packer.frame(i); });
     return pack;

@@ -51,6 +51,20 @@ TEST(Selection, TermsTakeTheirAtoms) {
     EXPECT_EQ(taken("A and not A:10-10A"), (List{0, 1, 2}));
 }
 
+TEST(Subset, HasTheAtomsThatThereAre) {
+    const Topology topology = structure();
+    const Topology part = subset(topology, {11, 4, 5});
+    EXPECT_EQ(part.atom_count(), 3);
+    EXPECT_EQ(part.residues.size(), 2u);
+    EXPECT_EQ(part.label(1), topology.label(4));
+    EXPECT_EQ(subset(topology, {}).atom_count(), 0);
+    for (const Index atom : {Index{-1}, Index{12}, Index{1'000'000'000}})
+        EXPECT_EQ(refusal([&] {
+                      subset(topology, {0, atom});
+                  }),
+                  "s.pdb: expected atoms from 0 to 11, found " + std::to_string(atom));
+}
+
 TEST(Selection, WhatTakesNothingSaysWhatThereIs) {
     const Topology topology = structure();
     const std::string text = refusal([&] { select_atoms(topology, "C:1-5"); });

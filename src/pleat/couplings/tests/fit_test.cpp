@@ -121,6 +121,9 @@ TEST(Fit, BlocksOfColumnsSaveMemory) {
     EXPECT_EQ(cuda::fit_layout({5000, 64, 21}, slots, 0).blocks, 1);
     // Two blocks of so few columns take more than one.
     EXPECT_EQ(cuda::fit_layout({5000, 130, 21}, slots, 0).blocks, 1);
+    // Estimates come before checks.
+    for (const cuda::Layout& empty : {cuda::Layout{0, 4, 21}, {0, 0, 21}, {4, 0, 21}})
+        EXPECT_GT(memory_needed(empty.sequences, empty.columns, 21, Device::parse("cuda"), 1), 0);
 }
 
 TEST(Fit, MemoryOnTheHostCountsTheModelsThatAreThere) {

@@ -255,12 +255,19 @@ TEST(Report, RefusesWhatIsNoRunAndWhatIsDamaged) {
     spill(folder / "manifest.json", "[");
     EXPECT_NE(refused(folder.path()).find("expected a manifest of pleat"), std::string::npos);
 
+    const std::string deep = std::string(200000, '[') + std::string(200000, ']');
     for (const auto& [name, text, wanted] :
          std::vector<std::tuple<std::string, std::string, std::string>>{
              {"list.tsv", "a\tb\n1\n", "list.tsv:2: expected 2 cells, found 1"},
              {"histogram.tsv", "from\tto\n0\t1\n",
               "histogram.tsv:1: expected a column 'pairs', found none"},
              {"fit.json", "{", "fit.json: expected JSON, found other content"},
+             {"fit.json", deep, "fit.json: expected JSON at most 100 lists or objects deep"},
+             {"manifest.json", deep, "manifest.json: expected JSON at most 100 lists"},
+             {"reference.tsv", "frame\trmsd\n1\t2\n2\tfar\n",
+              "reference.tsv:3: expected a number as rmsd, found 'far'"},
+             {"reference.tsv", "frame\ttm\n1\t2\n",
+              "reference.tsv:1: expected a column 'rmsd', found none"},
              {"clusters.tsv", "cluster\tsize\n0\tmany\n",
               "clusters.tsv:2: expected a number as size, found 'many'"},
              {"assignment.npy", "none", "assignment.npy"},

@@ -189,6 +189,36 @@ TEST(Measures, OneStructureIsAColumn) {
     EXPECT_EQ(run_reference(frames(), frames()[3], {}, by("rmsd"), one_thread()).values[3], 0.0f);
 }
 
+// Of large frames 32 are prepared at a time: the first and the last of a part are as any other.
+TEST(Measures, PartsOfTheRowsChangeNothing) {
+    constexpr Index kMany = 70, kLarge = 30000;
+    const Array<float, 3> xyz = random_ensemble(kMany, kLarge, 1.5, 7);
+    const View<const float, 3> others{xyz[60].data, Index{3}, kLarge, Index{3}};
+    const AtomSets halves{{0, 5, 9, 20000}, {1, 2, 29999}, {}};
+    for (const AtomSets& sets : {AtomSets{}, halves}) {
+        std::vector<float> whole(kMany * 3), part(3);
+        run_against(xyz, others, sets, by("rmsd"), one_thread(), std::span(whole));
+        const ReferenceResult column =
+            run_reference(xyz, others[1], sets, by("rmsd"), one_thread());
+        for (Index i = 0; i < kMany; ++i) {
+            const View<const float, 3> frame(xyz[i].data, Index{1}, kLarge, Index{3});
+            run_against(frame, others, sets, by("rmsd"), one_thread(), std::span(part));
+            for (Index j = 0; j < 3; ++j) ASSERT_NEAR(whole[3 * i + j], part[j], 1e-5) << i;
+            ASSERT_NEAR(column.values[i], part[1], 1e-5) << i;
+        }
+        EXPECT_EQ(column.summary.pairs, kMany);
+    }
+}
+
+TEST(Measures, OneStructureHasNoPairs) {
+    Parameters near = by("rmsd"), best = by("rmsd");
+    near.cutoff = 2;
+    best.best = 1;
+    for (const Parameters& parameters : {near, best, by("rmsd", "full")})
+        EXPECT_THROW(run_reference(frames(), others()[0], {}, parameters, one_thread()),
+                     UsageError);
+}
+
 TEST(Measures, WeightsReachFitAndMeasure) {
     AtomSets sets = kHalves;
     sets.weights.assign(kAtoms, 1.0);

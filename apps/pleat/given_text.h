@@ -1,0 +1,17 @@
+// Given text: options that may be left out, but not given as nothing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <initializer_list>
+#include <string>
+
+namespace pleat::program {
+
+/// Refuses an empty text for each of the options of these names, which otherwise stands for one left
+/// out.
+void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
+
+/// Adds the required -o; `kind`: FOLDER or FILE.
+void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help);
+
+}  // namespace pleat::program

@@ -1,0 +1,43 @@
+// Device choice: what a GPU is for, by what it needs of its memory.
+#include "pleat/rmsd/device_choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/core/memory.h"
+#include "pleat/rmsd/daura.h"
+
+namespace pleat::rmsd {
+
+std::optional<std::int64_t> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
+                                       const Parameters& parameters, bool is_one_set) {
+    const bool has_sets = !sets.fit.empty() || !sets.measured.empty();
+    if (parameters.metric != "rmsd" || has_sets || !is_one_set) return std::nullopt;
+    return memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
+}
+
+ClusteringDevice settle_clustering(Index frames, Index atoms, const Parameters& parameters,
+                                   bool is_daura, bool is_named, Context& context,
+                                   const GpuLookup& gpus) {
+    const std::int64_t superposing =
+        memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
+    if (!is_daura) return {settle_device(is_named, superposing, context, gpus), false};
+    const std::int64_t clustering = std::max(superposing, daura_memory(frames, atoms));
+    const std::string remark = settle_device(is_named, clustering, context, gpus);
+    const bool has_gpu = context.device.kind == Device::Kind::cuda;
+    if (has_gpu && is_named)
+        require_memory(clustering, fmt::format("neighbours of {} frames", frames),
+                       "take fewer frames, --device auto or --device cpu",
+                       gpus.free_bytes(context.device.index),
+                       fmt::format(" on {}", context.device.name()));
+    if (has_gpu || is_named) return {remark, has_gpu};
+    ClusteringDevice second{settle_device(is_named, superposing, context, gpus), false};
+    if (context.device.kind == Device::Kind::cuda)
+        context.message(
+            fmt::format("{} superposes alone, without room for the neighbours of all frames ({})",
+                        context.device.name(), remark));
+    return second;
+}
+
+}  // namespace pleat::rmsd

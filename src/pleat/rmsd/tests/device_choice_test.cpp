@@ -1,0 +1,107 @@
+// Device choice: what GPUs of any size are taken for, on machines without one.
+#include "pleat/rmsd/device_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/rmsd/daura.h"
+
+namespace pleat::rmsd {
+namespace {
+
+constexpr Index kFrames = 200000, kAtoms = 100;
+
+/// A machine whose only GPU has so many bytes free.
+GpuLookup one_gpu(std::int64_t free) {
+    const auto choose = [free](std::int64_t bytes) {
+        return free >= bytes ? DeviceChoice{{Device::Kind::cuda, 0}, "has room"}
+                             : DeviceChoice{{Device::Kind::cpu, 0}, "has no room"};
+    };
+    return {.choose = choose, .free_bytes = [free](int) { return free; }};
+}
+
+struct Remarks final : Progress {
+    void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
+    bool cancelled() override { return false; }
+    void message(std::string_view text) override { all.emplace_back(text); }
+    std::vector<std::string> all;
+};
+
+struct Settled {
+    Device device;
+    ClusteringDevice choice;
+    std::vector<std::string> remarks;
+};
+
+/// `device`: the one that was named; empty: none.
+Settled settle(std::int64_t free, bool is_daura, const std::string& device = "") {
+    Remarks remarks;
+    Context context;
+    context.progress = &remarks;
+    if (!device.empty()) context.device = Device::parse(device);
+    ClusteringDevice choice =
+        settle_clustering(kFrames, kAtoms, {}, is_daura, !device.empty(), context, one_gpu(free));
+    return {context.device, choice, remarks.all};
+}
+
+std::int64_t superposing() { return memory_needed(kFrames, kAtoms, {}, {Device::Kind::cuda, 0}); }
+
+TEST(DeviceChoice, ClustersWhereTheNeighboursFit) {
+    ASSERT_LT(superposing(), daura_memory(kFrames, kAtoms));
+    const Settled all = settle(daura_memory(kFrames, kAtoms), true);
+    EXPECT_EQ(all.device, Device::parse("cuda:0"));
+    EXPECT_TRUE(all.choice.in_place);
+    EXPECT_EQ(all.choice.remark, "device cuda:0: has room");
+    EXPECT_TRUE(all.remarks.empty());
+
+    const Settled less = settle(daura_memory(kFrames, kAtoms) - 1, true);
+    EXPECT_EQ(less.device, Device::parse("cuda:0"));
+    EXPECT_FALSE(less.choice.in_place);
+    ASSERT_EQ(less.remarks.size(), 1U);
+    EXPECT_NE(less.remarks[0].find("cuda:0 superposes alone"), std::string::npos);
+
+    const Settled least = settle(superposing() - 1, true);
+    EXPECT_EQ(least.device, Device::parse("cpu"));
+    EXPECT_FALSE(least.choice.in_place);
+    EXPECT_TRUE(least.remarks.empty());
+}
+
+TEST(DeviceChoice, OtherMethodsSuperposeAlone) {
+    const Settled found = settle(superposing(), false);
+    EXPECT_EQ(found.device, Device::parse("cuda:0"));
+    EXPECT_FALSE(found.choice.in_place);
+    EXPECT_EQ(settle(superposing() - 1, false).device, Device::parse("cpu"));
+}
+
+TEST(DeviceChoice, NamedDevicesStay) {
+    const std::int64_t enough = daura_memory(kFrames, kAtoms);
+    EXPECT_TRUE(settle(enough, true, "cuda:0").choice.in_place);
+    EXPECT_THROW(settle(enough - 1, true, "cuda:0"), DeviceError);
+    EXPECT_FALSE(settle(0, false, "cuda:0").choice.in_place);
+    for (const char* name : {"cpu", "reference"}) {
+        const Settled found = settle(enough, true, name);
+        EXPECT_EQ(found.device, Device::parse(name));
+        EXPECT_FALSE(found.choice.in_place);
+    }
+}
+
+// What a GPU refuses it must not be chosen for.
+TEST(DeviceChoice, GpusHaveAPartInPairsOfOneSetByAllItsAtoms) {
+    const auto demand = [](const AtomSets& sets, const char* metric, bool is_one_set) {
+        Parameters parameters;
+        parameters.metric = metric;
+        return gpu_demand(kFrames, kAtoms, sets, parameters, is_one_set);
+    };
+    EXPECT_EQ(demand({}, "rmsd", true), superposing());
+    EXPECT_EQ(demand({{}, {}, std::vector<double>(kAtoms, 2.0)}, "rmsd", true), superposing());
+    EXPECT_FALSE(demand({}, "drmsd", true));
+    EXPECT_FALSE(demand({}, "rmsd", false));
+    EXPECT_FALSE(demand({{0, 1, 2}, {0, 1, 2}, {}}, "rmsd", true));
+    EXPECT_FALSE(demand({{}, {0, 1, 2}, {}}, "rmsd", true));
+}
+
+}  // namespace
+}  // namespace pleat::rmsd
