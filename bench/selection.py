@@ -21,7 +21,8 @@ TOP = 20
 SCORES = (("contacts", 1), ("left", 1), ("density", 1), ("chi2", -1), ("joined", 1))
 
 # `natives`: file and greatest RMSD of CA (angstrom) of what counts as near. `curve`: the native whose
-# synthetic curve is the evidence; `contacts`: the case whose couplings are taken again.
+# synthetic curve is the evidence; `contacts`: the case whose couplings are taken again; `parts`: domains
+# whose RMSD from a native is shown beside that of the whole, first and last residue; `options`: further ones.
 KAIB = {"5JYT": ("ensembles/KaiB_AFcluster/5jytA.pdb.gz", 3.0),
         "2QKE": ("ensembles/KaiB_AFcluster/2qkeE.pdb.gz", 3.0)}
 CASES = [
@@ -31,6 +32,8 @@ CASES = [
      "contacts": "KaiB, CA", "curve": "5JYT", "natives": KAIB},
     {"name": "KaiB, CA, curve of 2QKE", "ensemble": "ensembles/KaiB_AFcluster/KaiB_all_CA.pdb.gz",
      "contacts": "KaiB, CA", "curve": "2QKE", "natives": KAIB},
+    {"name": "KaiB, CA, curve of 2QKE, weight 3", "ensemble": "ensembles/KaiB_AFcluster/KaiB_all_CA.pdb.gz",
+     "contacts": "KaiB, CA", "curve": "2QKE", "natives": KAIB, "options": ["--weight-saxs", "3"]},
     {"name": "KaiB, all atoms", "ensemble": "ensembles/KaiB_AFcluster/KaiB_every4_allatom.pdb.gz",
      "contacts": "KaiB, CA", "natives": KAIB},
     {"name": "KaiB, all atoms, curve of 5JYT",
@@ -41,7 +44,8 @@ CASES = [
      "contacts": "KaiB, CA", "curve": "2QKE", "natives": KAIB},
     {"name": "RfaH, CA", "ensemble": "ensembles/RfaH_AFcluster/RfaH_all_CA.pdb.gz",
      "alignment": "alignments/2ougC_RfaH.aln.gz",
-     "natives": {"5OND": ("structures/2ougC_RfaH.pdb.gz", 5.0)}},
+     "natives": {"5OND": ("structures/2ougC_RfaH.pdb.gz", 5.0)},
+     "parts": {"N-terminal domain": ("5OND", 1, 99), "C-terminal domain": ("5OND", 115, 162)}},
 ]
 
 
@@ -63,14 +67,15 @@ def numbers(rows, column):
     return None if "NA" in ordered else [float(value) for value in ordered]
 
 
-def alpha_carbons(source, target, chain="A"):
+def alpha_carbons(source, target, first, last, chain="A"):
     """Writes the first model's CA atoms under the ensemble's chain name; the residues' numbers."""
     residues = []
     with gzip.open(source, "rt") as lines, open(target, "w", encoding="ascii") as out:
         for line in lines:
             if line.startswith("ENDMDL"):
                 break
-            if line.startswith("ATOM") and line[12:16].strip() == "CA" and line[16] in " A":
+            if line.startswith("ATOM") and line[12:16].strip() == "CA" and line[16] in " A" \
+                    and first <= int(line[22:26]) <= last:
                 residues.append(int(line[22:26]))
                 out.write(line[:21] + chain + line[22:])
         out.write("END\n")
@@ -88,11 +93,11 @@ def ranges(residues):
     return ":" + ",".join(f"{first}-{last}" for first, last in parts)
 
 
-def distances(program, ensemble, native, folder):
-    """RMSD of CA of every frame from the native structure, over the residues that it has."""
+def distances(program, ensemble, native, folder, first=-9999, last=9999):
+    """RMSD of CA of every frame from the native structure, over the residues that it has within a range."""
     folder.mkdir(parents=True, exist_ok=True)
     reference = folder / "native.pdb"
-    residues = alpha_carbons(native, reference)
+    residues = alpha_carbons(native, reference, first, last)
     run(program, "rmsd", ensemble, "--select", f"ca and {ranges(residues)}", "--reference", reference,
         "-o", folder / "rmsd", "--force", "-q")
     return numbers(read_table(folder / "rmsd" / "reference.tsv"), "rmsd")
@@ -137,7 +142,7 @@ def share_on_top(values, sign, near):
     return sum(near[frame] for frame in order[:TOP]) / min(TOP, len(order))
 
 
-def judge(folder, rmsd, limits):
+def judge(folder, rmsd, limits, parts):
     """How well each score finds frames near either native, and where the selected clusters are."""
     rows = read_table(folder / "scores.tsv")
     near = {name: [value < limits[name] for value in values] for name, values in rmsd.items()}
@@ -160,7 +165,9 @@ def judge(folder, rmsd, limits):
                          "medoid_rmsd": {name: values[int(row["medoid"])] for name, values in rmsd.items()},
                          "median_rmsd": {name: statistics.median(values[n] for n in frames)
                                          for name, values in rmsd.items()},
-                         "best_rmsd": {name: values[int(row["best"])] for name, values in rmsd.items()}})
+                         "best_rmsd": {name: values[int(row["best"])] for name, values in rmsd.items()},
+                         "part_rmsd": {name: statistics.median(values[n] for n in frames)
+                                       for name, values in parts.items()}})
     return {"near": {name: sum(frames) for name, frames in near.items()}, "scores": scores,
             "clusters": clusters}
 
@@ -174,11 +181,14 @@ def evaluate(case, options, folder):
         evidence += ["--saxs", synthetic_curve(options.pleat, data / case["natives"][case["curve"]][0], own)]
     # Stages of an earlier call are taken again.
     run(options.pleat, "select", "--ensemble", data / case["ensemble"], *evidence, "-o", own / "run", "--force",
-        "-q", *options.options)
+        "-q", *case.get("options", []), *options.options)
     rmsd = {name: distances(options.pleat, data / case["ensemble"], data / native, own / name)
             for name, (native, _) in case["natives"].items()}
+    parts = {name: distances(options.pleat, data / case["ensemble"], data / case["natives"][native][0],
+                             own / name.replace(" ", "_"), first, last)
+             for name, (native, first, last) in case.get("parts", {}).items()}
     limits = {name: limit for name, (_, limit) in case["natives"].items()}
-    result = judge(own / "run", rmsd, limits)
+    result = judge(own / "run", rmsd, limits, parts)
     with open(own / "run" / "manifest.json", encoding="utf-8") as file:
         manifest = json.load(file)
     return {"name": case["name"], "frames": manifest["results"]["frames"], "limits_angstrom": limits,
@@ -194,13 +204,15 @@ def show(result):
     for name, values in result["scores"].items():
         print(f"| {name} | " + " | ".join(f"{values[one]['auc']:.2f} | {values[one]['top']:.2f}" for one in natives)
               + " |")
-    print("\n| selected | frames | " + " | ".join(f"median RMSD {name} | best frame {name}" for name in natives
-                                                   if name != "either") + " |")
-    print("|---|---|" + "---|" * 2 * sum(name != "either" for name in natives))
+    folds = [name for name in natives if name != "either"]
+    parts = list(result["clusters"][0]["part_rmsd"]) if result["clusters"] else []
+    print("\n| selected | frames | " + " | ".join([f"median RMSD {name} | best frame {name}" for name in folds] + parts)
+          + " |")
+    print("|---|---|" + "---|" * (2 * len(folds) + len(parts)))
     for cluster in result["clusters"]:
-        print(f"| {cluster['selected']} | {cluster['size']} | " + " | ".join(
-            f"{cluster['median_rmsd'][name]:.1f} | {cluster['best_rmsd'][name]:.1f}"
-            for name in natives if name != "either") + " |", flush=True)
+        cells = [f"{cluster['median_rmsd'][name]:.1f} | {cluster['best_rmsd'][name]:.1f}" for name in folds]
+        cells += [f"{cluster['part_rmsd'][name]:.1f}" for name in parts]
+        print(f"| {cluster['selected']} | {cluster['size']} | " + " | ".join(cells) + " |", flush=True)
 
 
 def parse_arguments(arguments):

@@ -35,7 +35,8 @@ class Selection(unittest.TestCase):
                 "1\t1\t0\t0.9\t0.0\t0.5\tNA\t1\n2\t2\t1\t0.5\t0.2\t0.5\tNA\t0.6\n3\t0\t0\t0.1\t0.1\t0\tNA\t0\n")
             (path / "clusters.tsv").write_text(
                 "selected\tcluster\tsize\tmedoid\tbest\tadded\n1\t0\t2\t0\t1\t0.7\nNA\t1\t1\t2\t2\tNA\n")
-            found = bench.judge(path, {"A": [9.0, 1.0, 8.0], "B": [7.0, 8.0, 2.0]}, {"A": 3.0, "B": 3.0})
+            found = bench.judge(path, {"A": [9.0, 1.0, 8.0], "B": [7.0, 8.0, 2.0]}, {"A": 3.0, "B": 3.0},
+                                {"part": [4.0, 2.0, 0.0]})
         self.assertEqual(found["near"], {"A": 1, "B": 1, "either": 2})
         self.assertEqual(found["scores"]["contacts"]["A"]["auc"], 1)
         self.assertEqual(found["scores"]["left"]["B"]["auc"], 1)
@@ -43,6 +44,7 @@ class Selection(unittest.TestCase):
         self.assertNotIn("chi2", found["scores"])
         self.assertEqual(found["clusters"][0]["medoid_rmsd"], {"A": 9.0, "B": 7.0})
         self.assertEqual(found["clusters"][0]["median_rmsd"], {"A": 5.0, "B": 7.5})
+        self.assertEqual(found["clusters"][0]["part_rmsd"], {"part": 3.0})
         self.assertEqual(found["clusters"][0]["best_rmsd"], {"A": 1.0, "B": 8.0})
 
 

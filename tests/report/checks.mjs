@@ -222,7 +222,7 @@ export const checks = [
       await showAll(page);
       assert.deepEqual(await page.locator("h2").allInnerTexts(), ["selection: pleat select", "selection/clusters: pleat cluster"]);
       const title = "Scores of frames", box = panel(page, title), drawing = box.locator("svg.drawing");
-      assert.equal(await box.locator(".legend text").allInnerTexts().then((texts) => texts.join("; ")),
+      assert.equal(await (await box.locator(".legend text").allTextContents()).join("; "),
                    "1: cluster 0; 2: cluster 2; others");
       await drawing.focus();
       await page.keyboard.press("ArrowRight");

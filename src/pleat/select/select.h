@@ -15,7 +15,7 @@ struct Parameters {
     double contact_weight = 1, cluster_weight = 1, curve_weight = 1;
     double contact_cutoff = 8;  ///< angstrom
     double contacts_per_residue = 1;
-    std::int64_t least_size = 2;  ///< of a cluster that is selected
+    std::int64_t least_size = 3;  ///< of a cluster that is selected
     std::int64_t best = 5;        ///< clusters that are selected
 };
 std::vector<Field> fields(Parameters& parameters);
