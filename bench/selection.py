@@ -192,7 +192,9 @@ def evaluate(case, options, folder):
     with open(own / "run" / "manifest.json", encoding="utf-8") as file:
         manifest = json.load(file)
     return {"name": case["name"], "frames": manifest["results"]["frames"], "limits_angstrom": limits,
-            "parameters": manifest["parameters"], "results": manifest["results"], **result}
+            "parameters": {name: pathlib.Path(value).name if name in ("alignment", "contacts", "saxs") else value
+                           for name, value in manifest["parameters"].items()},
+            "results": manifest["results"], **result}
 
 
 def show(result):
