@@ -26,7 +26,7 @@ struct Drawing {
     std::set<std::string> drawn = {};
 
     void add(Json section) { sections.push_back(std::move(section)); }
-    /// Whether the run has the file; it then counts as drawn.
+    /// Whether the run has the file and none has drawn it yet; it then counts as drawn.
     bool take(const std::string& file);
 };
 

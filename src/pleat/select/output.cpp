@@ -30,12 +30,11 @@ std::string scores_table(const Report& report) {
     for (Index frame = 0; frame < frames; ++frame)
         order[static_cast<std::size_t>(scores.place[static_cast<std::size_t>(frame)] - 1)] = frame;
     std::string text =
-        "place\tframe\tfile\tframe_of_file\tcluster\tjoined\tcontacts\tleft\tdensity\tchi2\trmsd\t"
-        "contact_part\tcluster_part\tcurve_part\n";
+        "place\tframe\tcluster\tjoined\tcontacts\tleft\tdensity\tchi2\trmsd\t"
+        "contact_part\tcluster_part\tcurve_part\tfile\tframe_of_file\n";
     for (const Index frame : order) {
         const auto at = static_cast<std::size_t>(frame);
-        text += fmt::format("{}\t{}\t{}\t{}\t{}", scores.place[at], frame, report.files[at],
-                            report.frames_of_files[at], report.evidence.assignment[at]);
+        text += fmt::format("{}\t{}\t{}", scores.place[at], frame, report.evidence.assignment[at]);
         for (const std::string& value :
              {cell_of(scores.joined, frame), cell_of(scores.contacts, frame),
               cell_of(scores.left, frame), cell_of(report.evidence.density, frame),
@@ -43,7 +42,7 @@ std::string scores_table(const Report& report) {
               cell_of(scores.contact_part, frame), cell_of(scores.cluster_part, frame),
               cell_of(scores.curve_part, frame)})
             text += '\t' + value;
-        text += '\n';
+        text += fmt::format("\t{}\t{}\n", report.files[at], report.frames_of_files[at]);
     }
     return text;
 }

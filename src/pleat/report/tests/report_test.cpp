@@ -79,6 +79,8 @@ TEST(Report, DrawsASelectionByItsScoresAndTheRunsWithinBehindIt) {
     EXPECT_EQ(scatter["group"]["values"], Json({0, 1, -1}));
     EXPECT_EQ(scatter["group"]["shown"][1]["name"], "2: cluster 1");
     EXPECT_EQ(section(runs[0], "Frames, the best first")["rows"].size(), 3U);
+    EXPECT_EQ(section(runs[0], "Selected clusters, and the others")["rows"].size(), 2U);
+    EXPECT_TRUE(section(runs[0], "Cluster sizes").is_null());  // drawn once
 }
 
 TEST(Report, KeepsTheFirstRowsAndTellsHowManyThereAre) {
