@@ -1,24 +1,16 @@
 // pleat cluster: groups of similar frames of an ensemble, or of items by a matrix of distances.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "cluster_input.h"
-#include "cluster_structures.h"
+#include "cluster_run.h"
 #include "commands.h"
-#include "common_options.h"
 #include "help_format.h"
 #include "options.h"
-#include "pleat/cluster/citations.h"
-#include "pleat/cluster/cluster.h"
-#include "pleat/cluster/output.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/progress_terminal.h"
-#include "pleat/rmsd/citations.h"
 #include "standard_output.h"
 
 namespace pleat::program {
@@ -43,120 +35,12 @@ constexpr const char* kExamples =
     "A run that was stopped keeps nothing. To cluster in several ways, run 'pleat rmsd' once, and\n"
     "give its folder.";
 
-struct ClusterOptions {
-    RunOptions run;
-    EnsembleSource ensemble;
-    cluster::Parameters parameters;
-    rmsd::Parameters superposition;
-    StructureOutput structures;
-};
-
-/// How pairs are superposed, of all that `pleat rmsd` offers.
-std::vector<Field> precision_field(ClusterOptions& options) {
-    std::vector<Field> chosen;
-    for (const Field& field : rmsd::fields(options.superposition))
-        if (field.name == "precision") chosen.push_back(field);
-    return chosen;
-}
-
-std::vector<Field> result_fields(ClusterOptions& options) {
-    std::vector<Field> all = cluster::fields(options.parameters);
-    for (const std::vector<Field>& more :
-         {precision_field(options), fields(options.ensemble), fields(options.structures)})
-        all.insert(all.end(), more.begin(), more.end());
-    return all;
-}
-
-/// Which file a frame came from: steps from one file to the next are no transitions.
-std::vector<Index> series_of(const ClusterInput& input) {
-    std::vector<Index> series;
-    if (input.coordinates)
-        for (const FrameOrigin& origin : input.coordinates->origins) series.push_back(origin.file);
-    return series;
-}
-
-void record_result(RunDirectory& run, const cluster::Result& result) {
-    const cluster::SweepPoint* chosen = nullptr;
-    for (const cluster::SweepPoint& point : result.sweep)
-        if (chosen == nullptr || point.silhouette > chosen->silhouette ||
-            (std::isnan(chosen->silhouette) && !std::isnan(point.silhouette)))
-            chosen = &point;
-    std::int64_t noise = 0;
-    for (const std::int32_t cluster : result.clustering.assignment) noise += cluster < 0;
-    run.fact("items", static_cast<std::int64_t>(result.clustering.assignment.size()));
-    run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
-    run.fact("largest", result.clusters.empty() ? std::int64_t{0} : result.clusters.front().size);
-    run.fact("noise", noise);
-    if (!std::isnan(result.cutoff)) run.fact("cutoff", result.cutoff);
-    if (chosen != nullptr) run.fact("chosen", chosen->value);
-    if (!std::isnan(result.silhouette)) run.fact("silhouette", result.silhouette);
-    run.fact("pairs", result.pairs.pairs());
-    run.fact("least", result.pairs.least());
-    run.fact("mean", result.pairs.mean());
-    run.fact("most", result.pairs.most());
-}
-
-std::string summary(const ClusterOptions& options, const cluster::Result& result,
-                    const std::string& folder) {
-    constexpr std::size_t kListed = 10;
-    const auto items = result.clustering.assignment.size();
-    std::string text =
-        fmt::format("{}{}: {} items, {} clusters by {}\n", options.ensemble.sources.front(),
-                    options.ensemble.sources.size() > 1 ? " and more" : "", items,
-                    result.clusters.size(), options.parameters.method);
-    if (!std::isnan(result.silhouette))
-        text += fmt::format("mean silhouette {:.4f}\n", result.silhouette);
-    if (!result.clusters.empty())
-        text += fmt::format("\n{:>8}{:>9}{:>8}{:>9}{:>9}{:>9}\n", "cluster", "size", "share",
-                            "medoid", "mean", "radius");
-    for (std::size_t c = 0; c < std::min(kListed, result.clusters.size()); ++c) {
-        const cluster::Description& one = result.clusters[c];
-        text += fmt::format("{:>8}{:>9}{:>8.4f}{:>9}{:>9.4f}{:>9.4f}\n", c, one.size,
-                            static_cast<double>(one.size) / static_cast<double>(items), one.medoid,
-                            one.mean, one.radius);
-    }
-    if (result.clusters.size() > kListed)
-        text += fmt::format("and {} more in clusters.tsv\n", result.clusters.size() - kListed);
-    return text +
-           fmt::format("\nThe run is in {}: assignment.npy, clusters.tsv, manifest.json and more\n",
-                       folder);
-}
-
 void run_cluster(ClusterOptions& options, const std::vector<std::string>& arguments) {
-    cluster::check_options(options.parameters);
-    check_options(options.structures);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    Context context = make_context(options.run);
-    // Where none is named it starts later, if at all: a matrix needs none.
-    std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
-    RunDirectory run({.path = options.run.output,
-                      .command = "cluster",
-                      .arguments = arguments,
-                      .force = options.run.force});
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
-    context.progress = &run.watch(shown.get());
-    run.parameters(result_fields(options));
-    run.stage("read");
-    const ClusterInput input =
-        read_cluster_input(options.ensemble, options.superposition, options.parameters.method,
-                           options.run, run, context);
-    check_structures(input, options.structures);
-    run.context(context);
-    if (options.run.verbose && !input.remark.empty()) context.message(input.remark);
-    const cluster::Result result = cluster::run(*input.distances, options.parameters, context);
-    run.stage("write");
-    for (const Citation& citation :
-         cluster::citations(options.parameters.method, !std::isnan(result.silhouette)))
-        run.cite(citation);
-    if (input.coordinates)
-        for (const Citation& citation : rmsd::citations()) run.cite(citation);
-    cluster::write_results(run, result, options.parameters, series_of(input));
-    write_structures(run, input, result, options.structures, context);
-    record_result(run, result);
-    run.finish();
-    if (!options.run.quiet) print(summary(options, result, run.path().string()));
+    const std::string summary = make_clusters(options, arguments, shown.get());
+    if (!options.run.quiet) print(summary);
 }
 
 }  // namespace

@@ -156,6 +156,13 @@ void write_models(const std::filesystem::path& path, const WrittenFrames& frames
     writer.close();
 }
 
+const char* ending_of(const WrittenFrames& frames, const std::vector<Index>& needed,
+                      const StructureOutput& options) {
+    const bool is_pdb =
+        options.format == "pdb" || (options.format == "auto" && frames.fit_pdb(needed));
+    return is_pdb ? "pdb" : "cif";
+}
+
 }  // namespace
 
 std::vector<Field> fields(StructureOutput& options) {
@@ -204,14 +211,21 @@ void write_structures(RunDirectory& run, const ClusterInput& input, const cluste
     for (Index c = 0; c < listed; ++c)
         needed.insert(needed.end(), members[c].begin(), members[c].end());
     const WrittenFrames frames(input, options, needed);
-    const bool is_pdb =
-        options.format == "pdb" || (options.format == "auto" && frames.fit_pdb(needed));
-    const char* const ending = is_pdb ? "pdb" : "cif";
+    const char* const ending = ending_of(frames, needed, options);
     write_models(run.output(fmt::format("medoids.{}", ending)), frames, medoids, medoids.front(),
                  context);
     for (Index c = 0; c < listed; ++c)
         write_models(run.output(fmt::format("members-{}.{}", c, ending)), frames, members[c],
                      medoids[c], context);
+}
+
+void write_frames(RunDirectory& run, const std::string& name, const ClusterInput& input,
+                  const std::vector<Index>& frames, const StructureOutput& options,
+                  const Context& context) {
+    if (!input.coordinates || options.format == "none" || frames.empty()) return;
+    const WrittenFrames written(input, options, frames);
+    const std::string file = fmt::format("{}.{}", name, ending_of(written, frames, options));
+    write_models(run.output(file), written, frames, frames.front(), context);
 }
 
 }  // namespace pleat::program

@@ -31,4 +31,10 @@ void check_structures(const ClusterInput& input, const StructureOutput& options)
 void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,
                       const StructureOutput& options, const Context& context);
 
+/// Writes NAME.pdb (or .cif): a model for each of `frames`, superposed onto the first of them. The
+/// same conditions and errors.
+void write_frames(RunDirectory& run, const std::string& name, const ClusterInput& input,
+                  const std::vector<Index>& frames, const StructureOutput& options,
+                  const Context& context);
+
 }  // namespace pleat::program

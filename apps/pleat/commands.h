@@ -25,5 +25,6 @@ Command report_command(CLI::App& program);
 Command rmsd_command(CLI::App& program, Ranks& ranks);
 Command saxs_command(CLI::App& program, Ranks& ranks);
 Command saxs_calibrate_command(CLI::App& program);
+Command select_command(CLI::App& program, Ranks& ranks);
 
 }  // namespace pleat::program

@@ -87,6 +87,7 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(cluster_command(program));
     commands.push_back(saxs_command(program, ranks));
     commands.push_back(saxs_calibrate_command(program));
+    commands.push_back(select_command(program, ranks));
     commands.push_back(report_command(program));
     commands.push_back(info_command(program));
     add_plain_commands(program, overview, commands);

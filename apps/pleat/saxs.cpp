@@ -1,29 +1,15 @@
 // pleat saxs: scattering profiles of structures and ensembles, fitted to a measured curve.
-#include <fmt/format.h>
-
-#include <limits>
 #include <memory>
-#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "commands.h"
-#include "common_options.h"
 #include "help_format.h"
 #include "options.h"
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/ensemble_files.h"
-#include "pleat/bio/profile.h"
-#include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
-#include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
-#include "pleat/saxs/citations.h"
-#include "pleat/saxs/joined.h"
-#include "pleat/saxs/output.h"
 #include "ranks.h"
-#include "saxs_summary.h"
+#include "saxs_run.h"
 #include "standard_output.h"
 
 namespace pleat::program {
@@ -47,215 +33,12 @@ constexpr const char* kExamples =
     "A curve has columns q, intensity and error among titles and footers of any kind. Of several\n"
     "frames the mean is fitted, then the fewest that suffice, and the weights of all.";
 
-struct SaxsOptions {
-    RunOptions run;
-    std::vector<std::string> sources;
-    std::string topology, select = "all", frames = "::", models = "auto";
-    std::string data, q_unit = "auto", form_factors;
-    bool mixture = false;
-    double assume_error = std::numeric_limits<double>::quiet_NaN();
-    saxs::Parameters parameters;
-};
-
-std::vector<Field> input_fields(SaxsOptions& options) {
-    return {
-        {.name = "topology",
-         .target = &options.topology,
-         .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
-                 "frame",
-         .value_name = "FILE"},
-        {.name = "select",
-         .target = &options.select,
-         .help = "Atoms to take",
-         .letter = 's',
-         .value_name = "ATOMS"},
-        {.name = "frames",
-         .target = &options.frames,
-         .help = "Frames to take, first:last:stride",
-         .value_name = "RANGE"},
-        {.name = "models",
-         .target = &options.models,
-         .help = "What models and frames are: states of an ensemble, or parts of one structure a "
-                 "file; auto: parts where they are copies of one another in other places",
-         .choices = {"auto", "states", "parts"}},
-        {.name = "mixture",
-         .target = &options.mixture,
-         .help = "Each file is a component of a mixture with atoms of its own, such as a monomer "
-                 "and a dimer"},
-        {.name = "form-factors",
-         .target = &options.form_factors,
-         .help = "Form factors of a coarse model in place of pleat's: q and a column a type, or "
-                 "rows of the published tables",
-         .value_name = "FILE"}};
-}
-
-std::vector<Field> curve_fields(SaxsOptions& options) {
-    return {{.name = "data",
-             .target = &options.data,
-             .help = "Measured curve to fit to: q, intensity, error",
-             .value_name = "CURVE"},
-            {.name = "q-unit",
-             .target = &options.q_unit,
-             .help = "Unit of the curve's q; auto: 1/nm where it ends beyond 1",
-             .choices = {"auto", "1/angstrom", "1/nm"}},
-            {.name = "assume-error",
-             .target = &options.assume_error,
-             .help = "Error of points that come without one, as a part of their intensity",
-             .least = 0,
-             .most = 10,
-             .least_excluded = true,
-             .automatic = "such curves are refused"}};
-}
-
-std::vector<Field> result_fields(SaxsOptions& options) {
-    std::vector<Field> all = saxs::fields(options.parameters);
-    for (const Field& field : input_fields(options)) all.push_back(field);
-    for (const Field& field : curve_fields(options)) all.push_back(field);
-    return all;
-}
-
-/// What one rank alone has: the run.
-struct Leading {
-    std::optional<RunDirectory> run;
-};
-
-struct Input {
-    std::vector<Ensemble> components;
-    std::optional<ProfileFile> curve;
-    std::optional<saxs::FormFactorTable> form_factors;
-};
-
-void note(const Context& context, const std::string& text) { context.message(text); }
-
-MomentumUnit parse_unit(const std::string& name) {
-    if (name == "1/angstrom") return MomentumUnit::per_angstrom;
-    return name == "1/nm" ? MomentumUnit::per_nanometre : MomentumUnit::automatic;
-}
-
-Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
-                        const Context& context) {
-    Ensemble ensemble = read_ensemble(sources, {.topology = options.topology,
-                                                .select = options.select,
-                                                .range = parse_frame_range(options.frames)});
-    for (const std::string& text : ensemble.notes) {
-        // Where all atoms are taken the summary tells their number.
-        if (options.select != "all" || !text.starts_with("selection ")) note(context, text);
-    }
-    const std::string remark = saxs::settle_models(options.models, ensemble);
-    if (!remark.empty()) note(context, remark);
-    return ensemble;
-}
-
-Input read_input(const SaxsOptions& options, const Context& context) {
-    Input input;
-    if (options.mixture && !options.topology.empty())
-        throw UsageError("expected --mixture of files that name their atoms, found --topology");
-    if (options.mixture) {
-        for (const std::string& file : ensemble_files(options.sources))
-            input.components.push_back(read_component(options, {file}, context));
-    } else {
-        input.components.push_back(read_component(options, options.sources, context));
-    }
-    if (!options.data.empty()) {
-        input.curve = read_profile(options.data, {.unit = parse_unit(options.q_unit),
-                                                  .assumed_error = options.assume_error});
-        for (const std::string& text : input.curve->notes)
-            note(context, fmt::format("{}: {}", options.data, text));
-    }
-    if (!options.form_factors.empty()) {
-        std::vector<std::string> notes;
-        const std::string& model = options.parameters.model;
-        if (model != "one-body" && model != "two-body")
-            throw UsageError(
-                fmt::format("expected --model one-body or two-body with --form-factors, "
-                            "found '{}'",
-                            model));
-        input.form_factors =
-            saxs::read_form_factors(options.form_factors, saxs::parse_bodies(model), notes);
-        for (const std::string& text : notes) note(context, text);
-    }
-    return input;
-}
-
-void record_inputs(const SaxsOptions& options, const Input& input, RunDirectory& run) {
-    for (const Ensemble& ensemble : input.components) {
-        for (const std::string& file : ensemble.files) record_input(file, run);
-    }
-    for (const std::string& file : {options.topology, options.data, options.form_factors}) {
-        if (!file.empty() && file != "-") record_input(file, run);
-    }
-}
-
-saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {
-    const std::string& name = options.sources.front();
-    try {
-        return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
-                         input.form_factors ? &*input.form_factors : nullptr, options.parameters,
-                         context);
-    } catch (const InputError& error) {
-        const std::string text = error.what();
-        // The library knows frames and curves, but not every file's name.
-        if (!text.starts_with("expected ") && !text.starts_with("cannot ")) throw;
-        const bool about_curve = text.find("a curve of") != std::string::npos;
-        throw InputError(about_curve ? options.data : name, 0, text);
-    }
-}
-
-/// A GPU is for sums that take the CPU much longer than a GPU takes to start, a third of a second.
-std::string settle_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
-                               Context& context) {
-    constexpr double kLeastSeconds = 1.0;
-    if (options.run.device != "auto") return settle_device(options.run, 0, ranks, context);
-    const saxs::Effort effort =
-        saxs::effort(input.components, input.curve ? &input.curve->profile : nullptr,
-                     options.parameters);
-    const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
-    if (effort.gpu_bytes >= 0 && seconds >= kLeastSeconds)
-        return settle_device(options.run, effort.gpu_bytes, ranks, context);
-    context.device = {Device::Kind::cpu, 0};
-    return effort.gpu_bytes < 0
-               ? "device cpu: GPUs sum over pairs in float32"
-               : fmt::format("device cpu: it takes some {:.2g} s there, too little for a GPU", seconds);
-}
-
-void write(SaxsOptions& options, const saxs::Result& result, Leading& leading) {
-    RunDirectory& run = *leading.run;
-    run.stage("write");
-    saxs::write_results(run, result, options.parameters);
-    saxs::record_facts(run, result);
-    for (const Citation& citation : saxs::citations(result)) run.cite(citation);
-    run.finish();
-    if (options.run.quiet) return;
-    print(saxs_summary(
-        {.sources = options.sources, .data = options.data, .folder = run.path().string()}, result));
-}
-
 void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    Context context = make_context(options.run, ranks);
-    std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    Leading leading;
-    ranks.lead([&] {
-        leading.run.emplace(RunDirectory::Request{.path = options.run.output,
-                                                  .command = "saxs",
-                                                  .arguments = arguments,
-                                                  .force = options.run.force});
-        leading.run->parameters(result_fields(options));
-        leading.run->stage("read");
-    });
-    context.progress = leading.run ? &leading.run->watch(shown.get()) : shown.get();
-    if (!ranks.advice().empty()) context.message(ranks.advice());
-    const Input input = read_input(options, context);
-    if (leading.run) record_inputs(options, input, *leading.run);
-    const std::string remark = settle_saxs_device(options, input, ranks, context);
-    if (leading.run) leading.run->context(context);
-    if (options.run.verbose) context.message(remark);
-    const saxs::Result result = compute(options, input, context);
-    for (const std::string& text : result.notes) note(context, text);
-    ranks.lead([&] { write(options, result, leading); });
+    const std::string summary = make_profiles(options, arguments, ranks, shown.get());
+    if (!options.run.quiet && !summary.empty()) print(summary);
 }
 
 }  // namespace

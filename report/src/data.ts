@@ -65,6 +65,20 @@ export interface Curve extends Titled {
   residuals?: { label: string; values: (number | null)[] };
 }
 
+/** Items by any two of their numbers, coloured by their group. */
+export interface Scatter extends Titled {
+  kind: "scatter";
+  /** What each item is, and its number. */
+  item: string;
+  numbers: number[];
+  columns: { name: string; label: string; values: (number | null)[] }[];
+  /** Names of columns. */
+  x: string;
+  y: string;
+  /** Groups by number: those named here have colours of their own, in this order. */
+  group: { label: string; values: number[]; shown: { value: number; name: string }[] };
+}
+
 export interface Histogram extends Titled {
   kind: "histogram";
   x: Axis;
@@ -120,11 +134,13 @@ export interface Models extends Titled {
   kind: "models";
   /** What each is one of: "cluster", "frame". */
   item: string;
+  /** Number of the first model, 0 where it is not given. */
+  first?: number;
   models: string[];
 }
 
 export type Section =
-  | ContactMap | HeatMap | Curve | Histogram | Bars | Steps | Tree | TableData | Molecule | Models;
+  | ContactMap | HeatMap | Curve | Scatter | Histogram | Bars | Steps | Tree | TableData | Molecule | Models;
 
 export interface Run {
   name: string;

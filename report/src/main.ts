@@ -9,6 +9,7 @@ import { heatMapPanel, unknownPanel } from "./heat_map";
 import { manifestPanel } from "./manifest";
 import { modelsPanel, moleculePanel } from "./molecule";
 import type { Place } from "./panel";
+import { scatterPanel } from "./scatter";
 import { Selection } from "./selection";
 import { tablePanel } from "./table";
 import { treePanel } from "./tree";
@@ -18,6 +19,7 @@ function drawSection(section: Section, place: Place): HTMLElement {
     case "contact_map": return contactMapPanel(section, place);
     case "heat_map": return heatMapPanel(section, place);
     case "curve": return curvePanel(section, place);
+    case "scatter": return scatterPanel(section, place);
     case "histogram": return histogramPanel(section, place);
     case "bars": return barsPanel(section, place);
     case "steps": return stepsPanel(section, place);

@@ -142,6 +142,7 @@ function modelStyle(text: string, colour: string): object {
 /** Structures of equal standing, one or all at a time. */
 export function modelsPanel(data: Models, place: Place, colourOf: (model: number) => string): HTMLElement {
   const panel = new Panel(place, data.title, data.note);
+  const first = data.first ?? 0;
   let viewer: GLViewer | null = null, current = 0, all = false;
   const draw = (): void => {
     if (viewer === null) return;
@@ -150,12 +151,12 @@ export function modelsPanel(data: Models, place: Place, colourOf: (model: number
       if (all || n === current) viewer?.addModel(text, "pdb").setStyle({}, modelStyle(text, colourOf(n)));
     });
     viewer.render();
-    panel.status.textContent = all ? `All ${data.models.length}.` : `Model of ${data.item} ${current}.`;
+    panel.status.textContent = all ? `All ${data.models.length}.` : `Model of ${data.item} ${current + first}.`;
   };
   if (data.models.length > 1)
     panel.controls.append(
-      slider(data.item[0].toUpperCase() + data.item.slice(1), 0, data.models.length - 1, 0, (model) => {
-        current = model;
+      slider(data.item[0].toUpperCase() + data.item.slice(1), first, data.models.length - 1 + first, first, (model) => {
+        current = model - first;
         draw();
       }),
       checkbox("all at once", all, (checked) => {

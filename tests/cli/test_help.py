@@ -4,7 +4,8 @@ import unittest
 
 from program import ROOT, ProgramTest, pleat
 
-DOCUMENTED = ("cluster", "couplings", "info", "mi", "report", "rmsd", "saxs", "saxs-calibrate")
+DOCUMENTED = ("cluster", "couplings", "info", "mi", "report", "rmsd", "saxs", "saxs-calibrate",
+              "select")
 COMMANDS = (*DOCUMENTED, "version", "help")
 
 

@@ -174,6 +174,13 @@ class Saxs(ProgramTest):
         self.assertAlmostEqual(float(chosen[0]["weight"]), 0.5, delta=0.01)
         weights = [float(row["weight"]) for row in read_table(fit / "weights.tsv")]
         self.assertAlmostEqual(sum(weights), 1, places=5)
+        # Each frame of an ensemble is fitted as it is alone.
+        free = self.scatter(path, "--data", curve, "--members", "0", "--no-reweight", run="free")
+        for number, row in enumerate(read_table(free / "frames.tsv"), 1):
+            alone = self.scatter(path, "--data", curve, "--frames", f"{number}:{number}", run=f"alone{number}")
+            fitted = json.loads((alone / "fit.json").read_text())["fit"]
+            self.assertAlmostEqual(float(row["chi2"]) / fitted["chi2"], 1, delta=0.01)
+            self.assertAlmostEqual(float(row["c1"]), fitted["c1"], delta=0.005)
 
     def test_threads_make_no_difference(self):
         curve = self.curve_of(self.scatter(STRUCTURE, "--c2", "1"))

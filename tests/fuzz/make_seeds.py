@@ -1,4 +1,4 @@
-# Writes the seeds of a fuzzer, a small file for each format and packing: make_seeds.py FOLDER [alignment|ensemble|profile]
+# Writes the seeds of a fuzzer, a small file for each format and packing: make_seeds.py FOLDER [alignment|contacts|ensemble|profile]
 import gzip
 import struct
 import sys
@@ -107,7 +107,13 @@ def profiles():
     }
 
 
-KINDS = {"alignment": alignments, "ensemble": ensembles, "profile": profiles}
+def contacts():
+    pairs = b"1 9 0 8 0.9\n2 10 0 8 0.5\n1 8 0 8 0.5\n"
+    plain = b"PFRMAT RR\nTARGET T0\nAUTHOR x\nREMARK y\nMODEL 1\nACDEF\nGHIKL\n" + pairs + b"END\n"
+    return {"plain": plain, "short": b"ACDEFGHIKL\n# c\n9 1 0.25\n", "gzip": gzip.compress(plain, mtime=0)}
+
+
+KINDS = {"alignment": alignments, "contacts": contacts, "ensemble": ensembles, "profile": profiles}
 
 
 def main():

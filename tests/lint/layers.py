@@ -3,7 +3,7 @@ import re
 
 from source import CODE, ENGINES, is_test, line_of, read, without_comments
 
-BELOW_ENGINES = ("core", "bio", "report", "weights", "cluster")
+BELOW_ENGINES = ("core", "bio", "report", "weights", "cluster", "select")
 LEVEL = {name: level for level, name in enumerate(BELOW_ENGINES)}
 LEVEL.update({engine: len(BELOW_ENGINES) for engine in ENGINES})
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)

@@ -217,6 +217,29 @@ export const checks = [
     },
   },
   {
+    name: "frames of a selection are read and shown by other scores", needs: "selection",
+    async run({ page }) {
+      await showAll(page);
+      assert.deepEqual(await page.locator("h2").allInnerTexts(), ["selection: pleat select", "selection/clusters: pleat cluster"]);
+      const title = "Scores of frames", box = panel(page, title), drawing = box.locator("svg.drawing");
+      assert.equal(await (await box.locator(".legend text").allTextContents()).join("; "),
+                   "1: cluster 0; 2: cluster 2; others");
+      await drawing.focus();
+      await page.keyboard.press("ArrowRight");
+      const told = await status(page, title);
+      assert.match(told, /^frame \d+, cluster 0: RMSD from the first selected cluster \(angstrom\) [\d.]+, share of contacts/);
+      const paths = await box.locator("path").evaluateAll((all) => all.map((one) => one.getAttribute("d").split("M").length - 1));
+      assert.equal(paths.reduce((sum, count) => sum + count, 0), 200);
+      assert.deepEqual(paths.slice(0, 3).sort((a, b) => a - b), [33, 66, 101]);  // others, and the two selected
+      const before = await drawing.innerHTML();
+      await box.locator("select").nth(1).selectOption("density");
+      assert.notEqual(await box.locator("svg.drawing").innerHTML(), before);
+      assert.deepEqual(await box.locator("select").nth(0).locator("option").allInnerTexts(),
+                       ["rmsd", "contacts", "left", "density", "joined"]);
+      assert.equal(await panel(page, "Best frames of selected clusters").locator("input").first().getAttribute("min"), "1");
+    },
+  },
+  {
     name: "a cut through the tree tells its clusters", needs: "frames",
     async run({ page }) {
       await setSlider(page, "Dendrogram", "Cut at", 0);
@@ -273,7 +296,7 @@ export const checks = [
     async run({ page }) {
       await page.waitForFunction(() => {
         scrollBy(0, 300);
-        return document.querySelectorAll(".no-webgl").length === 3;
+        return document.querySelectorAll(".no-webgl").length === 5;
       });
       assert.match(await page.locator(".no-webgl").first().innerText(), /no WebGL/);
       await page.evaluate(() => scrollTo(0, 0));

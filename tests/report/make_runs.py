@@ -1,5 +1,5 @@
 # Makes folders of runs as pleat writes them, small ones with every kind of file, hostile and large ones.
-"""make_runs.py FOLDER: writes FOLDER/clusters, scattering, hostile, wide (264 columns), large (1000)."""
+"""make_runs.py FOLDER: writes FOLDER/clusters, scattering, selection, hostile, wide (264 columns), large (1000)."""
 import io
 import json
 import math
@@ -137,6 +137,32 @@ def scattering_run(folder):
     (folder / "fit.json").write_text(json.dumps({"model": "all-atom", "fit": {"chi2": 1.03, "c1": None}}))
 
 
+def selection_run(folder):
+    """Frames ranked by several scores, and a stage within."""
+    rng = random.Random(9)
+    manifest(folder, "select")
+    rows = []
+    for frame in range(200):
+        cluster = (0, 0, 0, 1, 2, -1)[frame % 6]
+        contacts = (0.6, 0.3, 0.4, 0.2)[cluster] + rng.gauss(0, 0.03)
+        rows.append((cluster, f"{contacts:.6g}", f"{5 * abs(cluster) + rng.random():.6g}", f"{rng.random():.6g}"))
+    order = sorted(range(200), key=lambda frame: -float(rows[frame][1]))
+    write_table(folder / "scores.tsv",
+                ["place", "frame", "file", "frame_of_file", "cluster", "joined", "contacts", "left", "density", "chi2",
+                 "rmsd", "contact_part", "cluster_part", "curve_part"],
+                [(n + 1, frame, "a.pdb", frame + 1, rows[frame][0], rows[frame][3], rows[frame][1], "0.1", rows[frame][3],
+                  "NA", rows[frame][2], "0.5", "0.5", "NA") for n, frame in enumerate(order)])
+    write_table(folder / "clusters.tsv", ["selected", "cluster", "size", "medoid", "best"],
+                [(1, 0, 100, 0, order[0]), (2, 2, 33, 4, 4), ("NA", 1, 33, 3, 3)])
+    write_table(folder / "explained.tsv", ["i", "j", "strength", "explained_by"], [(1, 20, 0.9, 1), (2, 19, 0.8, "NA")])
+    for name in ("best.pdb", "medoids.pdb"):
+        (folder / name).write_text("".join(
+            f"MODEL     {n + 1:4d}\n" + "\n".join(helix(n)) + "\nENDMDL\n" for n in range(2)) + "END\n")
+    stage = folder / "clusters"
+    manifest(stage, "cluster")
+    write_table(stage / "clusters.tsv", ["cluster", "size"], [(0, 100), (1, 33), (2, 33)])
+
+
 def hostile_run(folder):
     """Names that would do harm as markup, wherever a name can stand."""
     columns_run(folder, 12, HOSTILE[0], HOSTILE)
@@ -171,6 +197,7 @@ def main():
     clusters_run(folder / "clusters")
     sets_run(folder / "sets")
     scattering_run(folder / "scattering")
+    selection_run(folder / "selection")
     hostile_run(folder / "<img src=x onerror=alert(4)>")
     tiny_run(folder / "tiny")
     columns_run(folder / "wide", 264)

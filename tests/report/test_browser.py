@@ -13,7 +13,7 @@ SKIPPED = 77
 # Name of a page, and the runs on it.
 PAGES = {"columns": ["columns"], "frames": ["clusters"], "scattering": ["scattering"],
          "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"], "sets": ["sets"],
-         "all": ["columns", "clusters", "sets", "scattering"]}
+         "selection": ["selection"], "all": ["columns", "clusters", "sets", "scattering", "selection"]}
 
 
 def missing():

@@ -38,31 +38,56 @@ std::string lost_output(const std::filesystem::path& folder, const EarlierRun& r
     return {};
 }
 
+/// All but the inputs.
+std::string other_command(const std::filesystem::path& folder, const EarlierRun& run,
+                          std::string_view command, const std::vector<Field>& fields) {
+    if (run.command != command) return fmt::format("the command '{}'", run.command);
+    // Another version may give other numbers, and files that these options do not show.
+    if (run.version != kVersion)
+        return fmt::format("version '{}' (now '{}')", run.version, kVersion);
+    if (std::string other = other_option(run, fields); !other.empty()) return other;
+    return lost_output(folder, run);
+}
+
+bool has_inputs(const EarlierRun& run, const std::vector<std::filesystem::path>& inputs) {
+    return std::equal(inputs.begin(), inputs.end(), run.input_hashes.begin(),
+                      run.input_hashes.end(),
+                      [](const std::filesystem::path& input, const std::string& hash) {
+                          return hash_file(input).sha256 == hash;
+                      });
+}
+
+template <class HasInputs>
+std::optional<FinishedRun> compare(const std::filesystem::path& folder, std::string_view command,
+                                   const std::vector<Field>& fields, const HasInputs& has) {
+    const EarlierRun run = read_earlier_run(folder / "manifest.json");
+    if (!run.is_ours || run.status != "finished") return std::nullopt;
+    FinishedRun found{.difference = other_command(folder, run, command, fields),
+                      .results = run.results,
+                      .seconds = run.seconds};
+    if (found.difference.empty() && !has(run)) found.difference = "other content of its input";
+    return found;
+}
+
 }  // namespace
 
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,
                                              const std::filesystem::path& input) {
-    const EarlierRun run = read_earlier_run(folder / "manifest.json");
-    if (!run.is_ours || run.status != "finished") return std::nullopt;
-    FinishedRun found{.difference = {}, .results = run.results, .seconds = run.seconds};
-    if (run.command != command) {
-        found.difference = fmt::format("the command '{}'", run.command);
-    } else if (run.version != kVersion) {
-        // Another version may give other numbers, and files that these options do not show.
-        found.difference = fmt::format("version '{}' (now '{}')", run.version, kVersion);
-    } else if (std::string other = other_option(run, fields); !other.empty()) {
-        found.difference = std::move(other);
-    } else if (std::string lost = lost_output(folder, run); !lost.empty()) {
-        found.difference = std::move(lost);
-    } else {
+    return compare(folder, command, fields, [&](const EarlierRun& run) {
         const std::string hash = hash_file(input).sha256;
-        if (std::find(run.input_hashes.begin(), run.input_hashes.end(), hash) ==
-            run.input_hashes.end())
-            found.difference = "other content of its input";
-    }
-    return found;
+        return std::find(run.input_hashes.begin(), run.input_hashes.end(), hash) !=
+               run.input_hashes.end();
+    });
+}
+
+std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
+                                             std::string_view command,
+                                             const std::vector<Field>& fields,
+                                             const std::vector<std::filesystem::path>& inputs) {
+    return compare(folder, command, fields,
+                   [&](const EarlierRun& run) { return has_inputs(run, inputs); });
 }
 
 }  // namespace pleat

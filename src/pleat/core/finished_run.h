@@ -28,5 +28,10 @@ std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder
                                              std::string_view command,
                                              const std::vector<Field>& fields,
                                              const std::filesystem::path& input);
+/// The same of a run of several inputs: those that it lists must be these, in their order.
+std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
+                                             std::string_view command,
+                                             const std::vector<Field>& fields,
+                                             const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace pleat

@@ -181,8 +181,10 @@ void draw_tree(Drawing& drawing) {
     if (cut && *cut > 0 && std::isfinite(*cut)) drawing.sections.back()["cut"] = *cut;
 }
 
-/// The models of a PDB file, coordinate records alone, as long as the page has room.
-void draw_models(Drawing& drawing, const std::string& file, const char* title, const char* item) {
+}  // namespace
+
+void draw_models(Drawing& drawing, const std::string& file, const char* title, const char* item,
+                 Index first) {
     const std::string text = text_of(drawing.run.file(file));
     Json models = Json::array();
     std::string model;
@@ -207,11 +209,13 @@ void draw_models(Drawing& drawing, const std::string& file, const char* title, c
     if (models.empty()) return;
     const std::string note =
         left_out > 0 ? fmt::format("{} more models are in {}.", left_out, file) : "";
-    drawing.add(
-        {{"kind", "models"}, {"title", title}, {"note", note}, {"item", item}, {"models", models}});
+    drawing.add({{"kind", "models"},
+                 {"title", title},
+                 {"note", note},
+                 {"item", item},
+                 {"first", first},
+                 {"models", models}});
 }
-
-}  // namespace
 
 void draw_frames(Drawing& drawing) {
     if (drawing.take("assignment.npy")) draw_assignment(drawing);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -35,19 +36,55 @@ std::string script_text(const Json& json) {
     return text;
 }
 
-Json draw_run(const std::filesystem::path& path, const Parameters& parameters,
+/// A run, and its name on the page.
+struct NamedRun {
+    std::filesystem::path path;
+    std::string name;
+};
+
+/// The runs in folders within a run, such as the stages of a selection, by their names.
+std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
+    std::vector<NamedRun> within;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(run, ignored))
+        if (std::filesystem::is_regular_file(entry.path() / "manifest.json", ignored))
+            within.push_back(
+                {entry.path(), RunFolder(run).name() + "/" + entry.path().filename().string()});
+    std::sort(within.begin(), within.end(),
+              [](const NamedRun& a, const NamedRun& b) { return a.name < b.name; });
+    return within;
+}
+
+/// Each run once, followed by those within it.
+std::vector<NamedRun> all_runs(const std::vector<std::filesystem::path>& runs) {
+    std::vector<NamedRun> all;
+    const auto add = [&](NamedRun run) {
+        std::error_code ignored;
+        for (const NamedRun& known : all)
+            if (std::filesystem::equivalent(known.path, run.path, ignored)) return;
+        all.push_back(std::move(run));
+    };
+    for (const std::filesystem::path& run : runs) {
+        add({run, RunFolder(run).name()});
+        for (NamedRun& one : runs_within(run)) add(std::move(one));
+    }
+    return all;
+}
+
+Json draw_run(const NamedRun& named, const Parameters& parameters,
               std::vector<std::string>& notes) {
-    const RunFolder run(path);
+    const RunFolder run(named.path);
     const Limits limits{.rows = parameters.rows, .cells = parameters.cells};
     std::vector<std::string> own;
     Drawing drawing{.run = run, .limits = limits, .structure = parameters.structure, .notes = own};
+    draw_selection(drawing);
     draw_columns(drawing);
     draw_frames(drawing);
     draw_scattering(drawing);
     draw_rest(drawing);
     if (run.manifest().value("status", Json()) != "finished")
         own.push_back(fmt::format("{}: the run has not finished", run.name()));
-    Json shown = {{"name", run.name()},
+    Json shown = {{"name", named.name},
                   {"manifest", run.manifest()},
                   {"notes", own},
                   {"files", run.files()},
@@ -87,7 +124,7 @@ Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& para
     Page page;
     Json data = {
         {"pleat", std::string(kVersion)}, {"title", parameters.title}, {"runs", Json::array()}};
-    for (const std::filesystem::path& run : runs) {
+    for (const NamedRun& run : all_runs(runs)) {
         data["runs"].push_back(draw_run(run, parameters, page.notes));
         page.sections += static_cast<std::int64_t>(data["runs"].back()["sections"].size());
         ++page.runs;

@@ -26,11 +26,11 @@ struct Page {
     std::vector<std::string> notes;  ///< what is not shown, and why
 };
 
-/// Draws the folders of runs in their order. Texts of files are data in the page, never markup: the
-/// page holds them as JSON in which every '<' is escaped, and its script sets them as text alone.
-/// InputError, naming file and line, for a folder without a manifest and files that are damaged;
-/// DeviceError for a file that memory does not hold. Memory: several times the page and the largest
-/// table.
+/// Draws the folders of runs in their order, each followed by the runs in folders within it. Texts
+/// of files are data in the page, never markup: the page holds them as JSON in which every '<' is
+/// escaped, and its script sets them as text alone. InputError, naming file and line, for a folder
+/// without a manifest and files that are damaged; DeviceError for a file that memory does not hold.
+/// Memory: several times the page and the largest table.
 Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& parameters);
 
 /// Whether a file is a page that draw() made, so that it may be replaced.

@@ -59,11 +59,7 @@ void draw_json(Drawing& drawing, const std::string& file) {
 
 }  // namespace
 
-bool Drawing::take(const std::string& file) {
-    if (!run.has(file)) return false;
-    drawn.insert(file);
-    return true;
-}
+bool Drawing::take(const std::string& file) { return run.has(file) && drawn.insert(file).second; }
 
 Json table_section(const std::string& title, const Table& table) {
     return {

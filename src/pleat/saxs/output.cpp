@@ -36,12 +36,21 @@ std::string pairs_table(const Result& result, double bin) {
 }
 
 std::string frames_table(const Result& result) {
-    std::string text = "frame\tfile\tframe_of_file\trg\ti0\tdmax\n";
+    const bool has_fits = !result.frame_fits.empty(), is_atomic = result.model == "all-atom";
+    std::string text = fmt::format("frame\tfile\tframe_of_file\trg\ti0\tdmax{}\n",
+                                   has_fits ? "\tchi2\tc1\tc2" : "");
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
         const Shape& shape = result.shapes[frame];
-        text += fmt::format("{}\t{:.6g}\t{:.9g}\t{:.6g}\n",
+        text += fmt::format("{}\t{:.6g}\t{:.9g}\t{:.6g}",
                             frame_label(result, static_cast<Index>(frame)), shape.gyration,
                             shape.forward, shape.diameter);
+        if (has_fits) {
+            const Fit& fit = result.frame_fits[frame];
+            text += fmt::format("\t{:.8g}\t{}\t{:.6g}", fit.chi2,
+                                is_atomic ? fmt::format("{:.6g}", fit.contrast.c1) : "NA",
+                                fit.contrast.c2);
+        }
+        text += '\n';
     }
     return text;
 }

@@ -194,6 +194,23 @@ Array<double, 2> mean_of(View<const double, 3> partial) {
     return mean;
 }
 
+/// Each frame for itself, from the contrast of the mean on.
+void fit_frames(View<const double, 3> at_curve, double mean_radius, const FitOptions& options,
+                const Context& context, Result& result) {
+    constexpr Index kBlock = 256;
+    const Index frames = at_curve.extent(0);
+    result.frame_fits.resize(static_cast<std::size_t>(frames));
+    for (Index from = 0; from < frames; from += kBlock) {
+        context.update("fit", from, frames, "frames");
+        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
+        parallel_for(resolve_threads(context), std::min(kBlock, frames - from), [&](Index n, int) {
+            Fit& one = result.frame_fits[static_cast<std::size_t>(from + n)];
+            one = fit(result.curve, at_curve[from + n], mean_radius, options, &result.contrast);
+            one.model = {};
+        });
+    }
+}
+
 void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
                const Parameters& parameters, const Context& context, Result& result) {
     result.has_fit = true;
@@ -213,6 +230,7 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     result.contrast = result.fit.contrast;
     result.guinier = guinier(result.curve);
     if (frames < 2) return;
+    fit_frames(at_curve, mean_radius, options, context, result);
     const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options};
     if (parameters.members > 0) {
         result.ensemble.minimal = minimal_ensembles(problem, parameters.members, context);

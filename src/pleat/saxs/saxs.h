@@ -63,6 +63,8 @@ struct Result {
     bool has_fit = false;
     Profile curve;    ///< the points that were used
     Fit fit;          ///< of the mean profile to the curve
+    /// [frame], where there are several: each alone, with a contrast of its own; no Fit::model
+    std::vector<Fit> frame_fits;
     Guinier guinier;  ///< of the curve
     bool has_ensemble = false;
     EnsembleResult ensemble;

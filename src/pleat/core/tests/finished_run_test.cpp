@@ -159,5 +159,29 @@ TEST(RunDirectory, OfASharedProcessTellsNoFiguresOfTheProcess) {
     }
 }
 
+TEST_F(FinishedRunTest, SeveralInputsAreComparedInTheirOrder) {
+    const std::filesystem::path second = folder / "second", third = folder / "third";
+    spill(second, "two");
+    spill(third, "three");
+    {
+        RunDirectory run({.path = folder / "several", .command = "cluster", .arguments = {}});
+        run.input(input);
+        run.input(second);
+        write_text(run.output("clusters.tsv"), "1\n");
+        run.finish();
+    }
+    const auto difference_of = [&](const std::vector<std::filesystem::path>& inputs) {
+        return find_finished_run(folder / "several", "cluster", {}, inputs)->difference;
+    };
+    EXPECT_EQ(difference_of({input, second}), "");
+    const std::string other = "other content of its input";
+    EXPECT_EQ(difference_of({second, input}), other);
+    EXPECT_EQ(difference_of({input, third}), other);
+    EXPECT_EQ(difference_of({input}), other);
+    EXPECT_EQ(difference_of({input, second, third}), other);
+    spill(second, "changed");
+    EXPECT_EQ(difference_of({input, second}), other);
+}
+
 }  // namespace
 }  // namespace pleat

@@ -56,6 +56,33 @@ TEST(Report, DrawsScoresOfPairsAsAMap) {
     EXPECT_EQ(section(drawn, "Pairs")["rows"].size(), 2U);
 }
 
+TEST(Report, DrawsASelectionByItsScoresAndTheRunsWithinBehindIt) {
+    SmallRun run;
+    run.add("scores.tsv",
+            "place\tframe\tcluster\tjoined\tcontacts\tchi2\trmsd\n"
+            "1\t2\t0\t0.9\t0.5\tNA\t0.5\n2\t0\t1\t0.8\t0.25\tNA\t4\n3\t1\t-1\t0.1\t0\tNA\t9\n");
+    run.add("clusters.tsv", "selected\tcluster\tsize\n1\t0\t1\n2\t1\t1\n");
+    std::filesystem::create_directory(run.file("stage"));
+    run.add("stage/manifest.json",
+            R"({"program": "pleat", "command": "cluster", "status": "finished"})");
+    const Json runs =
+        Json::parse(data_text(draw({run.path(), run.file("stage")}, {}).html))["runs"];
+    ASSERT_EQ(runs.size(), 2U);  // the stage once
+    const std::string name = run.path().filename().string();
+    EXPECT_EQ(runs[1]["name"], name + "/stage");
+    const Json scatter = section(runs[0], "Scores of frames");
+    EXPECT_EQ(scatter["numbers"], Json({2, 0, 1}));
+    EXPECT_EQ(scatter["x"], "rmsd");
+    EXPECT_EQ(scatter["y"], "contacts");
+    ASSERT_EQ(scatter["columns"].size(), 3U);  // no chi2, which has no numbers
+    EXPECT_EQ(scatter["columns"][1]["values"], Json({0.5, 0.25, 0.0}));
+    EXPECT_EQ(scatter["group"]["values"], Json({0, 1, -1}));
+    EXPECT_EQ(scatter["group"]["shown"][1]["name"], "2: cluster 1");
+    EXPECT_EQ(section(runs[0], "Frames, the best first")["rows"].size(), 3U);
+    EXPECT_EQ(section(runs[0], "Selected clusters, and the others")["rows"].size(), 2U);
+    EXPECT_TRUE(section(runs[0], "Cluster sizes").is_null());  // drawn once
+}
+
 TEST(Report, KeepsTheFirstRowsAndTellsHowManyThereAre) {
     SmallRun run;
     run.add("some_list.tsv", "n\n1\n2\n3\n");

@@ -1,0 +1,33 @@
+// SAXS run: profiles and fits from their options to the files of their run.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common_options.h"
+#include "pleat/saxs/saxs.h"
+
+namespace pleat::program {
+
+/// All options of `pleat saxs`.
+struct SaxsOptions {
+    RunOptions run;
+    std::vector<std::string> sources;
+    std::string topology, select = "all", frames = "::", models = "auto";
+    std::string data, q_unit = "auto", form_factors;
+    bool mixture = false;
+    double assume_error = std::numeric_limits<double>::quiet_NaN();
+    saxs::Parameters parameters;
+};
+std::vector<Field> input_fields(SaxsOptions& options);
+std::vector<Field> curve_fields(SaxsOptions& options);
+/// The options that decide what is computed, in the manifest's order.
+std::vector<Field> result_fields(SaxsOptions& options);
+
+/// Reads, computes and, on the leading rank, writes the folder options.run.output; returns the
+/// summary for standard output, empty on other ranks. `shown` may be null. Every kind of Error.
+std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
+                          Ranks& ranks, Progress* shown);
+
+}  // namespace pleat::program

@@ -1,0 +1,127 @@
+// Scatter: items by two of their numbers, coloured by the group that they belong to.
+import { type Box, drawAxes, pointIn } from "./axes";
+import { SET } from "./colours";
+import type { Scatter } from "./data";
+import { chooser, html, shortNumber, svg } from "./dom";
+import { Panel, type Place } from "./panel";
+import { makeScale, range, widened } from "./scale";
+
+const WIDTH = 560, HEIGHT = 400, RADIUS = 2.4, OTHERS = "#8d929b";
+const BOX: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
+
+/** An item that both axes show, with its place on them. */
+interface Dot {
+  item: number;
+  x: number;
+  y: number;
+}
+
+type Column = Scatter["columns"][number];
+
+function dotPath(dots: Dot[], radius: number): string {
+  return dots.map(({ x, y }) =>
+    `M${(x - radius).toFixed(1)} ${y.toFixed(1)}a${radius} ${radius} 0 1 0 ${2 * radius} 0` +
+    `a${radius} ${radius} 0 1 0 ${-2 * radius} 0`).join("");
+}
+
+function colourOf(section: Scatter, item: number): string {
+  const place = section.group.shown.findIndex(({ value }) => value === section.group.values[item]);
+  return place < 0 ? OTHERS : SET[place % SET.length];
+}
+
+/** Groups that are named, and the others below. */
+function legend(section: Scatter): SVGGElement {
+  const group = svg("g", { class: "legend" });
+  const lines = [...section.group.shown.map(({ name }, n) => [name, SET[n % SET.length]]), ["others", OTHERS]];
+  lines.forEach(([name, colour], n) => {
+    const y = BOX.top + 16 + 17 * n;
+    group.append(svg("rect", { x: BOX.right - 18, y: y - 8, width: 10, height: 10, fill: colour }),
+                 svg("text", { class: "mark", x: BOX.right - 24, y: y + 1, "text-anchor": "end" }, name));
+  });
+  return group;
+}
+
+function place(section: Scatter, x: Column, y: Column): { dots: Dot[]; axes: SVGGElement } {
+  const shown: number[] = [];
+  section.numbers.forEach((_, item) => {
+    if (x.values[item] !== null && y.values[item] !== null) shown.push(item);
+  });
+  const alongX = makeScale(...widened(range(shown.map((item) => x.values[item] ?? NaN)), false), BOX.left, BOX.right);
+  const alongY = makeScale(...widened(range(shown.map((item) => y.values[item] ?? NaN)), false), BOX.bottom, BOX.top);
+  const dots = shown.map((item) => ({ item, x: alongX.place(x.values[item] ?? 0), y: alongY.place(y.values[item] ?? 0) }));
+  return { dots, axes: drawAxes(BOX, alongX, alongY, { x: x.label, y: y.label }) };
+}
+
+/** The dots of each colour as one path, the named groups above the others. */
+function drawDots(section: Scatter, dots: Dot[]): SVGElement[] {
+  const parts = new Map<string, Dot[]>([[OTHERS, []], ...SET.map((colour): [string, Dot[]] => [colour, []])]);
+  for (const dot of dots) parts.get(colourOf(section, dot.item))?.push(dot);
+  return [...parts].map(([colour, part]) =>
+    svg("path", { d: dotPath(part, RADIUS), fill: colour, "fill-opacity": 0.75, stroke: "none" }));
+}
+
+/** Reads the nearest item by pointer, and items from left to right by arrow keys. */
+function readDots(drawing: SVGSVGElement, dots: Dot[], tell: (dot: Dot) => void): void {
+  const ring = svg("circle", { class: "pointer screen-only", r: 6, fill: "none", visibility: "hidden" });
+  drawing.append(ring);
+  const order = [...dots].sort((a, b) => a.x - b.x);
+  let current = -1;
+  const read = (at: number): void => {
+    if (order.length === 0) return;
+    current = Math.max(0, Math.min(order.length - 1, at));
+    ring.setAttribute("cx", String(order[current].x));
+    ring.setAttribute("cy", String(order[current].y));
+    ring.setAttribute("visibility", "visible");
+    tell(order[current]);
+  };
+  drawing.addEventListener("pointermove", (event) => {
+    const point = pointIn(drawing, event), far = ({ x, y }: Dot): number => (x - point.x) ** 2 + (y - point.y) ** 2;
+    let nearest = 0;
+    order.forEach((dot, at) => {
+      if (far(dot) < far(order[nearest])) nearest = at;
+    });
+    read(nearest);
+  });
+  drawing.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    read(current + step);
+  });
+}
+
+export function scatterPanel(section: Scatter, at: Place): HTMLElement {
+  const panel = new Panel(at, section.title, section.note);
+  const named = (name: string): Column => section.columns.find((one) => one.name === name) ?? section.columns[0];
+  if (section.columns.length === 0 || section.numbers.length === 0) {
+    panel.body.append(html("p", {}, "There are no values to draw."));
+    return panel.element;
+  }
+  let x = named(section.x), y = named(section.y);
+  let drawing: SVGSVGElement;
+  const redraw = (): void => {
+    drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "drawing", tabindex: 0, role: "img",
+                           "aria-label": `${section.title}. Arrow keys read its values.` });
+    const { dots, axes } = place(section, x, y);
+    drawing.append(axes, ...drawDots(section, dots), legend(section));
+    readDots(drawing, dots, ({ item }) => {
+      panel.status.textContent = `${section.item} ${section.numbers[item]}, ${section.group.label} ` +
+        `${section.group.values[item]}: ${x.label} ${shortNumber(x.values[item] ?? NaN)}, ` +
+        `${y.label} ${shortNumber(y.values[item] ?? NaN)}`;
+    });
+    panel.body.replaceChildren(drawing);
+  };
+  const names = section.columns.map(({ name }) => name);
+  panel.controls.append(
+    chooser("Across", names, x.name, (name) => {
+      x = named(name);
+      redraw();
+    }),
+    chooser("Up", names, y.name, (name) => {
+      y = named(name);
+      redraw();
+    }));
+  redraw();
+  panel.addSaving(() => drawing);
+  return panel.element;
+}

@@ -1,0 +1,117 @@
+// Selection: frames by two of their scores, coloured by cluster, and the clusters that were
+// selected.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "pleat/core/error.h"
+#include "pleat/report/sections.h"
+
+namespace pleat::report {
+
+namespace {
+
+constexpr Index kMostDots = 20000;
+
+struct Score {
+    const char* name;
+    const char* label;
+};
+constexpr std::array<Score, 6> kScores = {
+    {{"rmsd", "RMSD from the first selected cluster (angstrom)"},
+     {"contacts", "share of contacts satisfied"},
+     {"left", "share of contacts that the first cluster leaves open"},
+     {"density", "share of frames nearby"},
+     {"chi2", "chi^2"},
+     {"joined", "joined score"}}};
+
+bool is_selection(const Drawing& drawing) {
+    if (!drawing.run.has("scores.tsv")) return false;
+    return read_table(drawing.run.file("scores.tsv"), 0)
+        .has({"place", "frame", "cluster", "joined"});
+}
+
+/// Every so many-th row, so that a page has room.
+std::vector<double> thinned(const std::vector<double>& values, Index every) {
+    std::vector<double> kept;
+    for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(every))
+        kept.push_back(values[row]);
+    return kept;
+}
+
+Json shown_groups(const Drawing& drawing) {
+    Json groups = Json::array();
+    if (!drawing.run.has("clusters.tsv")) return groups;
+    const Table table = read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows);
+    if (!table.has({"selected", "cluster"})) return groups;
+    const std::vector<double> selected = table.numbers("selected");
+    const std::vector<double> cluster = table.numbers("cluster");
+    constexpr std::size_t kMostColours = 6;
+    for (std::size_t row = 0; row < selected.size() && groups.size() < kMostColours; ++row)
+        if (!std::isnan(selected[row]))
+            groups.push_back(
+                {{"value", cluster[row]},
+                 {"name", fmt::format("{:.0f}: cluster {:.0f}", selected[row], cluster[row])}});
+    return groups;
+}
+
+void draw_scores(Drawing& drawing) {
+    const Table table =
+        read_table(drawing.run.file("scores.tsv"), std::numeric_limits<Index>::max());
+    const Index every = std::max<Index>(1, (table.total + kMostDots - 1) / kMostDots);
+    Json columns = Json::array();
+    for (const Score& score : kScores) {
+        if (!table.find(score.name)) continue;
+        const std::vector<double> values = thinned(table.numbers(score.name), every);
+        if (std::all_of(values.begin(), values.end(), [](double x) { return std::isnan(x); }))
+            continue;
+        columns.push_back(
+            {{"name", score.name}, {"label", score.label}, {"values", finite(values)}});
+    }
+    const auto has = [&](const char* name) {
+        return std::any_of(columns.begin(), columns.end(),
+                           [&](const Json& one) { return one["name"] == name; });
+    };
+    drawing.add({{"kind", "scatter"},
+                 {"title", "Scores of frames"},
+                 {"note", every > 1 ? fmt::format("One frame of {} is drawn.", every) : ""},
+                 {"item", "frame"},
+                 {"numbers", thinned(table.numbers("frame"), every)},
+                 {"columns", columns},
+                 {"x", has("rmsd") ? "rmsd" : "joined"},
+                 {"y", has("contacts") ? "contacts"
+                       : has("chi2")   ? "chi2"
+                                       : "density"},
+                 {"group",
+                  {{"label", "cluster"},
+                   {"values", thinned(table.numbers("cluster"), every)},
+                   {"shown", shown_groups(drawing)}}}});
+    Table shown = table;
+    shown.rows.resize(std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
+    drawing.add(table_section("Frames, the best first", shown));
+}
+
+}  // namespace
+
+void draw_selection(Drawing& drawing) {
+    if (!is_selection(drawing)) return;
+    drawing.take("scores.tsv");
+    if (drawing.take("clusters.tsv"))
+        drawing.add(
+            table_section("Selected clusters, and the others",
+                          read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows)));
+    draw_scores(drawing);
+    if (drawing.take("best.pdb"))
+        draw_models(drawing, "best.pdb", "Best frames of selected clusters", "selected", 1);
+    if (drawing.take("medoids.pdb"))
+        draw_models(drawing, "medoids.pdb", "Medoids of selected clusters", "selected", 1);
+    if (drawing.take("explained.tsv"))
+        drawing.add(
+            table_section("Contacts, and who explains them",
+                          read_table(drawing.run.file("explained.tsv"), drawing.limits.rows)));
+}
+
+}  // namespace pleat::report
