@@ -1,5 +1,6 @@
 # Every command and snippet of README.md and the pages of docs runs as its reader would run it.
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,8 @@ from snippets import inline_commands, matches, snippets
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("PLEAT_PROGRAM", "pleat")
 MODULE = os.environ.get("PLEAT_MODULE", "")  # folder of the Python module; empty: not built
-PYTHON = os.environ.get("PLEAT_PYTHON", sys.executable)
+# A python3 that stands in front of Debian's on PATH has none of its packages.
+PYTHON = os.environ.get("PLEAT_PYTHON") or shutil.which("/usr/bin/python3") or sys.executable
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")),
          *sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "cli" / "README.md"]
 MOST_LEFT_OUT = 8
