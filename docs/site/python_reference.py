@@ -1,5 +1,7 @@
 # Page of the Python module: signatures of its types file, docstrings of its sources.
 import ast
+import inspect
+import textwrap
 from pathlib import Path
 
 
@@ -8,10 +10,15 @@ def docstrings(package):
     found = {}
     for path in sorted(package.glob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign):  # Name.__doc__ = "...": of a class that is compiled
+                place = node.targets[0]
+                if isinstance(place, ast.Attribute) and place.attr == "__doc__" and \
+                        isinstance(node.value, ast.Constant):
+                    found[ast.unparse(place.value)] = inspect.cleandoc(node.value.value)
             if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 continue
             found.setdefault(node.name, ast.get_docstring(node))
-            for part in getattr(node, "body", ()):
+            for part in node.body:
                 if isinstance(node, ast.ClassDef) and isinstance(part, ast.FunctionDef):
                     found[f"{node.name}.{part.name}"] = ast.get_docstring(part)
     return {name: text for name, text in found.items() if text}
@@ -42,8 +49,8 @@ def is_property(node):
     return any(isinstance(one, ast.Name) and one.id == "property" for one in node.decorator_list)
 
 
-def class_section(node, documented):
-    lines = []
+def class_section(node, prefix, documented):
+    lines, told = [], [documented[node.name]] if node.name in documented else []
     for part in node.body:
         if isinstance(part, ast.FunctionDef) and is_property(part):
             lines.append(f"{part.name}: {ast.unparse(part.returns)}")
@@ -51,11 +58,19 @@ def class_section(node, documented):
             lines.append(signature(part))
         elif isinstance(part, ast.AnnAssign):
             lines.append(ast.unparse(part))
+        name = getattr(part, "name", None)
+        if f"{node.name}.{name}" in documented:
+            told.append(f"{name}\n" + textwrap.indent(documented[f"{node.name}.{name}"], "    "))
     bases = ", ".join(ast.unparse(base) for base in node.bases)
-    text = f"## `class {node.name}{f'({bases})' if bases else ''}`\n"
-    if node.name in documented:
-        text += f"\n```text\n{documented[node.name]}\n```\n"
-    return text + ("\n```python\n" + "\n".join(lines) + "\n```\n" if lines else "")
+    text = f"## class `{prefix}.{node.name}{f'({bases})' if bases else ''}`\n"
+    if lines:
+        text += "\n```python\n" + "\n".join(lines) + "\n```\n"
+    return text + ("\n```text\n" + "\n\n".join(told) + "\n```\n" if told else "")
+
+
+def function_section(node, prefix, documented):
+    text = f"## `{prefix}.{node.name}`\n\n```python\n{signature(node)}\n```\n"
+    return text + (f"\n```text\n{documented[node.name]}\n```\n" if node.name in documented else "")
 
 
 def page(root):
@@ -66,12 +81,11 @@ def page(root):
         prefix = "pleat" if types.stem == "__init__" else f"pleat.{types.stem}"
         for node in ast.parse(types.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef):
-                text = f"## `{prefix}.{node.name}`\n\n```python\n{signature(node)}\n```\n"
-                if node.name in documented:
-                    text += f"\n```text\n{documented[node.name]}\n```\n"
-                functions.append(text)
-            elif isinstance(node, ast.ClassDef):
-                classes.append(class_section(node, documented))
+                # A module that is called has a function of its own name.
+                own = "pleat" if node.name == types.stem else prefix
+                functions.append(function_section(node, own, documented))
+            elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.append(class_section(node, prefix, documented))
     opening = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
     return (f"# Python\n\n```text\n{opening}\n```\n\nWhat the keywords mean, their units and ranges: "
             "`help(pleat.rmsd)`, or the [options of the program](../cli/index.md), which are the same.\n\n"
