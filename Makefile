@@ -1,9 +1,9 @@
 # Commands for a fresh Debian 12: `make demo` runs the main job, `make test` every test, `make test-mpi`
-# those of several ranks.
+# those of several ranks, `make docs` the documentation's site.
 
 PRESET ?= release
 
-.PHONY: demo test test-mpi
+.PHONY: demo docs test test-mpi
 
 demo:
 	scripts/setup program
@@ -20,3 +20,7 @@ test-mpi:
 	scripts/setup mpi
 	scripts/build $(PRESET) -DPLEAT_MPI=ON -DPLEAT_TESTS=ON
 	scripts/test build/$(PRESET) -R '^mpi\.'
+
+docs:
+	scripts/setup docs
+	scripts/build_docs

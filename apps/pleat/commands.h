@@ -18,8 +18,10 @@ struct Command {
 };
 
 Command cluster_command(CLI::App& program);
+Command completion_command(CLI::App& program);
 Command couplings_command(CLI::App& program);
 Command info_command(CLI::App& program);
+Command manual_command(CLI::App& program);
 Command mi_command(CLI::App& program, Ranks& ranks);
 Command report_command(CLI::App& program);
 Command rmsd_command(CLI::App& program, Ranks& ranks);

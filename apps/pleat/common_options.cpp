@@ -101,6 +101,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                  .target = &options.verbose,
                  .help = "Tell more on standard error",
                  .letter = 'v'}});
+    suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
 }

@@ -13,6 +13,7 @@
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/progress_terminal.h"
 #include "standard_output.h"
+#include "structure_choice.h"
 
 namespace pleat::program {
 
@@ -53,6 +54,7 @@ void run_one(CouplingsOptions& options, const std::vector<std::string>& argument
 }
 
 void run_couplings(CouplingsOptions& options, const std::vector<std::string>& arguments) {
+    check_structure_options(options.structure);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     const std::vector<std::string>& paths = options.alignment.paths;

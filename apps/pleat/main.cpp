@@ -90,6 +90,8 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(select_command(program, ranks));
     commands.push_back(report_command(program));
     commands.push_back(info_command(program));
+    commands.push_back(completion_command(program));
+    commands.push_back(manual_command(program));
     add_plain_commands(program, overview, commands);
     for (const Command& command : commands) command.parser->group("Commands");
     overview = program.help();

@@ -154,6 +154,7 @@ std::string settle_mi_device(const MiOptions& options, const Alignment& alignmen
 }
 
 void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    check_structure_options(options.structure);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run, ranks);

@@ -6,10 +6,26 @@
 
 #include <cctype>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace pleat::program {
 
 namespace {
+
+/// A parser has no place for words that it does not insist on, so they are kept by option here.
+std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
+    static std::map<const CLI::Option*, std::vector<std::string>> words;
+    return words;
+}
+
+/// The choices that are words; an empty one stands for "not given".
+std::vector<std::string> words_of(const Field& field) {
+    std::vector<std::string> words;
+    for (const std::string& choice : field.choices)
+        if (!choice.empty()) words.push_back(choice);
+    return words;
+}
 
 std::string flag_names(const Field& field, const std::string& name) {
     return field.letter == '\0' ? "--" + name : fmt::format("-{},--{}", field.letter, name);
@@ -38,9 +54,7 @@ std::string range_text(const Field& field) {
 std::string described(const Field& field) {
     std::vector<std::string> notes;
     if (!field.unit.empty()) notes.push_back(field.unit);
-    std::vector<std::string> words;
-    for (const std::string& choice : field.choices)
-        if (!choice.empty()) words.push_back(choice);
+    const std::vector<std::string> words = words_of(field);
     if (!words.empty()) notes.push_back(fmt::format("{}", fmt::join(words, ", ")));
     const bool is_flag = std::holds_alternative<bool*>(field.target);
     if (!is_flag && !range_text(field).empty()) notes.push_back(range_text(field));
@@ -71,12 +85,21 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
             add_flag(command, group, field, *target);
             continue;
         }
-        command.add_option_function<std::string>(
-                   flag_names(field, field.name),
-                   [own = field](const std::string& text) mutable { own.set(text); }, described(field))
-            ->type_name(value_name(field))
-            ->group(group);
+        CLI::Option* const option = command.add_option_function<std::string>(
+            flag_names(field, field.name),
+            [own = field](const std::string& text) mutable { own.set(text); }, described(field));
+        option->type_name(value_name(field))->group(group);
+        suggest(*option, words_of(field));
     }
+}
+
+void suggest(const CLI::Option& option, std::vector<std::string> words) {
+    all_suggestions()[&option] = std::move(words);
+}
+
+std::vector<std::string> suggestions(const CLI::Option& option) {
+    const auto found = all_suggestions().find(&option);
+    return found == all_suggestions().end() ? std::vector<std::string>() : found->second;
 }
 
 void add_environment(CLI::App& command, const std::string& flag, const std::string& variable) {

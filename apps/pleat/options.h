@@ -14,6 +14,11 @@ namespace pleat::program {
 /// by default. Giving a flag sets the field's target; a bad value throws UsageError while parsing.
 void add_fields(CLI::App& command, const std::string& group, const std::vector<Field>& fields);
 
+/// Words that completion offers for the option's value.
+void suggest(const CLI::Option& option, std::vector<std::string> words);
+/// Those words: what suggest() was given, or the choices of a field; else none.
+std::vector<std::string> suggestions(const CLI::Option& option);
+
 /// Lets an environment variable set the option where the command line does not.
 void add_environment(CLI::App& command, const std::string& flag, const std::string& variable);
 

@@ -1,9 +1,12 @@
 // Structure choice: reading, mapping and measuring a known structure.
 #include "structure_choice.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "pleat/bio/contacts.h"
+#include "pleat/core/error.h"
 
 namespace pleat::program {
 
@@ -21,9 +24,17 @@ ContactDefinition definition_for(const StructureOptions& options, Chain::Kind ki
 
 }  // namespace
 
+void check_structure_options(const StructureOptions& options) {
+    if (!options.structure.empty()) return;
+    const bool has_atoms = !options.contact.empty();
+    if (has_atoms || !std::isnan(options.cutoff))
+        throw UsageError(
+            fmt::format("--{}: expected a --structure in which it measures, found none",
+                        has_atoms ? "contact" : "cutoff"));
+}
+
 std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
-                                                              const Alignment& source,
-                                                              RunDirectory& run) {
+                                                   const Alignment& source, RunDirectory& run) {
     if (options.structure.empty()) return std::nullopt;
     const StructureChoice choice = parse_structure_choice(options.structure);
     KnownStructure known;
@@ -42,7 +53,7 @@ void measure(KnownStructure& known, const Alignment& kept) {
 }
 
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
-                                      const std::optional<KnownStructure>& known) {
+                           const std::optional<KnownStructure>& known) {
     Index row = 0;
     if (known) {
         row = known->map.row;

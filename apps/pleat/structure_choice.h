@@ -8,6 +8,9 @@
 
 namespace pleat::program {
 
+/// UsageError where options say how to measure in a structure and none is given.
+void check_structure_options(const StructureOptions& options);
+
 /// Reads the structure and maps it to the columns of `source`, the alignment as read. Nothing without
 /// --structure. Lists the file among the run's inputs.
 std::optional<KnownStructure> read_known_structure(const StructureOptions& options,

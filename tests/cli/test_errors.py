@@ -33,6 +33,10 @@ class Usage(ProgramTest):
                 ((family, *run, "--format", "xml"), "--format: expected one of"),
                 ((family, *run, "--device", "gpu"), "--device: expected reference, cpu, cuda"),
                 ((family, *run, "--row", "nobody"), "found 'nobody'"),
+                ((family, *run, "--contact", "heavy"),
+                 "--contact: expected a --structure in which it measures, found none"),
+                ((family, *run, "--cutoff", "6"), "--cutoff: expected a --structure"),
+                ((family, family, *run, "--cutoff", "6"), "--cutoff: expected a --structure"),
                 ((family, "--extra", *run), "--extra"),
                 ((family, *run, "--weights"), "weights")):
             with self.subTest(arguments):
@@ -51,6 +55,17 @@ class Usage(ProgramTest):
             with self.subTest(option):
                 done = pleat("rmsd", family, "-o", self.folder / "run", f"--{option}", "")
                 self.assert_refused(done, 2, f"--{option}: expected a name, found none")
+
+    def test_a_name_that_different_rows_bear_is_no_choice(self):
+        first, second = small_rows(20)[:2]
+        family = self.folder / "family.fasta"
+        family.write_text("".join(f">{name}\n{row}\n" for name, row in
+                                  (("a", first), ("b", second), ("a", second))), encoding="ascii")
+        done = pleat("couplings", family, "-o", self.folder / "run", "--row", "a")
+        self.assert_refused(done, 2, "'a' on the rows 1 and 3, which differ")
+        done = pleat("mi", family, "-o", self.folder / "run", "--contact", "cb")
+        self.assert_refused(done, 2, "--contact: expected a --structure")
+        self.assertEqual(manifest(self.fit(family, "--row", "b", run="b"))["results"]["reference_row"], "b")
 
     def test_environment(self):
         family = self.write_alignment(small_rows(20))

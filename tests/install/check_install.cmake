@@ -40,3 +40,10 @@ expect("the consumer's output" "${output}" "3 sequences\nbroken.aln:3: expected 
 
 step("run the installed program" ${WORK}/moved/bin/pleat --version)
 expect("pleat --version" "${output}" "${VERSION}")
+
+foreach(file IN ITEMS man/man1/pleat.1 man/man1/pleat-mi.1 bash-completion/completions/pleat
+    zsh/site-functions/_pleat fish/vendor_completions.d/pleat.fish)
+  if(NOT EXISTS ${WORK}/moved/share/${file})
+    message(FATAL_ERROR "expected share/${file} among what is installed, found none")
+  endif()
+endforeach()

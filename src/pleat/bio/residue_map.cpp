@@ -94,6 +94,25 @@ std::string_view first_word(std::string_view name) {
 }
 std::string_view without_range(std::string_view name) { return name.substr(0, name.rfind('/')); }
 
+/// The row that has exactly this name, also where others of the name have the same letters.
+std::optional<Index> row_of_whole_name(const Alignment& alignment, const std::string& name) {
+    std::optional<Index> found;
+    for (Index row = 0; row < alignment.sequence_count(); ++row) {
+        if (alignment.names[static_cast<std::size_t>(row)] != name) continue;
+        if (!found) {
+            found = row;
+            continue;
+        }
+        const auto first = alignment.letters.view()[*found], other = alignment.letters.view()[row];
+        if (std::equal(first.begin(), first.end(), other.begin())) continue;
+        throw UsageError(
+            fmt::format("expected the name of one row of {}, found '{}' on the rows {} and {}, "
+                        "which differ: name one of them otherwise",
+                        alignment.source.string(), name, *found + 1, row + 1));
+    }
+    return found;
+}
+
 /// Indices of the chains to try.
 std::vector<std::size_t> candidate_chains(const Alignment& alignment, const Structure& structure,
                                           const std::string& name) {
@@ -172,8 +191,7 @@ void judge(const ResidueMap& map, Index row_letters, Index chain_letters,
 }  // namespace
 
 Index find_row(const Alignment& alignment, const std::string& name) {
-    const auto exact = std::find(alignment.names.begin(), alignment.names.end(), name);
-    if (exact != alignment.names.end()) return exact - alignment.names.begin();
+    if (const std::optional<Index> exact = row_of_whole_name(alignment, name)) return *exact;
     std::optional<Index> found;
     for (std::size_t row = 0; row < alignment.names.size(); ++row) {
         const std::string_view word = first_word(alignment.names[row]);

@@ -32,8 +32,9 @@ struct ResidueMap {
         0;  ///< identical letters over mapped columns whose residue has a known letter
 };
 
-/// The row of that name: its whole name, or its first word, or that up to the slash of a range, where
-/// only one row answers to it. UsageError: no row, or more than one, has the name.
+/// The row of that name: its whole name, or its first word, or that up to the slash of a range,
+/// where only one row answers to it; of rows that share name and letters the first. UsageError: no
+/// row, or more than one, has the name.
 Index find_row(const Alignment& alignment, const std::string& name);
 
 /// Aligns one row of the alignment to the sequence of one chain (see pairwise.h) and carries its

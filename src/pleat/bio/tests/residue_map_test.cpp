@@ -169,6 +169,23 @@ TEST(ResidueMap, TakesTheNamedRow) {
     EXPECT_EQ(map_residues(twice, structure, {"row1/1-99"}).row, 1);
 }
 
+TEST(ResidueMap, RefusesANameThatDifferentRowsBear) {
+    std::string other = kProtein;
+    other[3] = 'W';
+    Alignment alignment = alignment_of({other, kProtein, kProtein, other});
+    const Structure structure = structure_of({chain_of(kProtein)});
+    alignment.names = {"first", "same", "same", "same"};
+    try {
+        map_residues(alignment, structure, {"same"});
+        ADD_FAILURE() << "expected a UsageError";
+    } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("'same' on the rows 2 and 4"), std::string::npos)
+            << error.what();
+    }
+    alignment.names[3] = "last";
+    EXPECT_EQ(find_row(alignment, "same"), 1);  // the same letters: either will do
+}
+
 TEST(ResidueMap, RefusesAnUnrelatedStructure) {
     const Alignment alignment = alignment_of({kProtein, kProtein});
     std::mt19937 random(6);

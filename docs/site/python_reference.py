@@ -1,0 +1,92 @@
+# Page of the Python module: signatures of its types file, docstrings of its sources.
+import ast
+import inspect
+import textwrap
+from pathlib import Path
+
+
+def docstrings(package):
+    """{name or Class.name: docstring} of all public functions and classes of the package's sources."""
+    found = {}
+    for path in sorted(package.glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign):  # Name.__doc__ = "...": of a class that is compiled
+                place = node.targets[0]
+                if isinstance(place, ast.Attribute) and place.attr == "__doc__" and \
+                        isinstance(node.value, ast.Constant):
+                    found[ast.unparse(place.value)] = inspect.cleandoc(node.value.value)
+            if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                continue
+            found.setdefault(node.name, ast.get_docstring(node))
+            for part in node.body:
+                if isinstance(node, ast.ClassDef) and isinstance(part, ast.FunctionDef):
+                    found[f"{node.name}.{part.name}"] = ast.get_docstring(part)
+    return {name: text for name, text in found.items() if text}
+
+
+def signature(node):
+    """A function as its types file declares it, an argument a line where it is long."""
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    arguments = ast.unparse(node.args)
+    if len(node.name) + len(arguments) + len(returns) < 90:
+        return f"{node.name}({arguments}){returns}"
+    return f"{node.name}(\n" + "".join(f"    {one},\n" for one in argument_list(node.args)) + f"){returns}"
+
+
+def argument_list(arguments):
+    def told(argument, default):
+        text = ast.unparse(argument)
+        return text if default is None else f"{text} = {ast.unparse(default)}"
+    plain = arguments.posonlyargs + arguments.args
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
+    listed = [told(*pair) for pair in zip(plain, defaults)]
+    if arguments.kwonlyargs:
+        listed.append("*" + (ast.unparse(arguments.vararg) if arguments.vararg else ""))
+    return listed + [told(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+
+
+def is_property(node):
+    return any(isinstance(one, ast.Name) and one.id == "property" for one in node.decorator_list)
+
+
+def class_section(node, prefix, documented):
+    lines, told = [], [documented[node.name]] if node.name in documented else []
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and is_property(part):
+            lines.append(f"{part.name}: {ast.unparse(part.returns)}")
+        elif isinstance(part, ast.FunctionDef):
+            lines.append(signature(part))
+        elif isinstance(part, ast.AnnAssign):
+            lines.append(ast.unparse(part))
+        name = getattr(part, "name", None)
+        if f"{node.name}.{name}" in documented:
+            told.append(f"{name}\n" + textwrap.indent(documented[f"{node.name}.{name}"], "    "))
+    bases = ", ".join(ast.unparse(base) for base in node.bases)
+    text = f"## class `{prefix}.{node.name}{f'({bases})' if bases else ''}`\n"
+    if lines:
+        text += "\n```python\n" + "\n".join(lines) + "\n```\n"
+    return text + ("\n```text\n" + "\n\n".join(told) + "\n```\n" if told else "")
+
+
+def function_section(node, prefix, documented):
+    text = f"## `{prefix}.{node.name}`\n\n```python\n{signature(node)}\n```\n"
+    return text + (f"\n```text\n{documented[node.name]}\n```\n" if node.name in documented else "")
+
+
+def page(root):
+    package = Path(root, "python", "pleat")
+    documented = docstrings(package)
+    functions, classes = [], []
+    for types in sorted(package.glob("*.pyi")):
+        prefix = "pleat" if types.stem == "__init__" else f"pleat.{types.stem}"
+        for node in ast.parse(types.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                # A module that is called has a function of its own name.
+                own = "pleat" if node.name == types.stem else prefix
+                functions.append(function_section(node, own, documented))
+            elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.append(class_section(node, prefix, documented))
+    opening = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
+    return (f"# Python\n\n```text\n{opening}\n```\n\nWhat the keywords mean, their units and ranges: "
+            "`help(pleat.rmsd)`, or the [options of the program](../cli/index.md), which are the same.\n\n"
+            + "\n".join(functions + classes))

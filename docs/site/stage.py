@@ -1,0 +1,111 @@
+# Lays out the pages of the site: the project's own Markdown, links turned, and what is made from code.
+import re
+import shutil
+import sys
+from pathlib import Path, PurePosixPath
+from posixpath import normpath, relpath
+
+import headers
+import python_reference
+import records
+
+ROOT = Path(__file__).resolve().parents[2]
+# Blocks and spans of code, whose brackets are no links.
+CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1\s*$|^ {4,}[^\n]*$|(?<!`)(`+)(?!`).+?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")
+FIXED = {"README.md": "overview.md", "ARCHITECTURE.md": "development/architecture.md",
+         "CONTRIBUTING.md": "development/contributing.md", "CHANGELOG.md": "development/changelog.md",
+         "bench/README.md": "development/benchmarks.md", "report/README.md": "development/page.md",
+         "data/README.md": "data.md", "docs/cli/README.md": "cli/index.md"}
+
+
+def page_map(root):
+    """{file of the project: page of the site}"""
+    pages = {name: page for name, page in FIXED.items() if (root / name).exists()}
+    for path in sorted((root / "docs").rglob("*.md")):
+        name = path.relative_to(root).as_posix()
+        pages.setdefault(name, name.removeprefix("docs/"))
+    for path in sorted((root / "src" / "pleat").glob("*/README.md")):
+        pages[path.relative_to(root).as_posix()] = f"engines/{path.parent.name}.md"
+    return pages
+
+
+def turned(text, name, pages, root):
+    """The text with its links between files of the project as links between pages.
+
+    A file that is no page is named in place of the link, an image is copied by its name. ValueError
+    for a link that leads nowhere.
+    """
+    here = PurePosixPath(name).parent.as_posix()
+    page = PurePosixPath(pages[name]).parent.as_posix()
+
+    def replace(match):
+        mark, label, target = match.groups()
+        if re.match(r"[a-z]+:|#", target):
+            return match.group(0)
+        path, _, anchor = target.partition("#")
+        found = normpath(f"{here}/{path}")
+        if found in pages:
+            return f"[{label}]({relpath(pages[found], page)}{'#' + anchor if anchor else ''})"
+        if not (root / found).exists():
+            # Pages made here, which no file of the project holds.
+            if normpath(f"{page}/{path}") in MADE:
+                return match.group(0)
+            raise ValueError(f"{name}: expected a link to a file of the project, found '{target}'")
+        if mark:
+            return f"![{label}]({relpath('images/' + PurePosixPath(found).name, page)})"
+        return f"{label} (`{found}`)"
+
+    # A link's own label may hold a span of code, so code is put aside, not cut out.
+    aside = []
+
+    def put_aside(match):
+        aside.append(match.group(0))
+        return f"\0{len(aside) - 1}\0"
+    text = LINK.sub(replace, CODE.sub(put_aside, text))
+    return re.sub("\0([0-9]+)\0", lambda match: aside[int(match.group(1))], text)
+
+
+MADE = {"accuracy.md", "speed.md", "reference/python.md", "cli/pleat.md"}
+
+
+def command_pages(root):
+    """{page: text} of the captured helps."""
+    found = {}
+    for path in sorted((root / "docs" / "cli").glob("*.txt")):
+        title = path.stem.replace("-", " ", 1)
+        found[f"cli/{path.stem}.md"] = (f"# {title}\n\n```text\n"
+                                        f"{path.read_text(encoding='utf-8').rstrip()}\n```\n")
+    return found
+
+
+def made_pages(root):
+    found = command_pages(root)
+    read = records.read_records(root / "bench" / "records")
+    found["accuracy.md"], found["speed.md"] = records.accuracy_page(read), records.speed_page(read)
+    found["reference/python.md"] = python_reference.page(root)
+    for module, text in headers.pages(root).items():
+        found[f"reference/cpp-{module}.md"] = text
+    return found
+
+
+def stage(root, folder):
+    """Writes all pages into `folder`, which is replaced."""
+    shutil.rmtree(folder, ignore_errors=True)
+    pages = page_map(root)
+    texts = {page: turned((root / name).read_text(encoding="utf-8"), name, pages, root)
+             for name, page in pages.items()}
+    made = made_pages(root)
+    assert not set(texts) & set(made) and MADE <= set(made)
+    for page, text in {**texts, **made}.items():
+        place = folder / page
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    shutil.copytree(root / "docs" / "images", folder / "images")
+    shutil.copy(root / "docs" / "conf.py", folder / "conf.py")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(f"{sys.argv[0]}: expected a FOLDER for the pages")
+    stage(ROOT, Path(sys.argv[1]))
