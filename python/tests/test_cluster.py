@@ -66,6 +66,8 @@ def test_a_large_matrix_is_not_copied():
     (np.ones(4), {"cutoff": 1}, pleat.InputError, r"matrix: expected M \(M - 1\) / 2"),
     (np.array([1.0, -1, 1]), {"cutoff": 1}, pleat.InputError, "element 1: expected a distance >= 0"),
     (np.ones((2, 2)), {"cutoff": 1}, pleat.InputError, "expected 0 in the diagonal"),
+    (np.ones((0, 5, 3)), {"cutoff": 1}, pleat.InputError, "at least 1 frame and 1 atom, found 0 and 5"),
+    (np.ones((5, 0, 3)), {"cutoff": 1}, pleat.InputError, "at least 1 frame and 1 atom, found 5 and 0"),
     (np.ones(3), {}, pleat.UsageError, "--method daura: expected --cutoff, found none"),
     (np.ones(3), {"cutoff": 1, "weights": [1]}, pleat.UsageError, "weights with frames alone"),
     (made_ensemble(3, 3), {"cutoff": 1, "precision": "half"}, pleat.UsageError, "half"),

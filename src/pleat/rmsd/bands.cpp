@@ -13,6 +13,8 @@
 #include "pleat/rmsd/frames.h"
 #include "pleat/rmsd/kernel.h"
 #include "pleat/rmsd/matrix.h"
+#include "pleat/rmsd/pairs_run.h"
+#include "pleat/rmsd/superpose.h"
 
 namespace pleat::rmsd {
 
@@ -105,7 +107,7 @@ Bands::Bands(View<const float, 3> xyz, std::span<const double> weights,
     : implementation_(std::make_unique<Implementation>()) {
     Parameters own = parameters;
     own.best = 0;
-    check(fields(own));
+    check_input(xyz, own);
     check_weights(weights, xyz.extent(1));
     require_memory(memory_needed(xyz.extent(0), xyz.extent(1), own, {Device::Kind::cpu, 0}),
                    fmt::format("{} frames of {} atoms", xyz.extent(0), xyz.extent(1)),
