@@ -58,7 +58,7 @@ std::string hash_of(const Sides& sides, const AtomSets& sets, const Parameters& 
     if (!sides.are_one()) hash.field(sides.columns);
     hash.field(context.device.kind_name()).field(parameters.precision);
     // RMSDs are settled where they are near to it.
-    hash.field(parameters.metric == "rmsd" ? exactness_of(parameters).cutoff : 0.0);
+    hash.field(parameters.metric == "rmsd" && parameters.has_cutoff() ? parameters.cutoff : 0.0);
     for (const auto* set : {&sets.fit, &sets.measured}) {
         hash.field(static_cast<std::int64_t>(set->size()));
         for (const Index atom : *set) hash.field(atom);
@@ -242,7 +242,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
                             matrix.memory.data() + rows.first * columns);
         });
         sweep(own, metric.name, tiles, sink, compute);
-        return summary.finish(threads);
+        return summary.finish(resolve_threads(context));
     }
     std::filesystem::path place = context.checkpoint;
     if (place.empty()) (place = matrix.file) += ".tiles";
@@ -253,7 +253,7 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
         write_rectangle(matrix.file, frames, columns, tiles, file);
     }
     if (context.checkpoint.empty()) std::filesystem::remove(place);
-    return summary.finish(threads);
+    return summary.finish(resolve_threads(context));
 }
 
 void refuse_with_reference(std::string_view what) {
@@ -293,7 +293,7 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
           [&](const Tile& tile, View<float, 2> output) {
               parts.compare_rows(tile.side[0], output.data);
           });
-    result.summary = summary.finish(threads);
+    result.summary = summary.finish(resolve_threads(context));
     return result;
 }
 
