@@ -108,9 +108,19 @@ def precision_section(name, record):
             + table(["family", "sequences x columns", "pairs", "pleat", "FreeContact"], rows))
 
 
+def selection_section(name, record):
+    rows = [[case["name"], case["frames"], score, native, number(found["auc"]), number(found["top"])]
+            for case in record["cases"] for score, natives in case["scores"].items()
+            for native, found in natives.items()]
+    return (f"## Selection of models near a native fold\n\n{source(name, record)}\n"
+            "AUC: the chance that a frame near the fold is scored above another; 0.5 is chance. Top: the "
+            f"share of near ones among the best {record['top']}.\n\n"
+            + table(["case", "frames", "score", "near", "AUC", "top"], rows))
+
+
 SPEED = {"pleat-bench-1": couplings_section, "pleat-mi-1": mutual_information_section,
          "pleat-rmsd-1": rmsd_section}
-ACCURACY = {"pleat-precision-1": precision_section}
+ACCURACY = {"pleat-precision-1": precision_section, "pleat-select-1": selection_section}
 GPU = "pleat-gpu-2"
 
 
@@ -157,5 +167,6 @@ def accuracy_page(records):
     return page("Accuracy", "Every figure here is read from the records of `bench/records` when this page "
                 "is made. Each engine's page states the tolerances that its tests hold every device to: "
                 "[couplings](engines/couplings.md), [mutual information](engines/mutual_information.md), "
-                "[rmsd](engines/rmsd.md), [cluster](engines/cluster.md), [saxs](engines/saxs.md).",
+                "[rmsd](engines/rmsd.md), [cluster](engines/cluster.md), [saxs](engines/saxs.md), "
+                "[select](engines/select.md).",
                 [*sections, *gpu])
