@@ -1,4 +1,4 @@
-# Commands for a fresh Debian 12: `make demo` runs the main job, `make test` every test, `make test-mpi`
+# Commands for a fresh Debian 12: `make demo` runs every engine, `make test` every test, `make test-mpi`
 # those of several ranks, `make docs` the documentation's site.
 
 PRESET ?= release
