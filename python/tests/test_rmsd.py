@@ -215,7 +215,7 @@ def test_other_threads_run_meanwhile():
 @pytest.mark.parametrize("make, options, kind, text", [
     (lambda: np.ones((4, 6)), {}, pleat.InputError, r"coordinates \[frame, atom, 3\], found shape \(4, 6\)"),
     (lambda: np.full((2, 2, 3), np.nan), {}, pleat.InputError, "frame 1: expected .*found nan"),
-    (lambda: made_ensemble(4, 5), {"cutoff": 0}, pleat.UsageError, "--cutoff: expected a number > 0"),
+    (lambda: made_ensemble(4, 5), {"cutoff": 0}, pleat.UsageError, "--cutoff: expected a number >= 1e-30"),
     (lambda: made_ensemble(4, 5), {"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
     (lambda: made_ensemble(4, 5), {"device": "abacus"}, pleat.UsageError, "abacus"),
     (lambda: made_ensemble(4, 5), {"weights": [1, 2]}, pleat.InputError, "expected .*5 .*found 2"),
