@@ -121,6 +121,7 @@ std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fi
         for (std::size_t m = 0; m < std::min(models.size(), fitted.size()); ++m)
             unseen[m].push_back(test(fitted[m], left, problem.mean_radius));
     }
+    tell(kParts + 1);
     for (std::size_t m = 0; m < models.size(); ++m) {
         const auto count = static_cast<double>(unseen[m].size());
         double sum = 0, squares = 0;

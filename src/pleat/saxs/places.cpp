@@ -37,6 +37,7 @@ Array<float, 3> hydrate_all(View<const float, 3> xyz, const Scatterers& scattere
                       std::copy(layer.amounts.begin(), layer.amounts.end(), to));
         });
     }
+    context.update("hydration", frames, frames, "frames");
     share_rows(context, View<float, 2>(layers.data(), xyz.extent(0), 4 * scatterers.count()));
     return layers;
 }

@@ -171,6 +171,7 @@ void measure_shapes(const Component& component, const Parameters& parameters,
             result.shapes.push_back(std::move(shape));
         }
     }
+    context.update("shape", frames, frames, "frames");
 }
 
 std::vector<double> grid(const Parameters& parameters, bool with_curve, double diameter) {
@@ -209,6 +210,7 @@ void fit_frames(View<const double, 3> at_curve, double mean_radius, const FitOpt
             one.model = {};
         });
     }
+    context.update("fit", frames, frames, "frames");
 }
 
 void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
