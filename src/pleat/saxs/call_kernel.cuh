@@ -41,8 +41,13 @@ struct Call {
 /// a line of the host's memory is far.
 __device__ inline void take(const Call& call, Index cta) {
     const Index piece = cta * kCallThreads + threadIdx.x;
-    if (cta * kCallThreads >= call.pieces) return;
     if (piece < call.pieces) call.taken[piece] = call.sent[piece];
+}
+
+/// The same, and counts the CTAs that have.
+__device__ inline void take_and_count(const Call& call, Index cta) {
+    if (cta * kCallThreads >= call.pieces) return;
+    take(call, cta);
     __syncthreads();
     if (threadIdx.x > 0) return;
     __threadfence();
@@ -163,7 +168,7 @@ __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, 
                     static_cast<int>(blockIdx.z % from.pass_count)};
     for (int n = lane; n < of_warp; n += kLanes) sums[warp * of_warp + n] = 0.0;
     if (call.takes != 0)
-        take(call, blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
+        take_and_count(call, blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
     PairJob of = call.job;
     // Tasks and factors of the only job are read while positions are on their way.
     SlotTasks tasks{};

@@ -7,6 +7,7 @@
 #include "oracle.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/cuda_absence.h"
+#include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/session.h"
 #include "random_model.h"
 #include "turns.h"
@@ -138,6 +139,32 @@ TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
     for (Index n = 0; n < expected.size(); ++n)
         ASSERT_NEAR(session.profile(0).data[n] / expected.data()[n], 1.0, 1e-5) << n;
     EXPECT_LE(session.refresh(0), 1e-5);
+}
+
+// Calls of many jobs are taken by a kernel of their own, single ones by that which sums: neither may
+// leave the other what it had before.
+TEST_F(CudaKernel, TakesWhatEachCallSends) {
+    const RandomShape shape{.scatterers = 200, .types = 21, .q = 51, .frames = 80};
+    const RandomScatterers given = random_scatterers(shape);
+    const Runs runs = sort_by_type(given.model);
+    const auto gpu = make_cuda_body_pairs(given.model, runs, 0);
+    const auto cpu = make_cpu_body_pairs(given.model, runs, Precision::float64, Context{});
+    const auto compare = [&](Index first, Index count) {
+        const Array<float, 3> slots = arranged(runs, given.xyz, first, count);
+        std::vector<PairJob> jobs;
+        for (Index n = 0; n < count; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
+        Array<double, 3> found(count, Index{1}, Index{51}), expected(count, Index{1}, Index{51});
+        gpu->evaluate(slots, {}, jobs, found);
+        cpu->evaluate(slots, {}, jobs, expected);
+        for (Index n = 0; n < count; ++n)
+            for (Index k = 0; k < 51; ++k)
+                ASSERT_NEAR(found(n, 0, k), expected(n, 0, k), 1e-5 * expected(n, 0, 0))
+                    << "frame " << first + n << " q " << k;
+    };
+    for (Index n = 0; n < 16; ++n) {
+        ASSERT_NO_FATAL_FAILURE(compare(0, 64));
+        ASSERT_NO_FATAL_FAILURE(compare(64 + n, 1));
+    }
 }
 
 TEST_F(CudaKernel, RefusesGradients) {
