@@ -16,7 +16,7 @@ UNCHECKED = ("*Memory*:*CertifiedGap*:*ExactNull*:*LikeTheReference*:*LargeShape
 CHECKS = {"memcheck": f"{CUDA}-{UNCHECKED}",
           "racecheck": f"{CUDA}-{UNCHECKED}:*AgreesWithTheReference*:*AgreesCoarsely*:*SameBits*:*IsShared*:Fit.*:"
                        "*InSteps*:*LargeAlignment*:*SameSums*:*LongColumns*:*SmallestShapes*:"
-                       "*OraclesProfiles*"}
+                       "*OraclesProfiles*:*TakesWhat*"}
 CHECKED = ("test_weights", "test_couplings", "test_mutual_information", "test_rmsd", "test_saxs")
 TEST_LIMIT, CHECK_LIMIT = 120.0, 150.0
 
