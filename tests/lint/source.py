@@ -17,7 +17,7 @@ def project_files(root):
         names = listing.stdout.decode().split("\0")
     else:  # an unpacked archive, without git
         names = [str(path.relative_to(root)) for path in root.rglob("*")]
-    skipped = re.compile(r"^(build[^/]*|\.git|\.cache|demo-run)/|(^|/)(__pycache__|node_modules)/")
+    skipped = re.compile(r"^(build[^/]*|\.git|\.cache|demo-run|env)/|(^|/)(__pycache__|node_modules)/")
     return sorted(Path(name) for name in set(names)
                   if name and not skipped.search(name) and (root / name).is_file())
 
