@@ -50,7 +50,7 @@ std::vector<double> masses(const Topology& topology) {
 
 }  // namespace
 
-std::vector<Field> fields(EnsembleSource& options) {
+std::vector<Field> frame_fields(EnsembleSource& options) {
     return {
         {.name = "topology",
          .target = &options.topology,
@@ -65,11 +65,17 @@ std::vector<Field> fields(EnsembleSource& options) {
         {.name = "frames",
          .target = &options.frames,
          .help = "Frames to take, first:last:stride",
-         .value_name = "RANGE"},
+         .value_name = "RANGE"}};
+}
+
+std::vector<Field> fields(EnsembleSource& options) {
+    std::vector<Field> all = frame_fields(options);
+    all.push_back(
         {.name = "weights",
          .target = &options.weights,
          .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
-         .value_name = "FILE"}};
+         .value_name = "FILE"});
+    return all;
 }
 
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,

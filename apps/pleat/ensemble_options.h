@@ -19,6 +19,8 @@ struct EnsembleSource {
     std::vector<std::string> sources;
     std::string topology, select = "all", frames = "::", weights;
 };
+/// Topology, selection and frames.
+std::vector<Field> frame_fields(EnsembleSource& options);
 /// All but the sources.
 std::vector<Field> fields(EnsembleSource& options);
 

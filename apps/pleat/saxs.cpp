@@ -47,7 +47,7 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("saxs", kDescription);
     const auto options = std::make_shared<SaxsOptions>();
     parser
-        ->add_option("STRUCTURE", options->sources,
+        ->add_option("STRUCTURE", options->ensemble.sources,
                      "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
                      "@LIST")
         ->required();

@@ -9,7 +9,6 @@
 
 #include "pleat/bio/ensemble.h"
 #include "pleat/bio/ensemble_files.h"
-#include "pleat/bio/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/citations.h"
@@ -35,19 +34,14 @@ struct Input {
 
 void note(const Context& context, const std::string& text) { context.message(text); }
 
-MomentumUnit parse_unit(const std::string& name) {
-    if (name == "1/angstrom") return MomentumUnit::per_angstrom;
-    return name == "1/nm" ? MomentumUnit::per_nanometre : MomentumUnit::automatic;
-}
-
 Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
                         const Context& context) {
-    Ensemble ensemble = read_ensemble(sources, {.topology = options.topology,
-                                                .select = options.select,
-                                                .range = parse_frame_range(options.frames)});
+    Ensemble ensemble = read_ensemble(sources, {.topology = options.ensemble.topology,
+                                                .select = options.ensemble.select,
+                                                .range = parse_frame_range(options.ensemble.frames)});
     for (const std::string& text : ensemble.notes) {
         // Where all atoms are taken the summary tells their number.
-        if (options.select != "all" || !text.starts_with("selection ")) note(context, text);
+        if (options.ensemble.select != "all" || !text.starts_with("selection ")) note(context, text);
     }
     const std::string remark = saxs::settle_models(options.models, ensemble);
     if (!remark.empty()) note(context, remark);
@@ -56,17 +50,16 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
 
 Input read_input(const SaxsOptions& options, const Context& context) {
     Input input;
-    if (options.mixture && !options.topology.empty())
+    if (options.mixture && !options.ensemble.topology.empty())
         throw UsageError("expected --mixture of files that name their atoms, found --topology");
     if (options.mixture) {
-        for (const std::string& file : ensemble_files(options.sources))
+        for (const std::string& file : ensemble_files(options.ensemble.sources))
             input.components.push_back(read_component(options, {file}, context));
     } else {
-        input.components.push_back(read_component(options, options.sources, context));
+        input.components.push_back(read_component(options, options.ensemble.sources, context));
     }
     if (!options.data.empty()) {
-        input.curve = read_profile(options.data, {.unit = parse_unit(options.q_unit),
-                                                  .assumed_error = options.assume_error});
+        input.curve = read_profile(options.data, options.curve.options());
         for (const std::string& text : input.curve->notes)
             note(context, fmt::format("{}: {}", options.data, text));
     }
@@ -89,13 +82,13 @@ void record_inputs(const SaxsOptions& options, const Input& input, RunDirectory&
     for (const Ensemble& ensemble : input.components) {
         for (const std::string& file : ensemble.files) record_input(file, run);
     }
-    for (const std::string& file : {options.topology, options.data, options.form_factors}) {
+    for (const std::string& file : {options.ensemble.topology, options.data, options.form_factors}) {
         if (!file.empty() && file != "-") record_input(file, run);
     }
 }
 
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {
-    const std::string& name = options.sources.front();
+    const std::string& name = options.ensemble.sources.front();
     try {
         return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
                          input.form_factors ? &*input.form_factors : nullptr, options.parameters,
@@ -134,27 +127,16 @@ std::string write(SaxsOptions& options, const saxs::Result& result, Leading& lea
     for (const Citation& citation : saxs::citations(result)) run.cite(citation);
     run.finish();
     return saxs_summary(
-        {.sources = options.sources, .data = options.data, .folder = run.path().string()}, result);
+        {.sources = options.ensemble.sources, .data = options.data, .folder = run.path().string()}, result);
 }
 
 }  // namespace
 
 std::vector<Field> input_fields(SaxsOptions& options) {
-    return {
-        {.name = "topology",
-         .target = &options.topology,
-         .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
-                 "frame",
-         .value_name = "FILE"},
-        {.name = "select",
-         .target = &options.select,
-         .help = "Atoms to take",
-         .letter = 's',
-         .value_name = "ATOMS"},
-        {.name = "frames",
-         .target = &options.frames,
-         .help = "Frames to take, first:last:stride",
-         .value_name = "RANGE"},
+    std::vector<Field> all = frame_fields(options.ensemble);
+    for (Field& field : all)
+        if (field.name == "select") field.help = "Atoms to take";
+    const std::vector<Field> own = {
         {.name = "models",
          .target = &options.models,
          .help = "What models and frames are: states of an ensemble, or parts of one structure a "
@@ -169,24 +151,17 @@ std::vector<Field> input_fields(SaxsOptions& options) {
          .help = "Form factors of a coarse model in place of pleat's: q and a column a type, or "
                  "rows of the published tables",
          .value_name = "FILE"}};
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
 }
 
 std::vector<Field> curve_fields(SaxsOptions& options) {
-    return {{.name = "data",
-             .target = &options.data,
-             .help = "Measured curve to fit to: q, intensity, error",
-             .value_name = "CURVE"},
-            {.name = "q-unit",
-             .target = &options.q_unit,
-             .help = "Unit of the curve's q; auto: 1/nm where it ends beyond 1",
-             .choices = {"auto", "1/angstrom", "1/nm"}},
-            {.name = "assume-error",
-             .target = &options.assume_error,
-             .help = "Error of points that come without one, as a part of their intensity",
-             .least = 0,
-             .most = 10,
-             .least_excluded = true,
-             .automatic = "such curves are refused"}};
+    std::vector<Field> all = {{.name = "data",
+                               .target = &options.data,
+                               .help = "Measured curve to fit to: q, intensity, error",
+                               .value_name = "CURVE"}};
+    for (const Field& field : fields(options.curve)) all.push_back(field);
+    return all;
 }
 
 std::vector<Field> result_fields(SaxsOptions& options) {

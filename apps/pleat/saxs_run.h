@@ -1,11 +1,12 @@
 // SAXS run: profiles and fits from their options to the files of their run.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "common_options.h"
+#include "ensemble_options.h"
+#include "pleat/bio/profile.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::program {
@@ -13,11 +14,10 @@ namespace pleat::program {
 /// All options of `pleat saxs`.
 struct SaxsOptions {
     RunOptions run;
-    std::vector<std::string> sources;
-    std::string topology, select = "all", frames = "::", models = "auto";
-    std::string data, q_unit = "auto", form_factors;
+    EnsembleSource ensemble;  ///< without weights
+    std::string models = "auto", data, form_factors;
+    ProfileChoices curve;
     bool mixture = false;
-    double assume_error = std::numeric_limits<double>::quiet_NaN();
     saxs::Parameters parameters;
 };
 std::vector<Field> input_fields(SaxsOptions& options);

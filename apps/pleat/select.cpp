@@ -321,7 +321,7 @@ Command select_command(CLI::App& program, Ranks& ranks) {
         ->type_name("ENSEMBLE ...")
         ->required()
         ->group("Input");
-    add_fields(*parser, "Input", frame_fields(*options));
+    add_fields(*parser, "Input", frame_fields(options->ensemble));
     add_fields(*parser, "Input", evidence_fields(*options));
     add_run_options(*parser, options->run);
     add_fields(*parser, "Selection", select::fields(options->parameters));

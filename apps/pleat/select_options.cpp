@@ -31,7 +31,8 @@ bool wants_cutoff(const cluster::Parameters& clustering) {
 }  // namespace
 
 std::vector<Field> evidence_fields(SelectOptions& options) {
-    return {{.name = "alignment",
+    std::vector<Field> all = {
+            {.name = "alignment",
              .target = &options.alignment,
              .help = "Alignment of the protein's family, to which couplings are fitted",
              .letter = 'a',
@@ -44,22 +45,9 @@ std::vector<Field> evidence_fields(SelectOptions& options) {
             {.name = "saxs",
              .target = &options.curve,
              .help = "Measured scattering curve: q, intensity, error",
-             .value_name = "CURVE"},
-            {.name = "q-unit",
-             .target = &options.q_unit,
-             .help = "Unit of the curve's q; auto: 1/nm where it ends beyond 1",
-             .choices = {"auto", "1/angstrom", "1/nm"}},
-            {.name = "assume-error",
-             .target = &options.assume_error,
-             .help = "Error of points that come without one, as a part of their intensity",
-             .least = 0,
-             .most = 10,
-             .least_excluded = true,
-             .automatic = "such curves are refused"}};
-}
-
-std::vector<Field> frame_fields(SelectOptions& options) {
-    return named(fields(options.ensemble), {"topology", "select", "frames"});
+             .value_name = "CURVE"}};
+    for (const Field& field : fields(options.curve_reading)) all.push_back(field);
+    return all;
 }
 
 std::vector<Field> clustering_fields(SelectOptions& options) {
@@ -81,7 +69,7 @@ std::vector<Field> structure_fields(SelectOptions& options) {
 std::vector<Field> result_fields(SelectOptions& options) {
     std::vector<Field> all = evidence_fields(options);
     for (const std::vector<Field>& more :
-         {select::fields(options.parameters), frame_fields(options), clustering_fields(options),
+         {select::fields(options.parameters), frame_fields(options.ensemble), clustering_fields(options),
           structure_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
@@ -142,13 +130,12 @@ ClusterOptions clusters_stage(const SelectOptions& options, Index residues) {
 SaxsOptions saxs_stage(const SelectOptions& options) {
     SaxsOptions stage;
     stage.run = options.run;
-    stage.sources = options.ensemble.sources;
-    stage.topology = options.ensemble.topology;
-    stage.frames = options.ensemble.frames;
+    stage.ensemble.sources = options.ensemble.sources;
+    stage.ensemble.topology = options.ensemble.topology;
+    stage.ensemble.frames = options.ensemble.frames;
     stage.models = "states";
     stage.data = options.curve;
-    stage.q_unit = options.q_unit;
-    stage.assume_error = options.assume_error;
+    stage.curve = options.curve_reading;
     // Each frame is fitted for itself here; weights of several are for 'pleat saxs'.
     stage.parameters.members = 0;
     stage.parameters.reweight = false;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,8 @@ struct SelectOptions {
     EnsembleSource ensemble{
         .sources = {}, .topology = {}, .select = "ca", .frames = "::", .weights = {}};
     std::string alignment, contacts;  ///< at most one of them; empty: none
-    std::string curve, q_unit = "auto";
-    double assume_error = std::numeric_limits<double>::quiet_NaN();
+    std::string curve;
+    ProfileChoices curve_reading;
     cluster::Parameters clustering;
     StructureOutput structures{.atoms = "all"};
     select::Parameters parameters;
@@ -30,8 +29,6 @@ struct SelectOptions {
     bool has_contacts() const { return !alignment.empty() || !contacts.empty(); }
 };
 std::vector<Field> evidence_fields(SelectOptions& options);
-/// All of ensembles but the weights of atoms.
-std::vector<Field> frame_fields(SelectOptions& options);
 std::vector<Field> clustering_fields(SelectOptions& options);
 std::vector<Field> structure_fields(SelectOptions& options);
 /// The options that decide what is computed, in the manifest's order.

@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <limits>
 #include <optional>
 
 #include "arrays.h"
@@ -17,26 +16,12 @@ namespace {
 
 /// `unit`: "auto", "1/angstrom", "1/nm"; `assumed_error`: a number or None.
 ProfileOptions options_of(const std::string& unit, const py::object& assumed_error) {
-    std::string name;
-    ProfileOptions options;
+    ProfileChoices choices;
     py::dict given;
     given["q-unit"] = unit;
     given["assume-error"] = assumed_error;
-    set_fields({{.name = "q-unit",
-                 .target = &name,
-                 .help = "",
-                 .choices = {"auto", "1/angstrom", "1/nm"}},
-                {.name = "assume-error",
-                 .target = &options.assumed_error,
-                 .help = "",
-                 .least = 0,
-                 .most = 10,
-                 .least_excluded = true,
-                 .automatic = "such curves are refused"}},
-               given);
-    if (name == "1/angstrom") options.unit = MomentumUnit::per_angstrom;
-    if (name == "1/nm") options.unit = MomentumUnit::per_nanometre;
-    return options;
+    set_fields(fields(choices), given);
+    return choices.options();
 }
 
 ProfileFile read(const std::filesystem::path& path, const std::string& unit,

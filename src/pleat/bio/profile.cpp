@@ -250,6 +250,27 @@ ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     return read;
 }
 
+ProfileOptions ProfileChoices::options() const {
+    return {.unit = unit == "1/angstrom" ? MomentumUnit::per_angstrom
+                    : unit == "1/nm"     ? MomentumUnit::per_nanometre
+                                         : MomentumUnit::automatic,
+            .assumed_error = assumed_error};
+}
+
+std::vector<Field> fields(ProfileChoices& choices) {
+    return {{.name = "q-unit",
+             .target = &choices.unit,
+             .help = "Unit of the curve's q; auto: 1/nm where it ends beyond 1",
+             .choices = {"auto", "1/angstrom", "1/nm"}},
+            {.name = "assume-error",
+             .target = &choices.assumed_error,
+             .help = "Error of points that come without one, as a part of their intensity",
+             .least = 0,
+             .most = 10,
+             .least_excluded = true,
+             .automatic = "such curves are refused"}};
+}
+
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options) {
     ByteSource source(path);
     return read_profile(source, options);

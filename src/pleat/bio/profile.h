@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pleat/bio/byte_source.h"
+#include "pleat/core/fields.h"
 
 namespace pleat {
 
@@ -30,6 +31,15 @@ struct ProfileOptions {
     /// 0 there); NaN: such curves are refused.
     double assumed_error = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// The same as options name it.
+struct ProfileChoices {
+    std::string unit = "auto";  ///< or 1/angstrom, 1/nm
+    double assumed_error = std::numeric_limits<double>::quiet_NaN();
+
+    ProfileOptions options() const;
+};
+std::vector<Field> fields(ProfileChoices& choices);
 
 struct ProfileFile {
     Profile profile;
