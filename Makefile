@@ -1,9 +1,10 @@
-# Commands for a fresh Debian 12: `make demo` runs every engine, `make test` every test, `make test-mpi`
-# those of several ranks, `make docs` the documentation's site.
+# Commands for a fresh Debian 12 or 13: `make demo` runs every engine, `make test` every test, `make test-mpi`
+# those of several ranks, `make test-faults` hundreds of kills and other faults, `make docs` the
+# documentation's site.
 
 PRESET ?= release
 
-.PHONY: demo docs test test-mpi
+.PHONY: demo docs test test-faults test-mpi
 
 demo:
 	scripts/setup program
@@ -14,6 +15,11 @@ test:
 	scripts/setup test
 	scripts/build $(PRESET) -DPLEAT_TESTS=ON -DPLEAT_BENCH=ON
 	scripts/test build/$(PRESET)
+
+test-faults:
+	scripts/setup faults
+	scripts/build $(PRESET) -DPLEAT_TESTS=ON
+	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_faults.py --trials 40
 
 test-mpi: PRESET = mpi
 test-mpi:

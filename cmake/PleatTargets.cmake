@@ -1,4 +1,4 @@
-# Functions that every module's CMakeLists.txt uses: its sources, program, tests and fuzzers.
+# Functions that every module's CMakeLists.txt uses: its sources, program and tests.
 
 add_library(pleat_options INTERFACE)
 target_compile_features(pleat_options INTERFACE cxx_std_20)
@@ -81,14 +81,4 @@ function(pleat_test module)
     PLEAT_DATA="${PROJECT_SOURCE_DIR}/data" PLEAT_SHARED="${PROJECT_SOURCE_DIR}/../shared")
   gtest_discover_tests(test_${module} TEST_PREFIX "${module}." DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 600)
-endfunction()
-
-# pleat_fuzzer(name a.cpp ...): one libFuzzer program; the fuzz preset builds it with clang.
-function(pleat_fuzzer name)
-  if(NOT PLEAT_FUZZ)
-    return()
-  endif()
-  add_executable(fuzz_${name} ${ARGN})
-  target_link_libraries(fuzz_${name} PRIVATE pleat pleat_options)
-  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()

@@ -9,6 +9,8 @@ html_theme = "furo"
 html_title = "pleat"
 html_copy_source = False
 html_show_sphinx = False
+# A search would fetch the pages that it finds, which browsers refuse for files on the disk.
+html_show_search_summary = False
 # So that a line of 100 letters fits.
 html_theme_options = {"light_css_variables": {"code-font-size": "0.72em"}}
 myst_heading_anchors = 3

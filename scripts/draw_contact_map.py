@@ -22,7 +22,10 @@ def main(run, picture, title):
                          encoding="utf-8", max_rows=length)
 
     figure, axes = plt.subplots(figsize=(6.4, 5.6), dpi=110, layout="constrained")
-    upper = np.ma.masked_where(np.tril(np.ones_like(corrected)) > 0, corrected)
+    # Columns that a filter left out stay empty, so that the others stand at their own numbers.
+    square = np.full((columns[-1] - columns[0] + 1,) * 2, np.nan)
+    square[np.ix_(columns - columns[0], columns - columns[0])] = corrected
+    upper = np.ma.masked_where(np.isnan(square) | (np.tril(np.ones_like(square)) > 0), square)
     edge = [columns[0] - 0.5, columns[-1] + 0.5]
     image = axes.imshow(upper, cmap="Blues", vmin=np.median(corrected),
                         vmax=np.quantile(corrected, 0.999),

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
+#include <charconv>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "pleat/cluster/matrix_file.h"
@@ -14,6 +17,7 @@
 #include "pleat/core/manifest.h"
 #include "pleat/core/memory.h"
 #include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/listed_pairs.h"
 #include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/settled_matrix.h"
 #include "pleat/rmsd/superposed_pairs.h"
@@ -37,17 +41,25 @@ void superpose(ClusterInput& input, const std::string& method, const rmsd::Param
     }
 }
 
-EnsembleSource source_of(const EarlierRun& earlier) {
+EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     EnsembleSource source;
     // These are files, also where a name looks like that of a list.
     for (const std::string& file : earlier.sources)
         source.sources.push_back(file.starts_with('@') ? "./" + file : file);
     source.topology = text_parameter(earlier, "topology");
+    source.assembly = text_parameter(earlier, "assembly");
     source.select = text_parameter(earlier, "select");
     source.frames = text_parameter(earlier, "frames");
     source.weights = text_parameter(earlier, "weights");
+    const auto truncated = earlier.parameters.find("truncated");
+    source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
     if (source.select.empty()) source.select = "all";
     if (source.frames.empty()) source.frames = "::";
+    if (source.frames != "::" && !earlier.results.contains("frames_count_from"))
+        throw InputError(folder, 0,
+                         fmt::format("expected frames {} counted from 0, found a run of a version that "
+                                     "counted them from 1: run 'pleat rmsd' again",
+                                     source.frames));
     return source;
 }
 
@@ -59,7 +71,7 @@ std::string obstacle(const EarlierRun& earlier) {
         std::error_code error;
         if (!std::filesystem::is_regular_file(path, error))
             return fmt::format("expected its input '{}', found none", path);
-        if (hash_file(path).sha256 != earlier.input_hashes[n])
+        if (hash_input(path).sha256 != earlier.input_hashes[n])
             return fmt::format("expected its input '{}' unchanged, found other content", path);
     }
     return {};
@@ -85,11 +97,13 @@ void check_size(const ClusterInput& input, const EarlierRun& earlier) {
 void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                              std::string_view kind) {
     const EnsembleSource plain;
-    if (ensemble.topology != plain.topology || ensemble.select != plain.select ||
-        ensemble.frames != plain.frames || ensemble.weights != plain.weights ||
+    if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
+        ensemble.select != plain.select || ensemble.frames != plain.frames ||
+        ensemble.weights != plain.weights || ensemble.truncated ||
         parameters.precision != rmsd::Parameters().precision)
         throw UsageError(
-            fmt::format("expected no --topology, --select, --frames, --weights or --precision with {}, "
+            fmt::format("expected no --topology, --assembly, --select, --frames, --truncated, --weights "
+                        "or --precision with {}, "
                         "found '{}' with one",
                         kind, ensemble.sources.front()));
 }
@@ -113,6 +127,33 @@ std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
 std::string precision_of(const EarlierRun& earlier) {
     const std::string precision = text_parameter(earlier, "precision");
     return precision.empty() ? rmsd::Parameters().precision : precision;
+}
+
+/// A number among the results or parameters of an earlier run; NaN for anything else.
+double number_of(const std::map<std::string, std::string>& values, const std::string& name) {
+    const auto at = values.find(name);
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (at != values.end())
+        std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
+    return number;
+}
+
+/// Where the run listed the neighbours below a cutoff they need not be found again.
+void use_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
+                    const Context& context) {
+    const std::filesystem::path folder = input.name, list = folder / "neighbours.npz";
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(list, ignored)) return;
+    rmsd::PairList pairs = rmsd::read_pair_list(
+        folder, input.coordinates->frames(), number_of(earlier.parameters, "bin"),
+        number_of(earlier.results, "least"), number_of(earlier.results, "mean"),
+        number_of(earlier.results, "most"));
+    record_input(list, run);
+    context.message(fmt::format("{}: has the pairs below {:g} angstrom, for daura, gromacs and dbscan "
+                                "with a cutoff up to this one",
+                                list.string(), pairs.cutoff));
+    input.distances =
+        std::make_unique<rmsd::ListedPairs>(std::move(input.distances), std::move(pairs));
 }
 
 void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string& method,
@@ -140,12 +181,14 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string&
         context.message(fmt::format("{}: no structures are written: {}", input.name, text));
         return;
     }
-    input.ensemble = source_of(earlier);
+    input.ensemble = source_of(earlier, input.name);
     input.coordinates = read_coordinates(input.ensemble, run, context);
     check_size(input, earlier);
     if (!has_matrix) {
         parameters.precision = precision_of(earlier);
-        return superpose(input, method, parameters, options, context);
+        superpose(input, method, parameters, options, context);
+        use_neighbours(input, earlier, run, context);
+        return;
     }
     if (input.distances->count() != input.coordinates->frames())
         throw InputError(matrix.string(), 0,

@@ -7,8 +7,11 @@
 #include <thread>
 
 #include "cluster_input.h"
+#include "pleat/bio/ensemble_files.h"
 #include "pleat/cluster/citations.h"
 #include "pleat/cluster/output.h"
+#include "pleat/core/input_file.h"
+#include "pleat/core/printable.h"
 #include "pleat/rmsd/citations.h"
 
 namespace pleat::program {
@@ -44,14 +47,24 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
     run.fact("most", result.pairs.most());
 }
 
+/// Refuses pipes where other atoms are written than are superposed, as these are read later.
+void check_pipes(const ClusterOptions& options) {
+    const EnsembleSource& ensemble = options.ensemble;
+    const std::string& atoms = options.structures.atoms;
+    if (atoms.empty() || atoms == ensemble.select) return;
+    constexpr const char* kReason = "--write reads the frames a second time";
+    refuse_ensemble_pipes(ensemble.sources, kReason);
+    refuse_pipes({ensemble.topology}, kReason);
+}
+
 std::string summary(const ClusterOptions& options, const cluster::Result& result,
                     const std::string& folder) {
     constexpr std::size_t kListed = 10;
     const auto items = result.clustering.assignment.size();
-    std::string text =
-        fmt::format("{}{}: {} items, {} clusters by {}\n", options.ensemble.sources.front(),
-                    options.ensemble.sources.size() > 1 ? " and more" : "", items,
-                    result.clusters.size(), options.parameters.method);
+    std::string text = fmt::format("{}{}: {} items, {} clusters by {}\n",
+                                   printable(options.ensemble.sources.front()),
+                                   options.ensemble.sources.size() > 1 ? " and more" : "", items,
+                                   result.clusters.size(), options.parameters.method);
     if (!std::isnan(result.silhouette))
         text += fmt::format("mean silhouette {:.4f}\n", result.silhouette);
     if (!result.clusters.empty())
@@ -67,7 +80,7 @@ std::string summary(const ClusterOptions& options, const cluster::Result& result
         text += fmt::format("and {} more in clusters.tsv\n", result.clusters.size() - kListed);
     return text +
            fmt::format("\nThe run is in {}: assignment.npy, clusters.tsv, manifest.json and more\n",
-                       folder);
+                       printable(folder));
 }
 
 }  // namespace
@@ -102,6 +115,7 @@ std::string make_clusters(ClusterOptions& options, const std::vector<std::string
     context.progress = &run.watch(shown);
     run.parameters(result_fields(options));
     run.stage("read");
+    check_pipes(options);
     const ClusterInput input =
         read_cluster_input(options.ensemble, options.superposition, options.parameters.method,
                            options.run, run, context);

@@ -25,8 +25,11 @@ std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
     if (options.atoms.empty() || options.atoms == source.select) return nullptr;
     return std::make_unique<EnsembleReader>(
         source.sources, EnsembleOptions{.topology = source.topology,
+                                        .assembly = source.assembly,
                                         .select = options.atoms,
-                                        .range = parse_frame_range(source.frames)});
+                                        .range = parse_frame_range(source.frames),
+                                        .truncated = source.truncated,
+                                        .centre_each_frame = true});
 }
 
 /// How far atoms can lie from the origin when frames are turned about the means of their superposed
@@ -114,9 +117,15 @@ private:
         again_ = Array<float, 3>(static_cast<Index>(places_.size()), Index{3}, reader.atom_count());
         Array<float, 2> frame(Index{3}, reader.atom_count());
         Index number = 0;
-        for (; reader.next(frame); ++number)
+        // A file that is still being written may have more frames now.
+        for (; number < coordinates_.frames() && reader.next(frame); ++number) {
+            const FrameOrigin& before = coordinates_.origins[static_cast<std::size_t>(number)];
+            const FrameOrigin& origin = reader.origin();
+            if (before.file != origin.file || before.frame != origin.frame)
+                throw InputError(name, 0, "expected the same frames as before, found others");
             if (const auto place = places_.find(number); place != places_.end())
                 std::copy(frame.begin(), frame.end(), again_[place->second].data);
+        }
         if (number != coordinates_.frames())
             throw InputError(name, 0,
                              fmt::format("expected {} frames as before, found {}",

@@ -4,17 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 
 #include "given_text.h"
 #include "options.h"
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/device_choice.h"
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
+#include "pleat/core/input_file.h"
+#include "pleat/core/read_file.h"
 
 namespace pleat::program {
 
@@ -22,32 +21,8 @@ namespace {
 
 constexpr const char* kInput = "Input", *kRun = "Run", *kStructure = "Structure";
 
-std::string read_standard_input(Index most_bytes) {
-    std::string bytes;
-    char block[1 << 16];
-    while (const std::size_t count = std::fread(block, 1, sizeof block, stdin)) {
-        bytes.append(block, count);
-        if (static_cast<Index>(bytes.size()) > most_bytes)
-            throw InputError(fmt::format("stdin: expected at most {} bytes, found more", most_bytes));
-    }
-    if (std::ferror(stdin) != 0)
-        throw InputError(fmt::format("stdin: cannot be read: {}", std::strerror(errno)));
-    return bytes;
-}
-
-FileHash hash_of(const std::string& bytes) {
-    return {Sha256().add(bytes.data(), bytes.size()).hex(), static_cast<std::int64_t>(bytes.size())};
-}
-
 ReadOptions read_options(const AlignmentOptions& options) {
     return {.format = options.format, .alphabet = options.alphabet, .keep_unknown = options.keep_unknown};
-}
-
-/// Standard input's alignment, listed among the run's inputs where there is a run.
-Alignment read_bytes(const std::string& bytes, const ReadOptions& read, RunDirectory* run) {
-    Alignment alignment = read_alignment_from_memory("stdin", bytes, read);
-    if (run != nullptr) run->input("stdin", hash_of(bytes));
-    return alignment;
 }
 
 /// Whether the options let a GPU be used, and do not say which.
@@ -188,10 +163,10 @@ void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool se
     add_fields(command, kInput, fields(options));
 }
 
-Alignment read_input(const AlignmentOptions& options, RunDirectory& run) {
-    const ReadOptions read = read_options(options);
-    if (options.path == "-")
-        return read_bytes(read_standard_input(read.most_bytes), read, &run);
+Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
+                     std::vector<std::string>& full_rows) {
+    ReadOptions read = read_options(options);
+    read.full_rows = &full_rows;
     Alignment alignment = read_alignment(options.path, read);
     record_input(options.path, run);
     return alignment;
@@ -199,20 +174,34 @@ Alignment read_input(const AlignmentOptions& options, RunDirectory& run) {
 
 Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks) {
     const ReadOptions read = read_options(options);
-    if (options.path == "-") {
+    std::optional<Alignment> alignment;
+    if (ranks.size() > 1 && is_read_once(options.path)) {
         std::string bytes;
-        ranks.lead([&] { bytes = read_standard_input(read.most_bytes); });
+        ranks.lead([&] {
+            const std::vector<std::uint8_t> all = read_file(options.path, read.most_bytes);
+            bytes.assign(all.begin(), all.end());
+        });
         ranks.share(bytes);
-        return read_bytes(bytes, read, run);
+        const std::string name = options.path == "-" ? "stdin" : options.path;
+        alignment = read_alignment_from_memory(name, bytes, read);
+    } else {
+        alignment = read_alignment(options.path, read);
     }
-    Alignment alignment = read_alignment(options.path, read);
     if (run != nullptr) record_input(options.path, *run);
-    return alignment;
+    return std::move(*alignment);
 }
 
 void record_input(const std::filesystem::path& path, RunDirectory& run) {
     std::error_code none;
-    if (std::filesystem::is_regular_file(path, none)) run.input(path);
+    if (const auto hash = InputLedger::hash_of(path))
+        run.input(path == "-" ? "stdin" : path.string(), *hash);
+    else if (std::filesystem::is_regular_file(path, none))
+        run.input(path);
+}
+
+void record_lists(const std::vector<std::string>& sources, RunDirectory& run) {
+    for (const std::string& source : sources)
+        if (source.size() > 1 && source.front() == '@') record_input(source.substr(1), run);
 }
 
 std::vector<Field> fields(StructureOptions& options) {

@@ -58,13 +58,16 @@ std::vector<Field> fields(AlignmentOptions& options);
 void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several);
 
 /// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
-Alignment read_input(const AlignmentOptions& options, RunDirectory& run);
+/// `full_rows`: the residues that columns leave out, see ReadOptions.
+Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
+                     std::vector<std::string>& full_rows);
 /// The same on every rank, of which only the leading one has a run; it alone reads standard input.
 Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
 
-/// Hashes a file that was read and lists it among the run's inputs; a pipe, which has been read up, is
-/// passed over.
+/// Lists a file that was read, or a pipe by the hash of what was read of it, among the run's inputs.
 void record_input(const std::filesystem::path& path, RunDirectory& run);
+/// The same of the lists among `sources`, each @LIST.
+void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 
 /// A structure to compare with.
 struct StructureOptions {

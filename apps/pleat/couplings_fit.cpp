@@ -9,7 +9,9 @@
 
 #include "couplings_summary.h"
 #include "pleat/bio/filter.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/parallel.h"
+#include "pleat/couplings/calibration.h"
 #include "pleat/couplings/citations.h"
 #include "pleat/couplings/memory_check.h"
 #include "pleat/couplings/output.h"
@@ -61,6 +63,13 @@ void warn_of_other_structure(const StructureOptions& options, const KnownStructu
         options.structure, known.map.chain_name, known.map.identity, known.map.row_name));
 }
 
+void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& alignment,
+                           const Result& result, const Context& context) {
+    const bool is_protein = alignment.alphabet->kind() == Alphabet::Kind::protein;
+    const std::string warning = couplings::depth_warning(result.effective_sequences);
+    if (is_protein && options.parameters.apc && !warning.empty()) context.message(warning);
+}
+
 Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vector<double> weights,
            const Context& context) {
     Result result = couplings::run(alignment, options.parameters, std::move(weights), context);
@@ -69,6 +78,7 @@ Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vec
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
                                     ending_name(result.ending), result.relative_gap));
     }
+    warn_of_few_sequences(options, alignment, result, context);
     return result;
 }
 
@@ -113,9 +123,12 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     record_parameters(run, options);
 
     run.stage("read");
-    const Alignment source = read_input(options.alignment, run);
+    check_structure_file(options.structure);
+    check_readable({options.parameters.initial});
+    std::vector<std::string> full_rows;
+    const Alignment source = read_input(options.alignment, run, full_rows);
     std::optional<KnownStructure> known = read_known_structure(options.structure, source, run);
-    const ReferenceRow reference = reference_row(options.structure, source, known);
+    const ReferenceRow reference = reference_row(options.structure, source, full_rows, known);
     const Alignment alignment =
         filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
     if (known) {

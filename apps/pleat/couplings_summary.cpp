@@ -7,6 +7,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "pleat/core/printable.h"
+
 namespace pleat::program {
 
 namespace {
@@ -26,7 +28,7 @@ void append(std::string& text, fmt::format_string<Arguments...> format, Argument
 void append_fit(std::string& text, const Report& report) {
     const couplings::Result& result = report.result;
     append(text, "{}: {} sequences ({:.1f} effective), {} columns, {}\n",
-           report.alignment.source.string(), report.alignment.sequence_count(),
+           printable(report.alignment.source.string()), report.alignment.sequence_count(),
            result.effective_sequences, report.alignment.column_count(),
            report.alignment.alphabet->name());
     append(text, "objective {:.6f} after {} iterations, certified within {:.1e} of its minimum{}\n",
@@ -34,35 +36,33 @@ void append_fit(std::string& text, const Report& report) {
            result.ending == Ending::converged ? "" : fmt::format(" ({})", ending_name(result.ending)));
 }
 
-/// "A17" of the reference row, "ALA 52A" of the structure.
-std::string residue_text(const Report& report, Index column) {
-    const Index source = report.alignment.columns[static_cast<std::size_t>(column)];
-    return fmt::format("{}{}", report.reference.letters[static_cast<std::size_t>(source)], source + 1);
-}
-std::string structure_text(const KnownStructure& known, Index column) {
-    const Index residue = known.residues[static_cast<std::size_t>(column)];
-    if (residue < 0) return "-";
-    const Residue& found = known.chain().residues[static_cast<std::size_t>(residue)];
-    return found.name + " " + found.id();
-}
-
 void append_contacts(std::string& text, const Report& report) {
     const std::size_t shown = std::min(kShown, report.pairs.size());
+    if (shown == 0) {
+        text += "\nNo contacts: no two columns are --min-separation apart\n";
+        return;
+    }
     append(text, "\nThe {} strongest contacts of {} (columns count from 1):\n", shown,
-           report.reference.name);
-    append(text, "{:>5} {:>7} {:>7} {:>9} {:>7} {:>11}", "rank", "i", "j", "score", "Z", "probability");
-    if (report.structure != nullptr) append(text, "   {:>9} {:>9} {:>8}", "", "", "distance");
+           printable(report.reference.name));
+    append(text, "{:>5}", "rank");
+    if (report.structure != nullptr) append(text, " {:>10} {:>10}", "residue i", "residue j");
+    append(text, " {:>11} {:>11} {:>9} {:>7} {:>11}", "column i", "column j", "score", "Z",
+           "probability");
+    if (report.structure != nullptr) append(text, " {:>8}", "distance");
     text += '\n';
     for (std::size_t rank = 0; rank < shown; ++rank) {
         const RankedPair& pair = report.pairs[rank];
-        append(text, "{:>5} {:>7} {:>7} {:>9.4f} {:>7.2f} {:>11}", rank + 1,
-               residue_text(report, pair.i), residue_text(report, pair.j), pair.corrected, pair.z,
+        append(text, "{:>5}", rank + 1);
+        if (report.structure != nullptr)
+            append(text, " {:>10} {:>10}", residue_label(*report.structure, pair.i, "none"),
+                   residue_label(*report.structure, pair.j, "none"));
+        append(text, " {:>11} {:>11} {:>9.4f} {:>7.2f} {:>11}",
+               column_label(report.alignment, report.reference, pair.i),
+               column_label(report.alignment, report.reference, pair.j), pair.corrected, pair.z,
                std::isnan(pair.probability) ? "-" : fmt::format("{:.3f}", pair.probability));
         if (report.structure != nullptr) {
             const double distance = report.structure->distances(pair.i, pair.j);
-            append(text, "   {:>9} {:>9} {:>8}", structure_text(*report.structure, pair.i),
-                   structure_text(*report.structure, pair.j),
-                   std::isnan(distance) ? "-" : fmt::format("{:.1f}", distance));
+            append(text, " {:>8}", std::isnan(distance) ? "-" : fmt::format("{:.1f}", distance));
         }
         text += '\n';
     }
@@ -70,12 +70,13 @@ void append_contacts(std::string& text, const Report& report) {
 
 void append_evaluation(std::string& text, const Report& report) {
     const KnownStructure& known = *report.structure;
-    append(text,
-           "\nPrecision against {} chain {} ({} of {} columns, identity {:.2f} to {}; contact below "
-           "{:g} angstrom):\n",
-           known.structure.source.string(), known.map.chain_name, report.evaluation->length,
-           report.alignment.column_count(), known.map.identity, known.map.row_name,
-           report.evaluation->cutoff);
+    append(
+        text,
+        "\nPrecision against {} chain {} ({} of {} columns, identity {:.2f} to {}; contact below "
+        "{:g} angstrom):\n",
+        printable(known.structure.source.string()), printable(known.map.chain_name),
+        report.evaluation->length, report.alignment.column_count(), known.map.identity,
+        printable(known.map.row_name), report.evaluation->cutoff);
     std::string range;
     for (const Precision& entry : report.evaluation->precisions) {
         if (range.empty()) {
@@ -108,7 +109,8 @@ std::string summary(const Report& report, const std::string& folder) {
     append_fit(text, report);
     append_contacts(text, report);
     if (report.evaluation != nullptr) append_evaluation(text, report);
-    append(text, "\nThe run is in {}: contacts.tsv, scores.npz, manifest.json and more\n", folder);
+    append(text, "\nThe run is in {}: contacts.tsv, scores.npz, manifest.json and more\n",
+           printable(folder));
     return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common_options.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/parallel.h"
 
@@ -57,6 +58,11 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
          .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
                  "frame",
          .value_name = "FILE"},
+        {.name = "assembly",
+         .target = &options.assembly,
+         .help = "Build this biological assembly of PDB (REMARK 350) or mmCIF files; further copies of "
+                 "chain A are chains A-2, A-3, ...",
+         .value_name = "NAME"},
         {.name = "select",
          .target = &options.select,
          .help = "Atoms to superpose and measure",
@@ -64,8 +70,13 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
          .value_name = "ATOMS"},
         {.name = "frames",
          .target = &options.frames,
-         .help = "Frames to take, first:last:stride",
-         .value_name = "RANGE"}};
+         .help = "Frames to read, first:last:step, from 0 and without the last, as Python's slices: "
+                 "0:10, the first ten; -10:, the last ten; ::10, every tenth",
+         .value_name = "RANGE"},
+        {.name = "truncated",
+         .target = &options.truncated,
+         .help = "Keep the whole frames of a file that is cut short, such as one that a simulation "
+                 "is still writing, and warn; without this option such a file is refused"}};
 }
 
 std::vector<Field> fields(EnsembleSource& options) {
@@ -79,13 +90,23 @@ std::vector<Field> fields(EnsembleSource& options) {
 }
 
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
-                             const Context& context) {
+                             const Context& context, std::shared_ptr<const Topology> atoms) {
+    const bool reads_weights = !options.weights.empty() && options.weights != "mass";
+    if (atoms == nullptr) check_readable({options.topology});
+    if (reads_weights) check_readable({options.weights});
+    const bool reads_topology = atoms == nullptr && !options.topology.empty();
     Ensemble ensemble =
         read_ensemble(options.sources, {.topology = options.topology,
+                                        .assembly = options.assembly,
+                                        .atoms = std::move(atoms),
                                         .select = options.select,
-                                        .range = parse_frame_range(options.frames)});
+                                        .range = parse_frame_range(options.frames),
+                                        .same_residues = options.same_residues,
+                                        .truncated = options.truncated,
+                                        .centre_each_frame = true});
+    record_lists(options.sources, run);
     for (const std::string& file : ensemble.files) record_input(file, run);
-    if (!options.topology.empty()) record_input(options.topology, run);
+    if (reads_topology) record_input(options.topology, run);
     for (const std::string& note : ensemble.notes) {
         // Where all atoms are taken the summary tells their number.
         if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
@@ -94,6 +115,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     found.xyz = atom_by_atom(ensemble, resolve_threads(context));
     found.name = options.sources.front();
     found.topology = ensemble.topology;
+    found.all_atoms = ensemble.all_atoms;
     found.origins = std::move(ensemble.origins);
     found.files = std::move(ensemble.files);
     if (options.weights.empty()) return found;
@@ -101,7 +123,7 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
         found.weights = masses(*found.topology);
         return found;
     }
-    const NpyArray array = read_npy(options.weights);
+    const NpyArray array = read_npy(options.weights, (Index{1} << 16) + 8 * found.atoms());
     if (array.shape != std::vector<Index>{found.atoms()})
         throw InputError(options.weights, 0,
                          fmt::format("expected an array [{}], a weight an atom, found [{}]",

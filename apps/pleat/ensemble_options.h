@@ -17,9 +17,11 @@ namespace pleat::program {
 /// Which frames and atoms of which files.
 struct EnsembleSource {
     std::vector<std::string> sources;
-    std::string topology, select = "all", frames = "::", weights;
+    std::string topology, assembly, select = "all", frames = "::", weights;
+    bool same_residues = false;  ///< see EnsembleOptions
+    bool truncated = false;
 };
-/// Topology, selection and frames.
+/// Topology, assembly, selection and frames.
 std::vector<Field> frame_fields(EnsembleSource& options);
 /// All but the sources.
 std::vector<Field> fields(EnsembleSource& options);
@@ -35,6 +37,7 @@ struct Coordinates {
     std::vector<double> weights;               ///< of atoms; empty: all 1
     std::string name;                          ///< for messages
     std::shared_ptr<const Topology> topology;  ///< of the selected atoms
+    std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
     std::vector<FrameOrigin> origins;          ///< one a frame
     std::vector<std::string> files;            ///< that the origins count
     Index frames() const { return xyz.extent(0); }
@@ -42,7 +45,9 @@ struct Coordinates {
 };
 
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.
+/// `atoms`: those of the files where they are known already, instead of options.topology.
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
-                             const Context& context);
+                             const Context& context,
+                             std::shared_ptr<const Topology> atoms = nullptr);
 
 }  // namespace pleat::program

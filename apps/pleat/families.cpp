@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
-#include <iterator>
 #include <mutex>
 #include <numeric>
 
@@ -17,10 +15,12 @@
 #include "pleat/core/error.h"
 #include "pleat/core/finished_run.h"
 #include "pleat/core/folder_claim.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/job_pool.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/output_file.h"
 #include "pleat/core/parallel.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/read_file.h"
 #include "standard_output.h"
 
@@ -41,15 +41,10 @@ double now() {
 std::vector<std::string> all_paths(const CouplingsOptions& options) {
     std::vector<std::string> paths = options.alignment.paths;
     if (options.list.empty()) return paths;
-    std::vector<std::string> listed;
-    if (options.list == "-") {
-        const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-        listed = parse_path_list("stdin", text);
-    } else {
-        const std::vector<std::uint8_t> bytes = read_file(options.list);
-        listed = parse_path_list(options.list,
-                                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    }
+    const std::vector<std::uint8_t> bytes = read_file(options.list, kMaxListBytes);
+    const std::vector<std::string> listed =
+        parse_path_list(options.list == "-" ? "stdin" : options.list,
+                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     paths.insert(paths.end(), listed.begin(), listed.end());
     return paths;
 }
@@ -69,6 +64,7 @@ void check_options(const CouplingsOptions& options, const std::vector<std::strin
         throw UsageError(
             "expected files where there are several families, found '-'; save standard "
             "input to a file, or run that family by itself");
+    refuse_pipes(paths, "a family may be read again");
     std::error_code absent;
     if (std::filesystem::is_regular_file(std::filesystem::path(options.run.output) / kManifest,
                                          absent))
@@ -160,6 +156,7 @@ void FamilyRuns::look(FamilyRecord& record) {
     if (options_.run.force || progress_.cancelled()) return;
     CouplingsOptions own = options_;
     try {
+        RunDirectory::tidy(record.folder);
         const auto found =
             find_finished_run(record.folder, "couplings", result_fields(own), record.family.path);
         if (!found) return;
@@ -209,7 +206,7 @@ void FamilyRuns::fit(FamilyRecord& record, bool alone) {
     const double begin = now();
     FamilyRecord ended = record;
     const auto stops = [&] {
-        const bool has_state = std::filesystem::exists(record.folder / "manifest.json");
+        const bool has_state = RunDirectory::has_state(record.folder);
         ended.status = has_state ? FamilyStatus::unfinished : FamilyStatus::waiting;
         progress_.family_stops();
     };
@@ -310,10 +307,10 @@ void FamilyRuns::conclude() {
                         "on, {} lists them",
                         counts, records_.size(), table));
     if (!options_.run.quiet)
-        print(
-            fmt::format("{} families in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists "
-                        "them\n",
-                        records_.size(), now() - start_, counts, claim_.path().string(), kTable));
+        print(fmt::format(
+            "{} families in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists "
+            "them\n",
+            records_.size(), now() - start_, counts, printable(claim_.path().string()), kTable));
     for (const FamilyRecord& record : records_) {
         if (record.status == FamilyStatus::failed)
             throw Error(

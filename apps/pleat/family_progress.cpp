@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "pleat/core/printable.h"
+
 namespace pleat::program {
 
 /// Keeps the bar's times moving, asks for interrupts, and tells messages only on request: they are
@@ -75,7 +77,7 @@ void FamilyProgress::family_fails(const std::string& name, const std::string& er
     const std::string line = fmt::format("pleat: {}: {}", name, error);
     if (quiet_) {
         // What cannot be told must not end the other families; the table says it too.
-        std::fputs((line + '\n').c_str(), stderr);
+        std::fputs((printable(line) + '\n').c_str(), stderr);
     } else {
         shown_->message(line);
     }

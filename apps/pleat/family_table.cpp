@@ -9,6 +9,7 @@
 
 #include "couplings_summary.h"
 #include "failure.h"
+#include "pleat/core/printable.h"
 
 namespace pleat::program {
 
@@ -42,13 +43,6 @@ std::string reworded(const FinishedRun& run, const char* name, Format format) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc{} ? format(value) : std::string();
-}
-
-/// One field of a table: without what would end it.
-std::string cell(std::string text) {
-    for (char& c : text)
-        if (c == '\t' || c == '\n' || c == '\r') c = ' ';
-    return text.empty() ? "NA" : text;
 }
 
 }  // namespace
@@ -97,11 +91,11 @@ std::string table_text(const std::vector<FamilyRecord>& records) {
         const bool has_folder =
             record.status != FamilyStatus::failed && record.status != FamilyStatus::waiting;
         const std::string result = has_folder ? record.folder.string() : record.error;
-        text +=
-            fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", cell(record.family.name),
-                        status_name(record.status), cell(record.sequences), cell(record.columns),
-                        cell(record.effective_sequences), cell(record.evaluations),
-                        cell(record.relative_gap), cell(record.seconds), cell(result));
+        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", table_cell(record.family.name),
+                            status_name(record.status), table_cell(record.sequences),
+                            table_cell(record.columns), table_cell(record.effective_sequences),
+                            table_cell(record.evaluations), table_cell(record.relative_gap),
+                            table_cell(record.seconds), table_cell(result));
     }
     return text;
 }

@@ -11,6 +11,9 @@ namespace pleat::program {
 /// out.
 void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
 
+/// Refuses "-" for an option that names what is written, which would be a file or folder of that name.
+CLI::Validator not_standard_output();
+
 /// Adds the required -o; `kind`: FOLDER or FILE.
 void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help);
 

@@ -16,9 +16,11 @@
 #include "failure.h"
 #include "help_format.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/version.h"
 #include "ranks.h"
 #include "standard_output.h"
+#include "usage_hint.h"
 
 namespace {
 
@@ -63,8 +65,7 @@ void add_plain_commands(CLI::App& program, const std::string& overview,
                             try {
                                 print(program.get_subcommand(*topic)->help());
                             } catch (const CLI::OptionNotFound&) {
-                                throw UsageError(fmt::format(
-                                    "expected a command that 'pleat help' lists, found '{}'", *topic));
+                                throw UsageError(unknown_command(program, *topic));
                             }
                         }});
 }
@@ -104,7 +105,7 @@ void run(int count, char** values, Ranks& ranks) {
     } catch (const CLI::CallForVersion&) {
         return ranks.lead([] { print(version_line() + "\n"); });
     } catch (const CLI::ParseError& error) {
-        throw UsageError(fmt::format("{}; 'pleat help' lists commands and options", error.what()));
+        throw UsageError(usage_hint(program, error));
     }
     for (const Command& command : commands) {
         if (!command.parser->parsed()) continue;
@@ -120,6 +121,9 @@ int main(int count, char** values) {
     hold_closed_streams();
     // A reader that left is found when writing, not by a signal that leaves half a line behind.
     ::signal(SIGPIPE, SIG_IGN);
+    // A file that exceeds `ulimit -f` fails when writing too.
+    ::signal(SIGXFSZ, SIG_IGN);
+    const InputLedger ledger;
     std::optional<Ranks> ranks;
     Failure failure;
     try {

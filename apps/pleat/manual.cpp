@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "commands.h"
+#include "given_text.h"
 #include "help_format.h"
 #include "option_table.h"
 #include "pleat/core/error.h"
 #include "pleat/core/output_file.h"
 #include "pleat/core/version.h"
 #include "standard_output.h"
+#include "usage_hint.h"
 
 namespace pleat::program {
 
@@ -159,12 +161,12 @@ std::string manual_page(const CommandEntry& command, const Table& table) {
     return out + fmt::format("{}\n", fmt::join(others, ",\n"));
 }
 
-const CommandEntry& entry_named(const Table& table, const std::string& name) {
+const CommandEntry& entry_named(const CLI::App& program, const Table& table,
+                                const std::string& name) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const CommandEntry& one) { return one.name == name; });
     if (found != table.end()) return *found;
-    throw UsageError(
-        fmt::format("COMMAND: expected a command that 'pleat help' lists, found '{}'", name));
+    throw UsageError(unknown_command(program, name));
 }
 
 void write_pages(const Table& table, const std::filesystem::path& folder) {
@@ -194,11 +196,12 @@ Command manual_command(CLI::App& program) {
     parser->add_option("COMMAND", *name,
                        "Command whose page is printed; where not given, pleat itself");
     parser->add_option("-o,--output", *folder, "Write the pages of all commands into this folder")
-        ->type_name("FOLDER");
+        ->type_name("FOLDER")
+        ->check(not_standard_output());
     parser->footer(help_footer(kExamples));
     return {parser, [&program, name, folder](const std::vector<std::string>&) {
                 const Table table = option_table(program);
-                if (folder->empty()) return print(manual_page(entry_named(table, *name), table));
+                if (folder->empty()) return print(manual_page(entry_named(program, table, *name), table));
                 if (!name->empty())
                     throw UsageError(
                         fmt::format("--output: expected no COMMAND beside it, since it writes all "

@@ -44,8 +44,8 @@ constexpr const char* kExamples =
     "their pairs. Where most pairs reach c = 1, so do most triples, and C says little:\n"
     "C by exact Z does not saturate. Neither tests interactions of third order, since\n"
     "shuffling destroys pairs too: see synergy and excess.\n\n"
-    "A run that was stopped or killed goes on when the same command is given again,\n"
-    "also with another number of ranks.";
+    "The same command resumes a run that was stopped or killed, also with another number\n"
+    "of ranks: shuffles, triples and exact moments of pairs from their saved state.";
 
 struct MiOptions {
     RunOptions run;
@@ -112,7 +112,9 @@ void open_run(MiOptions& options, const std::vector<std::string>& arguments, Con
     leading.run->parameters(result_fields(options));
     for (const Citation& citation : mi::citations(options.parameters)) leading.run->cite(citation);
     context.checkpoint = leading.run->checkpoint();
-    leading.run->checkpoint(mi::triple_checkpoint(context.checkpoint).filename().string());
+    for (const auto& path : {mi::triple_checkpoint(context.checkpoint),
+                             mi::exact_checkpoint(context.checkpoint)})
+        leading.run->checkpoint(path.filename().string());
     leading.run->stage("read");
 }
 
@@ -120,7 +122,7 @@ void lay_structure(const MiOptions& options, const Alignment& source, Leading& l
     // Maps know gaps, but no unknown letters.
     const Alignment plain = without_unknown(source);
     leading.known = read_known_structure(options.structure, plain, *leading.run);
-    leading.reference = reference_row(options.structure, source, leading.known);
+    leading.reference = reference_row(options.structure, source, {}, leading.known);
 }
 
 void write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
@@ -168,6 +170,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     context.progress = leading.run ? &leading.run->watch(shown.get()) : shown.get();
     if (!ranks.advice().empty()) context.message(ranks.advice());
 
+    ranks.lead([&] { check_structure_file(options.structure); });
     options.alignment.keep_unknown = true;
     options.alignment.path = options.alignment.paths.front();
     const Alignment source =

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <string_view>
+
+#include "pleat/core/printable.h"
 
 namespace pleat::program {
 
@@ -21,26 +25,36 @@ void append(std::string& text, fmt::format_string<Arguments...> format, Argument
     fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
 }
 
-/// "A17" of the reference row, or "ALA 52A" of the structure.
-std::string column_text(const mi::Report& report, Index column) {
-    if (report.structure != nullptr) {
-        const Index residue = report.structure->residues[static_cast<std::size_t>(column)];
-        if (residue < 0) return "-";
-        const Residue& found =
-            report.structure->chain().residues[static_cast<std::size_t>(residue)];
-        return found.name + " " + found.id();
-    }
-    const Index source = report.alignment.columns[static_cast<std::size_t>(column)];
-    return fmt::format("{}{}", report.reference.letters[static_cast<std::size_t>(source)],
-                       source + 1);
+/// The head of the cells that append_columns() writes.
+void append_heads(std::string& text, const mi::Report& report, std::string_view names) {
+    if (report.structure != nullptr)
+        for (const char name : names) append(text, " {:>10}", fmt::format("residue {}", name));
+    for (const char name : names) append(text, " {:>11}", fmt::format("column {}", name));
+}
+
+/// Columns as "133 (G)"; the structure's residues, if there is one, before them.
+void append_columns(std::string& text, const mi::Report& report, std::span<const Index> columns) {
+    if (report.structure != nullptr)
+        for (const Index column : columns)
+            append(text, " {:>10}", residue_label(*report.structure, column, "none"));
+    for (const Index column : columns)
+        append(text, " {:>11}", column_label(report.alignment, report.reference, column));
 }
 
 std::string number(double value, const char* format) {
     return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
 }
 
+/// The p of a pair without shuffles: exact where tables were enumerated, else marked.
+std::string tail_text(const mi::PairStatistics& pairs, std::size_t pair) {
+    if (pairs.tail_p.empty() || std::isnan(pairs.tail_p[pair])) return "-";
+    const double p = pairs.tail_p[pair];
+    const bool is_exact = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
+    return fmt::format("{}{}{:.2g}", is_exact ? "" : "~", p <= mi::kMinTail ? "<" : "", p);
+}
+
 void append_input(std::string& text, const mi::Report& report) {
-    append(text, "{}: {} sequences, {} columns, {}", report.alignment.source.string(),
+    append(text, "{}: {} sequences, {} columns, {}", printable(report.alignment.source.string()),
            report.alignment.sequence_count(), report.alignment.column_count(),
            report.alignment.alphabet->name());
     if (!report.result.weights.empty())
@@ -53,13 +67,18 @@ void append_pairs(std::string& text, const mi::Report& report) {
     const mi::PairStatistics& pairs = report.result.pairs;
     const std::vector<Index> ranked = mi::ranked_pairs(report.result, report.parameters);
     const std::size_t shown = std::min(kShown, ranked.size());
+    if (shown == 0) {
+        text += "\nNo pair reaches the --threshold\n";
+        return;
+    }
     append(text, "\nThe {} strongest pairs (columns count from 1):\n", shown);
-    append(text, "{:>5} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9}\n", "rank", "i", "j", "MI/bits",
-           "APC", "Z", "p", "family p");
+    append(text, "{:>5}", "rank");
+    append_heads(text, report, "ij");
+    append(text, " {:>8} {:>8} {:>8} {:>9} {:>9}\n", "MI/bits", "APC", "Z", "p", "family p");
     const Index columns = report.alignment.column_count();
-    std::vector<std::pair<Index, Index>> places;
+    std::vector<std::array<Index, 2>> places;
     for (Index i = 0; i < columns; ++i)
-        for (Index j = i + 1; j < columns; ++j) places.emplace_back(i, j);
+        for (Index j = i + 1; j < columns; ++j) places.push_back({i, j});
     const auto of = [](const std::vector<double>& values, Index pair) {
         return values.empty() ? std::nan("") : values[static_cast<std::size_t>(pair)];
     };
@@ -68,12 +87,15 @@ void append_pairs(std::string& text, const mi::Report& report) {
         const auto at = static_cast<std::size_t>(pair);
         const bool sampled = !pairs.sampled.empty();
         const double z = !pairs.z.empty() ? pairs.z[at] : sampled ? pairs.sampled[at].z : std::nan("");
-        append(text, "{:>5} {:>9} {:>9} {:>8.4f} {:>8.4f} {:>8} {:>9} {:>9}\n", rank + 1,
-               column_text(report, places[at].first), column_text(report, places[at].second),
-               pairs.mi[at], pairs.mip[at], number(z, "{:.2f}"),
-               number(sampled ? pairs.sampled[at].p : of(pairs.tail_p, pair), "{:.2g}"),
+        append(text, "{:>5}", rank + 1);
+        append_columns(text, report, places[at]);
+        append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9} {:>9}\n", pairs.mi[at], pairs.mip[at],
+               number(z, "{:.2f}"),
+               sampled ? number(pairs.sampled[at].p, "{:.2g}") : tail_text(pairs, at),
                number(of(pairs.family_p, pair), "{:.2g}"));
     }
+    if (pairs.sampled.empty() && !pairs.tail_p.empty())
+        text += "~ a gamma distribution of the exact mean and variance, not an exact p\n";
 }
 
 void append_cliques(std::string& text, const mi::TripleResult& triples) {
@@ -89,18 +111,40 @@ void append_triples(std::string& text, const mi::Report& report) {
     const mi::TripleResult& triples = *report.result.triples;
     const std::size_t shown = std::min(kShown, triples.best.triples.size());
     const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
-    append(text, "\nThe {} strongest triples by {}:\n", shown, key);
-    append(text, "{:>5} {:>9} {:>9} {:>9} {:>8} {:>10} {:>8} {:>8}\n", "rank", "i", "j", "k", "MI/bits",
-           key, "synergy", "excess");
+    if (shown == 0) {
+        append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n", key,
+               report.parameters.least_entropy,
+               std::isnan(report.parameters.threshold) ? "" : ", and reaches the --threshold");
+        append_cliques(text, triples);
+        return;
+    }
+    append(text,
+           "\nThe {} strongest triples by {} (columns count from 1, those below {:g} bits left "
+           "out):\n",
+           shown, key,
+           report.parameters.least_entropy);
     const auto synergy = std::find(triples.names.begin(), triples.names.end(), "synergy");
+    const auto value_of = [&](std::size_t rank, std::string_view name) {
+        const auto row = triples.best.numbers.view()[static_cast<Index>(rank)];
+        if (name == "excess") return triples.best_excess[rank];
+        if (name == "synergy") return row[synergy - triples.names.begin()];
+        return name == "mi" ? row[0] : row[triples.key];
+    };
+    std::vector<std::string> shown_names = {"mi", key, "synergy", "excess"};
+    for (std::size_t at = 0; at < shown_names.size(); ++at)
+        if (at != 1 && shown_names[at] == key) shown_names.erase(shown_names.begin() + 1);
+    append(text, "{:>5}", "rank");
+    append_heads(text, report, "ijk");
+    for (const std::string& name : shown_names)
+        append(text, " {:>10}", name == "mi" ? "MI/bits" : name);
+    text += '\n';
     for (std::size_t rank = 0; rank < shown; ++rank) {
         const auto at =
             mi::triple_at(triples.best.triples[rank], report.alignment.column_count());
-        const auto row = triples.best.numbers.view()[static_cast<Index>(rank)];
-        append(text, "{:>5} {:>9} {:>9} {:>9} {:>8.4f} {:>10.4f} {:>8.4f} {:>8.4f}\n", rank + 1,
-               column_text(report, at[0]), column_text(report, at[1]), column_text(report, at[2]),
-               row[0], row[triples.key], row[synergy - triples.names.begin()],
-               triples.best_excess[rank]);
+        append(text, "{:>5}", rank + 1);
+        append_columns(text, report, at);
+        for (const std::string& name : shown_names) append(text, " {:>10.4f}", value_of(rank, name));
+        text += '\n';
     }
     append_cliques(text, triples);
 }
@@ -113,7 +157,7 @@ std::string summary(const mi::Report& report, const std::string& folder) {
     append_pairs(text, report);
     if (report.result.triples) append_triples(text, report);
     append(text, "\nThe run is in {}: pairs.tsv, pairs.npz, columns.tsv, manifest.json and more\n",
-           folder);
+           printable(folder));
     return text;
 }
 

@@ -12,6 +12,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/report/report.h"
 #include "standard_output.h"
@@ -57,11 +58,13 @@ void run_report(const ReportOptions& options) {
     check_output(options);
     const report::Page page =
         report::draw({options.runs.begin(), options.runs.end()}, options.parameters);
+    // A signal does not leave half a page behind; a second one of the same kind ends the process.
+    install_interrupt_handler();
     write_text(options.output, page.html);
     if (options.quiet) return;
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.quiet);
     for (const std::string& note : page.notes) shown->message(note);
-    print(fmt::format("{}: {} of {} {}, {}\n", options.output,
+    print(fmt::format("{}: {} of {} {}, {}\n", printable(options.output),
                       page.sections == 1 ? "1 panel" : fmt::format("{} panels", page.sections),
                       page.runs, page.runs == 1 ? "run" : "runs",
                       human_bytes(static_cast<std::int64_t>(page.html.size()))));

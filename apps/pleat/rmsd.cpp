@@ -13,9 +13,12 @@
 #include "given_text.h"
 #include "help_format.h"
 #include "options.h"
+#include "pleat/bio/ensemble_files.h"
+#include "pleat/bio/frame_reader.h"
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/memory.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/rmsd/citations.h"
 #include "pleat/rmsd/device_choice.h"
@@ -37,7 +40,7 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat rmsd models.pdb.gz -o run --select ca\n"
-    "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames 101::10\n"
+    "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames 100::10\n"
     "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --best 10\n"
     "  pleat rmsd decoys/ -o run --select ca --matrix full\n"
     "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
@@ -45,24 +48,34 @@ constexpr const char* kExamples =
     "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o run\n"
     "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
     "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
-    "Several files, folders, and lists (@FILE, a path a line) are one ensemble. Frames count\n"
-    "from 1 here and in messages, from 0 in the files of results. Selections: all, ca, backbone,\n"
-    "heavy, residues (A:10-50), gemmi's syntax, joined by and, or, not. The matrix is named\n"
-    "after the metric: rmsd.npy, drmsd.npy, tm.npy, gdt_ts.npy.\n\n"
+    "Several files, folders, and lists (@FILE, one path per line) are one ensemble. Frames count\n"
+    "from 0 everywhere. Selections: all, ca, backbone, heavy, protein, name CA CB, residues\n"
+    "(A:10-50, last 10), gemmi's syntax, joined by and, or, not and parentheses. The matrix is\n"
+    "named after the metric: rmsd.npy, drmsd.npy, tm.npy, gdt_ts.npy.\n\n"
     "A run of all pairs, or with a matrix, that was stopped or killed goes on when the same\n"
     "command is given again, also with another number of ranks. While it runs it needs room\n"
     "for the matrix twice: its tiles, and the file. All ranks must see the run's folder.";
 
 struct RmsdOptions {
     RunOptions run;
-    EnsembleSource ensemble;
+    EnsembleSource ensemble{
+        .sources = {}, .topology = {}, .assembly = {}, .select = {}, .weights = {}};
     SetOptions sets;
     rmsd::Parameters parameters;
 };
 
+/// Which atoms are selected by default depends on the metric.
+std::vector<Field> input_fields(RmsdOptions& options) {
+    std::vector<Field> all = fields(options.ensemble);
+    for (Field& field : all)
+        if (field.name == "select")
+            field.help += " [default all; with --metric tm or gdt_ts ca, if atoms have names]";
+    return all;
+}
+
 std::vector<Field> result_fields(RmsdOptions& options) {
     std::vector<Field> all = rmsd::fields(options.parameters);
-    for (const Field& field : fields(options.ensemble)) all.push_back(field);
+    for (const Field& field : input_fields(options)) all.push_back(field);
     for (const Field& field : fields(options.sets)) all.push_back(field);
     return all;
 }
@@ -87,7 +100,8 @@ rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
         if (!options.sets.has_against())
             return rmsd::run(xyz, compared.sets, parameters, context, matrix);
         const Coordinates others =
-            read_others(compared, options.sets.against, options.sets.against_frames, *run, context);
+            read_others(compared, options.sets.against, options.sets.against_frames,
+                        options.sets.any_residues, *run, context);
         run->fact("others", others.frames());
         return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
     } catch (const InputError& error) {
@@ -110,6 +124,7 @@ std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& res
 
 void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
     run.fact("frames", result.frames);
+    run.fact("frames_count_from", std::int64_t{0});  // tells --frames from that of versions until 0.1.0
     run.fact("atoms", result.atoms);
     run.fact("pairs", result.pairs);
     run.fact("least", result.least);
@@ -118,12 +133,18 @@ void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDi
     if (options.parameters.has_cutoff()) run.fact("neighbour_pairs", neighbour_pairs(options, result));
 }
 
+/// The selection of the atoms that were measured.
+const std::string& measured_atoms(const RmsdOptions& options) {
+    return options.sets.measure.empty() ? options.ensemble.select : options.sets.measure;
+}
+
 std::string summary(const RmsdOptions& options, const rmsd::Result& result, const std::string& folder) {
     const rmsd::Metric& metric = rmsd::metric_of(options.parameters.metric);
     const bool has_reference = options.sets.has_reference();
-    std::string text = fmt::format("{}{}: {} frames, {} atoms, {} {}\n", options.ensemble.sources.front(),
-                                   options.ensemble.sources.size() > 1 ? " and more" : "", result.frames,
-                                   result.atoms, result.pairs, has_reference ? "values" : "pairs");
+    std::string text = fmt::format(
+        "{}{}: {} frames, {} atoms ({}), {} {}\n", printable(options.ensemble.sources.front()),
+        options.ensemble.sources.size() > 1 ? " and more" : "", result.frames, result.atoms,
+        printable(measured_atoms(options)), result.pairs, has_reference ? "values" : "pairs");
     if (result.pairs > 0)
         text += fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, result.least,
                             result.most, result.mean, metric.unit.empty() ? "" : " ", metric.unit);
@@ -134,7 +155,8 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result, cons
     const std::string first = has_reference                          ? "reference.tsv, "
                               : options.parameters.matrix == "none" ? ""
                                                                      : options.parameters.metric + ".npy, ";
-    return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n", folder, first);
+    return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n",
+                              printable(folder), first);
 }
 
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
@@ -161,6 +183,29 @@ void check_ranks(const RmsdOptions& options, const Ranks& ranks) {
         ranks.require_one("rmsd --against, --reference, --rmsf and --superposed");
 }
 
+/// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
+bool lacks_names(const EnsembleSource& source) {
+    if (!source.topology.empty()) return false;
+    const std::string first = ensemble_files(source.sources).front();
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(first, ignored) && open_frames(first)->format() == "NPY";
+}
+
+/// Sets the default of --select; returns a line about it if it is not all atoms.
+std::string choose_atoms(RmsdOptions& options) {
+    if (!options.ensemble.select.empty()) return {};
+    const rmsd::Metric& metric = rmsd::metric_of(options.parameters.metric);
+    std::string& select = options.ensemble.select;
+    select = rmsd::default_selection(metric);
+    if (metric.is_score && !options.sets.measure.empty()) select = options.sets.measure;
+    if (select == "all" || !options.sets.measure.empty()) return {};
+    if (lacks_names(options.ensemble)) select = "all";
+    return select == "all"
+               ? fmt::format("{}: all atoms are compared, as they have no names", metric.label)
+               : fmt::format("{}: CA atoms are compared, its default; --select all compares all atoms",
+                             metric.label);
+}
+
 void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, Context& context,
               std::optional<RunDirectory>& run) {
     run.emplace(RunDirectory::Request{.path = options.run.output,
@@ -178,6 +223,7 @@ ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run
     ComparedFrames compared;
     ranks.lead([&] {
         run->stage("read");
+        check_other_files(options.sets);
         compared = read_compared(options.ensemble, options.sets, *run, context);
     });
     share(compared, ranks);
@@ -192,11 +238,14 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, R
     Context context = make_context(options.run, ranks);
     const std::jthread device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    std::string remark_on_atoms;
+    ranks.lead([&] { remark_on_atoms = choose_atoms(options); });
     std::optional<RunDirectory> run;
     ranks.lead([&] { open_run(options, arguments, context, run); });
     ranks.share(context.checkpoint);
     context.progress = run ? &run->watch(shown.get()) : shown.get();
     if (!ranks.advice().empty()) context.message(ranks.advice());
+    if (!remark_on_atoms.empty()) context.message(remark_on_atoms);
     const ComparedFrames compared = read(options, run, ranks, context);
     const std::string remark = settle_rmsd_device(options, compared, ranks, context);
     if (run) run->context(context);
@@ -222,7 +271,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("rmsd", kDescription);
     const auto options = std::make_shared<RmsdOptions>();
     parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles)->required();
-    add_fields(*parser, "Input", fields(options->ensemble));
+    add_fields(*parser, "Input", input_fields(*options));
     add_run_options(*parser, options->run);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));

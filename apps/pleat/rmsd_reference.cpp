@@ -21,14 +21,15 @@ namespace pleat::program {
 
 namespace {
 
-/// The frame that a text of digits names, from 0; -1 where it is no number.
+/// The frame that a whole number names, counted from 0 or (negative) from the end; -1 for other text.
 Index frame_number(const std::string& text, Index frames) {
-    if (text.find_first_not_of("0123456789") != std::string::npos) return -1;
+    const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return -1;
     Index number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc() || number < 1 || number > frames)
-        throw UsageError(fmt::format("--reference: expected a frame from 1 to {}, found {}", frames, text));
-    return number - 1;
+    if (problem != std::errc() || number < -frames || number >= frames)
+        throw UsageError(fmt::format("--reference: expected a frame from 0 to {}, found {}", frames - 1, text));
+    return number < 0 ? number + frames : number;
 }
 
 /// [atom, axis]
@@ -44,7 +45,7 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
     }
     const Index number = frame_number(options.reference, input.frames());
     if (number >= 0) return rmsd::to_double(input.xyz[number]);
-    return rmsd::to_double(read_others(compared, options.reference, "1", run, context).xyz[0]);
+    return rmsd::to_double(read_others(compared, options.reference, "0", options.any_residues, run, context).xyz[0]);
 }
 
 /// A writer of frames [axis, atom] in the format that the name's ending says.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "pleat/bio/ensemble_files.h"
 #include "pleat/bio/selection.h"
 #include "pleat/core/error.h"
 
@@ -55,14 +56,18 @@ std::vector<Field> fields(SetOptions& options) {
              .value_name = "ENSEMBLE"},
             {.name = "against-frames",
              .target = &options.against_frames,
-             .help = "Frames of --against to take, first:last:stride",
+             .help = "Frames of --against to read, as for --frames",
              .value_name = "RANGE"},
             {.name = "reference",
              .target = &options.reference,
-             .help = "Compare every frame with one structure: the first of a file, the frame of this "
-                     "number (the first one taken is 1), or the mean of all",
+             .help = "Compare every frame with one structure: the first of a file; the frame of this "
+                     "number among those read, from 0 (-1: the last); or the mean of all",
              .letter = 'r',
              .value_name = "FILE|N|mean"},
+            {.name = "any-residues",
+             .target = &options.any_residues,
+             .help = "Compare with --reference or --against also where fewer than half of the residues "
+                     "have the same name"},
             {.name = "rmsf",
              .target = &options.rmsf,
              .help = "Fluctuation of each atom and residue about its mean place, superposed on the "
@@ -73,13 +78,23 @@ std::vector<Field> fields(SetOptions& options) {
              .choices = {"none", "pdb", "cif", "dcd", "npy"}}};
 }
 
+void check_other_files(const SetOptions& options) {
+    const std::string& reference = options.reference;
+    const std::string_view digits = std::string_view(reference).substr(reference.starts_with('-'));
+    const bool is_number = digits.find_first_not_of("0123456789") == std::string::npos;
+    if (options.has_against()) check_ensemble_files({options.against});
+    if (!is_number && reference != "mean") check_ensemble_files({reference});
+}
+
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              RunDirectory& run, const Context& context) {
     ComparedFrames compared;
     compared.source = source;
     const bool has_measure = !options.measure.empty() && options.measure != source.select;
-    // `or` binds least, and there are no parentheses: the union of any two selections.
-    if (has_measure) compared.source.select = fmt::format("{} or {}", source.select, options.measure);
+    if (has_measure) {
+        for (const std::string& text : {source.select, options.measure}) check_selection(text);
+        compared.source.select = fmt::format("({}) or ({})", source.select, options.measure);
+    }
     compared.frames = read_coordinates(compared.source, run, context);
     run.sources(compared.frames.files);
     compared.sets.weights = compared.frames.weights;
@@ -87,7 +102,7 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
         check_weights(compared);
         return compared;
     }
-    const Topology all = read_topology(compared.frames.topology->source);
+    const Topology& all = *compared.frames.all_atoms;
     const std::vector<Index> both = select_atoms(all, compared.source.select);
     const std::vector<Index> fit = select_atoms(all, source.select);
     const std::vector<Index> measured = select_atoms(all, options.measure);
@@ -117,15 +132,16 @@ void share(ComparedFrames& compared, Ranks& ranks) {
 }
 
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,
-                        const std::string& frames, RunDirectory& run, const Context& context) {
+                        const std::string& frames, bool any_residues, RunDirectory& run,
+                        const Context& context) {
     EnsembleSource source = compared.source;
     source.sources = {file};
     source.frames = frames;
     source.weights.clear();
+    source.same_residues = !any_residues;
     // The atoms of the first ensemble name those of every other.
-    const Topology& topology = *compared.frames.topology;
-    if (source.topology.empty() && topology.named) source.topology = topology.source.string();
-    Coordinates others = read_coordinates(source, run, context);
+    const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;
+    Coordinates others = read_coordinates(source, run, context, atoms->named ? atoms : nullptr);
     if (others.atoms() != compared.frames.atoms())
         throw InputError(file, 0,
                          fmt::format("expected {} atoms as in {}, found {}", compared.frames.atoms(),

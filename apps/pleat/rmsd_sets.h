@@ -14,7 +14,8 @@ namespace pleat::program {
 struct SetOptions {
     std::string measure;  ///< atoms; empty: those that are selected
     std::string against, against_frames = "::";
-    std::string reference;  ///< a file, a frame's number from 1, or "mean"
+    std::string reference;  ///< a file, a frame's number from 0, or "mean"
+    bool any_residues = false;
     bool rmsf = false;
     std::string superposed = "none";
 
@@ -23,6 +24,9 @@ struct SetOptions {
     bool has_reference() const { return !reference.empty() || rmsf || superposed != "none"; }
 };
 std::vector<Field> fields(SetOptions& options);
+
+/// Throws InputError if a file of --against or --reference does not exist or may not be read.
+void check_other_files(const SetOptions& options);
 
 /// The frames of fitted and measured atoms, and which is which.
 struct ComparedFrames {
@@ -36,8 +40,10 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
 /// Makes coordinates, weights and atom sets those of the leading rank; the rest stays there.
 void share(ComparedFrames& compared, Ranks& ranks);
 
-/// The same atoms of the frames of another file or set of files. InputError where they differ.
+/// The same atoms of the frames of another file or set of files. Throws InputError if they differ, or
+/// if most residues have other names and not `any_residues`.
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,
-                        const std::string& frames, RunDirectory& run, const Context& context);
+                        const std::string& frames, bool any_residues, RunDirectory& run,
+                        const Context& context);
 
 }  // namespace pleat::program

@@ -17,6 +17,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/saxs/calibration.h"
 #include "standard_output.h"
@@ -120,7 +121,8 @@ std::string deviation_lines(saxs::Bodies bodies, const Cases& cases,
         const auto all = saxs::deviations(*set, table);
         for (std::size_t n = 0; n < all.size(); ++n) {
             text += fmt::format("{}\t{}\t{}", saxs::name_of(bodies),
-                                set == &cases.fitted ? "fitted" : "held out", (*set)[n].name);
+                                set == &cases.fitted ? "fitted" : "held out",
+                                printable((*set)[n].name));
             for (std::size_t r = 0; r + 1 < std::size(kRanges); ++r)
                 text += fmt::format(
                     "\t{:.2f}", 100 * saxs::root_mean_square({all[n]}, kRanges[r], kRanges[r + 1]));
@@ -145,6 +147,7 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
     context.progress = &run.watch(shown.get());
     run.context(context);
+    refuse_ensemble_pipes(options.sources, "each structure is read twice");
     const std::vector<std::string> files = ensemble_files(options.sources);
     std::string residuals = "model\tstructures\tcount\tq<0.15\tq<0.3\tq<0.5\tq<=0.75\tmost\n";
     std::string deviations = "model\tstructures\tfile\tq<0.15\tq<0.3\tq<0.5\tq<=0.75\n";
@@ -158,13 +161,14 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
         deviations += deviation_lines(bodies, cases, found.table);
         run.fact(is_one ? "ridge_one_body" : "ridge_two_body", found.ridge);
     }
+    record_lists(options.sources, run);
     for (const std::string& file : files) record_input(file, run);
     write_text(run.output("residuals.tsv"), residuals);
     write_text(run.output("deviations.tsv"), deviations);
     run.finish();
     if (!options.run.quiet)
         print("Root mean square deviation from all-atom profiles, per cent\n" + residuals +
-              fmt::format("\nThe run is in {}\n", run.path().string()));
+              fmt::format("\nThe run is in {}\n", printable(run.path().string())));
 }
 
 }  // namespace

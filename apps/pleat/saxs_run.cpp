@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "pleat/bio/ensemble.h"
 #include "pleat/bio/ensemble_files.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/parallel.h"
 #include "pleat/saxs/citations.h"
 #include "pleat/saxs/joined.h"
@@ -34,11 +36,42 @@ struct Input {
 
 void note(const Context& context, const std::string& text) { context.message(text); }
 
+bool is_curve(const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return false;
+    try {
+        read_profile(file, {.assumed_error = 0.1});
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// Throws an error that names the option that was probably meant; returns where there is none.
+void explain(const InputError& error, const std::vector<std::string>& sources) {
+    for (const std::string& file : sources)
+        if (is_curve(file))
+            throw InputError(file, 0, "expected a structure, found a curve; --data takes curves");
+    const std::string text = error.what();
+    const bool has_other_atoms = text.find("selected atoms of") != std::string::npos;
+    if (sources.size() > 1 && has_other_atoms)
+        throw InputError(
+            fmt::format("expected files of the same atoms, found others (--mixture takes them): {}", text));
+}
+
 Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
                         const Context& context) {
-    Ensemble ensemble = read_ensemble(sources, {.topology = options.ensemble.topology,
-                                                .select = options.ensemble.select,
-                                                .range = parse_frame_range(options.ensemble.frames)});
+    Ensemble ensemble;
+    try {
+        ensemble = read_ensemble(sources, {.topology = options.ensemble.topology,
+                                           .assembly = options.ensemble.assembly,
+                                           .select = options.ensemble.select,
+                                           .range = parse_frame_range(options.ensemble.frames),
+                                           .truncated = options.ensemble.truncated});
+    } catch (const InputError& error) {
+        explain(error, sources);
+        throw;
+    }
     for (const std::string& text : ensemble.notes) {
         // Where all atoms are taken the summary tells their number.
         if (options.ensemble.select != "all" || !text.starts_with("selection ")) note(context, text);
@@ -46,6 +79,23 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
     const std::string remark = saxs::settle_models(options.models, ensemble);
     if (!remark.empty()) note(context, remark);
     return ensemble;
+}
+
+/// Every file that is read is looked at first, as the frames may take long. Each rank reads all of
+/// them, which a pipe does not allow.
+void check_files(const SaxsOptions& options, const Ranks& ranks) {
+    const std::string& model = options.parameters.model;
+    if (!options.form_factors.empty() && model != "one-body" && model != "two-body")
+        throw UsageError(fmt::format(
+            "expected --model one-body or two-body with --form-factors, found '{}'", model));
+    const std::vector<std::string> others = {options.ensemble.topology, options.data,
+                                             options.form_factors};
+    check_ensemble_files(options.ensemble.sources);
+    check_readable(others);
+    if (ranks.size() == 1) return;
+    constexpr const char* kReason = "several ranks read it";
+    refuse_ensemble_pipes(options.ensemble.sources, kReason);
+    refuse_pipes(others, kReason);
 }
 
 Input read_input(const SaxsOptions& options, const Context& context) {
@@ -65,25 +115,20 @@ Input read_input(const SaxsOptions& options, const Context& context) {
     }
     if (!options.form_factors.empty()) {
         std::vector<std::string> notes;
-        const std::string& model = options.parameters.model;
-        if (model != "one-body" && model != "two-body")
-            throw UsageError(
-                fmt::format("expected --model one-body or two-body with --form-factors, "
-                            "found '{}'",
-                            model));
         input.form_factors =
-            saxs::read_form_factors(options.form_factors, saxs::parse_bodies(model), notes);
+            saxs::read_form_factors(options.form_factors, saxs::parse_bodies(options.parameters.model), notes);
         for (const std::string& text : notes) note(context, text);
     }
     return input;
 }
 
 void record_inputs(const SaxsOptions& options, const Input& input, RunDirectory& run) {
+    record_lists(options.ensemble.sources, run);
     for (const Ensemble& ensemble : input.components) {
         for (const std::string& file : ensemble.files) record_input(file, run);
     }
     for (const std::string& file : {options.ensemble.topology, options.data, options.form_factors}) {
-        if (!file.empty() && file != "-") record_input(file, run);
+        if (!file.empty()) record_input(file, run);
     }
 }
 
@@ -187,6 +232,7 @@ std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& 
     });
     context.progress = leading.run ? &leading.run->watch(shown) : shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
+    check_files(options, ranks);
     const Input input = read_input(options, context);
     if (leading.run) record_inputs(options, input, *leading.run);
     const std::string remark = settle_saxs_device(options, input, ranks, context);
@@ -194,6 +240,7 @@ std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& 
     if (options.run.verbose) context.message(remark);
     const saxs::Result result = compute(options, input, context);
     for (const std::string& text : result.notes) note(context, text);
+    for (const std::string& text : result.warnings) note(context, "WARNING: " + text);
     std::string summary;
     ranks.lead([&] { summary = write(options, result, leading); });
     return summary;

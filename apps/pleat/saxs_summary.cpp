@@ -5,24 +5,33 @@
 
 #include <algorithm>
 
+#include "pleat/core/printable.h"
+
 namespace pleat::program {
 
 namespace {
 
 std::string shape_lines(const saxs::Result& result) {
     const auto& shapes = result.shapes;
+    const auto rg = [](const saxs::Shape& shape) {
+        return shape.gyration2 >= 0 ? fmt::format("{:.2f}", shape.gyration) : "NA";
+    };
+    std::string note;
+    if (std::any_of(shapes.begin(), shapes.end(),
+                    [](const saxs::Shape& shape) { return shape.gyration2 < 0; }))
+        note = "Rg NA: Rg^2 is negative at this contrast\n";
     if (shapes.size() == 1)
-        return fmt::format("Rg {:.2f} angstrom, I(0) {:.4g} electrons^2, Dmax {:.1f} angstrom\n",
-                           shapes[0].gyration, shapes[0].forward, shapes[0].diameter);
+        return fmt::format("Rg {} angstrom, I(0) {:.4g} electrons^2, Dmax {:.1f} angstrom\n{}",
+                           rg(shapes[0]), shapes[0].forward, shapes[0].diameter, note);
     const auto by_gyration = [](const saxs::Shape& a, const saxs::Shape& b) {
-        return a.gyration < b.gyration;
+        return a.gyration2 < b.gyration2;
     };
     const auto [least, most] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
     const auto longest = std::max_element(
         shapes.begin(), shapes.end(),
         [](const saxs::Shape& a, const saxs::Shape& b) { return a.diameter < b.diameter; });
-    return fmt::format("Rg {:.2f} to {:.2f} angstrom, Dmax up to {:.1f} angstrom\n",
-                       least->gyration, most->gyration, longest->diameter);
+    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*least), rg(*most),
+                       longest->diameter, note);
 }
 
 std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atomic) {
@@ -36,13 +45,32 @@ std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atom
     return text + "\n";
 }
 
+/// What c1 and c2 at a bound mean; empty where none is.
+std::string bound_lines(const saxs::Result& result) {
+    const auto explain = [](const std::string& name, const std::string& meaning) {
+        return fmt::format(
+            "{0} (bound): the best {0} lies beyond the values searched. {1} Try --background, "
+            "--{0}-least and --{0}-most, or a structure with all parts and states that scatter.\n",
+            name, meaning);
+    };
+    std::string text;
+    if (result.fit.c1_at_bound)
+        text += explain("c1", "Either the volume of the structure is not that of the sample (a missing "
+                              "part, another conformation), or the buffer was not subtracted well.");
+    if (result.fit.c2_at_bound)
+        text += explain("c2", "A hydration layer of any density does not make up for what the structure "
+                              "lacks (a loop, a glycan, a second conformation).");
+    return text;
+}
+
 std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
     std::string text;
     const saxs::EnsembleResult& ensemble = result.ensemble;
     if (!ensemble.minimal.empty()) {
         const saxs::Weighted& chosen = ensemble.minimal[ensemble.minimal_chosen];
-        text += fit_line(fmt::format("Minimal ensemble of {}", chosen.frames.size()), chosen.fit,
-                         is_atomic);
+        text += fit_line(fmt::format("Minimal ensemble of {} ({})", chosen.frames.size(),
+                                     chosen.is_exhaustive ? "all sets fitted" : "heuristic search"),
+                         chosen.fit, is_atomic);
         for (std::size_t m = 0; m < chosen.frames.size(); ++m)
             text +=
                 fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m], chosen.frames[m],
@@ -65,25 +93,27 @@ std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
     const bool is_atomic = result.model == "all-atom";
     std::string text =
         fmt::format("{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
-                    run.sources.front(), run.sources.size() > 1 ? " and more" : "",
+                    printable(run.sources.front()), run.sources.size() > 1 ? " and more" : "",
                     result.shapes.size(), result.shapes.size() == 1 ? "" : "s", result.scatterers,
                     result.model, result.q.size(), result.q.back());
     text += shape_lines(result);
     if (result.has_fit) {
         text +=
             fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
+        text += bound_lines(result);
         if (result.guinier.found)
             text += fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
                                 result.guinier.gyration, result.guinier.gyration_error,
                                 result.guinier.forward);
         text += ensemble_lines(result, is_atomic);
+        for (const std::string& warning : result.warnings) text += "WARNING: " + warning + "\n";
     } else {
         text += is_atomic
                     ? fmt::format("c1 {:g}, c2 {:g}\n", result.contrast.c1, result.contrast.c2)
                     : fmt::format("c2 {:g}\n", result.contrast.c2);
     }
     return text + fmt::format("\nThe run is in {}: profile.tsv, {}manifest.json and more\n",
-                              run.folder, result.has_fit ? "fit.json, fit.tsv, " : "");
+                              printable(run.folder), result.has_fit ? "fit.json, fit.tsv, " : "");
 }
 
 }  // namespace pleat::program

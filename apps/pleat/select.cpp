@@ -11,11 +11,14 @@
 #include "commands.h"
 #include "help_format.h"
 #include "options.h"
+#include "pleat/bio/ensemble_files.h"
 #include "pleat/bio/read_alignment.h"
 #include "pleat/bio/residue_map.h"
 #include "pleat/bio/selection.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/instruction_set.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/select/output.h"
 #include "ranks.h"
@@ -71,46 +74,59 @@ std::string own_row(const SelectOptions& options, const Structure& structure) {
 
 std::filesystem::path make_couplings(const SelectOptions& options, const std::string& row,
                                      Stages& stages, const Context& context) {
-    CouplingsOptions stage = couplings_stage(options, row);
-    return stages.make(
-        {"couplings", "couplings", result_fields(stage), {options.alignment}}, context,
-        [&](const std::filesystem::path& folder, bool force) {
-            stage.run.force = force;
-            const auto settle = [&](const Alignment& alignment, Context& own) {
-                const std::int64_t needed = couplings::memory_needed(
-                    alignment.sequence_count(), alignment.column_count(),
-                    alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-                return settle_device(options.run, needed, own);
-            };
-            fit_family(
-                stage,
-                {.folder = folder, .arguments = {}, .shown = context.progress, .settle = settle});
-        });
+    CouplingsOptions own = couplings_stage(options, row), usual;
+    const Stage stage{.name = "couplings",
+                      .command = "couplings",
+                      .fields = result_fields(own),
+                      .defaults = result_fields(usual),
+                      .arguments = {options.alignment},
+                      .inputs = {options.alignment}};
+    return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+        own.run.force = force;
+        const auto settle = [&](const Alignment& alignment, Context& of_stage) {
+            const std::int64_t needed =
+                couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
+                                         alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
+            return settle_device(options.run, needed, of_stage);
+        };
+        fit_family(own, {.folder = folder,
+                         .arguments = stage_arguments(stage, options.run, stages.final_folder(stage)),
+                         .shown = context.progress,
+                         .settle = settle});
+    });
 }
 
 std::filesystem::path make_cluster_stage(const SelectOptions& options, Index residues,
                                          Stages& stages, const Context& context) {
-    ClusterOptions stage = clusters_stage(options, residues);
-    return stages.make(
-        {"clusters", "cluster", result_fields(stage), ensemble_inputs(options.ensemble)}, context,
-        [&](const std::filesystem::path& folder, bool force) {
-            stage.run.output = folder.string();
-            stage.run.force = force;
-            make_clusters(stage, {}, context.progress);
-        });
+    ClusterOptions own = clusters_stage(options, residues), usual;
+    const Stage stage{.name = "clusters",
+                      .command = "cluster",
+                      .fields = result_fields(own),
+                      .defaults = result_fields(usual),
+                      .arguments = options.ensemble.sources,
+                      .inputs = ensemble_inputs(options.ensemble)};
+    return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+        own.run.output = folder.string();
+        own.run.force = force;
+        make_clusters(own, stage_arguments(stage, options.run, stages.final_folder(stage)), context.progress);
+    });
 }
 
 std::filesystem::path make_saxs_stage(const SelectOptions& options, Stages& stages, Ranks& ranks,
                                       const Context& context) {
-    SaxsOptions stage = saxs_stage(options);
-    std::vector<std::filesystem::path> inputs = ensemble_inputs(options.ensemble);
-    inputs.emplace_back(options.curve);
-    return stages.make({"saxs", "saxs", result_fields(stage), inputs}, context,
-                       [&](const std::filesystem::path& folder, bool force) {
-                           stage.run.output = folder.string();
-                           stage.run.force = force;
-                           make_profiles(stage, {}, ranks, context.progress);
-                       });
+    SaxsOptions own = saxs_stage(options), usual;
+    Stage stage{.name = "saxs",
+                .command = "saxs",
+                .fields = result_fields(own),
+                .defaults = result_fields(usual),
+                .arguments = options.ensemble.sources,
+                .inputs = ensemble_inputs(options.ensemble)};
+    stage.inputs.emplace_back(options.curve);
+    return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+        own.run.output = folder.string();
+        own.run.force = force;
+        make_profiles(own, stage_arguments(stage, options.run, stages.final_folder(stage)), ranks, context.progress);
+    });
 }
 
 Index superposed_residues(const EnsembleReader& reader, const std::string& selection) {
@@ -207,11 +223,12 @@ std::string number(double value) {
 
 std::string summary(const SelectOptions& options, const select::Result& result,
                     const std::string& folder) {
-    std::string text = fmt::format(
-        "{}{}: {} frames, {} clusters\n\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n",
-        options.ensemble.sources.front(), options.ensemble.sources.size() > 1 ? " and more" : "",
-        result.scores.place.size(), result.clusters.size(), "selected", "cluster", "size", "best",
-        "joined", "contacts", "added", "chi^2");
+    std::string text =
+        fmt::format("{}{}: {} frames, {} clusters\n\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n",
+                    printable(options.ensemble.sources.front()),
+                    options.ensemble.sources.size() > 1 ? " and more" : "",
+                    result.scores.place.size(), result.clusters.size(), "selected", "cluster",
+                    "size", "best", "joined", "contacts", "added", "chi^2");
     for (const select::ClusterEvidence& one : result.clusters)
         if (one.selected > 0)
             text += fmt::format("{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n", one.selected,
@@ -220,7 +237,7 @@ std::string summary(const SelectOptions& options, const select::Result& result,
     return text + fmt::format(
                       "\nThe run is in {}: scores.tsv, clusters.tsv, manifest.json and more; "
                       "'pleat report {} -o page.html' draws it\n",
-                      folder, folder);
+                      printable(folder), printable(folder));
 }
 
 const Citation kCutoff{
@@ -232,7 +249,19 @@ const Citation kCutoff{
     "{Proteins},\n  volume  = {57},\n  pages   = {702--710},\n  year    = {2004},\n  doi     = "
     "{10.1002/prot.20264}\n}\n"};
 
+/// Every file is looked at first, as stages take long; several of them read each file.
+void check_files(const SelectOptions& options) {
+    constexpr const char* kReason = "several stages read it";
+    std::vector<std::string> others = {options.ensemble.topology, options.alignment, options.curve};
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(options.contacts, ignored)) others.push_back(options.contacts);
+    refuse_ensemble_pipes(options.ensemble.sources, kReason);
+    refuse_pipes(others, kReason);
+    check_readable(others);
+}
+
 void record_inputs(const SelectOptions& options, RunDirectory& run) {
+    record_lists(options.ensemble.sources, run);
     for (const std::filesystem::path& file : ensemble_inputs(options.ensemble))
         record_input(file, run);
     std::error_code ignored;
@@ -253,10 +282,13 @@ std::string make_selection(SelectOptions& options, const std::vector<std::string
                       .force = options.run.force});
     context.progress = &run.watch(shown);
     run.parameters(result_fields(options));
-    Stages stages(run, options.run.force);
+    Stages stages(run);
+    check_files(options);
     EnsembleReader reader(options.ensemble.sources,
                           {.topology = options.ensemble.topology,
-                           .range = parse_frame_range(options.ensemble.frames)});
+                           .assembly = options.ensemble.assembly,
+                           .range = parse_frame_range(options.ensemble.frames),
+                           .truncated = options.ensemble.truncated});
     record_inputs(options, run);
     const Gathered gathered = gather(options, reader, stages, ranks, context);
 

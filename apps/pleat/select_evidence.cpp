@@ -11,6 +11,7 @@
 #include "pleat/core/manifest.h"
 #include "pleat/core/memory.h"
 #include "pleat/core/npy.h"
+#include "pleat/core/read_file.h"
 #include "pleat/report/table.h"
 
 namespace pleat::program {
@@ -74,8 +75,7 @@ std::vector<double> read_chi2(const std::filesystem::path& folder, Index frames)
 }
 
 PredictedContacts read_predicted(const std::string& source) {
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(source, ignored)) return read_casp_contacts(source);
+    if (source == "-" || !is_folder(source)) return read_casp_contacts(source);
     const std::filesystem::path folder = source;
     const EarlierRun run = read_earlier_run(folder / "manifest.json");
     if (!run.is_ours || run.command != "couplings" || run.status != "finished")
@@ -85,10 +85,10 @@ PredictedContacts read_predicted(const std::string& source) {
                         !run.is_ours ? std::string("another one")
                                      : fmt::format("one of 'pleat {}' that is {}", run.command,
                                                    run.status)));
-    if (!std::filesystem::is_regular_file(folder / "contacts.rr", ignored))
+    if (!is_file(folder / "contacts.rr"))
         throw InputError(source, 0,
                          "expected probabilities of contacts (contacts.rr), found none: they are "
-                         "told for proteins and corrected scores");
+                         "given for proteins, with --apc and 20 effective sequences or more");
     return read_casp_contacts(folder / "contacts.rr");
 }
 

@@ -132,7 +132,9 @@ SaxsOptions saxs_stage(const SelectOptions& options) {
     stage.run = options.run;
     stage.ensemble.sources = options.ensemble.sources;
     stage.ensemble.topology = options.ensemble.topology;
+    stage.ensemble.assembly = options.ensemble.assembly;
     stage.ensemble.frames = options.ensemble.frames;
+    stage.ensemble.truncated = options.ensemble.truncated;
     stage.models = "states";
     stage.data = options.curve;
     stage.curve = options.curve_reading;

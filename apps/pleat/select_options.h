@@ -18,7 +18,7 @@ namespace pleat::program {
 struct SelectOptions {
     RunOptions run;
     EnsembleSource ensemble{
-        .sources = {}, .topology = {}, .select = "ca", .frames = "::", .weights = {}};
+        .sources = {}, .topology = {}, .assembly = {}, .select = "ca", .frames = "::", .weights = {}};
     std::string alignment, contacts;  ///< at most one of them; empty: none
     std::string curve;
     ProfileChoices curve_reading;

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "pleat/core/error.h"
+#include "pleat/core/printable.h"
 
 namespace pleat::program {
 
@@ -22,7 +22,8 @@ void keep_failure(bool failed) {
 }  // namespace
 
 void print(std::string_view text) {
-    keep_failure(std::fwrite(text.data(), 1, text.size(), stdout) != text.size());
+    const std::string shown = printable_lines(text);
+    keep_failure(std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size());
 }
 
 void flush_standard_output() {

@@ -7,6 +7,7 @@
 
 #include "pleat/bio/contacts.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 
 namespace pleat::program {
 
@@ -33,6 +34,11 @@ void check_structure_options(const StructureOptions& options) {
                         has_atoms ? "contact" : "cutoff"));
 }
 
+void check_structure_file(const StructureOptions& options) {
+    if (options.structure.empty()) return;
+    check_readable({parse_structure_choice(options.structure).file.string()});
+}
+
 std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
                                                    const Alignment& source, RunDirectory& run) {
     if (options.structure.empty()) return std::nullopt;
@@ -53,6 +59,7 @@ void measure(KnownStructure& known, const Alignment& kept) {
 }
 
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
+                           const std::vector<std::string>& full_rows,
                            const std::optional<KnownStructure>& known) {
     Index row = 0;
     if (known) {
@@ -60,10 +67,7 @@ ReferenceRow reference_row(const StructureOptions& options, const Alignment& sou
     } else if (!options.row.empty()) {
         row = find_row(source, options.row);
     }
-    ReferenceRow reference{source.names[static_cast<std::size_t>(row)], {}};
-    for (const std::uint8_t code : source.letters.view()[row])
-        reference.letters += source.alphabet->letter(code);
-    return reference;
+    return make_reference_row(source, full_rows, row);
 }
 
 }  // namespace pleat::program

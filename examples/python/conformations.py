@@ -14,7 +14,7 @@ print(family)
 
 fitted = pleat.couplings(family, tolerance=1e-2)
 print(f"{fitted.effective_sequences:.0f} effective sequences, {fitted.iterations} iterations")
-for contact in fitted.contacts(least_separation=6)[:3]:
+for contact in fitted.contacts(min_separation=6)[:3]:
     print("columns {i} and {j}: z {z:.1f}, probability {probability:.2f}".format(
         **dict(zip(contact.dtype.names, contact.tolist()))))
 

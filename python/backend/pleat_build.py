@@ -1,6 +1,7 @@
 # Build backend: wheels of pleat by CMake, without any package of Python's (PEP 517).
-"""`pip install .` calls build_wheel(). Settings: --config-settings build=FOLDER takes the module from
-a CMake build that is there; jobs=N sets how many compilers run."""
+"""`pip install .` calls prepare_metadata_for_build_wheel(), which checks what the build needs and compiles
+nothing, then build_wheel(). Settings: --config-settings build=FOLDER takes the module from a CMake build
+that is there; jobs=N sets how many compilers run."""
 import base64
 import hashlib
 import os
@@ -12,6 +13,8 @@ import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
+
+import build_requirements
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "pleat"
@@ -61,14 +64,23 @@ def record_line(name, data):
     return f"{name},sha256={digest},{len(data)}\n"
 
 
+def info_folder():
+    return f"{NAME}-{version()}.dist-info"
+
+
+def info_files():
+    """What describes the wheel: {name in its .dist-info: bytes}."""
+    return {"METADATA": metadata().encode(),
+            "WHEEL": ("Wheel-Version: 1.0\nGenerator: pleat_build\nRoot-Is-Purelib: false\n"
+                      f"Tag: {tag()}\n").encode(),
+            "LICENSE": (ROOT / "LICENSE").read_bytes()}
+
+
 def write_wheel(path, files):
-    """`files`: {name: bytes}, to which the record is added."""
-    info = f"{NAME}-{version()}.dist-info"
+    """`files`: {name: bytes}, to which the description and the record are added."""
+    info = info_folder()
     files = dict(files)
-    files[f"{info}/METADATA"] = metadata().encode()
-    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: pleat_build\nRoot-Is-Purelib: false\n"
-                              f"Tag: {tag()}\n").encode()
-    files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    files.update((f"{info}/{name}", data) for name, data in info_files().items())
     record = "".join(record_line(name, data) for name, data in files.items())
     files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
@@ -79,8 +91,19 @@ def write_wheel(path, files):
             wheel.writestr(entry, data)
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    build_requirements.check(compiles="build" not in (config_settings or {}))
+    folder = Path(metadata_directory, info_folder())
+    folder.mkdir()
+    for name, data in info_files().items():
+        (folder / name).write_bytes(data)
+    return folder.name
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    folder = built(config_settings or {})
+    settings = config_settings or {}
+    build_requirements.check(compiles="build" not in settings)
+    folder = built(settings)
     name = f"{NAME}-{version()}-{tag()}.whl"
     with tempfile.TemporaryDirectory() as staged:
         run("cmake", "--install", str(folder), "--component", "python", "--prefix", staged)

@@ -4,7 +4,9 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
+#include "pleat/bio/filter.h"
 #include "pleat/core/parallel.h"
+#include "pleat/couplings/calibration.h"
 #include "pleat/couplings/contact_list.h"
 
 namespace pleat::python {
@@ -20,18 +22,22 @@ struct Fitted {
     int threads = 1;
 };
 
-Fitted run(const Alignment& alignment, const py::dict& options, const py::dict& how) {
+/// Filtered as the program does: unknown letters count as gaps.
+Fitted run(const Alignment& alignment, double max_gaps, double min_coverage, const py::dict& options,
+           const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
         Fitted fitted;
         fitted.alignment = without_unknown(alignment);
+        if (max_gaps != 1.0 || min_coverage != 0.0)
+            fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
         fitted.threads = resolve_threads(call.context);
         fitted.is_corrected = parameters.apc;
         if (call.may_use_gpu())
             call.settle(couplings::memory_needed(
-                alignment.sequence_count(), alignment.column_count(),
+                fitted.alignment.sequence_count(), fitted.alignment.column_count(),
                 fitted.alignment.alphabet->size(), {Device::Kind::cuda, 0}, fitted.threads));
         fitted.device = call.context.device.name();
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
@@ -47,6 +53,13 @@ const char* ending(const Fitted& fitted) {
         case couplings::Ending::stalled: return "stalled";
     }
     throw std::logic_error("an ending without a name");
+}
+
+/// Where the probabilities of contacts() are too high or missing, why; else empty.
+std::string warning(const Fitted& fitted) {
+    const bool is_protein = fitted.alignment.alphabet->kind() == Alphabet::Kind::protein;
+    if (!is_protein || !fitted.is_corrected) return {};
+    return couplings::depth_warning(fitted.result.effective_sequences);
 }
 
 /// Shows one array of the result; None where it is empty.
@@ -71,6 +84,10 @@ void add_couplings(py::module_& module) {
                                array([](const Result& r) -> auto& { return r.model.fields; }))
         .def_property_readonly("pairs",
                                array([](const Result& r) -> auto& { return r.model.pairs; }))
+        .def_property_readonly("columns",
+                               [](py::object self) {
+                                   return shown(self.cast<const Fitted&>().alignment.columns, self);
+                               })
         .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
         .def_property_readonly(
             "effective_sequences", [](const Fitted& f) { return f.result.effective_sequences; })
@@ -80,13 +97,19 @@ void add_couplings(py::module_& module) {
         .def_property_readonly("iterations", [](const Fitted& f) { return f.result.iterations; })
         .def_property_readonly("evaluations", [](const Fitted& f) { return f.result.evaluations; })
         .def_property_readonly("ending", &ending)
+        .def_property_readonly("warning", &warning)
         .def_readonly("device", &Fitted::device)
-        .def("contacts", [](const Fitted& fitted, Index least_separation) {
+        .def("contacts", [](const Fitted& fitted, Index min_separation) {
             std::vector<RankedPair> pairs;
             {
                 const py::gil_scoped_release released;
-                pairs = rank_pairs(fitted.alignment, fitted.result, least_separation,
+                pairs = rank_pairs(fitted.alignment, fitted.result, min_separation,
                                    fitted.is_corrected, fitted.threads);
+                const std::vector<Index>& columns = fitted.alignment.columns;
+                for (RankedPair& pair : pairs) {
+                    pair.i = columns[static_cast<std::size_t>(pair.i)];
+                    pair.j = columns[static_cast<std::size_t>(pair.j)];
+                }
             }
             return owned(std::move(pairs));
         });

@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "parts.h"
+#include "pleat/bio/atom_match.h"
 #include "pleat/bio/selection.h"
 #include "pleat/core/parallel.h"
 
@@ -28,14 +29,17 @@ Array<float, 3> atom_by_atom(const Ensemble& ensemble) {
 
 /// (xyz, topology, files, [(file, frame)], notes)
 py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
-               const std::string& select, const std::string& frames) {
+               const std::string& assembly, const std::string& select, const std::string& frames,
+               bool truncated) {
     Ensemble ensemble;
     Array<float, 3> xyz;
     {
         const py::gil_scoped_release released;
         ensemble = read_ensemble(sources, {.topology = topology,
+                                           .assembly = assembly,
                                            .select = select,
-                                           .range = parse_frame_range(frames)});
+                                           .range = parse_frame_range(frames),
+                                           .truncated = truncated});
         xyz = atom_by_atom(ensemble);
         ensemble.xyz = {};
     }
@@ -101,6 +105,7 @@ void add_ensemble(py::module_& module) {
             of_atoms([](const Topology& t, Index n) { return t.residue_of(n).number; }))
         .def_property_readonly(
             "chains", of_atoms([](const Topology& t, Index n) { return t.residue_of(n).chain; }))
+        .def_readonly("named", &Topology::named)
         .def_property_readonly("masses",
                                [](const Topology& topology) {
                                    std::vector<double> masses;
@@ -129,6 +134,11 @@ void add_ensemble(py::module_& module) {
                                 std::move(chains), std::move(numbers)},
                                masses);
                });
+    // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
+    module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
+        AtomMatch match = match_atoms(wanted, other);
+        return py::make_tuple(owned(std::move(match.atoms)), match.residues, match.residues_of_name);
+    });
     module.def("unnamed_topology", [](Index atoms) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));
     });

@@ -2,9 +2,9 @@
 #include <pybind11/pybind11.h>
 
 #include "parts.h"
-#include "pleat/core/error.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/parallel.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/version.h"
 
 namespace py = pybind11;
@@ -16,7 +16,7 @@ void add_errors(py::module_& module) {
     static const py::handle errors = py::module_::import("pleat.errors").release();
     py::register_exception_translator([](std::exception_ptr thrown) {
         const auto raise = [](const char* name, const Error& error) {
-            PyErr_SetString(errors.attr(name).ptr(), error.what());
+            PyErr_SetString(errors.attr(name).ptr(), error_text(error).c_str());
         };
         try {
             std::rethrow_exception(thrown);

@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
+#include "pleat/bio/filter.h"
 #include "pleat/core/cuda_device.h"
 #include "pleat/core/parallel.h"
 #include "pleat/mutual_information/device_choice.h"
@@ -18,16 +19,22 @@ namespace mi = mutual_information;
 
 struct Measured {
     mi::Result result;
+    std::vector<Index> columns;  ///< of the source, of each column of the result
     std::string device;
 };
 
-std::unique_ptr<Measured> run(const Alignment& alignment, const py::dict& options,
-                              const py::dict& how) {
+std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double min_coverage,
+                              const py::dict& options, const py::dict& how) {
     mi::Parameters parameters;
     set_fields(mi::fields(parameters), options);
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
         auto measured = std::make_unique<Measured>();
+        Alignment filtered;
+        const bool filters = max_gaps != 1.0 || min_coverage != 0.0;
+        if (filters) filtered = filter(source, {max_gaps, min_coverage});
+        const Alignment& alignment = filters ? filtered : source;
+        measured->columns = alignment.columns;
         if (!call.is_named())
             call.settle(
                 mi::gpu_demand(alignment, parameters, resolve_threads(call.context)).value_or(-1));
@@ -47,13 +54,15 @@ auto array(Part part) {
     };
 }
 
-/// The columns i < j < k of each triple, [record, 3].
-py::array_t<Index> columns_of(const mi::TripleRecords& records, Index columns) {
+/// The columns i < j < k of each triple in the source, [record, 3].
+py::array_t<Index> columns_of(const mi::TripleRecords& records, const std::vector<Index>& columns) {
     auto all = Array<Index, 2>::unset(static_cast<Index>(records.triples.size()), Index{3});
     for (Index n = 0; n < all.extent(0); ++n) {
         const std::array<Index, 3> triple =
-            mi::triple_at(records.triples[static_cast<std::size_t>(n)], columns);
-        std::copy_n(triple.data(), 3, all.data() + 3 * n);
+            mi::triple_at(records.triples[static_cast<std::size_t>(n)],
+                          static_cast<Index>(columns.size()));
+        for (std::size_t k = 0; k < 3; ++k)
+            all(n, static_cast<Index>(k)) = columns[static_cast<std::size_t>(triple[k])];
     }
     return owned(std::move(all));
 }
@@ -66,7 +75,7 @@ py::object records_of(const Measured& measured, const mi::TripleRecords& records
     const auto count = static_cast<py::ssize_t>(records.triples.size());
     const auto numbers = static_cast<py::ssize_t>(triples.names.size());
     py::dict table;
-    table["columns"] = columns_of(records, measured.result.columns.column_count());
+    table["columns"] = columns_of(records, measured.columns);
     constexpr py::ssize_t kSize = sizeof(double);
     for (py::ssize_t n = 0; n < numbers; ++n)
         table[py::str(triples.names[static_cast<std::size_t>(n)])] =
@@ -111,7 +120,6 @@ void add_mutual_information(py::module_& module) {
         result.def_property_readonly(name, array(part));
     };
     add("entropy", [](const Result& r) -> auto& { return r.entropy; });
-    add("low_entropy", [](const Result& r) -> auto& { return r.low_entropy; });
     add("mi", [](const Result& r) -> auto& { return r.pairs.mi; });
     add("joint_entropy", [](const Result& r) -> auto& { return r.pairs.joint_entropy; });
     add("normalised", [](const Result& r) -> auto& { return r.pairs.normalised; });
@@ -130,6 +138,18 @@ void add_mutual_information(py::module_& module) {
     add("pair_rows", [](const Result& r) -> auto& { return r.pair_rows; });
     add("weights", [](const Result& r) -> auto& { return r.weights; });
     result
+        .def_property_readonly("columns",
+                               [](py::object self) {
+                                   return shown(self.cast<const Measured&>().columns, self);
+                               })
+        .def_property_readonly("low_entropy",
+                               [](const Measured& m) -> py::object {
+                                   if (m.result.low_entropy.empty()) return py::none();
+                                   std::vector<Index> columns;
+                                   for (const Index n : m.result.low_entropy)
+                                       columns.push_back(m.columns[static_cast<std::size_t>(n)]);
+                                   return owned(std::move(columns));
+                               })
         .def_property_readonly("column_count",
                                [](const Measured& m) { return m.result.columns.column_count(); })
         .def_property_readonly("shuffles", [](const Measured& m) { return m.result.shuffles; })

@@ -19,6 +19,7 @@ struct Compared {
     py::object matrix = py::none();
     py::object values = py::none();  ///< [frame], against one structure
     std::string metric, device;
+    std::string selection;  ///< of the atoms that were measured, where Python was given a text
 };
 
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
@@ -151,11 +152,17 @@ void add_rmsd(py::module_& module) {
     result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("values", &Compared::values)
         .def_readonly("metric", &Compared::metric)
-        .def_readonly("device", &Compared::device);
+        .def_readonly("device", &Compared::device)
+        .def_readwrite("selection", &Compared::selection);
     module.def("rmsd", &pairs);
     module.def("rmsd_against", &against);
     module.def("rmsd_to_reference", &to_reference);
     module.def("mean_structure", &mean_structure);
+    py::dict selections;
+    for (const std::string& metric : rmsd::metric_names())
+        selections[py::str(metric)] =
+            std::string(rmsd::default_selection(rmsd::metric_of(metric)));
+    module.attr("default_selections") = selections;
     module.def("require_distances", &rmsd::require_distances);
     module.def("rmsd_fields", [] {
         rmsd::Parameters parameters;

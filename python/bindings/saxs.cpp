@@ -19,12 +19,14 @@ namespace pleat::python {
 
 Structures::Structures(const Argument<float>& xyz, std::shared_ptr<Topology> topology,
                        const std::vector<std::string>& files,
-                       const std::vector<std::pair<Index, Index>>& origins)
+                       const std::vector<std::pair<Index, Index>>& origins,
+                       const std::vector<std::string>& notes)
     : source(xyz), view(coordinates(source)) {
     ensemble.topology = std::move(topology);
+    ensemble.notes = notes;
     if (origins.empty()) {
         ensemble.files = {"array"};
-        for (Index n = 0; n < view.extent(0); ++n) ensemble.origins.push_back({0, n + 1});
+        for (Index n = 0; n < view.extent(0); ++n) ensemble.origins.push_back({0, n});
         return;
     }
     if (static_cast<Index>(origins.size()) != view.extent(0))
@@ -89,6 +91,8 @@ std::unique_ptr<Scattered> scatter(const std::vector<Structures*>& components,
         for (Structures* component : components) {
             component->turn();
             const std::string remark = saxs::settle_models(models, component->ensemble);
+            const std::vector<std::string>& read = component->ensemble.notes;
+            notes.insert(notes.end(), read.begin(), read.end());
             if (!remark.empty()) notes.push_back(remark);
             ensembles.push_back(std::move(component->ensemble));
         }
@@ -154,7 +158,8 @@ void add_fits(py::module_& module) {
         .def_readonly("fit", &saxs::Weighted::fit)
         .def_readonly("validation", &saxs::Weighted::validation)
         .def_readonly("validation_error", &saxs::Weighted::validation_error)
-        .def_readonly("effective", &saxs::Weighted::effective);
+        .def_readonly("effective", &saxs::Weighted::effective)
+        .def_readonly("exhaustive", &saxs::Weighted::is_exhaustive);
 }
 
 /// The models of a scan as objects that keep `self` alive.
@@ -229,6 +234,7 @@ void add_profiles(py::class_<Scattered>& result) {
         .def_property_readonly("frames", [](const Scattered& s) { return s.result.shapes.size(); })
         .def_property_readonly("files", [](const Scattered& s) { return s.result.files; })
         .def_property_readonly("notes", [](const Scattered& s) { return s.result.notes; })
+        .def_property_readonly("warnings", [](const Scattered& s) { return s.result.warnings; })
         .def_readonly("device", &Scattered::device);
 }
 
@@ -237,7 +243,8 @@ void add_profiles(py::class_<Scattered>& result) {
 void add_saxs(py::module_& module) {
     py::class_<Structures>(module, "Structures")
         .def(py::init<const Argument<float>&, std::shared_ptr<Topology>,
-                      const std::vector<std::string>&, const std::vector<std::pair<Index, Index>>&>());
+                      const std::vector<std::string>&, const std::vector<std::pair<Index, Index>>&,
+                      const std::vector<std::string>&>());
     add_fits(module);
     py::class_<Scattered> result(module, "Saxs");
     add_profiles(result);

@@ -16,10 +16,11 @@ namespace pleat::python {
 /// One ensemble for one call: made with Python's lock, turned to the engine's order without it.
 class Structures {
 public:
-    /// `xyz` [frame, atom, 3]; `origins` (file, frame from 1), empty for an array.
+    /// `xyz` [frame, atom, 3]; `origins` (file, frame of it from 0), empty for an array.
     Structures(const Argument<float>& xyz, std::shared_ptr<Topology> topology,
                const std::vector<std::string>& files,
-               const std::vector<std::pair<Index, Index>>& origins);
+               const std::vector<std::pair<Index, Index>>& origins,
+               const std::vector<std::string>& notes);
 
     /// Sets the coordinates of `ensemble`, [frame, axis, atom].
     void turn();

@@ -29,14 +29,6 @@ Rmsd.__doc__ = "What pleat.rmsd returns; its docstring says what each part is."
 Clusters.__doc__ = "What pleat.cluster returns; its docstring says what each part is."
 Saxs.__doc__ = "What pleat.saxs returns; its docstring says what each part is."
 
-
-def _contacts(self, least_separation=6, _contacts=Couplings.contacts):
-    """Pairs of columns at least so far apart, records (i, j, raw, corrected, z, probability), the
-    best corrected score first; probability of a contact (CB within 8 angstrom), NaN where unknown."""
-    return _contacts(self, least_separation)
-
-
-Couplings.contacts = _contacts
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",

@@ -67,6 +67,8 @@ class Topology:
     @property
     def chains(self) -> list[str]: ...
     @property
+    def named(self) -> bool: ...
+    @property
     def masses(self) -> NDArray[np.float64]: ...
     def __len__(self) -> int: ...
     def select(self, text: str) -> NDArray[np.int64]: ...
@@ -96,6 +98,8 @@ class Ensemble:
 
 class Couplings:
     @property
+    def columns(self) -> NDArray[np.int64]: ...
+    @property
     def scores(self) -> NDArray[np.float64]: ...
     @property
     def raw_scores(self) -> NDArray[np.float64]: ...
@@ -118,10 +122,14 @@ class Couplings:
     @property
     def ending(self) -> str: ...
     @property
+    def warning(self) -> str: ...
+    @property
     def device(self) -> str: ...
-    def contacts(self, least_separation: int = 6) -> Records: ...
+    def contacts(self, min_separation: int = 6, *, least_separation: int | None = None) -> Records: ...
 
 class MutualInformation:
+    @property
+    def columns(self) -> NDArray[np.int64]: ...
     @property
     def entropy(self) -> NDArray[np.float64]: ...
     @property
@@ -186,6 +194,8 @@ class Rmsd:
     def values(self) -> NDArray[np.float32] | None: ...
     @property
     def frames(self) -> int: ...
+    @property
+    def selection(self) -> str: ...
     @property
     def atoms(self) -> int: ...
     @property
@@ -284,6 +294,8 @@ class Saxs:
     @property
     def notes(self) -> list[str]: ...
     @property
+    def warnings(self) -> list[str]: ...
+    @property
     def curve(self) -> Profile | None: ...
     @property
     def fit(self) -> _Fit | None: ...
@@ -311,8 +323,10 @@ def read_ensemble(
     sources: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
     topology: str | PathLike[str] = "",
+    assembly: str = "",
     select: str = "all",
-    frames: str = "::",
+    frames: str | slice = "::",
+    truncated: bool = False,
 ) -> Ensemble: ...
 def profile(
     source: ProfileLike,
@@ -330,6 +344,8 @@ def square(values: ArrayLike, diagonal: float = 0.0) -> NDArray[Any]: ...
 def couplings(
     alignment: AlignmentLike,
     *,
+    max_gaps: float = 1.0,
+    min_coverage: float = 0.0,
     device: str = 'auto',
     threads: int | None = None,
     seed: int = 1,
@@ -348,6 +364,8 @@ def couplings(
 def mutual_information(
     alignment: AlignmentLike,
     *,
+    max_gaps: float = 1.0,
+    min_coverage: float = 0.0,
     device: str = 'auto',
     threads: int | None = None,
     seed: int = 1,
@@ -369,11 +387,13 @@ def mutual_information(
 def rmsd(
     ensemble: EnsembleLike,
     *,
+    select: str | ArrayLike | None = None,
+    measure: str | ArrayLike | None = None,
     against: EnsembleLike | None = None,
     reference: int | EnsembleLike | None = None,
+    weights: ArrayLike | str | None = None,
+    any_residues: bool = False,
     fit: str | ArrayLike | None = None,
-    measure: str | ArrayLike | None = None,
-    weights: ArrayLike | None = None,
     device: str = 'auto',
     threads: int | None = None,
     seed: int = 1,
@@ -389,7 +409,7 @@ def mean_structure(
     ensemble: EnsembleLike,
     *,
     fit: str | ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    weights: ArrayLike | str | None = None,
     device: str = 'auto',
     threads: int | None = None,
     seed: int = 1,
@@ -398,7 +418,8 @@ def mean_structure(
 def cluster(
     items: Rmsd | EnsembleLike,
     *,
-    weights: ArrayLike | None = None,
+    select: str | ArrayLike | None = 'all',
+    weights: ArrayLike | str | None = None,
     precision: Literal['mixed', 'float64'] = 'mixed',
     device: str = 'auto',
     threads: int | None = None,
@@ -428,6 +449,7 @@ class _SaxsModule:
         self,
         ensemble: EnsembleLike,
         *,
+        select: str | ArrayLike | None = 'all',
         data: ProfileLike | None = None,
         q_unit: Literal['auto', '1/angstrom', '1/nm'] = 'auto',
         assume_error: float | None = None,

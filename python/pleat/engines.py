@@ -1,10 +1,13 @@
 # Engines: the functions that compute, each a call of the library.
 """pleat.couplings, mutual_information, rmsd, mean_structure and cluster."""
+import os
+import warnings
+
 import numpy as np
 
 from . import _pleat
 from .alignment import alignment as as_alignment
-from .ensemble import Ensemble, ensemble as as_ensemble
+from .ensemble import Ensemble, ensemble as as_ensemble, read_ensemble
 from .errors import InputError, UsageError
 from .options import engine
 
@@ -12,105 +15,222 @@ _NO_INDICES, _NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
 
 @engine(_pleat.couplings_fields())
-def couplings(alignment, *, options, how):
+def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
     """Fits a Markov random field to an alignment and scores every pair of its columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
+    max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
+        smaller fraction of residues; unknown letters count as gaps
 
-    Returns pleat.Couplings:
+    Returns pleat.Couplings, L columns being those that were kept:
+    columns : int64 [L], the number of each column in the source alignment, from 0
     scores : float64 [L, L], after APC; raw_scores the same before it
     fields : float32 [L, q], e_i(a); None with models=False
     pairs : float32 [L (L - 1) / 2, q, q], e_ij(a, b), i < j in row order; None with models=False
     weights : float64 [sequence]; effective_sequences is their sum
-    contacts(least_separation=6) : records (i, j, raw, corrected, z, probability), best first
+    contacts(min_separation=6) : records (i, j, raw, corrected, z, probability), best first; i and j are
+        columns of the source alignment, from 0, also if columns were left out
     objective, relative_gap, iterations, evaluations, ending, device
+    warning : why the probabilities of so few sequences are too high or missing; "" else. It is also
+        raised as a Python warning
 
     Unknown letters are gaps. The library's README of couplings has formulas and papers.
     """
-    return _pleat.couplings(as_alignment(alignment), options, how)
+    fitted = _pleat.couplings(as_alignment(alignment), max_gaps, min_coverage, options, how)
+    if fitted.warning:
+        warnings.warn(fitted.warning, stacklevel=3)
+    return fitted
+
+
+_CONTACTS = _pleat.Couplings.contacts
+
+
+def _contacts(self, min_separation=6, *, least_separation=None):
+    """Records (i, j, raw, corrected, z, probability) of pairs at least `min_separation` columns of the
+    source alignment apart, best first; probability of a contact (CB within 8 angstrom), NaN where
+    unknown. `least_separation` is an older name."""
+    return _CONTACTS(self, min_separation if least_separation is None else least_separation)
+
+
+_pleat.Couplings.contacts = _contacts
 
 
 @engine(_pleat.mutual_information_fields())
-def mutual_information(alignment, *, options, how):
-    """Measures what columns of an alignment tell of each other, against permuted columns.
+def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
+    """Measures the mutual information of pairs and triples of columns, against permuted columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
+    max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
+        smaller fraction of letters
 
-    Returns pleat.MutualInformation. Of all pairs i < j in row order (see pleat.square), bits:
+    Returns pleat.MutualInformation, L columns being those that were kept:
+    columns : int64 [L], the number of each column in the source alignment, from 0
+    Of all pairs i < j in row order (see pleat.square), bits:
     mi, joint_entropy, normalised, mip, mia : float64 [pair]
     mean, variance, z, exact_p : of the exact null; tail_p, fdr, family_p as the library says
     sampled : records (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles
     less, equal : uint32 [pair], shuffles below and as high as the observed MI
-    Of columns: entropy float64 [L], bits; low_entropy int64.
-    Of triples with order=3: triples, kept_triples, dictionaries of arrays with `columns` int64 [n, 3];
-    triples_ranked_by; cliques, cliques_by_z int64 [L], sets that each column is in.
+    Of columns: entropy float64 [L], bits; low_entropy int64, columns of the source.
+    Of triples with order=3: triples, kept_triples, dictionaries of arrays with `columns` int64 [n, 3],
+    columns of the source; triples_ranked_by; cliques, cliques_by_z int64 [L], sets that each column is in.
     What was not asked for is None.
     """
-    return _pleat.mutual_information(as_alignment(alignment), options, how)
+    return _pleat.mutual_information(as_alignment(alignment), max_gaps, min_coverage, options, how)
 
 
-def _weights(weights):
+def _weights(frames, weights):
+    """float64 [atom] as given, or masses; empty without weights."""
     if weights is None:
         return _NO_WEIGHTS
+    if isinstance(weights, str):
+        if weights != "mass":
+            raise UsageError(f"expected weights as 'mass' or [atom], found '{weights}'")
+        weights = _masses(frames)
     found = np.asarray(weights, dtype=np.float64)
     if found.ndim != 1 or found.size == 0:
         raise InputError(f"expected a weight for each atom, [atom], found shape {found.shape}")
     return np.ascontiguousarray(found)
 
 
-def _sets(frames, fit, measure, weights):
-    indices = [_NO_INDICES if atoms is None else frames.indices(atoms) for atoms in (fit, measure)]
-    if measure is not None and fit is None:
-        indices[0] = np.arange(frames.shape[1])
-    if fit is not None and measure is None:
-        indices[1] = np.arange(frames.shape[1])
-    return _pleat.AtomSets(*indices, _weights(weights))
+def _has_names(frames):
+    return frames.topology is not None and frames.topology.named
+
+
+class _Atoms:
+    """What is superposed and measured: the atoms of both, and their places among these."""
+
+    def __init__(self, frames, select, measure, metric):
+        default = _pleat.default_selections.get(metric, "all") if isinstance(metric, str) else "all"
+        if select is None and measure is not None:
+            select = "all" if default == "all" else measure
+        elif select is None:
+            select = default if _has_names(frames) else "all"
+        count = frames.shape[1]
+        fitted = None if isinstance(select, str) and select == "all" else frames.indices(select)
+        chosen = select if measure is None else measure
+        measured = fitted if measure is None else frames.indices(measure)
+        self.name = chosen if isinstance(chosen, str) else ""
+        self.sets = (_NO_INDICES, _NO_INDICES)
+        if measure is None:
+            self.indices = fitted
+        else:
+            fitted = np.arange(count) if fitted is None else fitted
+            self.indices = np.union1d(fitted, measured)
+            if not np.array_equal(fitted, measured):
+                self.sets = tuple(np.searchsorted(self.indices, atoms) for atoms in (fitted, measured))
+        if self.indices is not None and np.array_equal(self.indices, np.arange(count)):
+            self.indices = None  # all, in their order: no copy
+        self.all_atoms = count
+
+    def of(self, xyz):
+        """[..., atom, 3] of all atoms, or of those used already."""
+        if self.indices is None or xyz.shape[-2] != self.all_atoms:
+            return xyz
+        return np.ascontiguousarray(xyz[..., self.indices, :])
+
+    def weights_of(self, frames, weights):
+        """float64 [atom used] from weights of all atoms or of those used; empty without weights."""
+        found = _weights(frames, weights)
+        if self.indices is not None and found.size == self.all_atoms:
+            found = np.ascontiguousarray(found[self.indices])
+        return found
+
+    def with_weights(self, frames, weights):
+        return _pleat.AtomSets(*self.sets, self.weights_of(frames, weights))
+
+
+def _masses(frames):
+    if not _has_names(frames):
+        raise InputError("expected atoms with names for weights='mass', found coordinates only")
+    masses = frames.topology.masses
+    if not (masses > 0).all():
+        raise InputError("expected elements for weights='mass', found "
+                         f"{np.count_nonzero(~(masses > 0))} atoms of none")
+    return masses
+
+
+def _matched(frames, others, what, any_residues):
+    """`others` with the atoms of `frames`, matched by chain, residue and name where both have names."""
+    if not (_has_names(frames) and _has_names(others)):
+        return others
+    atoms, residues, same = _pleat.match_atoms(frames.topology, others.topology)
+    if 2 * same < residues and not any_residues:
+        raise InputError(f"{what}: expected residues of the names in the ensemble, found these names in "
+                         f"{same} of {residues} residues that have their numbers; any_residues=True "
+                         "compares anyway")
+    if np.array_equal(atoms, np.arange(others.shape[1])):
+        return others
+    ours, theirs = frames.topology, others.topology
+    if (atoms < 0).any() and (ours.names, ours.residue_numbers) == (theirs.names, theirs.residue_numbers):
+        return others  # chains of other names, as packages give them
+    if (atoms < 0).any():
+        raise InputError(f"{what}: expected the {len(atoms)} atoms of the ensemble, found "
+                         f"{np.count_nonzero(atoms < 0)} of them missing")
+    return others.select(atoms)
 
 
 @engine(_pleat.rmsd_fields())
-def rmsd(ensemble, *, against=None, reference=None, fit=None, measure=None, weights=None, options, how):
+def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, weights=None,
+         any_residues=False, fit=None, options, how):
     """Compares the frames of an ensemble with each other, another set or one structure.
 
     ensemble : what pleat.ensemble takes: an array [frame, atom, 3] in angstrom (contiguous float32
         without a copy), an Ensemble, a path
+    select : atoms to superpose and measure, as text, indices or a mask; None: all, and for the metrics
+        tm and gdt_ts CA if atoms have names
+    measure : atoms to measure after superposing the selected ones; None: those of `select`
     against : frames of the same atoms; each frame is compared with each of them
-    reference : one structure: [atom, 3], a frame's index, or 'mean' (see pleat.mean_structure)
-    fit, measure : atoms to superpose and to measure, as text, indices or a mask; None: all
-    weights : float64 [atom], none negative; Ensemble.topology.masses for masses
+    reference : one structure: a path, whose first frame it is, an Ensemble of one frame, [atom, 3], a
+        frame's index, or 'mean' (see pleat.mean_structure)
+    weights : float64, none negative, of all atoms or of those used; 'mass': those of their elements
+    any_residues : compare also if fewer than half of the residues of `against` or `reference` have the
+        names in the ensemble
+    fit : an older name of `select`
+
+    Atoms of `against` and `reference` are matched by chain, residue and name if they have names.
 
     Returns pleat.Rmsd, in angstrom or as the metric counts:
     matrix : float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with
         matrix='full', or [frame, other] with `against`; None with 'none' or `reference`
     values : float32 [frame], with `reference`
     frames, atoms, pairs, least, mean, most, metric, device
+    selection : the text that selected the measured atoms; '' if it was none
     histogram : int64 [bin], of width `bin`
     neighbour_starts, neighbour_indices, neighbour_values : with cutoff, compressed rows: those of
-        frame i from starts[i] on up to starts[i + 1]
+        frame i are numbers starts[i] to starts[i + 1] - 1
     best_indices, best_values : [frame, best], nearest first
     """
-    frames = as_ensemble(ensemble)
-    sets = _sets(frames, fit, measure, weights)
+    if fit is not None and select is not None:
+        raise UsageError("expected one of select and fit, its older name, found both")
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
+    frames = as_ensemble(ensemble)
+    atoms = _Atoms(frames, fit if select is None else select, measure, options.get("metric", "rmsd"))
+    sets, xyz = atoms.with_weights(frames, weights), atoms.of(frames.xyz)
     if against is not None:
-        return _pleat.rmsd_against(frames.xyz, as_ensemble(against).xyz, sets, options, how)
-    if reference is not None:
-        structure = _structure(frames, reference, sets, how)
-        return _pleat.rmsd_to_reference(frames.xyz, structure, sets, options, how)
-    return _pleat.rmsd(frames.xyz, sets, options, how)
+        others = _matched(frames, as_ensemble(against), "against", any_residues)
+        result = _pleat.rmsd_against(xyz, atoms.of(others.xyz), sets, options, how)
+    elif reference is not None:
+        structure = _structure(frames, reference, any_residues, atoms, xyz, sets, how)
+        result = _pleat.rmsd_to_reference(xyz, structure, sets, options, how)
+    else:
+        result = _pleat.rmsd(xyz, sets, options, how)
+    result.selection = atoms.name
+    return result
 
 
-def _structure(frames, reference, sets, how):
+def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
     if isinstance(reference, str) and reference == "mean":
-        return _pleat.mean_structure(frames.xyz, sets, how)
+        return _pleat.mean_structure(xyz, sets, how)
     if isinstance(reference, (int, np.integer)):
-        return frames[reference].xyz[0]
+        return atoms.of(frames[reference].xyz[0])
     if isinstance(reference, np.ndarray) and reference.ndim == 2:
-        return reference
-    others = as_ensemble(reference)
+        return atoms.of(Ensemble(reference[np.newaxis]).xyz[0])
+    is_file = isinstance(reference, (str, os.PathLike))
+    others = read_ensemble(reference, frames="0") if is_file else as_ensemble(reference)
     if len(others) != 1:
         raise InputError(f"expected a reference of 1 frame, found {len(others)}")
-    return others.xyz[0]
+    return atoms.of(_matched(frames, others, "reference", any_residues).xyz[0])
 
 
 @engine([])
@@ -122,16 +242,19 @@ def mean_structure(ensemble, *, fit=None, weights=None, options, how):
     weights : float64 [atom]
     """
     frames = as_ensemble(ensemble)
-    return _pleat.mean_structure(frames.xyz, _sets(frames, fit, None, weights), how)
+    indices = _NO_INDICES if fit is None else frames.indices(fit)
+    measured = _NO_INDICES if fit is None else np.arange(frames.shape[1])
+    return _pleat.mean_structure(frames.xyz, _pleat.AtomSets(indices, measured, _weights(frames, weights)), how)
 
 
 @engine(_pleat.cluster_fields())
-def cluster(items, *, weights=None, precision="mixed", options, how):
+def cluster(items, *, select="all", weights=None, precision="mixed", options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
         copy); a pleat.Rmsd with such a matrix; or what pleat.ensemble takes, whose pairs are then
         superposed without keeping a matrix
+    select : atoms of frames to superpose, as text, indices or a mask
     weights, precision : of frames, as pleat.rmsd takes them
 
     Returns pleat.Clusters:
@@ -147,11 +270,13 @@ def cluster(items, *, weights=None, precision="mixed", options, how):
         _pleat.require_distances(items.metric)
         items = items.matrix
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
-        if weights is not None:
-            raise UsageError("expected weights with frames alone, found some with a matrix")
+        if weights is not None or not (isinstance(select, str) and select == "all"):
+            raise UsageError("expected select and weights with frames alone, found one with a matrix")
         return _pleat.cluster_matrix(items, options, how)
     frames = as_ensemble(items)
-    return _pleat.cluster_frames(frames.xyz, _weights(weights), precision, options, how)
+    atoms = _Atoms(frames, select, None, "rmsd")
+    sets = atoms.weights_of(frames, weights)
+    return _pleat.cluster_frames(atoms.of(frames.xyz), sets, precision, options, how)
 
 
 def square(values, diagonal=0.0):

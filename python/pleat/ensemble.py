@@ -1,6 +1,7 @@
 # Ensembles: from files, arrays and the objects of mdtraj, MDAnalysis and Biopython.
 """Coordinates of many frames of the same atoms."""
 import os
+import warnings
 
 import numpy as np
 
@@ -13,11 +14,37 @@ Topology.__doc__ = """What the atoms of an ensemble are, in the order of its coo
 
 names, elements, residue_names, chains : list of str, one an atom
 residue_numbers : list of int, as the author of the structure counts
+named : False for atoms of an array, which have no names
 masses : float64 [atom], dalton; 0 where the element is not known
 select(text) : int64 [n], indices of atoms; the language of `pleat rmsd --select`
 """
 
 ANGSTROM_PER_NM = np.float32(10)
+
+
+FARTHEST_CENTRE = 128  # angstrom, as the library's reader of .npy
+
+
+def _near_origin(xyz, notes):
+    """Coordinates of float64 whose first frame lies far from the origin, moved there by whole angstroms.
+
+    float32 holds seven digits, so that coordinates of 1e5 angstrom would be rounded to 0.008. All
+    frames are moved alike, and `notes` says by how much.
+    """
+    xyz = np.asarray(xyz)
+    if xyz.dtype != np.float64 or xyz.ndim != 3 or 0 in xyz.shape or xyz.shape[2] != 3:
+        return xyz
+    centre = xyz[0].mean(axis=0)
+    far = (np.abs(centre) > FARTHEST_CENTRE) & (np.abs(centre) < 1e15)
+    if not far.any():
+        return xyz
+    shift = np.where(far, np.round(centre), 0.0)
+    moved = np.empty(xyz.shape, dtype=np.float32)
+    for frame, near in zip(xyz, moved):
+        near[:] = frame - shift
+    notes.append("all frames are moved to the origin, as float32 cannot hold coordinates so far from "
+                 f"it: by {-shift[0]:g} {-shift[1]:g} {-shift[2]:g} angstrom")
+    return moved
 
 
 class Ensemble:
@@ -27,12 +54,13 @@ class Ensemble:
         copy; anything else is converted.
     topology : Topology, or None: atoms without names
     files : the files that frames came from
-    origins : [(index into files, frame of that file from 1)], one a frame; empty for arrays
+    origins : [(index into files, frame of that file from 0)], one a frame; empty for arrays
     notes : what the reader found worth telling
     """
 
     def __init__(self, xyz, topology=None, *, files=(), origins=(), notes=()):
-        self.xyz = np.ascontiguousarray(xyz, dtype=np.float32)
+        notes = list(notes)
+        self.xyz = np.ascontiguousarray(_near_origin(xyz, notes), dtype=np.float32)
         if self.xyz.ndim != 3 or self.xyz.shape[2] != 3:
             raise InputError(f"expected coordinates [frame, atom, 3], found shape {self.xyz.shape}")
         if topology is not None and len(topology) != self.xyz.shape[1]:
@@ -101,21 +129,36 @@ def _indices(atoms, count):
     return np.ascontiguousarray(atoms, dtype=np.int64).ravel()
 
 
-def read_ensemble(sources, *, topology="", select="all", frames="::"):
+def read_ensemble(sources, *, topology="", assembly="", select="all", frames="::", truncated=False):
     """Reads frames of PDB, mmCIF (plain or compressed), DCD, XTC, TRR, AMBER NetCDF or .npy files.
 
     sources : a path or a list of paths; folders and lists (@FILE, a path a line) too
     topology : PDB or mmCIF file that names the atoms of trajectories
-    select : atoms to take: all, ca, backbone, heavy, A:10-50, gemmi's syntax; and, or, not
-    frames : first:last:stride of all files together, from 1, both ends included
+    assembly : name of a biological assembly to build, as PDB (REMARK 350) and mmCIF files describe it: "1";
+        further copies of chain A are chains A-2, A-3, ... By default atoms are as listed in the file
+    select : atoms to read: all, ca, backbone, heavy, protein, name CA CB, A:10-50, last 10, gemmi's
+        syntax; joined by and, or, not and parentheses
+    frames : which frames of all files together, counted from 0: a slice, or its text first:last:step
+    truncated : keep the whole frames of a file that is cut short, and warn; otherwise it is refused
 
+    Warns of files that were cut short and of molecules broken across the periodic cell.
     Memory while reading: twice the coordinates. InputError names the file and what is wrong with it.
     """
     if isinstance(sources, (str, os.PathLike)):
         sources = [sources]
     xyz, read, files, origins, notes = _pleat.read_ensemble(
-        [os.fspath(source) for source in sources], os.fspath(topology), select, frames)
+        [os.fspath(source) for source in sources], os.fspath(topology), str(assembly), select,
+        _range_text(frames), truncated)
+    for note in notes:
+        if note.startswith("warning: "):
+            warnings.warn(note.removeprefix("warning: "), stacklevel=2)
     return Ensemble(xyz, read, files=files, origins=origins, notes=notes)
+
+
+def _range_text(frames):
+    if not isinstance(frames, slice):
+        return frames
+    return ":".join("" if part is None else str(part) for part in (frames.start, frames.stop, frames.step))
 
 
 def _topology(atoms):
@@ -167,9 +210,9 @@ def _from_mdanalysis(source):
 def _from_biopython(structure):
     """A Structure of Bio.PDB: its models are the frames."""
     models = [list(model.get_atoms()) for model in structure]
-    for number, model in enumerate(models, 1):
+    for number, model in enumerate(models):
         if [a.get_full_id()[2:] for a in model] != [a.get_full_id()[2:] for a in models[0]]:
-            raise InputError(f"model {number}: expected the atoms of model 1, found others")
+            raise InputError(f"frame {number}: expected the atoms of frame 0, found others")
     atoms = []
     for atom in models[0] if models else ():
         residue = atom.get_parent()

@@ -12,6 +12,7 @@ formulas: the library's README of saxs; Antonov, Andreetta, Hamelryck, BIOINFORM
 import os
 import sys
 import types as _types
+import warnings
 
 import numpy as np
 
@@ -39,6 +40,7 @@ frames : int64 [n], from 0, ascending; weights : float64 [n], not negative, of s
 fit : Fit of their mean
 validation, validation_error : chi^2 a point on points that the fit did not see, and its standard error
 effective : exp(entropy of the weights), how many frames count
+exhaustive : of minimal ensembles, whether all sets of up to as many frames were fitted
 """
 Scatterers.__doc__ = """What pleat.saxs.scatterers returns; its docstring says what each part is."""
 
@@ -50,12 +52,16 @@ def _fields(*names):
     return [field for field in _FIELDS if field["name"] in names]
 
 
-def _structures(source):
+def _structures(source, select="all"):
     frames = as_ensemble(source)
+    if not (isinstance(select, str) and select == "all"):
+        frames = frames.select(select)
     if frames.topology is None:
         raise InputError("expected atoms of known elements, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
-    return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins)
+    # How many atoms were selected is seen in what comes back.
+    notes = [note for note in frames.notes if not note.startswith("selection ")]
+    return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
 
 
 def _text(path):
@@ -63,12 +69,13 @@ def _text(path):
 
 
 @engine(_FIELDS)
-def saxs(ensemble, *, data=None, q_unit="auto", assume_error=None, mixture=False, models="auto",
+def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, mixture=False, models="auto",
          form_factors=None, options, how):
     """Computes scattering profiles of structures and fits them to a measured curve.
 
     ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
         with a topology as pleat.Ensemble(xyz, topology). Coordinates are turned axis by axis once
+    select : atoms to compute with, as text, indices or a mask
     data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
     q_unit, assume_error : as pleat.profile takes them
     mixture : `ensemble` is a list of components, each with atoms of its own
@@ -80,15 +87,18 @@ def saxs(ensemble, *, data=None, q_unit="auto", assume_error=None, mixture=False
     q : float64 [q], 1/angstrom; with data more points than asked for where the structure needs them
     intensity : float64 [frame, q], electrons^2; mean : float64 [q], of the frames; both at c1 and c2
     c1, c2 : scale of the radii in the displaced volume, density of the hydration layer
-    rg, i0, dmax : float64 [frame], angstrom, electrons^2, angstrom
+    rg, i0, dmax : float64 [frame], angstrom, electrons^2, angstrom; rg is NaN where its square is
+        negative
     pr : float64 [bin], P(r) of the mean, bins of width `bin` angstrom; None with bin=0
     model, scatterers, frames, files, notes, device : what was taken; files [frame]
+    warnings : list of str, what is probably wrong (also Python warnings)
     With data, else None:
     curve : pleat.Profile, the points that were used
     fit : pleat.saxs.Fit of the mean; guinier : dict of rg, rg_error, i0, i0_error and the points first
         to last, None where the curve has no such range
     With data and several frames, else empty:
-    minimal : list of pleat.saxs.Weights, the best ensembles of 1, 2, ... frames; minimal_chosen : index
+    minimal : list of pleat.saxs.Weights, the best ensembles by their number of frames, without numbers
+        that do not help; minimal_chosen : index
     reweighted : list of pleat.saxs.Weights of all frames, maximum entropy at each of `thetas`;
         reweighted_chosen : index
     """
@@ -99,8 +109,11 @@ def saxs(ensemble, *, data=None, q_unit="auto", assume_error=None, mixture=False
     if data is None and (q_unit != "auto" or assume_error is not None):
         raise UsageError("expected q_unit and assume_error with data, found none")
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error)
-    return _pleat.saxs([_structures(one) for one in components], curve, models, _text(form_factors),
-                       options, how)
+    result = _pleat.saxs([_structures(one, select) for one in components], curve, models, _text(form_factors),
+                         options, how)
+    for text in result.warnings:
+        warnings.warn(text, stacklevel=3)
+    return result
 
 
 @engine(_fields("model", "q-max", "points", "water", "hydrogens", "c1", "c2"))

@@ -47,6 +47,8 @@ class Weights:
     def validation_error(self) -> float: ...
     @property
     def effective(self) -> float: ...
+    @property
+    def exhaustive(self) -> bool: ...
 
 class Model:
     def __init__(
@@ -128,6 +130,7 @@ def chi_square_weights(
 def saxs(
     ensemble: EnsembleLike,
     *,
+    select: str | ArrayLike | None = 'all',
     data: ProfileLike | None = None,
     q_unit: Literal['auto', '1/angstrom', '1/nm'] = 'auto',
     assume_error: float | None = None,

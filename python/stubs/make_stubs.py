@@ -12,7 +12,8 @@ HERE = Path(__file__).parent
 ALIGNMENT, ENSEMBLE, ATOMS = "AlignmentLike", "EnsembleLike", "str | ArrayLike | None"
 OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE}",
        "against": f"{ENSEMBLE} | None", "reference": f"int | {ENSEMBLE} | None", "fit": ATOMS,
-       "measure": ATOMS, "weights": "ArrayLike | None", "precision": "Literal['mixed', 'float64']",
+       "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
+       "min_coverage": "float", "weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
        "assume_error": "float | None", "mixture": "bool", "models": "Literal['auto', 'states', 'parts']",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",

@@ -23,7 +23,7 @@ def test_shapes_and_contacts():
     assert fitted.fields.shape == (20, 21) and fitted.pairs.shape == (190, 21, 21)
     assert fitted.fields.dtype == fitted.pairs.dtype == np.float32
     assert fitted.iterations <= 5
-    contacts = fitted.contacts(least_separation=8)
+    contacts = fitted.contacts(min_separation=8)
     assert len(contacts) == 12 * 13 // 2
     assert (np.diff(contacts["corrected"]) <= 0).all()
     assert (contacts["j"] - contacts["i"] >= 8).all()
@@ -49,3 +49,12 @@ def test_refusals():
                         ((4, 0), "2 columns, found 0"), ((4, 1), "2 columns, found 1")):
         with pytest.raises(pleat.InputError, match=text):
             pleat.couplings(np.zeros(shape, np.uint8))
+
+
+def test_few_sequences_are_warned_of():
+    with pytest.warns(UserWarning, match="effective sequences: probabilities are too high"):
+        few = pleat.couplings(family(columns=20), iterations=5, models=False)
+    assert few.warning
+    with pytest.warns(UserWarning, match="contacts have no probability below 20"):
+        same = pleat.couplings(["ACDEFGHIKLMN"] * 20, models=False)
+    assert np.isnan(same.contacts()["probability"]).all()

@@ -21,14 +21,27 @@ def test_files():
     found = pleat.read_ensemble(STRUCTURE, select="ca")
     assert found.shape == (1, 70) and set(found.topology.names) == {"CA"}
     assert found.topology.residue_names[:2] == ["MSE", "ASP"]
-    assert found.topology.residue_numbers[0] == 151 and found.origins == [(0, 1)]
+    assert found.topology.residue_numbers[0] == 151 and found.origins == [(0, 0)]
     assert (found.topology.masses == pytest.approx(12.011, abs=0.01))
     everything = pleat.ensemble(STRUCTURE)
     np.testing.assert_array_equal(everything.select("ca").xyz, found.xyz)
     np.testing.assert_array_equal(everything.xyz[:, everything.indices("ca")], found.xyz)
     twice = pleat.read_ensemble([STRUCTURE, DATA / "1a8o.cif.gz"], select="ca")
     np.testing.assert_allclose(twice.xyz[0], twice.xyz[1], atol=1e-3)
-    assert len(twice[1:]) == 1 and twice[-1].origins == [(1, 1)]
+    assert len(twice[1:]) == 1 and twice[-1].origins == [(1, 0)]
+
+
+def test_biological_assembly():
+    listed = pleat.read_ensemble(STRUCTURE)
+    assert any("biological assembly 1 (DIMERIC)" in note for note in listed.notes)
+    dimer = pleat.read_ensemble(STRUCTURE, assembly=1)
+    assert dimer.shape == (1, 2 * listed.shape[1]) and not any("assembly" in note for note in dimer.notes)
+    x, y, z = listed.xyz[0].T
+    copy = np.stack([41.98 - y, 41.98 - x, 44.46 - z], axis=1)
+    assert np.allclose(dimer.xyz[0, listed.shape[1]:], copy, atol=1e-4)
+    assert dimer.topology.chains[-1] == "A-2"
+    with pytest.raises(pleat.InputError, match="biological assembly '7', found only 1"):
+        pleat.read_ensemble(STRUCTURE, assembly="7")
 
 
 def test_arrays_are_taken_as_they_are():
@@ -177,3 +190,26 @@ def test_refusals(call, text):
         call()
     with pytest.raises(IndexError, match="from 0 to 29, found 30"):
         _ = pleat.ensemble(made_ensemble())[30]
+
+
+def test_doubles_far_from_the_origin_keep_their_digits():
+    xyz = np.random.default_rng(3).normal(scale=5, size=(6, 20, 3))
+    near, far = pleat.rmsd(xyz), pleat.rmsd(xyz + [1e5, -2e5, 3e5])
+    np.testing.assert_allclose(far.matrix, near.matrix, atol=2e-6)
+    found = pleat.ensemble(xyz + 1e5)
+    assert "moved to the origin" in found.notes[0]
+    assert pleat.ensemble(xyz).notes == []
+    to_first = pleat.rmsd(xyz, reference=xyz[0] + 1e5)
+    np.testing.assert_allclose(to_first.values, pleat.rmsd(xyz, reference=0).values, atol=2e-6)
+
+
+def test_a_file_that_is_cut_short_gives_its_whole_frames_with_a_warning(tmp_path):
+    whole = gzip.decompress((DATA / "hivp.dcd.gz").read_bytes())
+    path = tmp_path / "cut.dcd"
+    path.write_bytes(whole[:-100])
+    with pytest.raises(pleat.InputError, match="the option truncated takes the"):
+        pleat.read_ensemble(path, topology=DATA / "hivp.pdb.gz")
+    with pytest.warns(UserWarning, match="whole frames before it"):
+        found = pleat.read_ensemble(path, topology=DATA / "hivp.pdb.gz", truncated=True)
+    every = pleat.read_ensemble(DATA / "hivp.dcd.gz", topology=DATA / "hivp.pdb.gz")
+    np.testing.assert_array_equal(found.xyz, every.xyz[:-1])

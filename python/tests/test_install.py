@@ -1,5 +1,7 @@
 # Installation: pip makes a wheel from this build without a network, and it works where it is put.
 import os
+import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,3 +29,67 @@ def test_pip_installs_and_the_copy_works(tmp_path):
     assert done.stdout.startswith(str(tmp_path)) and done.stdout.endswith("[0.]\n")
     libraries = list((tmp_path / "site" / "pleat").glob("libpleat.so*"))
     assert len(libraries) == 1 and not libraries[0].is_symlink()
+
+
+def call_backend(code, **environment):
+    """Runs Python code beside the build backend, as pip does."""
+    backend = str(ROOT / "python" / "backend")
+    return subprocess.run([sys.executable, "-B", "-c", f"import sys\nsys.path.insert(0, {backend!r})\n{code}"],
+                          capture_output=True, text=True, check=False, timeout=60,
+                          env={**os.environ, **environment})
+
+
+def call_prepare(folder, **environment):
+    return call_backend("import pleat_build\n"
+                        f"print(pleat_build.prepare_metadata_for_build_wheel({str(folder)!r}))", **environment)
+
+
+def write_script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+    path.chmod(0o755)
+    return path
+
+
+def assert_refused(done, *texts):
+    """One line on stderr, no traceback."""
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stderr.startswith("pleat: ") and done.stderr.count("\n") == 1, done.stderr
+    for text in texts:
+        assert text in done.stderr, done.stderr
+
+
+def test_metadata_is_made_without_a_build(tmp_path):
+    cmake = write_script(tmp_path / "cmake", f"touch {tmp_path}/called; exit 1")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = call_prepare(tmp_path, PATH=f"{cmake.parent}:{os.environ['PATH']}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime  # whatever else runs here
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "called").exists()
+    assert took < 5, took
+    info = tmp_path / done.stdout.strip()
+    assert info.name.endswith(".dist-info")
+    text = (info / "METADATA").read_text(encoding="utf-8")
+    assert "\nName: pleat\n" in text and "\nRequires-Dist: numpy\n" in text
+    assert (info / "WHEEL").exists() and (info / "LICENSE").exists()
+
+
+def test_missing_numpy_is_told_before_the_build(tmp_path):
+    bare = write_script(tmp_path / "python", f"exec {sys.executable} -S \"$@\"")
+    done = call_backend(f"sys.executable = {str(bare)!r}\nimport pleat_build\n"
+                        f"pleat_build.prepare_metadata_for_build_wheel({str(tmp_path)!r})", PYTHONPATH="")
+    assert_refused(done, f"{bare} has no NumPy", "/usr/bin/python3 -m venv --system-site-packages env")
+
+
+def test_missing_packages_are_told_before_the_build(tmp_path):
+    compiler = shutil.which("c++")
+    for name in ("cmake", "ninja", "pkg-config"):
+        if compiler is None or shutil.which(name) is None:
+            pytest.skip(f"{name} or c++ is not there")
+        (tmp_path / name).symlink_to(shutil.which(name))
+    here = {"PATH": str(tmp_path), "CMAKE_PREFIX_PATH": ""}
+    assert_refused(call_prepare(tmp_path, CXX=f"{compiler} -nostdinc -I{tmp_path}", **here), "libfmt-dev",
+                   "gemmi-dev", "pybind11-dev", "scripts/setup python")
+    assert_refused(call_prepare(tmp_path, CXX="no-such-compiler", **here), "missing for the build: g++.")
+    (tmp_path / "cmake").unlink()
+    assert_refused(call_prepare(tmp_path, CXX=compiler, **here), "missing for the build: cmake.")

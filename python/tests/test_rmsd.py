@@ -59,9 +59,9 @@ def test_sets_references_and_atoms():
     assert mean.shape == (20, 3)
     np.testing.assert_array_equal(pleat.rmsd(xyz, reference="mean").values,
                                   pleat.rmsd(xyz, reference=mean).values)
-    some = pleat.rmsd(xyz, fit=range(10), measure=range(10)).matrix
+    some = pleat.rmsd(xyz, select=range(10)).matrix
     np.testing.assert_allclose(some, pleat.rmsd(xyz[:, :10]).matrix, atol=2e-5)
-    apart = pleat.rmsd(xyz, fit=range(10)).matrix
+    apart = pleat.rmsd(xyz, select=range(10), measure=range(20)).matrix
     assert (apart >= pleat.rmsd(xyz).matrix - 1e-4).all()
     heavy = pleat.rmsd(xyz, weights=np.full(20, 2.0)).matrix
     np.testing.assert_allclose(heavy, pleat.rmsd(xyz).matrix, atol=2e-5)
@@ -214,7 +214,7 @@ def test_other_threads_run_meanwhile():
 
 @pytest.mark.parametrize("make, options, kind, text", [
     (lambda: np.ones((4, 6)), {}, pleat.InputError, r"coordinates \[frame, atom, 3\], found shape \(4, 6\)"),
-    (lambda: np.full((2, 2, 3), np.nan), {}, pleat.InputError, "frame 1: expected .*found nan"),
+    (lambda: np.full((2, 2, 3), np.nan), {}, pleat.InputError, "frame 0: expected .*found nan"),
     (lambda: made_ensemble(4, 5), {"cutoff": 0}, pleat.UsageError, "--cutoff: expected a number >= 1e-30"),
     (lambda: made_ensemble(4, 5), {"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
     (lambda: made_ensemble(4, 5), {"device": "abacus"}, pleat.UsageError, "abacus"),

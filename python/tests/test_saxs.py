@@ -106,7 +106,7 @@ def test_ensembles_are_those_of_the_program(tmp_path):
     program("saxs", tmp_path / "e.npy", "--topology", STRUCTURE, "-o", tmp_path / "run", "--data",
             tmp_path / "curve.dat", "--members", 3, "--c1", 1, "--c2", 1)
     table = read_table(tmp_path / "run" / "minimal_ensemble.tsv")
-    mine = [(n + 1, frame, weight) for n, one in enumerate(found.minimal)
+    mine = [(len(one.frames), frame, weight) for one in found.minimal
             for frame, weight in zip(one.frames, one.weights)]
     np.testing.assert_allclose([list(row) for row in mine],
                                np.transpose([table["members"], table["frame"], table["weight"]]), atol=2e-6)
@@ -129,6 +129,7 @@ def test_mixtures_models_and_slices(tmp_path):
     dimer = pleat.Ensemble(np.concatenate([whole.xyz, apart]), whole.topology)
     assert (pleat.saxs(dimer).frames, pleat.saxs(dimer, models="states").frames) == (1, 2)
     assert any("taken as parts of one structure" in note for note in pleat.saxs(dimer).notes)
+    assert any("biological assembly 1 (DIMERIC)" in note for note in pleat.saxs(STRUCTURE).notes)
     twice = pleat.read_ensemble([STRUCTURE, DATA / "1a8o.cif.gz"])
     assert pleat.saxs(twice[1:], models="parts").files == [str(DATA / "1a8o.cif.gz")]
 
@@ -204,13 +205,26 @@ def test_curves(tmp_path):
     np.testing.assert_array_equal(held, q)
 
 
+def test_a_wrong_unit_is_warned_of(tmp_path):
+    _, (q, intensity, sigma) = made_curve(tmp_path)
+    with pytest.warns(UserWarning, match="--q-unit 1/nm"):
+        found = pleat.saxs(STRUCTURE, data=(10 * q, intensity, sigma), q_max=5)
+    assert len(found.warnings) == 1
+
+
+def test_curves_are_sorted_and_points_without_errors_left_out():
+    curve = pleat.profile(([0.1, 0.3, 0.2, 0.4, 0.5], [5, 3, 4, 2, 1], [1, 1, 1, 1, 0]))
+    assert curve.q.tolist() == [0.1, 0.2, 0.3, 0.4] and curve.intensity.tolist() == [5, 4, 3, 2]
+    assert "1 of 5 points without a usable error" in curve.notes[0] and "sorted by q" in curve.notes[1]
+
+
 @pytest.mark.parametrize("source, options, kind, text", [
     (([0.1, 0.2], [1, 1], [1, 1]), {}, pleat.InputError, "expected from 3 to 1000000 points, found 2"),
     (([0.1, 0.2, 0.3], [1, 1, 1], [1, 1]), {}, pleat.InputError, "one length, found 3, 3 and 2"),
     (([0.1, 0.2, 0.3], [1, 1, 1]), {}, pleat.InputError, "found no error"),
-    (([0.1, 0.3, 0.2], [1, 1, 1], [1, 1, 1]), {}, pleat.InputError, "curve:3: expected q above"),
+    (([0.1, 0.2, 0.3] * 2, [1] * 6, [1] * 6), {}, pleat.InputError, "curve:4: expected one curve"),
     (([0.1, 0.2, 0.3], [1, np.nan, 1], [1, 1, 1]), {}, pleat.InputError, "curve:2: expected finite"),
-    (([0.1, 0.2, 0.3], [1, 1, 1], [1, 0, 1]), {}, pleat.InputError, "curve:2: expected an error above 0"),
+    (([0.1, 0.2, 0.3], [1, 1, 1], [1, 0, 1]), {}, pleat.InputError, "curve:2: expected errors above 0"),
     (([10, 20, 30], [1, 1, 1], [1, 1, 1]), {}, pleat.InputError, "expected a curve that ends between"),
     (np.ones((3, 7)), {}, pleat.InputError, r"expected a curve .* of shape \(3, 7\)"),
     (([0.1, 0.2, 0.3], [1, 1, 1]), {"assume_error": 0}, pleat.UsageError, "--assume-error: expected"),
@@ -236,7 +250,7 @@ def shrunk():
 
 @pytest.mark.parametrize("make, options, kind, text", [
     (lambda: np.ones((2, 5, 3)), {}, pleat.InputError, "expected atoms of known elements, found coordinates"),
-    (lambda: damaged(np.nan), {}, pleat.InputError, "1e8 angstrom, found nan in frame 2"),
+    (lambda: damaged(np.nan), {}, pleat.InputError, "1e8 angstrom, found nan in frame 1"),
     (lambda: damaged(np.inf), {"models": "parts"}, pleat.InputError, "1e8 angstrom, found inf"),
     (shrunk, {}, pleat.InputError, "expected coordinates of .* atoms, found"),
     (lambda: STRUCTURE, {"q_max": 9}, pleat.UsageError, "--q-max: expected"),

@@ -3,7 +3,9 @@ import { RAMP_NAMES, rampColours, rampPixels } from "./colours";
 import { type ContactMap, Matrix } from "./data";
 import { chooser, html, shortNumber, slider, svg } from "./dom";
 import { Heat } from "./heat";
+import { markItems, residueId } from "./labels";
 import { Panel, type Place } from "./panel";
+import { makeScale } from "./scale";
 import type { Pair, Selection } from "./selection";
 
 const RIGHT = "#0072b2", WRONG = "#d55e00";
@@ -43,14 +45,17 @@ class ContactMapPanel {
     this.selection = place.selection;
     this.matrices = map.layers.map(() => null);
     const { contacts } = map, size = map.places.length;
+    const hasResidues = map.residues.some((residue) => residue !== "");
+    const ids = hasResidues ? map.residues.map(residueId) : map.places.map(String);
+    const middles = map.places.map((_, column) => column + 0.5);
     contacts?.i.forEach((i, n) => this.distances.set(i * size + contacts.j[n], contacts.distance[n]));
     this.top = Math.min(size, (size * (size - 1)) / 2);
     this.separation = Math.max(1, Math.min(6, size - 1));
     this.heat = new Heat({
-      size, title: map.title, axis: "column",
+      size, title: map.title, axis: hasResidues ? "residue number" : "column",
       paint: (pixels) =>
         this.matrix.paint(pixels, rampPixels(this.ramp), this.least, this.most, map.contacts !== null),
-      place: (cell) => (cell < size ? map.places[cell] : map.places[size - 1] + 1) - 0.5,
+      scale: (first, last, start, end) => markItems(makeScale(first, last, start, end), middles, ids),
       point: (row, column) => this.tell(row, column),
       pick: (row, column) => this.selection.pick(row === column ? [] : [Math.min(row, column), Math.max(row, column)]),
     });
@@ -171,15 +176,10 @@ class ContactMapPanel {
     return list;
   }
 
-  private label(column: number): string {
-    const residue = this.map.residues[column];
-    return `${this.map.letters[column]}${this.map.places[column]}` + (residue !== "" ? ` (${residue})` : "");
-  }
-
   private tell(row: number, column: number): void {
     const i = Math.min(row, column), j = Math.max(row, column);
     if (i === j) {
-      this.panel.status.textContent = this.label(i);
+      this.panel.status.textContent = this.selection.label(i);
       return;
     }
     const scores = this.map.layers.map((layer, n) => {
@@ -189,7 +189,7 @@ class ContactMapPanel {
     const rank = this.ranked.findIndex((pair) => pair[0] === i && pair[1] === j);
     const distance = this.distances.get(i * this.map.places.length + j);
     const contact = this.isContact([i, j]);
-    this.panel.status.textContent = `${this.label(i)} and ${this.label(j)}: ${scores.join(", ")}` +
+    this.panel.status.textContent = `${this.selection.label(i)} and ${this.selection.label(j)}: ${scores.join(", ")}` +
       (rank >= 0 ? `, rank ${rank + 1}` : "") +
       (distance !== undefined ? `, ${distance} Å apart` : contact === false ? ", no contact" : "");
   }

@@ -41,7 +41,10 @@ export function histogramPanel(section: Histogram, place: Place): HTMLElement {
   const last = section.count.reduce<number>((found, value, k) => ((value ?? 0) > 0 ? k : found), 0);
   const first = Math.max(0, section.count.findIndex((value) => (value ?? 0) > 0));
   const from = section.from.slice(first, last + 1).map((value) => value ?? NaN);
-  const wide = (section.to[0] ?? 1) - (section.from[0] ?? 0);
+  // The last bin may have no end: it is drawn as wide as the one before it.
+  const isOpen = section.to.slice(first, last + 1).map((value) => value === null);
+  const before = section.to.length > 1 ? section.to.length - 2 : 0;
+  const wide = (section.to[before] ?? 1) - (section.from[before] ?? 0) || 1;
   const to = section.to.slice(first, last + 1).map((value, k) => value ?? from[k] + wide);
   const count = section.count.slice(first, last + 1).map((value) => value ?? 0);
   let log = false;
@@ -55,7 +58,8 @@ export function histogramPanel(section: Histogram, place: Place): HTMLElement {
                    svg("path", { d: binPath(x, y, from, to, count), fill: SET[0], stroke: "none" }));
     addReading(drawing, count.length, (at) => lastBelow(from, x.value(at)), (k) => {
       panel.status.textContent =
-        `${shortNumber(from[k])} to ${shortNumber(to[k])}: ${count[k].toLocaleString("en")} ${section.y.label}`;
+        `${shortNumber(from[k])} ${isOpen[k] ? "or more" : `to ${shortNumber(to[k])}`}: ` +
+        `${count[k].toLocaleString("en")} ${section.y.label}`;
     });
     panel.body.replaceChildren(drawing);
   };

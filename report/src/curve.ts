@@ -3,6 +3,7 @@ import { addReading, type AxisTexts, type Box, drawAxes } from "./axes";
 import { SET } from "./colours";
 import type { Curve, Series } from "./data";
 import { checkbox, chooser, html, shortNumber, svg } from "./dom";
+import { markItems, residueId } from "./labels";
 import { Panel, type Place } from "./panel";
 import { makeScale, range, type Scale, widened } from "./scale";
 
@@ -45,7 +46,9 @@ function drawPoints(x: Scale, y: Scale, positions: number[], values: number[], e
 }
 
 function drawBars(x: Scale, y: Scale, positions: number[], values: number[], colour: string, bottom: number): SVGElement {
-  const wide = Math.max(0.6, Math.abs(x.place(positions[1] ?? 1) - x.place(positions[0] ?? 0)) * 0.8);
+  // Positions may have holes, so that two neighbours may be far apart.
+  const nearest = positions.slice(1).reduce((least, position, k) => Math.min(least, position - positions[k]), Infinity);
+  const wide = Math.max(0.6, (x.place(Number.isFinite(nearest) ? nearest : 1) - x.place(0)) * 0.8);
   const foot = Math.min(bottom, y.place(0));
   let path = "";
   values.forEach((value, k) => {
@@ -98,7 +101,8 @@ function draw(section: Curve, shown: Series[], log: boolean): Drawn {
                                "aria-label": `${section.title}. Arrow keys read its values.` });
   const box: Box = { left: 66, right: WIDTH - 12, top: 12, bottom: HEIGHT - 44 };
   const style = section.style ?? "line", positions = numbers(section.positions);
-  const x = makeScale(...widened(range(positions), false, style === "bars" ? 0.01 : 0.02), box.left, box.right);
+  const plain = makeScale(...widened(range(positions), false, style === "bars" ? 0.01 : 0.02), box.left, box.right);
+  const x = section.residues ? markItems(plain, positions, section.residues.map(residueId)) : plain;
   const y = makeScale(...valueRange(shown, style, log), box.bottom, box.top, log);
   const label = shown.length === 1 && section.y.label === "" ? shown[0].name : section.y.label;
   drawing.append(drawAxes(box, x, y, { x: section.residuals ? "" : section.x.label, y: label }));
@@ -131,7 +135,9 @@ function readCurve(drawn: Drawn, section: Curve, shown: Series[], status: HTMLEl
     line.setAttribute("visibility", "visible");
     const values = shown.map((series) => `${series.name} ${shortNumber(series.values[k] ?? NaN)}` +
       (series.error?.[k] ? ` ± ${shortNumber(series.error[k] ?? NaN)}` : ""));
-    status.textContent = `${section.x.label} ${shortNumber(positions[k])}: ${values.join(", ")}`;
+    const residue = section.residues?.[k] ?? "";
+    const name = residue !== "" ? residue : `${section.position ?? section.x.label} ${shortNumber(positions[k])}`;
+    status.textContent = `${name}: ${values.join(", ")}`;
   });
 }
 

@@ -58,6 +58,10 @@ export interface Curve extends Titled {
   x: Axis;
   y: Axis;
   positions: (number | null)[];
+  /** Of each position, where they are residues: "ALA 52A", or empty. The axis then marks their numbers. */
+  residues?: string[];
+  /** What a position without a residue is called; the label of the axis by default. */
+  position?: string;
   series: Series[];
   style?: "line" | "points" | "bars";
   /** One series at a time, picked from a list. */

@@ -2,7 +2,7 @@
 import { drawAxes, pointIn } from "./axes";
 import { type Colour, rampColour } from "./colours";
 import { button, html, shortNumber, svg } from "./dom";
-import { makeScale } from "./scale";
+import type { Scale } from "./scale";
 
 const SIDE = 530, LEFT = 54, TOP = 12, INNER = 400;
 const BOX = { left: LEFT, right: LEFT + INNER, top: TOP, bottom: TOP + INNER };
@@ -17,8 +17,8 @@ export interface HeatOptions {
   columnAxis?: string;
   /** Fills the pixels of the cells, row by row; those left 0 stay clear. */
   paint(pixels: Uint32Array): void;
-  /** The text of a place between cells `at` and `at + 1` on an axis. */
-  place(cell: number): number;
+  /** The scale of either axis from `start` to `end` of the drawing; its marks stand where their cells are. */
+  scale(first: number, last: number, start: number, end: number): Scale;
   point(row: number, column: number): void;
   pick?(row: number, column: number): void;
 }
@@ -119,10 +119,8 @@ export class Heat {
   private show(): void {
     const { x, y, size } = this.view;
     this.inner.setAttribute("viewBox", `${x} ${y} ${size} ${size}`);
-    const first = this.options.place(0), each = this.options.place(1) - first;
-    const scale = (start: number, from: number, to: number) =>
-      makeScale(first + start * each, first + (start + size) * each, from, to);
-    const axes = drawAxes(BOX, scale(x, BOX.left, BOX.right), scale(y, BOX.top, BOX.bottom),
+    const axes = drawAxes(BOX, this.options.scale(x, x + size, BOX.left, BOX.right),
+                          this.options.scale(y, y + size, BOX.top, BOX.bottom),
                           { x: this.options.columnAxis ?? this.options.axis, y: this.options.axis }, 44);
     this.axes.replaceWith(axes);
     this.axes = axes;

@@ -4,6 +4,7 @@ import { type HeatMap, Matrix } from "./data";
 import { chooser, html, shortNumber } from "./dom";
 import { Heat } from "./heat";
 import { Panel, type Place } from "./panel";
+import { makeScale } from "./scale";
 
 export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
   const panel = new Panel(place, section.title, section.note);
@@ -15,7 +16,8 @@ export function heatMapPanel(section: HeatMap, place: Place): HTMLElement {
   const heat = new Heat({
     size: matrix.size, title: section.title, axis: section.axis, columnAxis: otherAxis,
     paint: (pixels) => matrix.paint(pixels, rampPixels(shown), matrix.least, matrix.most, false),
-    place: (cell) => cell * block,
+    // Frame f has its middle at (f + 0.5) / block.
+    scale: (first, last, start, end) => makeScale(first * block - 0.5, last * block - 0.5, start, end),
     point: (row, column) => {
       if (row * block >= section.items || column * block >= others) return;
       panel.status.textContent = `${section.axis} ${frames(row, section.items)}, ${otherAxis} ${frames(column, others)}: ` +

@@ -6,6 +6,7 @@ import { curvePanel } from "./curve";
 import { readPageData, type PageData, type Run, type Section } from "./data";
 import { chooser, html, newId } from "./dom";
 import { heatMapPanel, unknownPanel } from "./heat_map";
+import { columnLabels } from "./labels";
 import { manifestPanel } from "./manifest";
 import { modelsPanel, moleculePanel } from "./molecule";
 import type { Place } from "./panel";
@@ -33,7 +34,8 @@ function drawSection(section: Section, place: Place): HTMLElement {
 
 function drawRun(run: Run, id: string): HTMLElement {
   const map = run.sections.find((section) => section.kind === "contact_map");
-  const place: Place = { run: run.name, selection: new Selection(map?.kind === "contact_map" ? map.places : []) };
+  const selection = map?.kind === "contact_map" ? new Selection(map.places, columnLabels(map)) : new Selection();
+  const place: Place = { run: run.name, selection };
   // Maps tell molecules which pairs are best, so those that listen are made first.
   const panels = new Map<Section, HTMLElement>();
   const later = run.sections.filter((section) => section.kind === "contact_map");

@@ -10,11 +10,14 @@ export interface Scale {
   marks(count: number): { value: number; text: string }[];
 }
 
-/** Steps of 1, 2 or 5 times a power of ten. */
-function roundMarks(least: number, most: number, count: number): number[] {
-  const rough = (most - least) / Math.max(1, count);
+/** The smallest of 1, 2 or 5 times a power of ten that is at least this. */
+export function roundStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough;
+  return [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? rough;
+}
+
+function roundMarks(least: number, most: number, count: number): number[] {
+  const step = roundStep((most - least) / Math.max(1, count));
   const marks: number[] = [];
   for (let n = Math.ceil(least / step - 1e-9); n * step <= most + step * 1e-9; ++n) marks.push(n * step);
   return marks;

@@ -13,8 +13,12 @@ export class Selection {
   picked: number[] = [];
   private readonly listeners: ((change: Change) => void)[] = [];
 
-  /** `places`: of the columns in the source, from 1; what tables call columns by. */
-  constructor(readonly places: number[] = []) {}
+  /** `places`: of the columns in the source, from 1; what tables call columns by. `labels`: what people read. */
+  constructor(readonly places: number[] = [], private readonly labels: string[] = []) {}
+
+  label(column: number): string {
+    return this.labels[column];
+  }
 
   listen(listener: (change: Change) => void): void {
     this.listeners.push(listener);

@@ -3,6 +3,7 @@ import ast
 import gzip
 import json
 import os
+import pty
 import struct
 import subprocess
 import tempfile
@@ -29,7 +30,8 @@ def pleat(*arguments, environment=None, **options):
     options.setdefault("stderr", subprocess.PIPE)
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([PROGRAM, *map(str, arguments)], check=False, timeout=300,
+    options.setdefault("timeout", 300)
+    return subprocess.run([PROGRAM, *map(str, arguments)], check=False,
                           env=clean_environment(**(environment or {})), **options)
 
 
@@ -86,7 +88,7 @@ def manifest(run):
 def results(run):
     """The bytes of every file of a run that must not depend on when and how fast it was made."""
     return {path.name: path.read_bytes() for path in Path(run).iterdir()
-            if path.name not in ("manifest.json", "log.txt")}
+            if path.name not in ("manifest.json", "log.txt") and not path.name.startswith(".pleat-")}
 
 
 class ProgramTest(unittest.TestCase):
@@ -96,6 +98,16 @@ class ProgramTest(unittest.TestCase):
         holder = tempfile.TemporaryDirectory(prefix="pleat-cli-")
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
+
+    def open_terminal(self):
+        """A pseudo-terminal's two ends, (what the screen shows, what a program writes to). Skips the
+        test where none can be opened: in containers without /dev/pts."""
+        try:
+            shown, terminal = pty.openpty()
+        except OSError as error:
+            self.skipTest(f"no pseudo-terminal can be opened ({error})")
+        self.addCleanup(os.close, shown)
+        return shown, terminal
 
     def write_alignment(self, rows, name="family.aln"):
         path = self.folder / name

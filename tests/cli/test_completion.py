@@ -131,7 +131,7 @@ class Manual(ProgramTest):
         self.assertEqual(told, [])
 
     def test_refusals(self):
-        self.assert_refused(pleat("manual", "nothing"), 2, "expected a command", "found 'nothing'")
+        self.assert_refused(pleat("manual", "nothing"), 2, "unknown command 'nothing'")
         self.assert_refused(pleat("manual", "mi", "-o", self.folder / "man"), 2, "--output", "found 'mi'")
         (self.folder / "file").touch()
         self.assert_refused(pleat("manual", "-o", self.folder / "file" / "man"), 5, "file/man")

@@ -1,11 +1,11 @@
 # Each kind of failure has its exit code, one line on stderr, and leaves no half-written files.
 import gzip
 import os
+import re
 import resource
-import signal
 import unittest
 
-from program import DATA, ProgramTest, manifest, pleat, read_rows, small_rows
+from program import DATA, ProgramTest, manifest, matrix, pleat, read_npz, read_rows, results, small_rows
 
 CHEY = DATA / "cheY.aln.gz"
 
@@ -13,7 +13,6 @@ CHEY = DATA / "cheY.aln.gz"
 def limited(kind, bytes_):
     """A function that limits the child before it starts."""
     def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(kind, (bytes_, bytes_))
     return limit
 
@@ -55,6 +54,14 @@ class Usage(ProgramTest):
             with self.subTest(option):
                 done = pleat("rmsd", family, "-o", self.folder / "run", f"--{option}", "")
                 self.assert_refused(done, 2, f"--{option}: expected a name, found none")
+
+    def test_results_cannot_go_to_standard_output(self):
+        family = self.write_alignment(small_rows(20))
+        for command in ("couplings", "mi", "rmsd", "cluster", "saxs", "saxs-calibrate", "report", "manual"):
+            with self.subTest(command):
+                done = pleat(command, family, "-o", "-", cwd=self.folder)
+                self.assert_refused(done, 2, "--output: results cannot go to standard output")
+                self.assertEqual(os.listdir(self.folder), [family.name])
 
     def test_a_name_that_different_rows_bear_is_no_choice(self):
         first, second = small_rows(20)[:2]
@@ -110,6 +117,86 @@ class Usage(ProgramTest):
         self.assertEqual([path.name for path in foreign.iterdir()], ["notes.txt"])
 
 
+def as_nobody():
+    """Makes the child a user for whom modes of files count."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+class System(ProgramTest):
+    def test_a_folder_that_may_not_be_entered_is_told(self):
+        try:
+            pleat("version", preexec_fn=as_nobody)
+        except PermissionError:
+            self.skipTest("only root may enter the folder of the program")
+        self.folder.chmod(0o777)
+        shut = self.folder / "shut"
+        (shut / "run").mkdir(parents=True)
+        shut.chmod(0)
+        self.addCleanup(shut.chmod, 0o700)
+        for command, name in (("report", "run"), ("rmsd", "models.pdb"), ("cluster", "run"),
+                              ("saxs", "models.pdb"), ("couplings", "family.aln")):
+            with self.subTest(command):
+                done = pleat(command, shut / name, "-o", self.folder / "results", "-q", preexec_fn=as_nobody,
+                             *(["--cutoff", "2"] if command == "cluster" else []))
+                self.assert_refused(done, 3, str(shut / name), "Permission denied")
+                self.assertFalse((self.folder / "results").exists())
+
+    def test_a_loop_of_links_is_told(self):
+        family = self.write_alignment(small_rows(20))
+        loop = self.folder / "loop"
+        loop.symlink_to(loop)
+        for code, arguments in ((3, ("report", loop, "-o", self.folder / "page.html")),
+                                (3, ("couplings", loop, "-o", self.folder / "run")),
+                                (3, ("rmsd", loop, "-o", self.folder / "run")),
+                                (3, ("rmsd", f"@{loop}", "-o", self.folder / "run")),
+                                (3, ("couplings", family, "-i", loop, "-o", self.folder / "run")),
+                                (5, ("couplings", family, "-o", loop)),
+                                (5, ("couplings", family, "-o", loop / "run"))):
+            with self.subTest(arguments):
+                self.assert_refused(pleat(*arguments, "-q"), code, "Too many levels of symbolic links")
+                self.assertFalse((self.folder / "run").exists())
+
+    def test_a_folder_given_as_a_file_is_told(self):
+        family = self.write_alignment(small_rows(20))
+        models, folder, run = DATA / "1hel.pdb.gz", self.folder / "empty", self.folder / "run"
+        folder.mkdir()
+        for arguments in (("couplings", folder), ("couplings", family, "--initial", folder),
+                          ("couplings", "--list", folder), ("couplings", family, "--structure", folder),
+                          ("mi", folder), ("rmsd", f"@{folder}"), ("rmsd", models, "--topology", folder),
+                          ("rmsd", models, "--reference", folder), ("rmsd", models, "--against", folder),
+                          ("rmsd", models, "--weights", folder), ("saxs", models, "--data", folder),
+                          ("cluster", folder, "--cutoff", "2"), ("saxs-calibrate", folder),
+                          ("report", folder), ("select", "-e", models, "--contacts", folder),
+                          ("select", "-e", models, "--saxs", folder)):
+            with self.subTest(arguments):
+                self.assert_refused(pleat(*arguments, "-o", run, "-q"), 3, str(folder))
+                self.assertFalse(run.exists())
+
+    @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers open files of their own")
+    def test_too_few_files_are_no_bug(self):
+        family = self.write_alignment(small_rows(20))
+        codes = set()
+        for files in range(4, 13):
+            done = pleat("couplings", family, "-o", self.folder / f"run{files}", "-q",
+                         preexec_fn=limited(resource.RLIMIT_NOFILE, files))
+            codes.add(done.returncode)
+            if done.returncode not in (0, 127):  # 127: not even the program's libraries were read
+                self.assertIn(done.returncode, (3, 4, 5), done.stderr)
+                self.assertIn(b"Too many open files", done.stderr)
+                self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        self.assertGreater(len(codes), 1, "expected refusals and success")
+
+    def test_a_pipe_is_no_start(self):
+        family = self.write_alignment(small_rows(20))
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-i", pipe)
+        self.assert_refused(done, 3, "expected a regular file, found a folder, device or pipe")
+
+
 class Input(ProgramTest):
     def test_missing_and_wrong_files(self):
         family = self.write_alignment(small_rows(20))
@@ -147,6 +234,39 @@ class Device(ProgramTest):
         self.assert_refused(done, 4, "CUDA", "cuda:99", "leave --device out")
         self.assertFalse((self.folder / "run").exists())
 
+    def test_an_absent_gpu_is_refused_before_the_memory_is_counted(self):
+        family = self.write_alignment(small_rows(20))
+        done = pleat("couplings", family, "-o", self.folder / "run", "--device", "cuda:99")
+        self.assertNotIn(b"needs", done.stderr)
+        self.assertIn(b"cuda:99", done.stderr)
+        self.assertEqual(done.returncode, 4)
+
+    @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
+    def test_short_memory_shortens_the_history(self):
+        family = self.write_alignment([row * 2 for row in read_rows()[:60]])
+        options = ("-t", "1", "-d", "cpu", "--no-models", "-f")
+
+        def fit(mebibytes):
+            done = pleat("couplings", family, "-o", self.folder / "run", *options,
+                         preexec_fn=limited(resource.RLIMIT_AS, mebibytes << 20))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = re.search(r"needs ([0-9.]+) MiB of ([0-9.]+) (M|G)iB", done.stderr.decode())
+            needed, free = float(found[1]), float(found[2]) * (1 if found[3] == "M" else 1024)
+            scores = matrix(*read_npz(self.folder / "run" / "scores.npz")["corrected"])
+            return needed, free, scores, done.stderr.decode()
+
+        needed, free, expected, text = fit(4000)
+        self.assertNotIn("memory is short", text)
+        tight = 4000 - int(free - 0.8 * needed)
+        less, _, scores, text = fit(tight)
+        self.assertIn("memory is short: L-BFGS keeps ", text)
+        self.assertLess(less, 0.8 * needed)
+        most = max(map(max, expected))
+        for row, wanted in zip(scores, expected):
+            for score, value in zip(row, wanted):
+                self.assertAlmostEqual(score, value, delta=0.04 * most)
+        self.assertEqual(fit(tight)[2], scores)
+
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
     def test_too_little_memory_says_what_would_fit(self):
         rows = [row * 8 for row in read_rows()[:100]]
@@ -172,12 +292,24 @@ class Output(ProgramTest):
                      preexec_fn=limited(resource.RLIMIT_FSIZE, 200_000))
         self.assert_refused(done, 5, "couplings.npz", "File too large")
         for path in run.iterdir():
-            self.assertFalse(path.name.endswith(".part"), path)
-            if path.name not in ("manifest.json", "log.txt"):
+            self.assertFalse(path.name.endswith(".pleat-part"), path)
+            if path.name not in ("manifest.json", "log.txt", ".pleat-lock"):
                 self.assertEqual(path.read_bytes(), (whole / path.name).read_bytes(), path.name)
         self.assertEqual(manifest(run)["status"], "unfinished")
         self.fit(family)
         self.assertEqual(manifest(run)["status"], "finished")
+
+    def test_a_full_disk_leaves_the_run_that_force_was_to_replace(self):
+        family = self.write_alignment(small_rows(100))
+        run = self.fit(family)
+        before = {path.name: path.read_bytes() for path in run.iterdir()}
+        done = pleat("couplings", family, "-o", run, "-q", "--force", "-w", "0.7",
+                     preexec_fn=limited(resource.RLIMIT_FSIZE, 200_000))
+        self.assert_refused(done, 5, "couplings.npz", "File too large")
+        after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+        self.assertEqual({name: after.get(name) for name in before}, before)
+        self.fit(family, "--force", "-w", "0.7")
+        self.assertEqual(results(run), results(self.fit(family, "-w", "0.7", run="whole")))
 
     def test_a_summary_that_cannot_be_written(self):
         family = self.write_alignment(small_rows(20))

@@ -1,7 +1,6 @@
 # Many families in one call: a run each, finished ones skipped, broken ones told, stopped ones going on.
 import gzip
 import os
-import pty
 import resource
 import signal
 import subprocess
@@ -253,8 +252,7 @@ class SecondCall(Families):
 
 class Terminal(Families):
     def test_one_bar_for_all(self):
-        shown, terminal = pty.openpty()
-        self.addCleanup(os.close, shown)
+        shown, terminal = self.open_terminal()
         done = self.fit_all(*self.paths, self.break_one(), stderr=terminal)
         os.close(terminal)
         self.assertEqual(done.returncode, 3)

@@ -51,10 +51,32 @@ class Help(ProgramTest):
         one = pleat("info", environment={"OMP_NUM_THREADS": "1"}).stdout.decode()
         self.assertIn("threads          1\n", one)
 
+    def test_typos_name_the_nearest_and_where_help_is(self):
+        for arguments, text in (
+                ("couplngs x -o y", "unknown command 'couplngs'; did you mean 'couplings'? 'pleat help' "
+                                    "lists the commands"),
+                ("saxs-cal x -o y", "did you mean 'saxs-calibrate'?"),
+                ("zzzzz", "unknown command 'zzzzz'; 'pleat help' lists the commands"),
+                ("couplings x --outptu r", "unknown option '--outptu'; did you mean '--output'? "
+                                           "'pleat help couplings' shows the options"),
+                ("rmsd x -o y --refernce=z", "unknown option '--refernce'; did you mean '--reference'?"),
+                ("mi x -o y --zzzzzz", "unknown option '--zzzzzz'; 'pleat help mi' shows the options"),
+                ("info x y", "unexpected argument 'x'; 'pleat help info' shows the options"),
+                ("mi x", "--output is required; 'pleat help mi' shows the options"),
+                ("--seed 3 mi x -o r", "unexpected '--seed' before 'mi'; options follow the command"),
+                ("--outptu", "unknown option '--outptu'; options follow a command, which 'pleat help' "
+                             "lists")):
+            with self.subTest(arguments):
+                self.assert_refused(pleat(*arguments.split(), cwd=self.folder), 2, f"pleat: {text}"
+                                    if text.startswith("un") else text)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_usage_errors(self):
         for arguments, text in (((), "expected a command"), (("coupling",), "coupling"),
                                 (("--frobnicate",), "frobnicate"),
-                                (("help", "nothing"), "found 'nothing'")):
+                                (("help", "nothing"), "unknown command 'nothing'; 'pleat help' lists the commands"),
+                                (("help", "saks"), "did you mean 'saxs'?"),
+                                (("manual", "rsmd"), "did you mean 'rmsd'?")):
             with self.subTest(arguments):
                 self.assert_refused(pleat(*arguments), 2, text)
 

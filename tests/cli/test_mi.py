@@ -139,6 +139,56 @@ class Outputs(Mi):
         self.assertNotIn("7", {row["k"] for row in read_table(run / "triples.tsv")})
         self.assertEqual(manifest(run)["results"]["triples"], 35)
 
+    def test_conserved_columns_are_not_ranked_in_triples(self):
+        # Columns 1 and 2 are equal, so that each third column makes a triple of a high Z.
+        rows = ["".join((row[0], row[0], "W" if n == 0 else "A", row[1:])) for n, row in
+                enumerate(small_rows(60, 4, 6))]
+        for by in ("z", "mi"):
+            run = self.measure(self.write_alignment(rows), *QUICK, "--order", "3", "--by", by, "-f")
+            flagged = {row["column"] for row in read_table(run / "columns.tsv")
+                       if row["low_entropy"] == "yes"}
+            self.assertIn("3", flagged)
+            table = read_table(run / "triples.tsv")
+            self.assertGreater(len(table), 0)
+            self.assertFalse(flagged & {row[side] for row in table for side in "ijk"})
+        run = self.measure(self.write_alignment(rows), *QUICK, "--order", "3", "--min-entropy", "0", "-f")
+        self.assertIn("3", {row["k"] for row in read_table(run / "triples.tsv")})
+
+    def test_the_screen_names_each_number_of_triples_once(self):
+        family = self.write_alignment(xor_rows())
+        for by in ("synergy", "excess", "mi", "z"):
+            done = pleat("mi", family, *QUICK, "--order", "3", "--by", by, "-o", self.folder / by)
+            text = done.stdout.decode()
+            head = next(line for line in text[text.index("strongest triples"):].splitlines()
+                        if line.split()[:1] == ["rank"]).replace("column ", "").split()
+            self.assertEqual(len(head), len(set(head)), head)
+            self.assertLessEqual({"synergy", "excess", "MI/bits"}, set(head))
+
+    def test_the_screen_marks_approximate_p_and_bounds_what_underflows(self):
+        draw = random.Random(5)
+        rows = []
+        for _ in range(3000):
+            letter = draw.choice("ACDEFGHIKLMNPQRSTVWY")
+            rows.append(letter * 2 + draw.choice("AC") + draw.choice("ACDEFGHIK"))
+        # Two columns with one other letter, in the same row: so few tables that p is exact.
+        rows = [row + "AC"[n == 0] * 2 for n, row in enumerate(rows)]
+        done = pleat("mi", self.write_alignment(rows), "--null", "exact", "-o", self.folder / "run")
+        text = done.stdout.decode()
+        self.assertIn("~<1e-300", text)
+        self.assertIn("~ a gamma distribution of the exact mean and variance, not an exact p", text)
+        shown = [line.split()[-2] for line in text[text.index("strongest pairs"):].splitlines()
+                 if line[:5].strip().isdigit()]
+        exact = [row["exact_p"] for row in read_table(self.folder / "run" / "pairs.tsv")][:10]
+        self.assertEqual([p.startswith("~") for p in shown], [p == "NA" for p in exact])
+        self.assertIn(False, [p == "NA" for p in exact])
+        tails = read_npz(self.folder / "run" / "pairs.npz")["tail_p"][1]
+        self.assertEqual(min(tails), 1e-300)
+
+    def test_no_pair_above_the_threshold_is_said_in_words(self):
+        done = pleat("mi", self.write_alignment(small_rows(40, 0, 8)), *QUICK, "--threshold", "1e6",
+                     "-o", self.folder / "run")
+        self.assertIn(b"No pair reaches the --threshold", done.stdout)
+
     def test_a_pair_above_all_of_its_equal_shuffles_comes_first(self):
         rows = ["AC"] + ["GG"] * 2999
         rows = [row + "ACGT"[n % 4] for n, row in enumerate(rows)]

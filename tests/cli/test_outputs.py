@@ -3,7 +3,7 @@ import math
 import struct
 import unittest
 
-from program import ProgramTest, manifest, matrix, parse_npy, read_npz, read_table, small_rows
+from program import ProgramTest, manifest, matrix, parse_npy, pleat, read_npz, read_table, small_rows
 
 LETTERS = "ARNDCQEGHILKMFPSTWYV-"
 GAP = 20
@@ -164,6 +164,41 @@ class Outputs(ProgramTest):
             self.assertAlmostEqual(sum(frequencies[start:start + q * q]), 1, places=5)
 
 
+class CaspNumbers(ProgramTest):
+    def contacts(self, run):
+        """The target's sequence and the pairs of numbers, in the file's order."""
+        lines = (run / "contacts.rr").read_text(encoding="ascii").splitlines()
+        body = lines[lines.index("MODEL 1") + 1:-1]
+        return ("".join(line for line in body if line.isalpha()),
+                [tuple(map(int, line.split(" ")[:2])) for line in body if not line.isalpha()])
+
+    def fit_records(self, rows, name):
+        path = self.folder / name
+        path.write_text("".join(f">s{n}\n{row}\n" for n, row in enumerate(rows)), encoding="ascii")
+        return self.fit(path, "--no-models", run=name + ".run")
+
+    def test_numbers_count_the_residues_that_are_inserted_into_the_target(self):
+        rows = small_rows(300, 0, 40)
+        self.assertNotIn("-", rows[0])
+        plain_sequence, plain = self.contacts(self.fit_records(rows, "plain.fasta"))
+        inserted = ["gg" + rows[0][:10] + "acdef" + rows[0][10:] + "k", *rows[1:]]
+        padded = [row[:10] + "....." + row[10:] for row in rows]
+        padded[0] = rows[0][:10] + "acdef" + rows[0][10:]
+        for name, family, before in (("a.a3m", inserted, 2), ("b.a2m", padded, 0)):
+            sequence, pairs = self.contacts(self.fit_records(family, name))
+            self.assertEqual(sequence, family[0].upper())
+            moved = [tuple(k + before + (5 if k > 10 else 0) for k in pair) for pair in plain]
+            self.assertEqual(pairs, moved)
+        self.assertEqual(plain_sequence, rows[0])
+
+    def test_a_residue_without_a_name_counts(self):
+        rows = small_rows(300, 0, 40)
+        rows[0] = rows[0][:7] + "X" + rows[0][8:]
+        sequence, pairs = self.contacts(self.fit_records(rows, "unknown.fasta"))
+        self.assertEqual(sequence, rows[0])
+        self.assertEqual({k for pair in pairs for k in pair}, set(range(1, 41)))
+
+
 class Columns(ProgramTest):
     def test_kept_columns_keep_their_places(self):
         rows = small_rows(60, 0, 40)
@@ -183,6 +218,30 @@ class Columns(ProgramTest):
         best = max((scores["corrected"][1][a * len(kept) + b], i + 1, j + 1)
                    for a, i in enumerate(kept) for b, j in enumerate(kept) if j - i >= 9)
         self.assertEqual((int(table[0]["i"]), int(table[0]["j"])), best[1:])
+
+    def test_few_sequences_are_warned_of_or_have_no_probability(self):
+        few = pleat("couplings", self.write_alignment(small_rows(60, 0, 30)), "-o",
+                    self.folder / "few", "--no-models")
+        self.assertIn(b"effective sequences: probabilities are too high", few.stderr)
+        same = self.write_alignment(["ACDEFGHIKLMN"] * 20, "same.aln")
+        for rows, effective in ((same, "1.0"), (self.write_alignment(
+                ["ACDEFGHIKLMN", "WYVTSRQPNMLK"], "two.aln"), "2.0")):
+            run = self.folder / rows.stem
+            done = pleat("couplings", rows, "-o", run, "--no-models")
+            self.assertIn(f"only {effective} effective sequences".encode(), done.stderr)
+            self.assertEqual({row["probability"] for row in read_table(run / "contacts.tsv")}, {"NA"})
+            self.assertFalse((run / "contacts.rr").exists())
+
+    def test_columns_and_sequences_of_gaps_are_told(self):
+        rows = [row + "-" for row in small_rows(40, 0, 20)] + ["-" * 21]
+        done = pleat("couplings", self.write_alignment(rows), "-o", self.folder / "run")
+        self.assertIn(b"1 column and 1 sequence hold only gaps", done.stderr)
+
+    def test_no_pair_far_enough_apart_is_said_in_words(self):
+        done = pleat("couplings", self.write_alignment(small_rows(40, 0, 12)), "-o",
+                     self.folder / "run", "--min-separation", "12")
+        self.assertIn(b"No contacts: no two columns are --min-separation apart", done.stdout)
+        self.assertNotIn(b"The 0", done.stdout)
 
     def test_no_apc_and_no_weights(self):
         run = self.fit(self.write_alignment(small_rows(60, 0, 20)), "-A", "--no-weights",

@@ -33,6 +33,8 @@ class Resume(ProgramTest):
         steps = read_npz(run / "checkpoint.npz")["loop_steps"][1][0]
         done = pleat("couplings", self.family, "-o", run, *OPTIONS)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"resuming the unfinished run in {run}\n", done.stderr.decode())
+        self.assertIn(f" resuming the unfinished run in {run}\n", (run / "log.txt").read_text())
         told, whole = manifest(run), manifest(self.whole)
         self.assertTrue(told["resumed"])
         self.assertGreater(steps, 0)
@@ -77,7 +79,7 @@ class Resume(ProgramTest):
                      environment={"PLEAT_CHECKPOINT_SECONDS": "0"})
         self.assert_refused(done, 5, "scores.npz")
         (run / "scores.npz").rmdir()
-        self.assertEqual(manifest(run)["status"], "unfinished")
+        self.assertEqual(manifest(run / ".pleat-forced")["status"], "unfinished")
         done = pleat("couplings", self.family, "-o", run, "-q", *OPTIONS)
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in ("objective", "relative_gap", "iterations"):

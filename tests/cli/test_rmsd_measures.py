@@ -64,7 +64,7 @@ class Measures(ProgramTest):
         facts = manifest(run)["results"]
         self.assertEqual((facts["frames"], facts["others"], facts["pairs"]), (7, 4, 28))
         self.assertEqual(facts["neighbour_pairs"], sum(value < 1.6 for value in found))
-        some = self.measure(first, "--against", second, "--against-frames", "2::2", "--select", "ca", run="some")
+        some = self.measure(first, "--against", second, "--against-frames", "1::2", "--select", "ca", run="some")
         shape, part = self.values(some / "rmsd.npy")
         self.assertEqual(shape, (7, 2))
         self.assertEqual(part[0], found[1])
@@ -74,19 +74,59 @@ class Measures(ProgramTest):
         models, native = self.models("models.pdb", frames), self.models("native.pdb", frames[2:3])
         pairs = self.measure(models, "--select", "backbone", "--matrix", "full", run="pairs")
         expected = self.values(pairs / "rmsd.npy")[1][12:18]
-        for run, reference in (("file", native), ("number", "3")):
+        for run, reference in (("file", native), ("number", "2"), ("from_end", "-4")):
             done = self.measure(models, "--select", "backbone", "--reference", reference, run=run)
             table = read_table(done / "reference.tsv")
             self.assertEqual([row["frame"] for row in table], list("012345"))
-            self.assertEqual([row["file_frame"] for row in table], list("123456"))
+            self.assertEqual([row["frame_of_file"] for row in table], list("012345"))
             self.assertEqual({row["file"] for row in table}, {str(models)})
             for row, value in zip(table, expected):
                 self.assertAlmostEqual(float(row["rmsd"]), value, places=4)
             self.assertFalse((done / "rmsd.npy").exists())
             self.assertEqual(sum(int(row["pairs"]) for row in read_table(done / "histogram.tsv")), 6)
-        # Frames of a range count from 1 again.
-        later = self.measure(models, "--select", "backbone", "--frames", "3:", "--reference", "1", run="later")
+        # The reference is counted among the frames that were read.
+        later = self.measure(models, "--select", "backbone", "--frames", "2:", "--reference", "0", run="later")
         self.assertEqual(read_table(later / "reference.tsv")[0]["rmsd"], "0")
+
+    def test_another_protein_as_reference_is_refused(self):
+        frames = self.frames(4)
+        models, other = self.models("models.pdb", frames), self.models("other.pdb", frames[:1])
+        text = other.read_text(encoding="ascii")
+        for number in range(1, 8):  # seven of twelve residues
+            text = text.replace(f"ALA A{number:4d}", f"SER A{number:4d}")
+        other.write_text(text, encoding="ascii")
+        for option in ("--reference", "--against"):
+            with self.subTest(option):
+                done = pleat("rmsd", models, option, other, "-o", self.folder / "refused")
+                self.assert_refused(done, 3, "other.pdb: expected residues of the names in", "found these "
+                                    "names in 5 of 12 residues that have their numbers; --any-residues")
+                run = self.measure(models, option, other, "--any-residues", run=f"any{option}")
+                self.assertIn("only 5 of 12 residues", (run / "log.txt").read_text(encoding="utf-8"))
+        # Six of twelve are enough, and frames of one ensemble are compared with a note.
+        other.write_text(text.replace("SER A   7", "ALA A   7"), encoding="ascii")
+        self.measure(models, "--reference", other, run="enough")
+        other.write_text(text, encoding="ascii")
+        run = self.measure(models, other, run="ensemble")
+        self.assertIn("only 5 of 12 residues", (run / "log.txt").read_text(encoding="utf-8"))
+
+    def test_scores_compare_ca_atoms_by_default(self):
+        models = self.models("models.pdb", self.frames(4))
+        for metric in ("tm", "gdt_ts"):
+            with self.subTest(metric):
+                default = self.measure(models, "--metric", metric, run=metric)
+                named = self.measure(models, "--metric", metric, "--select", "ca", run=f"{metric}-ca")
+                every = self.measure(models, "--metric", metric, "--select", "all", run=f"{metric}-all")
+                values = [self.values(run / f"{metric}.npy") for run in (default, named, every)]
+                self.assertEqual(values[0], values[1])
+                self.assertNotEqual(values[0], values[2])
+                self.assertEqual(manifest(default)["parameters"]["select"], "ca")
+                self.assertIn("CA atoms are compared", (default / "log.txt").read_text(encoding="utf-8"))
+                self.assertEqual(manifest(default)["results"]["atoms"], 12)
+        self.assertEqual(manifest(self.measure(models, run="rmsd"))["results"]["atoms"], 48)
+        array = self.folder / "array.npy"
+        array.write_bytes(npy((2, 20, 3), [float(n % 17) for n in range(120)]))
+        run = self.measure(array, "--metric", "tm", run="unnamed")
+        self.assertEqual(manifest(run)["results"]["atoms"], 20)
 
     def test_fitting_some_atoms_and_measuring_others(self):
         frame = self.frames(1, spread=0.0)[0]
@@ -138,7 +178,7 @@ class Measures(ProgramTest):
         whole = self.measure(models, run="whole")
         others = []
         for kind in ("npy", "dcd", "cif"):
-            moved = self.measure(models, "--reference", "1", "--superposed", kind, run=kind)
+            moved = self.measure(models, "--reference", "0", "--superposed", kind, run=kind)
             topology = ("--topology", models) if kind == "dcd" else ()
             others.append(self.measure(moved / f"superposed.{kind}", *topology, run=f"again_{kind}"))
         for one, other in ((again, before), *((run, whole) for run in others)):

@@ -32,9 +32,10 @@ CURVES = {
     "two_points": (b"0.1 1 1\n0.2 1 1\n", ": expected 3 or more lines of numbers"),
     "seven_points": ("".join(GOOD.splitlines(True)[:7]).encode(), ": expected a curve of 8 or more points"),
     "no_errors": ("".join(" ".join(row.split()[:2]) + "\n" for row in GOOD.splitlines()).encode(),
-                  ":1: expected q, intensity and error, found no error"),
+                  ":1: expected q, intensity and error, found no error in '0.010 98.757780'; --assume-error"),
     "negative_error": (line(4, "0.04 1 -0.5").encode(), ":4: expected an error above 0, found -0.5"),
-    "zero_error": (line(4, "0.04 1 0").encode(), ":4: expected an error above 0, found 0"),
+    "zero_errors": ("".join(" ".join(row.split()[:2]) + " 0\n" for row in GOOD.splitlines()).encode(),
+                    ":1: expected errors above 0, found none at 30 of 30 points; --assume-error"),
     "nan_intensity": (line(5, "0.05 nan 1").encode(), ":5: expected finite numbers"),
     "nan_error": (line(5, "0.05 1 nan").encode(), ":5: expected finite numbers"),
     "nan_q": (line(5, "nan 1 1").encode(), ":5: expected finite numbers"),
@@ -45,8 +46,7 @@ CURVES = {
     "stars": (line(6, "0.06 ****** 1").encode(), ":6: expected q, intensity and error, found '0.06 ****** 1'"),
     "short_row": (line(7, "0.07 1").encode(), ":7: expected q, intensity and error, found '0.07 1'"),
     "lone_q": (line(7, "0.07").encode(), ":7: expected q, intensity and error, found '0.07'"),
-    "q_falls": (line(8, "0.01 1 1").encode(), ":8: expected q above that of the point before, 0.07, found 0.01"),
-    "q_repeats": (line(8, "0.070 1 1").encode(), ":8: expected q above that of the point before"),
+    "q_begins_again": ((GOOD + GOOD).encode(), ":31: expected one curve, found q that begins again at 0.01"),
     "q_negative": (line(1, "-0.01 1 1").encode(), ":1: expected q of 0 or more, found -0.01"),
     "two_tables": ((GOOD + "again\n" + GOOD).encode(), ":32: expected one table of numbers, found a second one"),
     "tiny_q": (b"".join(b"%g 1 1\n" % (1e-5 * k) for k in range(1, 20)), ": expected a curve that ends between"),
@@ -68,7 +68,9 @@ STRUCTURES = {
     "only_water.pdb": (atom(" O", "HOH", element="O").encode(), "found none but water and hydrogen"),
     "only_hydrogen.pdb": (atom(" H", "ALA", element="H").encode(), "found none but water and hydrogen"),
     "unknown_element.pdb": ((atom() + atom(" Q1", "UNK", 2, 5, element="")).encode(),
-                            "expected atoms of known elements, found Q1 of UNK 2 in chain 'A'"),
+                            "expected atoms of known elements, found Q1 of UNK 2 in chain 'A'; --select"),
+    "element_x.pdb": ((atom() + atom(" U", "UNX", 2, 5, element="X")).encode(),
+                      "expected atoms of known elements, found U of UNX 2 in chain 'A'; --select 'not (UNX)'"),
     "nan.pdb": (atom().replace("   0.000   0.000   0.000", "     nan   0.000   0.000").encode(), "expected"),
     "cut.pdb": (atom()[:40].encode(), "expected"),
     "numbers.txt": (GOOD.encode(), "expected"),
@@ -176,8 +178,8 @@ class Saxs(ProgramTest):
         self.assertAlmostEqual(sum(weights), 1, places=5)
         # Each frame of an ensemble is fitted as it is alone.
         free = self.scatter(path, "--data", curve, "--members", "0", "--no-reweight", run="free")
-        for number, row in enumerate(read_table(free / "frames.tsv"), 1):
-            alone = self.scatter(path, "--data", curve, "--frames", f"{number}:{number}", run=f"alone{number}")
+        for number, row in enumerate(read_table(free / "frames.tsv")):
+            alone = self.scatter(path, "--data", curve, "--frames", f"{number}:{number + 1}", run=f"alone{number}")
             fitted = json.loads((alone / "fit.json").read_text())["fit"]
             self.assertAlmostEqual(float(row["chi2"]) / fitted["chi2"], 1, delta=0.01)
             self.assertAlmostEqual(float(row["c1"]), fitted["c1"], delta=0.005)
@@ -218,6 +220,52 @@ class Saxs(ProgramTest):
         self.refused(3, "expected all atoms for the all-atom model", STRUCTURE, "--select", "ca", "--model",
                      "all-atom")
         self.refused(3, "no-such-file", STRUCTURE, "--data", "no-such-file")
+
+    def test_published_curves_are_read(self):
+        run = self.scatter(STRUCTURE, "--c2", "1")
+        good = self.curve_of(run).read_text()
+        chi2 = json.loads((self.scatter(STRUCTURE, "--data", self.folder / "curve.dat", run="good")
+                           / "fit.json").read_text())["fit"]["chi2"]
+        lines = good.splitlines()
+        for name, text in (("repeats", "\n".join(lines[:9] + [lines[8]] + lines[9:])),
+                           ("mixed", "\n".join(lines[9:40] + lines[:9] + lines[40:])),
+                           ("zero", good + "0.51 0 0\n"), ("title", f"{len(lines)} 3\n" + good),
+                           ("commas", good.replace(".", ","))):
+            with self.subTest(name):
+                done = pleat("saxs", STRUCTURE, "--data", self.write(name + ".dat", text), "-o", self.folder / name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                found = json.loads((self.folder / name / "fit.json").read_text())["fit"]["chi2"]
+                self.assertAlmostEqual(found / chi2, 1, delta=0.05)
+
+    def test_a_wrong_unit_is_told(self):
+        run = self.scatter(STRUCTURE, "--c2", "1")
+        rows = [row.split() for row in self.curve_of(run).read_text().splitlines()]
+        wrong = self.write("wrong.dat", "".join(f"{10 * float(q)} {i} {e}\n" for q, i, e in rows))
+        done = pleat("saxs", STRUCTURE, "--data", wrong, "--q-unit", "1/angstrom", "--q-max", "5", "-o",
+                     self.folder / "wrong")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"WARNING: Guinier's Rg of the curve is", done.stderr)
+        self.assertIn(b"--q-unit 1/nm sets it", done.stdout)
+        done = pleat("saxs", STRUCTURE, "--data", wrong, "-o", self.folder / "right")
+        self.assertNotIn(b"WARNING", done.stderr + done.stdout)
+
+    def test_errors_name_the_option_that_was_meant(self):
+        curve = self.write("curve.dat", GOOD)
+        self.refused(3, "expected a structure, found a curve; --data", STRUCTURE, curve)
+        other = self.write("other.pdb", atom() + atom(" CA", x=1.5, element="C"))
+        self.refused(3, "expected files of the same atoms, found others (--mixture takes them): ", STRUCTURE, other)
+
+    def test_a_bound_is_explained(self):
+        run = self.scatter(STRUCTURE, "--c2", "3")
+        done = pleat("saxs", STRUCTURE, "--data", self.curve_of(run), "--c2-most", "1", "-o", self.folder / "fit")
+        self.assertIn(b"c2 (bound): the best c2 lies beyond the values searched.", done.stdout)
+
+    def test_a_negative_square_of_rg_is_not_available(self):
+        # A heavy atom between two that displace more water than they scatter.
+        path = self.write("odd.pdb", "".join((atom(" C", "AAA", 1, -50, element="C"), atom(" C", "BBB", 2, 50, element="C"),
+                                              atom("FE", "CCC", 3, 0, element="FE"))))
+        run = self.scatter(path, "--c1", "1.1")
+        self.assertEqual(manifest(run)["results"]["rg"], "NA")
 
     def test_what_a_device_or_a_model_has_not_is_refused(self):
         self.refused(2, "expected --precision float64 or auto", STRUCTURE, "--device", "reference", "--precision",

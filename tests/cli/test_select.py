@@ -170,6 +170,26 @@ class Select(ProgramTest):
         kinds = [section["kind"] for section in runs[0]["sections"]]
         self.assertEqual(kinds[:5], ["table", "scatter", "table", "models", "models"])
 
+    def test_each_stage_records_the_command_that_repeats_it(self):
+        family = self.folder / "family.fasta"
+        family.write_text(family_text())
+        curve = self.folder / "curve.dat"
+        curve.write_text("".join(f"{0.01 * n:.3f} {math.exp(-0.01 * n * n):.6g} 0.01\n" for n in range(3, 30)))
+        self.select("--alignment", family, "--saxs", curve, "--method", "average", "--k", "2:6", "--seed", "7",
+                    "--threads", "1")
+        for name, table in (("couplings", "contacts.tsv"), ("clusters", "clusters.tsv"), ("saxs", "frames.tsv")):
+            first = manifest(self.run_folder / name)
+            words = first["arguments"]
+            self.assertEqual(words[0], first["command"])
+            at = words.index("-o") + 1
+            self.assertEqual(words[at], str(self.run_folder / name))
+            again = self.folder / f"again-{name}"
+            self.call(*words[:at], again, *words[at + 1:])
+            second = manifest(again)
+            for key in ("command", "parameters", "seed", "threads"):
+                self.assertEqual(second[key], first[key], (name, key))
+            self.assertEqual((again / table).read_text(), (self.run_folder / name / table).read_text())
+
     def test_goes_on_with_the_stages_of_a_run_that_was_stopped(self):
         family = self.folder / "family.fasta"
         family.write_text(family_text(4000))

@@ -4,7 +4,7 @@ import json
 import math
 import unittest
 
-from program import DATA, ProgramTest, manifest, read_table
+from program import DATA, ProgramTest, manifest, pleat, read_table
 
 STRUCTURE = DATA / "1ql9_A.pdb.gz"
 RANGES = {"all": (6, 10**9), "short": (6, 11), "medium": (12, 23), "long": (24, 10**9)}
@@ -91,6 +91,38 @@ class Structure(ProgramTest):
             if row["distance"] != "NA":
                 self.assertLessEqual(float(nearer[row["i"], row["j"]]), float(row["distance"]) + 0.01)
         self.assertEqual(len(manifest(heavy)["inputs"]), 2)
+
+    @staticmethod
+    def listed(row, sides):
+        """What a list on the screen must show of a row of its table: residues, then columns."""
+        residues = [f"{row[f'residue_{side}']} {row[f'number_{side}']}" for side in sides]
+        letters = ["gap" if row[f"letter_{side}"] in "-." else row[f"letter_{side}"] for side in sides]
+        columns = [f"{row[side]} ({letter})" for side, letter in zip(sides, letters)]
+        return " ".join([row["rank"], *("none" if "NA" in one else one for one in residues), *columns])
+
+    def test_the_screen_names_residues_and_then_columns(self):
+        for command, name, more in (("couplings", "contacts.tsv", ["--no-models"]),
+                                    ("mi", "pairs.tsv", ["--null", "none"]),
+                                    ("mi", "triples.tsv", ["--null", "none", "--order", "3", "--by", "synergy"])):
+            sides = "ijk" if name == "triples.tsv" else "ij"
+            # Rows of another member: gaps in its row, and residues that the structure lacks.
+            for reference in ((), ("--structure", STRUCTURE)):
+                run = self.folder / f"screen-{command}-{len(more)}-{len(reference)}"
+                done = pleat(command, self.family, *reference, "-o", run, *more)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines = [" ".join(line.split()) for line in done.stdout.decode().splitlines()]
+                for row in read_table(run / name)[:10]:
+                    if not reference:
+                        row.update({f"residue_{side}": "" for side in sides} | {f"number_{side}": "" for side in sides})
+                    wanted = " ".join(self.listed(row, sides).split())
+                    self.assertEqual(sum(line.startswith(wanted + " ") for line in lines), 1, (wanted, lines))
+
+    def test_a_gap_is_no_part_of_a_number(self):
+        rows = ["A-CDEFGHIK", "ARCDEFGHIK", "GRCDEWGHIK", "GKCDEWGHLK"] * 10
+        done = pleat("mi", self.write_alignment(rows), "-o", self.folder / "gaps", "--null", "none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 (gap)", done.stdout.decode())
+        self.assertNotIn(" -2 ", done.stdout.decode())
 
 
 if __name__ == "__main__":

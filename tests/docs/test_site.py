@@ -47,6 +47,9 @@ class Built(unittest.TestCase):
                                   check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr)
             site = Path(name, "html")
+            static = site / "_static"
+            self.assertNotIn("/javascript/", (static / "styles" / "furo.css").read_text(encoding="utf-8"))
+            self.assertNotRegex((static / "scripts" / "furo.js").read_text(encoding="utf-8"), r"(?m)^import ")
             pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
             self.assertGreater(len(pages), 60)
             self.assertIn(site / "tutorials" / "couplings.html", pages)

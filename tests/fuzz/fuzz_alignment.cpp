@@ -1,9 +1,5 @@
 // Fuzzer of the alignment reader: any bytes give a sound alignment or an InputError, nothing else.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
+#include "harness.h"
 
 #include "pleat/bio/filter.h"
 #include "pleat/bio/read_alignment.h"
@@ -11,32 +7,15 @@
 
 namespace {
 
-void require(bool condition) {
-    if (!condition) std::abort();
-}
-
 void check(const pleat::Alignment& alignment) {
     const pleat::Index count = alignment.sequence_count(), width = alignment.column_count();
-    require(count >= 2 && width >= 2);
-    require(alignment.names.size() == static_cast<std::size_t>(count));
-    require(alignment.columns.size() == static_cast<std::size_t>(width));
+    fuzz::require(count >= 2 && width >= 2);
+    fuzz::require(alignment.names.size() == static_cast<std::size_t>(count));
+    fuzz::require(alignment.columns.size() == static_cast<std::size_t>(width));
     for (pleat::Index j = 1; j < width; ++j) {
-        require(alignment.columns[j] > alignment.columns[j - 1]);
+        fuzz::require(alignment.columns[j] > alignment.columns[j - 1]);
     }
-    for (std::uint8_t code : alignment.letters) require(code < alignment.alphabet->size());
-}
-
-/// `file:`, perhaps a line, and a text that says what was expected; no control characters but the
-/// ends of at most ten lines.
-void check(std::string_view refusal) {
-    require(refusal.starts_with("fuzz:"));
-    require(refusal.find("expected") != std::string_view::npos);
-    int lines = 1;
-    for (char c : refusal) {
-        lines += c == '\n';
-        require(c == '\n' || (c >= ' ' && c < 0x7f));
-    }
-    require(lines <= 10);
+    for (std::uint8_t code : alignment.letters) fuzz::require(code < alignment.alphabet->size());
 }
 
 }  // namespace
@@ -52,13 +31,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.alphabet = alphabets[data[0] / (formats.size() + 1) % 4];
     options.most_bytes = 1 << 20;
     try {
-        const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+        const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
         const pleat::Alignment alignment =
             pleat::read_alignment_from_memory("fuzz", bytes, options);
         check(alignment);
         check(pleat::filter(alignment, {0.5, 0.5}));
     } catch (const pleat::InputError& error) {
-        check(std::string_view(error.what()));
+        fuzz::require_refusal(error);
     }
     return 0;
 }

@@ -1,7 +1,9 @@
-# Writes the seeds of a fuzzer, a small file for each format and packing: make_seeds.py FOLDER [alignment|contacts|ensemble|profile]
+# Writes the seeds of all fuzzers, small files, each fuzzer's in a folder of its own: make_seeds.py FOLDER
 import gzip
+import io
 import struct
 import sys
+import zipfile
 from pathlib import Path
 
 FASTA = b">a one\nACDEFGHIKL\nMNPQ\n>b\nACDEF-HIKL\nMN.Q\n>c\nACD--GHIKL\nMNPW\n"
@@ -113,18 +115,104 @@ def contacts():
     return {"plain": plain, "short": b"ACDEFGHIKL\n# c\n9 1 0.25\n", "gzip": gzip.compress(plain, mtime=0)}
 
 
-KINDS = {"alignment": alignments, "contacts": contacts, "ensemble": ensembles, "profile": profiles}
+def npy(shape="(2, 3), ", kind="<f8", data=bytes(48)):
+    """A .npy file of format 1."""
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}"
+    text = text.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+
+
+def npz(method):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in (("corrected", npy()), ("count", npy("()", "<i8", bytes(8))),
+                           ("text", npy("(3,)", "|u1", b"abc")), ("flags", npy("(2,)", "|b1", b"\1\0"))):
+            with archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=name == "text") as file:
+                file.write(data)
+    return out.getvalue()
+
+
+def archives():
+    files = {"stored": npz(zipfile.ZIP_STORED), "deflated": npz(zipfile.ZIP_DEFLATED),
+             "empty": b"PK\5\6" + bytes(18)}
+    arrays = {"npy": npy(), "big_endian": npy(kind=">f4", data=bytes(24)),
+              "fortran": npy().replace(b"False", b"True "),
+              "version2": npy().replace(b"\x01\x00v\x00", b"\x02\x00v\x00\x00\x00")}
+    return {**{name: b"\0" + data for name, data in files.items()},
+            **{name: b"\1" + data for name, data in arrays.items()}}
+
+
+def structures():
+    atom = "ATOM  {:5}  {:<3} {} {}{:4}    {:8.3f}{:8.3f}{:8.3f}  1.00 20.00           {}\n"
+    pdb = "".join(atom.format(n + 1, name, residue, "A", 50 + n // 4, n, n % 3, 1.5 * n, name[0])
+                  for n, (name, residue) in enumerate(
+                      (name, residue) for residue in ("ALA", "GLY", "MSE")
+                      for name in ("N", "CA", "C", "O")))
+    water = "HETATM   90  O   HOH A 101       1.000   2.000   3.000  1.00 20.00           O\n"
+    disorder = pdb.replace(" CA  ALA", " CA AALA", 1) + pdb.replace(" CA  ALA", " CA BALA", 1)
+    names = ("group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
+             "label_entity_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy "
+             "B_iso_or_equiv auth_seq_id auth_asym_id pdbx_PDB_model_num").split()
+    rows = "".join(f"ATOM {n} {atom[0]} {atom} . ALA A 1 {1 + n // 4} ? {n} 2.5 -3 1 20 {1 + n // 4} A 1\n"
+                   for n, atom in enumerate(("N", "CA", "C", "O") * 2))
+    cif = ("data_x\n_entry.id x\nloop_\n_entity_poly_seq.entity_id\n_entity_poly_seq.num\n"
+           "_entity_poly_seq.mon_id\n1 1 ALA\n1 2 ALA\nloop_\n"
+           + "".join(f"_atom_site.{name}\n" for name in names) + rows + "#\n")
+    files = {"pdb": f"HEADER    x\n{pdb}TER\n{water}END\n", "models": f"MODEL 1\n{pdb}ENDMDL\nMODEL 2\n{pdb}ENDMDL\n",
+             "alternate": disorder, "mmcif": cif}
+    chosen = {f"{name}{choice}": bytes([choice]) + text.encode()
+              for name, text in files.items() for choice in (0, 1)}
+    return {**chosen, "gzip": b"\0" + gzip.compress(cif.encode(), mtime=0)}
+
+
+def runs():
+    """Files of a run behind one another, each behind the number of its name in fuzz_run.cpp."""
+    manifest = (b'{"program": "pleat", "version": "0", "command": "couplings", "status": "finished", '
+                b'"parameters": {"title": "<b>"}, "inputs": [{"path": "a", "sha256": "0", "bytes": 1}], '
+                b'"outputs": [{"file": "contacts.tsv", "bytes": 3}], "results": {"a": 1e3}}')
+    contacts = b"rank\ti\tj\tletter_i\tletter_j\tcorrected\n1\t3\t5\tC\tD\t6\n2\t1\t5\tA\tD\tNA\n"
+    columns = b"column\tletter\tentropy\n1\tA\t0.5\n3\tC\t1\n5\tD\t0\n"
+    clusters = b"cluster\tsize\tmedoid\n0\t2\t1\n1\t1\t2\n"
+    profile = b"q\tintensity\tsigma\tmodel\n0.01\t5\t1\t5\n0.02\t4\t1\t4.5\n0.03\t3\t1\tNA\n"
+    model = b"MODEL        1\nATOM      1  CA  ALA A   1       1.000   2.000   3.000\nENDMDL\n"
+    rmsd = npy("(3,)", "<f4", struct.pack("<3f", 1, 2, 3))
+    groups = npy("(3,)", "<i4", bytes(12))
+    sets = {
+        "contacts": {0: manifest, 1: contacts, 3: columns},
+        "clusters": {8: clusters, 9: groups, 10: b"k\tsilhouette\n2\t0.5\n", 11: b"((0:1,1:1):2,2:3);",
+                     12: model, 13: rmsd, 14: b"from\tto\tpairs\n0\t1\t3\n"},
+        "reference": {15: b"frame\trmsd\n0\t1.5\n1\tNA\n", 16: b"chain\tresidue\tname\trmsf\nA\t1\tALA\t1\n"},
+        "scattering": {17: profile, 18: b"q_rg\tkratky\n0.1\t1\n", 22: npy("(1, 3)", "<f8", bytes(24))},
+        "selection": {7: b"frame\tscore\tchi2\n0\t1\t2\n1\t2\t1\n", 8: clusters, 21: columns, 23: model},
+        "json": {19: b'{"a": [1, null, "</script>"], "b": {"c": true}}', 20: columns},
+    }
+    return {name: b"\x1e".join(bytes([number]) + content for number, content in files.items())
+            for name, files in sets.items()}
+
+
+def lists():
+    return {"families": b"\0a.fasta\n# x\n b/c.a3m.gz \r\n", "same": b"\0a.fasta\nb/a.a3m",
+            "ensemble": b"\1a.pdb\n/b/c d.dcd # x\n", "range": b"\x021:10:2", "open": b"\x02::10",
+            "select": b"\3A:50-52A and not (ca or heavy)", "cid": b"\3//A/50-51/CA,CB[C]",
+            "words": b"\3backbone or :51- and chain B", "structure": b"\4a.pdb:A"}
+
+
+def unchosen(files):
+    """Harnesses that take choices from the first byte: 0 leaves them to the content."""
+    return {name: b"\0" + content for name, content in files.items()}
 
 
 def main():
-    kind = sys.argv[2] if len(sys.argv) == 3 else "alignment"
-    if len(sys.argv) not in (2, 3) or kind not in KINDS:
-        sys.exit(f"make_seeds.py: expected a folder, and perhaps one of {', '.join(KINDS)}")
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in KINDS[kind]().items():
-        # The harnesses take their choices from the first byte; 0 leaves them to the content.
-        (folder / name).write_bytes(b"\0" + content)
+    if len(sys.argv) != 2:
+        sys.exit("make_seeds.py: give a folder for the seeds")
+    kinds = {"alignment": unchosen(alignments()), "archive": archives(), "contacts": unchosen(contacts()),
+             "ensemble": unchosen(ensembles()), "lists": lists(), "profile": unchosen(profiles()),
+             "run": runs(), "structure": structures()}
+    for kind, files in kinds.items():
+        folder = Path(sys.argv[1]) / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
 
 
 if __name__ == "__main__":

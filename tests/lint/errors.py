@@ -6,7 +6,8 @@ from source import CODE, closing, is_test, line_of, read, without_comments, \
 
 # pleat's types, std::logic_error for a bug of ours and std::bad_alloc for memory that ran out.
 # py::error_already_set is what Python itself raised, passed on in bindings.
-TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "DeviceError", "OutputError", "Cancelled",
+TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "InputErrors", "CutShort", "DeviceError",
+         "OutputError", "Cancelled",
          "OtherRankFailed", "std::logic_error", "std::bad_alloc"}
 THROW = re.compile(r"\bthrow\b\s*(?:(?P<type>[\w:]+)\s*[({]|(?P<again>;)|(?P<other>))")
 COMPLAINT = re.compile(r"\b(?:throw\s+(?:pleat::)?InputError|complaints?_?\s*(?:\.|->)\s*add)\s*\(")

@@ -1,10 +1,15 @@
-// Checks every meeting of Comm on the ranks that mpirun starts.
+// Checks every meeting of Comm on the ranks that mpirun starts. With an argument (broadcast or
+// gather), rank 1 has no memory for what that operation brings.
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "pleat/core/parallel.h"
@@ -16,6 +21,7 @@ using namespace pleat;
 using namespace pleat::program;
 
 constexpr std::size_t kMany = 2'500'000;  // several pieces of a message
+constexpr std::size_t kLarge = std::size_t{64} << 20, kSpareMemory = std::size_t{16} << 20;
 
 void expect(bool holds, const char* what, int line) {
     if (!holds) throw std::logic_error(fmt::format("line {}: expected {}", line, what));
@@ -76,11 +82,37 @@ void check_places(Comm& comm) {
            available_threads(comm) * comm.size() <= std::max<int>(shares + 0.5, comm.size()));
 }
 
+/// Bytes of address space that this process has.
+std::size_t virtual_memory() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// From here on this process gets no more than some megabytes.
+void refuse_memory() {
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = virtual_memory() + kSpareMemory;
+    ::setrlimit(RLIMIT_AS, &limit);
+}
+
+/// Rank 1 has no memory for what rank 0 broadcasts, or for what it gathers itself.
+void run_out_of_memory(Comm& comm, std::string_view operation) {
+    std::vector<std::uint8_t> bytes(comm.rank() == 0 ? kLarge : 0);
+    if (comm.rank() == 1) refuse_memory();
+    if (operation == "broadcast")
+        comm.broadcast(bytes, 0);
+    else
+        comm.gather(bytes, 1);
+    throw std::logic_error("expected memory to run out");
+}
+
 }  // namespace
 
-int main() {
-    return rank_main([](Ranks& ranks) {
+int main(int count, char** values) {
+    return rank_main([&](Ranks& ranks) {
         Comm& comm = ranks.comm();
+        if (count == 2) return run_out_of_memory(comm, values[1]);
         EXPECT(!comm.any(false));
         EXPECT(comm.any(comm.rank() == comm.size() - 1));
         comm.barrier();

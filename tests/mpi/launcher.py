@@ -70,6 +70,23 @@ def kill_all(process):
     process.communicate(timeout=SECONDS)
 
 
+def kill_rank_alone(process, rank):
+    """SIGKILL to one rank, under a mpirun that does not end the others; returns once they ended by
+    themselves. A stopped mpirun neither kills its ranks nor passes on what they write, until it
+    continues."""
+    ranks = rank_processes(process)
+    os.kill(process.pid, signal.SIGSTOP)
+    os.kill(ranks[rank], signal.SIGKILL)
+    limit = time.monotonic() + SECONDS
+    while rank_processes(process) and time.monotonic() < limit:
+        time.sleep(0.1)
+    left = rank_processes(process)
+    os.kill(process.pid, signal.SIGCONT)
+    if left:
+        kill_all(process)
+        raise AssertionError(f"processes {left} still ran {SECONDS} s after another rank was killed")
+
+
 class RanksTest(unittest.TestCase):
     """A test with a folder of its own, and the totals that one rank gives."""
 

@@ -1,7 +1,7 @@
 # A failure of any rank at any place ends all ranks soon, with its exit code and one line.
 import unittest
 
-from launcher import RANK_SUMS, RanksTest, mpirun
+from launcher import CHECK_COMM, RANK_SUMS, RanksTest, finish, kill_rank_alone, mpirun
 
 
 class FailuresTest(RanksTest):
@@ -34,11 +34,43 @@ class FailuresTest(RanksTest):
         self.assertIn("told: rank 1 on ", done[2])
         self.assertLess(done[3], 40)
 
+    def test_memory_refused_on_one_rank_ends_all(self):
+        for operation in ("broadcast", "gather"):
+            with self.subTest(operation=operation):
+                done = mpirun(3, CHECK_COMM, operation)
+                self.assert_told_once(done, 4, "memory ran out")
+                self.assertIn("told: rank 1 on ", done[2])
+                self.assertLess(done[3], 8)
+
+    def loss(self, rank):
+        return [f"told: rank {rank} ended without reporting an error (killed, perhaps because "
+                "memory ran out); run the same command again to resume"]
+
+    def told(self, err):
+        return [line for line in err.splitlines() if line.startswith("told: ")]
+
     def test_a_killed_rank_ends_all(self):
-        code, _, err, seconds = mpirun(3, RANK_SUMS, self.run_folder, 12, 1, "kill", 0, 7)
-        self.assertNotEqual(code, 0, err)
-        self.assertLess(seconds, 20)
-        self.assertLessEqual(self.assert_finishes(12), 12)
+        for tile, rank in ((7, 1), (6, 0)):
+            with self.subTest(rank=rank):
+                self.run_folder = self.folder / f"rank{rank}"
+                code, _, err, seconds = mpirun(3, RANK_SUMS, self.run_folder, 12, 1, "kill", 0, tile)
+                self.assertNotEqual(code, 0, err)
+                # mpirun may kill the others before they see that one was lost.
+                self.assertIn(self.told(err), ([], self.loss(rank)))
+                self.assertLess(seconds, 20)
+                self.assertLessEqual(self.assert_finishes(12), 12)
+
+    def test_a_killed_rank_ends_all_where_the_launcher_does_nothing(self):
+        for rank in (0, 2):
+            with self.subTest(rank=rank):
+                self.run_folder = self.folder / f"rank{rank}"
+                process = self.start_sums(3, 400, 20, *(f"checkpoint.rank{one}.npz"
+                                                        for one in range(3)))
+                kill_rank_alone(process, rank)
+                code, _, err, _ = finish(process)
+                self.assertNotEqual(code, 0)
+                self.assertEqual(self.told(err), self.loss(rank))
+                self.assertLess(self.assert_finishes(400, ranks=2), 400)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ class InterruptsTest(RanksTest):
 
     def test_one_rank(self):
         process = self.start_run()
-        os.kill(rank_processes(process)[1], signal.SIGINT)
+        os.kill(rank_processes(process)[1], signal.SIGHUP)
         self.assert_told_once(finish(process), 130, "sums: stopped after ")
         self.assertLess(self.assert_finishes(TILES), TILES)
 
@@ -26,16 +26,22 @@ class InterruptsTest(RanksTest):
         self.assertLess(done[3], 10)
         self.assertLess(self.assert_finishes(TILES, ranks=2), TILES)
 
-    def test_ctrl_c_at_mpirun(self):
+    def assert_mpirun_stops_all(self, which):
         # mpirun sends its ranks SIGTERM a second later, SIGKILL after one more, and exits with 1
         # whatever they do.
         process = self.start_run()
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, which)
         code, _, err, seconds = finish(process)
         self.assertNotEqual(code, 0)
         self.assertEqual(err.count("told: sums: stopped after "), 1, err)
         self.assertLess(seconds, 10)
         self.assertLess(self.assert_finishes(TILES, ranks=4), TILES)
+
+    def test_ctrl_c_at_mpirun(self):
+        self.assert_mpirun_stops_all(signal.SIGINT)
+
+    def test_a_closed_terminal_at_mpirun(self):
+        self.assert_mpirun_stops_all(signal.SIGHUP)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import time
 import unittest
 from pathlib import Path
 
-from launcher import PROGRAM, RanksTest, environment, finish, kill_all, mpirun, start
+from launcher import (PROGRAM, RanksTest, environment, finish, kill_all, kill_rank_alone, mpirun,
+                      start)
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("-q", "-t", "1", "--order", "3", "-n", "192", "--top", "500")
@@ -48,6 +49,39 @@ class MiTest(RanksTest):
                                    self.folder / "deep" / "run", *OPTIONS)
         self.assertEqual((code, out, err.count("\n")), (3, "", 1), err)
         self.assertFalse((self.folder / "deep").exists())
+
+    def test_an_input_missing_on_one_rank_ends_all(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        command = (PROGRAM, "mi", "family.aln", "-o", self.folder / "run", *OPTIONS)
+        for ranks_here in (1, 2):
+            # Rank 1, then rank 2, runs in a folder without the alignment.
+            code, out, err, seconds = mpirun(ranks_here, *command, ":", "-n", "1", "--wdir", elsewhere,
+                                             *command, options=("--wdir", self.folder))
+            self.assertEqual((code, out, err.count("\n")), (3, "", 1), err)
+            self.assertRegex(err, f"^pleat: rank {ranks_here} on .*: family.aln: expected a file")
+            self.assertLess(seconds, 20)
+        self.assertEqual(mpirun(3, *command, options=("--wdir", self.folder))[:3], (0, "", ""))
+        self.assertEqual(results(self.folder / "run"), results(self.whole))
+
+    def test_a_killed_rank_ends_all(self):
+        run = self.folder / "run"
+        slow = ("-q", "-t", "1", "--order", "3", "-n", "3000", "--top", "500")
+        command = ("env", "PLEAT_CHECKPOINT_SECONDS=0", PROGRAM, "mi", self.family, "-o", run, *slow)
+        process = start(2, *command)
+        deadline = time.monotonic() + 60
+        while len(list(run.glob("checkpoint-triples.rank*.npz"))) < 2:
+            self.assertIsNone(process.poll(), "the run ended before it could be killed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.002)
+        kill_rank_alone(process, 1)
+        code, out, err, _ = finish(process)
+        self.assertNotEqual(code, 0)
+        self.assertEqual((out, err), ("", "pleat: rank 1 ended without reporting an error (killed, "
+                                          "perhaps because memory ran out); run the same command "
+                                          "again to resume\n"))
+        self.assertEqual(mpirun(2, *command)[:3], (0, "", ""))
+        self.assertTrue(json.loads((run / "manifest.json").read_text())["resumed"])
 
     def test_killed_ranks_go_on_with_another_number(self):
         slow = ("-q", "-t", "1", "--order", "3", "-n", "3000", "--top", "500")

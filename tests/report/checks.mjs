@@ -40,6 +40,26 @@ async function download(page, press) {
 /** A row of a table as texts. */
 const cells = (page, title, row) => panel(page, title).locator("tbody tr").nth(row).locator("td").allInnerTexts();
 
+/** The same by the names of their columns. */
+async function row(page, title, number) {
+  const names = await panel(page, title).locator("thead th").allInnerTexts();
+  return Object.fromEntries((await cells(page, title, number)).map((cell, n) => [names[n], cell]));
+}
+
+/** The text of a mark and where it stands along an axis, in cells of the map (`side`: "x" or "y"). */
+async function marks(page, title, side) {
+  return panel(page, title).locator("svg.heat").evaluate((drawing, along) => {
+    const inner = drawing.querySelector("svg"), view = inner.viewBox.baseVal;
+    const [start, wide, first, size] = along === "x" ? [inner.x.baseVal.value, inner.width.baseVal.value, view.x, view.width]
+      : [inner.y.baseVal.value, inner.height.baseVal.value, view.y, view.height];
+    const anchor = along === "x" ? "middle" : "end";
+    return [...drawing.querySelectorAll(`.axes text.mark[text-anchor=${anchor}]`)].map((text) => {
+      const at = Number(text.getAttribute(along)) - (along === "x" ? 0 : 4);
+      return { text: text.textContent, cell: first + ((at - start) / wide) * size - 0.5 };
+    });
+  }, side);
+}
+
 async function setSlider(page, title, label, value) {
   await panel(page, title).locator("label", { hasText: label }).locator("input").evaluate((input, to) => {
     input.value = String(to);
@@ -52,27 +72,81 @@ export const checks = [
     name: "pointing at a cell tells its columns and score", needs: "wide",
     async run({ page }) {
       await showAll(page);
-      const [, , i, j, letterI, letterJ, , corrected] = await cells(page, "Pairs", 0);
+      const { i, j, letter_i: letterI, letter_j: letterJ, corrected } = await row(page, "Pairs", 0);
       await page.mouse.move(...(await cell(page, "Scores of pairs", Number(i) - 1, Number(j) - 1)));
       const text = await status(page, "Scores of pairs");
-      assert.match(text, new RegExp(`^${letterI}${i} and ${letterJ}${j}: .*rank 1`));
+      assert.match(text, new RegExp(`^column ${i} \\(${letterI}\\) and column ${j} \\(${letterJ}\\): .*rank 1`));
       const shown = Number(/score \(APC\) ([-\d.e]+)/.exec(text)[1]);
       assert.ok(Math.abs(shown - Number(corrected)) < 1e-3 * Math.abs(Number(corrected)), `${shown} and ${corrected}`);
+    },
+  },
+  {
+    name: "columns that were left out leave the axes of the others right", needs: "gaps",
+    async run({ page }) {
+      await showAll(page);
+      const places = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0]
+        .sections[0].places);
+      assert.ok(places.length < 100 && places.at(-1) > 170, `${places}`);
+      const first = await row(page, "Pairs", 0);
+      assert.deepEqual([first.letter_i, first.i, first.letter_j, first.j], ["A", "42", "U", "104"]);
+      await page.mouse.move(...(await cell(page, "Scores of pairs", places.indexOf(42), places.indexOf(104))));
+      assert.match(await status(page, "Scores of pairs"), /^column 42 \(A\) and column 104 \(U\): .*rank 1$/);
+      const check = async () => {
+        for (const side of ["x", "y"]) {
+          const found = await marks(page, "Scores of pairs", side);
+          assert.ok(found.length >= 4, `${found.length} marks`);
+          for (const { text, cell: at } of found)
+            assert.ok(Math.abs(at - places.indexOf(Number(text))) < 0.01, `${text} stands at cell ${at}`);
+        }
+      };
+      await check();
+      assert.ok(Number((await marks(page, "Scores of pairs", "x")).at(-1).text) > 150);
+      // Zoomed to a few cells about the pair, each column has its mark.
+      await panel(page, "Scores of pairs").locator("svg.heat").focus();
+      for (let n = 0; n < 4; ++n) await page.keyboard.press("+");
+      await check();
+      assert.deepEqual((await marks(page, "Scores of pairs", "y")).filter(({ text }) => text === "42").length, 1);
+      assert.deepEqual((await marks(page, "Scores of pairs", "x")).filter(({ text }) => text === "104").length, 1);
+      const bars = await panel(page, "By column").locator("svg.drawing > path").first().getAttribute("d");
+      const wide = Number(/h([\d.]+)/.exec(bars)[1]), lefts = [...bars.matchAll(/M([\d.]+)/g)].map((one) => Number(one[1]));
+      lefts.slice(1).forEach((left, k) => assert.ok(left - lefts[k] > wide, `bars ${k} and ${k + 1} overlap`));
+    },
+  },
+  {
+    name: "with a structure its residues lead", needs: "columns",
+    async run({ page }) {
+      await showAll(page);
+      const map = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0].sections[0]);
+      for (const side of ["x", "y"])
+        for (const { text, cell: at } of await marks(page, "Contact map", side))
+          assert.equal(map.residues[Math.round(at)].split(" ")[1], text);
+      assert.match(await panel(page, "Contact map").locator("svg.heat").textContent(), /residue number/);
+      const known = map.residues.findIndex((residue) => residue !== ""), none = map.residues.indexOf("");
+      await page.mouse.move(...(await cell(page, "Contact map", known, known)));
+      assert.equal(await status(page, "Contact map"), `${map.residues[known]}, column ${map.places[known]} (${map.letters[known]})`);
+      assert.ok(none >= 0);
+      await page.mouse.move(...(await cell(page, "Contact map", none, none)));
+      assert.match(await status(page, "Contact map"), new RegExp(`^column ${map.places[none]} \\((gap|[A-Z])\\), no residue$`));
+      const heads = await panel(page, "Pairs").locator("thead th").allInnerTexts();
+      assert.deepEqual(heads.slice(0, 8), ["show", "rank", "residue_i", "number_i", "residue_j", "number_j", "i", "j"]);
+      await panel(page, "By residue").locator("svg.drawing").focus();
+      for (let n = 0; n <= known; ++n) await page.keyboard.press("ArrowRight");
+      assert.match(await status(page, "By residue"), new RegExp(`^${map.residues[known]}: entropy`));
     },
   },
   {
     name: "a cell that is clicked is shown in the molecule and the table", needs: "columns",
     async run({ page }) {
       await showAll(page);
-      const row = (await panel(page, "Pairs").locator("tbody tr").evaluateAll((rows) =>
-        rows.findIndex((one) => one.children[6].textContent !== "NA" && one.children[8].textContent !== "NA")));
-      const [, , i, j, , , residueI, numberI, residueJ, numberJ] = await cells(page, "Pairs", row);
+      const rows = await Promise.all([...Array(15).keys()].map((n) => row(page, "Pairs", n)));
+      const { i, j, residue_i: residueI, number_i: numberI, residue_j: residueJ, number_j: numberJ } =
+        rows.find((one) => one.residue_i !== "NA" && one.residue_j !== "NA");
       const places = await page.evaluate(() => JSON.parse(document.getElementById("pleat-data").textContent).runs[0]
         .sections[0].places);
       await page.mouse.click(...(await cell(page, "Contact map", places.indexOf(Number(i)), places.indexOf(Number(j)))));
       assert.equal(await status(page, "Structure"), `Picked: ${residueI} ${numberI} and ${residueJ} ${numberJ}.`);
-      const picked = panel(page, "Pairs").locator("tr.picked td");
-      assert.deepEqual((await picked.allInnerTexts()).slice(2, 4), [i, j]);
+      const picked = await panel(page, "Pairs").locator("tr.picked td").allInnerTexts();
+      assert.deepEqual(picked.slice(2, 6), [residueI, numberI, residueJ, numberJ]);
       assert.equal(await panel(page, "Contact map").locator("circle.picked").count(), 2);
     },
   },
@@ -86,11 +160,10 @@ export const checks = [
       await page.waitForTimeout(300);
       const without = await canvas.screenshot();
       assert.notDeepEqual(before, without, "the lines made no difference");
-      const row = panel(page, "Pairs").locator("tbody tr").nth(3);
-      const [, , i, j] = await row.locator("td").allInnerTexts();
-      await row.locator("button").focus();
+      const { i, j } = await row(page, "Pairs", 3);
+      await panel(page, "Pairs").locator("tbody tr").nth(3).locator("button").focus();
       await page.keyboard.press("Enter");
-      assert.match(await status(page, "Contact map"), new RegExp(`^\\S+?${i}\\b.* and \\S+?${j}\\b`));
+      assert.match(await status(page, "Contact map"), new RegExp(`column ${i} .* and .*column ${j} `));
     },
   },
   {
@@ -114,7 +187,7 @@ export const checks = [
       const side = Number(/h([\d.]+)/.exec(marks)[1]);
       const found = first.map(([x, y]) => `${Math.round(y + side / 2 - 0.5) + 1} ${Math.round(x + side / 2 - 0.5) + 1}`);
       const listed = [];
-      for (let row = 0; row < 10; ++row) listed.push((await cells(page, "Pairs", row)).slice(2, 4).join(" "));
+      for (let n = 0; n < 10; ++n) listed.push((await cells(page, "Pairs", n)).slice(2, 4).join(" "));
       assert.deepEqual(found, listed);
     },
   },
@@ -125,7 +198,7 @@ export const checks = [
       const map = panel(page, "Scores of pairs"), inner = map.locator("svg.heat > svg");
       await map.locator("svg.heat").focus();
       for (const key of ["ArrowRight", "ArrowRight", "ArrowDown"]) await page.keyboard.press(key);
-      assert.match(await status(page, "Scores of pairs"), /^\S+2 and \S+3:/);
+      assert.match(await status(page, "Scores of pairs"), /^column 2 .* and column 3 .*:/);
       await page.keyboard.press("Enter");
       assert.equal(await map.locator("circle.picked").count(), 2);
       await page.keyboard.press("+");
@@ -286,7 +359,7 @@ export const checks = [
         await page.keyboard.press("ArrowRight");
         assert.notEqual(await status(page, title), "", title);
       }
-      assert.match(await status(page, "Scores of pairs"), /^1 and 2: score/);
+      assert.match(await status(page, "Scores of pairs"), /^column 1 and column 2: score/);
       assert.equal(await page.locator("[d*=NaN], [d*=Infinity], [x*=NaN], [y*=NaN], [height*=NaN], [width*=NaN]").count(), 0);
       assert.match(await panel(page, "Guinier").innerText(), /no values to draw/);
     },

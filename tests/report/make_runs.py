@@ -109,8 +109,8 @@ def sets_run(folder):
     manifest(folder, "rmsd", parameters={"metric": "tm"})
     (folder / "tm.npy").write_bytes(npy([(n % 50) / 100 + 0.3 for n in range(50 * 20)], (50, 20), "f"))
     write_table(folder / "histogram.tsv", ["from", "to", "pairs"], [(0.1 * n, 0.1 * (n + 1), 10 * n) for n in range(8)])
-    write_table(folder / "reference.tsv", ["frame", "tm", "file", "file_frame"],
-                [(n, f"{0.5 + 0.3 * math.sin(n / 9):.6g}", "a.pdb", n + 1) for n in range(50)])
+    write_table(folder / "reference.tsv", ["frame", "tm", "file", "frame_of_file"],
+                [(n, f"{0.5 + 0.3 * math.sin(n / 9):.6g}", "a.pdb", n) for n in range(50)])
     write_table(folder / "rmsf_residues.tsv", ["chain", "residue", "residue_name", "atoms", "rmsf", "distance"],
                 [("A", n + 1, "ALA", 1, f"{1 + abs(n - 10) / 10:.6g}", "NA") for n in range(20)])
     (folder / "superposed.pdb").write_text("".join(

@@ -11,7 +11,7 @@ ROOT = HERE.parents[1]
 PROGRAM = os.environ.get("PLEAT_PROGRAM", "pleat")
 SKIPPED = 77
 # Name of a page, and the runs on it.
-PAGES = {"columns": ["columns"], "frames": ["clusters"], "scattering": ["scattering"],
+PAGES = {"columns": ["columns"], "gaps": ["gaps"], "frames": ["clusters"], "scattering": ["scattering"],
          "hostile": ["<img src=x onerror=alert(4)>"], "wide": ["wide"], "large": ["large"], "tiny": ["tiny"], "sets": ["sets"],
          "selection": ["selection"], "all": ["columns", "clusters", "sets", "scattering", "selection"]}
 
@@ -36,6 +36,9 @@ def make_pages(folder):
     subprocess.run([sys.executable, "-B", HERE / "make_runs.py", runs], check=True)
     subprocess.run([PROGRAM, "mi", ROOT / "data" / "trypsin.a2m.gz", "--structure", ROOT / "data" / "1ql9_A.pdb.gz",
                     "--null", "none", "-o", runs / "columns", "-q"], check=True)
+    # As scripts/demo does: 174 columns, of which 75 are kept.
+    subprocess.run([PROGRAM, "mi", ROOT / "data" / "trna.sto.gz", "--max-gaps", "0.5", "--null", "none",
+                    "-o", runs / "gaps", "-q"], check=True)
     for page, names in PAGES.items():
         subprocess.run([PROGRAM, "report", *(runs / name for name in names), "-o", folder / f"{page}.html", "-q"],
                        check=True)

@@ -2,34 +2,42 @@
 #include "pleat/bio/byte_reader.h"
 
 #include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "pleat/bio/decoder.h"
-#include "pleat/bio/open_descriptor.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 struct ByteReader::Implementation {
     std::string name;
-    OpenDescriptor descriptor;
+    std::optional<InputFile> file;
     Decoder decoder;
     std::array<char, 4096> ahead;
     std::size_t first = 0;  // the unused part of `ahead`: [first, last)
     std::size_t last = 0;
     Index position = 0;
+    Index known_size = -1;  // of what is not packed
 
     explicit Implementation(const std::filesystem::path& path)
         : name(path == "-" ? "stdin" : path.string()),
-          descriptor(path),
-          decoder(StoredBytes{descriptor.number(), {}}) {}
+          file(path),
+          decoder(StoredBytes{&*file, {}}) {
+        if (decoder.is_plain()) known_size = file->regular_bytes();
+    }
     Implementation(std::string called, std::string_view memory)
-        : name(std::move(called)), descriptor(-1), decoder(StoredBytes{-1, memory}) {}
+        : name(std::move(called)), decoder(StoredBytes{nullptr, memory}) {
+        if (decoder.is_plain()) known_size = static_cast<Index>(memory.size());
+    }
 
     /// Decoded bytes; 0 at the end only.
     std::size_t decode(char* out, std::size_t size) {
         const std::size_t n = size > 0 ? decoder.read(out, size) : 0;
-        if (n == 0 && !decoder.problem().empty()) throw InputError(name, 0, decoder.problem());
-        return n;
+        if (n > 0 || decoder.problem().empty()) return n;
+        if (decoder.is_cut_short()) throw CutShort(name, 0, decoder.problem());
+        throw InputError(name, 0, decoder.problem());
     }
 };
 
@@ -71,12 +79,47 @@ std::size_t ByteReader::read(void* out, std::size_t size) {
     return done;
 }
 
+std::size_t ByteReader::read_some(char* out, std::size_t size) {
+    Implementation& my = *implementation_;
+    std::size_t done = std::min(size, my.last - my.first);
+    std::copy_n(my.ahead.data() + my.first, done, out);
+    my.first += done;
+    if (done == 0 && size > 0) done = my.decoder.read(out, size);
+    my.position += static_cast<Index>(done);
+    return done;
+}
+
+const std::string& ByteReader::problem() const { return implementation_->decoder.problem(); }
+bool ByteReader::is_cut_short() const { return implementation_->decoder.is_cut_short(); }
+
+Index ByteReader::left() const {
+    const Implementation& my = *implementation_;
+    return my.known_size < 0 ? -1 : std::max<Index>(0, my.known_size - my.position);
+}
+
+bool ByteReader::is_from_pipe() const {
+    const auto& file = implementation_->file;
+    return file && file->regular_bytes() < 0;
+}
+
 std::size_t ByteReader::read(std::vector<char>& out, std::size_t size) {
-    constexpr std::size_t kStep = std::size_t{16} << 20;
     std::size_t done = 0;
     out.clear();
+    if (size > kMaxStep) {
+        const Index there = left();
+        if (there < 0 && size > kMaxUnseen)
+            throw InputError(
+                name(), 0,
+                fmt::format("expected pieces of at most {} bytes in packed data or a pipe, found one "
+                            "of {}; unpack it, or save it to a file, first",
+                            kMaxUnseen, size));
+        if (there >= 0 && static_cast<std::size_t>(there) < size)
+            return skip(static_cast<std::size_t>(there));
+    }
+    // Nothing is touched before it is read.
+    out.reserve(size);
     while (done < size) {
-        const std::size_t step = std::min(kStep, size - done);
+        const std::size_t step = std::min(kMaxStep, size - done);
         out.resize(done + step);
         const std::size_t n = read(out.data() + done, step);
         done += n;

@@ -10,9 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/error.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
+
+/// The data end before what their header, or the frames before, announce.
+class CutShort : public InputError {
+public:
+    using InputError::InputError;
+};
 
 /// Gives bytes front to back; plain, gzip and Zstandard are told apart by their first bytes. Every
 /// function may throw InputError that names the file: it cannot be opened or read, or compressed
@@ -29,9 +36,23 @@ public:
     std::string_view peek(std::size_t size);
     /// Fills `out` as far as the bytes go; how many.
     std::size_t read(void* out, std::size_t size);
+    /// Reads up to `size` bytes, as many as come at once; 0 at the end or if there is a problem,
+    /// which is not thrown.
+    std::size_t read_some(char* out, std::size_t size);
+    const std::string& problem() const;
+    /// Whether the problem is that packed data end too early.
+    bool is_cut_short() const;
     /// Sets `out` to the next `size` bytes, as far as they go; memory grows with what is there, not
-    /// with what a header claims.
+    /// with what a header claims. Of more than kMaxStep bytes that are not all there, `out` gets
+    /// none. Throws InputError for more than kMaxUnseen bytes if it is not known whether they are
+    /// there.
     std::size_t read(std::vector<char>& out, std::size_t size);
+    static constexpr std::size_t kMaxStep = std::size_t{16} << 20;
+    static constexpr std::size_t kMaxUnseen = std::size_t{64} << 20;
+    /// How many bytes are left; -1 if that is not known, as of packed data and of a pipe.
+    Index left() const;
+    /// Whether the bytes come from a pipe or a device.
+    bool is_from_pipe() const;
     /// Passes over bytes as far as they go; how many.
     std::size_t skip(std::size_t size);
     bool at_end() { return peek(1).empty(); }

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "pleat/bio/decoder.h"
-#include "pleat/bio/open_descriptor.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -15,10 +13,9 @@ namespace pleat {
 struct ByteSource::Implementation {
     static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
+    std::unique_ptr<ByteReader> bytes;
     std::string name;
     Index most_bytes;
-    OpenDescriptor descriptor;
-    Decoder decoder;
     std::vector<char> buffer = std::vector<char>(std::size_t{1} << 18);
     std::size_t first = 0;  // the unused part of `buffer`: [first, last)
     std::size_t last = 0;
@@ -29,18 +26,8 @@ struct ByteSource::Implementation {
     bool held = false;
     bool after_return = false;  // the line before ended in CR: an LF that follows belongs to it
 
-    Implementation(std::string called, Index most, const std::filesystem::path& path)
-        : name(std::move(called)),
-          most_bytes(most),
-          descriptor(path),
-          decoder(StoredBytes{descriptor.number(), {}}) {
-        open();
-    }
-    Implementation(std::string called, Index most, std::string_view memory)
-        : name(std::move(called)),
-          most_bytes(most),
-          descriptor(-1),
-          decoder(StoredBytes{-1, memory}) {
+    Implementation(std::unique_ptr<ByteReader> from, Index most)
+        : bytes(std::move(from)), name(bytes->name()), most_bytes(most) {
         open();
     }
 
@@ -65,8 +52,9 @@ struct ByteSource::Implementation {
         }
         newline = kUnknown;
         if (last == buffer.size()) buffer.resize(buffer.size() * 2);
-        const std::size_t read = decoder.read(buffer.data() + last, buffer.size() - last);
-        if (read == 0 && !decoder.problem().empty()) fail(decoder.problem());
+        const std::size_t read = bytes->read_some(buffer.data() + last, buffer.size() - last);
+        if (read == 0 && bytes->is_cut_short()) throw CutShort(name, line + 1, bytes->problem());
+        if (read == 0 && !bytes->problem().empty()) fail(bytes->problem());
         last += read;
         total += static_cast<Index>(read);
         if (total > most_bytes) {
@@ -127,11 +115,13 @@ struct ByteSource::Implementation {
 };
 
 ByteSource::ByteSource(const std::filesystem::path& path, Index most_bytes)
-    : implementation_(std::make_unique<Implementation>(path == "-" ? "stdin" : path.string(),
-                                                       most_bytes, path)) {}
+    : ByteSource(std::make_unique<ByteReader>(path), most_bytes) {}
 
 ByteSource::ByteSource(std::string name, std::string_view bytes, Index most_bytes)
-    : implementation_(std::make_unique<Implementation>(std::move(name), most_bytes, bytes)) {}
+    : ByteSource(std::make_unique<ByteReader>(std::move(name), bytes), most_bytes) {}
+
+ByteSource::ByteSource(std::unique_ptr<ByteReader> bytes, Index most_bytes)
+    : implementation_(std::make_unique<Implementation>(std::move(bytes), most_bytes)) {}
 
 ByteSource::~ByteSource() = default;
 
@@ -148,6 +138,7 @@ bool ByteSource::next(std::string_view& line) {
 
 void ByteSource::hold() { implementation_->held = true; }
 Index ByteSource::line() const { return implementation_->line; }
+bool ByteSource::is_from_pipe() const { return implementation_->bytes->is_from_pipe(); }
 const std::string& ByteSource::name() const { return implementation_->name; }
 
 }  // namespace pleat

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "pleat/bio/byte_reader.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
@@ -27,6 +28,8 @@ public:
     explicit ByteSource(const std::filesystem::path& path, Index most_bytes = kMostBytes);
     /// Reads from memory, which must outlive the source; `name` stands for the file in errors.
     ByteSource(std::string name, std::string_view bytes, Index most_bytes = kMostBytes);
+    /// Reads what `bytes` have not given yet; lines count from 1 there.
+    explicit ByteSource(std::unique_ptr<ByteReader> bytes, Index most_bytes = kMostBytes);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
@@ -38,6 +41,8 @@ public:
     /// Number of the current line, from 1; 0 before the first.
     Index line() const;
     const std::string& name() const;
+    /// Whether the text comes from a pipe or a device.
+    bool is_from_pipe() const;
 
 private:
     struct Implementation;

@@ -129,7 +129,8 @@ PredictedContacts read_casp_contacts(ByteSource& source) {
 }
 
 PredictedContacts read_casp_contacts(const std::filesystem::path& path) {
-    ByteSource source(path);
+    constexpr Index kMostBytes = Index{1} << 30;  // a line of 40 bytes for each pair
+    ByteSource source(path, kMostBytes);
     return read_casp_contacts(source);
 }
 

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
 
 #include "pleat/bio/trajectory_frames.h"
 
@@ -32,7 +35,6 @@ public:
         if (fixed_ < 0 || fixed_ >= atoms_) {
             fail(fmt::format("expected 0 to {} fixed atoms, found {}", atoms_ - 1, fixed_));
         }
-        if (fixed_ > 0) read_free_atoms();
     }
 
     std::string_view format() const override { return "DCD"; }
@@ -85,12 +87,13 @@ private:
     }
 
     /// A record of the header.
-    const std::vector<char>& read_record(std::string_view what) {
-        constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+    const std::vector<char>& read_record(std::string_view what, std::uint64_t max_bytes = 1 << 20) {
         char ends[8] = {};
         if (bytes_->read(ends, marker_bytes_) < marker_bytes_) cut_short(what);
         const std::uint64_t size = marker(ends);
-        if (size > kMost) fail(fmt::format("expected {}, found a record of {} bytes", what, size));
+        if (size > max_bytes)
+            fail(fmt::format("expected {} in a record of at most {} bytes, found one of {}", what,
+                             max_bytes, size));
         if (bytes_->read(buffer_, size) < size) cut_short(what);
         if (bytes_->read(ends, marker_bytes_) < marker_bytes_) cut_short(what);
         if (marker(ends) != size) {
@@ -121,8 +124,8 @@ private:
     }
 
     void read_free_atoms() {
-        const std::vector<char>& record = read_record("the free atoms");
         const auto count = static_cast<std::size_t>(atoms_ - fixed_);
+        const std::vector<char>& record = read_record("the free atoms", 4 * count + (1 << 20));
         if (record.size() != 4 * count) {
             fail(fmt::format("expected {} free atoms, found a record of {} bytes", count,
                              record.size()));
@@ -138,14 +141,38 @@ private:
     }
 
     bool begin_frame() {
+        // Not before the number of atoms was compared with the topology's.
+        if (fixed_ > 0 && free_.empty()) read_free_atoms();
         if (bytes_->at_end()) {
             // Programs that write on the go leave 0 until they finish.
             if (announced_ > 0 && !told_) compare_announced(announced_);
             told_ = true;
             return false;
         }
-        if (unit_cell_) frame_record(48, "a unit cell");
+        if (unit_cell_) read_cell(frame_record(48, "a unit cell"));
         return true;
+    }
+
+    /// Six doubles: a, gamma, b, beta, alpha, c with angles in degrees or as their cosines, or, since
+    /// CHARMM 25, the lower half of the symmetric matrix of the cell, row by row.
+    void read_cell(const char* bytes) {
+        std::array<double, 6> x;
+        for (std::size_t i = 0; i < 6; ++i)
+            x[i] = stored_number<double>(bytes + 8 * i, big_endian_);
+        const std::array<double, 3> angles = {x[4], x[3], x[1]};
+        const auto all = [&](auto holds) {
+            return std::all_of(angles.begin(), angles.end(), holds);
+        };
+        if (all([](double angle) { return angle >= -1 && angle <= 1; })) {
+            constexpr double kDegree = 180 / std::numbers::pi;
+            cell_ = make_cell({x[0], x[2], x[5]},
+                              {kDegree * std::acos(x[4]), kDegree * std::acos(x[3]),
+                               kDegree * std::acos(x[1])});
+        } else if (all([](double angle) { return angle > 1 && angle < 180; })) {
+            cell_ = make_cell({x[0], x[2], x[5]}, angles);
+        } else {
+            cell_.vectors = {{{x[0], x[1], x[3]}, {x[1], x[2], x[4]}, {x[3], x[4], x[5]}}};
+        }
     }
 
     std::size_t axis_bytes(bool only_free) const {

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -58,6 +56,8 @@ struct Decoder::Implementation {
     bool gzip_ready = false;
     ZSTD_DCtx* zstd = nullptr;
     std::string problem;
+    bool cut_short = false;
+    std::size_t stored_bytes = 0, given_bytes = 0;
 
     ~Implementation() {
         if (gzip_ready) inflateEnd(&gzip);
@@ -68,19 +68,18 @@ struct Decoder::Implementation {
 
     /// Reads stored bytes; 0 at their end or at a failure to read.
     std::size_t fetch(char* out, std::size_t size) {
-        if (stored.file < 0) {
+        if (stored.file == nullptr) {
             const std::size_t n = std::min(size, stored.memory.size());
             std::copy_n(stored.memory.data(), n, out);
             stored.memory.remove_prefix(n);
             at_end = n == 0;
+            stored_bytes += n;
             return n;
         }
-        ssize_t n = 0;
-        do {
-            n = ::read(stored.file, out, size);
-        } while (n < 0 && errno == EINTR);
+        const ssize_t n = stored.file->read(out, size);
         if (n < 0) problem = fmt::format("expected readable data, found: {}", std::strerror(errno));
         at_end = n <= 0;
+        stored_bytes += static_cast<std::size_t>(n > 0 ? n : 0);
         return n > 0 ? static_cast<std::size_t>(n) : 0;
     }
 
@@ -109,6 +108,14 @@ struct Decoder::Implementation {
             problem = fmt::format(
                 "expected text, gzip or Zstandard, found {} data: unpack it first", name);
         }
+    }
+
+    void check_factor() {
+        if (given_bytes <= kMaxTrustedBytes || given_bytes / kMaxFactor <= stored_bytes) return;
+        problem = fmt::format(
+            "expected data packed by a factor of at most {}, found more; unpack the file first if it "
+            "is what it should be",
+            kMaxFactor);
     }
 
     std::size_t read_plain(char* out, std::size_t size) {
@@ -148,6 +155,7 @@ struct Decoder::Implementation {
             } else if (made == 0 && left() == 0 && at_end) {
                 problem =
                     "expected the end of the gzip data, found the end of the file (cut short)";
+                cut_short = true;
             }
             if (made > 0 || !problem.empty()) return made;
         }
@@ -177,6 +185,7 @@ struct Decoder::Implementation {
                     problem =
                         "expected the end of the Zstandard data, found the end of the file (cut "
                         "short)";
+                    cut_short = true;
                 }
             }
             if (to.pos > 0 || !problem.empty()) return to.pos;
@@ -194,13 +203,17 @@ Decoder::~Decoder() = default;
 std::size_t Decoder::read(char* out, std::size_t size) {
     Implementation& my = *implementation_;
     if (!my.problem.empty()) return 0;
-    switch (my.packing) {
-        case Packing::gzip: return my.read_gzip(out, size);
-        case Packing::zstd: return my.read_zstd(out, size);
-        case Packing::plain: break;
-    }
-    return my.read_plain(out, size);
+    if (my.packing == Packing::plain) return my.read_plain(out, size);
+    const std::size_t given =
+        my.packing == Packing::gzip ? my.read_gzip(out, size) : my.read_zstd(out, size);
+    my.given_bytes += given;
+    my.check_factor();
+    return given;
 }
+
+bool Decoder::is_cut_short() const { return implementation_->cut_short; }
+
+bool Decoder::is_plain() const { return implementation_->packing == Packing::plain; }
 
 const std::string& Decoder::problem() const { return implementation_->problem; }
 

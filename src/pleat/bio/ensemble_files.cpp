@@ -11,6 +11,7 @@
 
 #include "pleat/bio/family_list.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 #include "pleat/core/read_file.h"
 
 namespace pleat {
@@ -84,19 +85,20 @@ std::vector<std::string> files_in(const fs::path& folder) {
     return files;
 }
 
+bool is_list(const std::string& source) { return source.size() > 1 && source.front() == '@'; }
+
 }  // namespace
 
 std::vector<std::string> ensemble_files(const std::vector<std::string>& sources) {
     std::vector<std::string> files;
-    std::error_code ignored;
     for (const std::string& source : sources) {
-        if (source.size() > 1 && source.front() == '@') {
+        if (is_list(source)) {
             const std::string list = source.substr(1);
-            const std::vector<std::uint8_t> text = read_file(list);
+            const std::vector<std::uint8_t> text = read_file(list, kMaxListBytes);
             const auto paths = parse_path_list(
                 list, std::string_view(reinterpret_cast<const char*>(text.data()), text.size()));
             files.insert(files.end(), paths.begin(), paths.end());
-        } else if (fs::is_directory(source, ignored)) {
+        } else if (source != "-" && is_folder(source)) {
             const auto found = files_in(source);
             files.insert(files.end(), found.begin(), found.end());
         } else {
@@ -105,6 +107,19 @@ std::vector<std::string> ensemble_files(const std::vector<std::string>& sources)
     }
     if (files.empty()) throw UsageError("expected files of coordinates, found none");
     return files;
+}
+
+void check_ensemble_files(const std::vector<std::string>& sources) {
+    for (const std::string& source : sources)
+        if (!is_list(source) || !is_read_once(source.substr(1)))
+            check_readable(ensemble_files({source}));
+}
+
+void refuse_ensemble_pipes(const std::vector<std::string>& sources, std::string_view reason) {
+    for (const std::string& source : sources) {
+        refuse_pipes({is_list(source) ? source.substr(1) : source}, reason);
+        if (is_list(source)) refuse_pipes(ensemble_files({source}), reason);
+    }
 }
 
 }  // namespace pleat

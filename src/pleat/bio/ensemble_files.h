@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pleat {
@@ -11,5 +12,13 @@ namespace pleat {
 /// of their names with numbers as numbers (2 before 10), and each @LIST by the paths that the file
 /// LIST holds, one a line, # before comments. InputError for a folder without such files.
 std::vector<std::string> ensemble_files(const std::vector<std::string>& sources);
+
+/// Throws InputError for the first file of these sources that does not exist or may not be read. A
+/// list that is a pipe is not opened, as it could not be read again.
+void check_ensemble_files(const std::vector<std::string>& sources);
+
+/// Throws InputError if one of these sources, a list among them or a file of a list is a pipe or a
+/// device. `reason` as refuse_pipes() takes it.
+void refuse_ensemble_pipes(const std::vector<std::string>& sources, std::string_view reason);
 
 }  // namespace pleat

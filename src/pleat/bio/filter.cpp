@@ -96,4 +96,32 @@ Alignment filter(const Alignment& alignment, const FilterOptions& options) {
     return kept;
 }
 
+std::string gap_only_text(const Alignment& alignment) {
+    const std::uint8_t gap = alignment.alphabet->gap();
+    const Index width = alignment.column_count();
+    std::vector<std::uint8_t> has_residue(static_cast<std::size_t>(width), 0);
+    Index sequences = 0;
+    for (Index n = 0; n < alignment.sequence_count(); ++n) {
+        const View<const std::uint8_t, 1> row = alignment.letters.view()[n];
+        bool any = false;
+        for (Index j = 0; j < width; ++j) {
+            const bool is_residue = row(j) != gap;
+            any = any || is_residue;
+            has_residue[static_cast<std::size_t>(j)] |= is_residue;
+        }
+        sequences += !any;
+    }
+    const Index columns = std::count(has_residue.begin(), has_residue.end(), 0);
+    std::string text;
+    const auto add = [&](Index count, const char* what) {
+        if (count > 0)
+            text += fmt::format("{}{} {}{}", text.empty() ? "" : " and ", count, what,
+                                count == 1 ? "" : "s");
+    };
+    add(columns, "column");
+    add(sequences, "sequence");
+    if (text.empty()) return text;
+    return text + (columns + sequences == 1 ? " holds only gaps" : " hold only gaps");
+}
+
 }  // namespace pleat

@@ -1,6 +1,8 @@
 // Filters: dropping columns with many gaps and sequences with low coverage.
 #pragma once
 
+#include <string>
+
 #include "pleat/bio/alignment.h"
 
 namespace pleat {
@@ -17,5 +19,8 @@ struct FilterOptions {
 /// counts in the source's columns. Throws UsageError for a fraction outside [0, 1], InputError when
 /// fewer than 2 columns or 2 sequences are left.
 Alignment filter(const Alignment& alignment, const FilterOptions& options);
+
+/// "2 columns and 1 sequence hold only gaps", or nothing where none does.
+std::string gap_only_text(const Alignment& alignment);
 
 }  // namespace pleat

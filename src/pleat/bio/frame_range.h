@@ -1,4 +1,4 @@
-// Frame ranges: which frames of an ensemble are taken.
+// Frame ranges: which frames of an ensemble are read.
 #pragma once
 
 #include <limits>
@@ -8,21 +8,28 @@
 
 namespace pleat {
 
-/// Frames counted from 1, both ends included, as models of PDB files are.
+/// Frames as a Python slice counts them: from 0, without `last`; negative numbers count from the end
+/// (docs/decisions/0024).
 struct FrameRange {
-    Index first = 1;
-    Index last = std::numeric_limits<Index>::max();
-    Index stride = 1;
+    static constexpr Index kEnd = std::numeric_limits<Index>::max();
 
-    /// Whether the frame of this number (from 1) is taken.
-    bool has(Index number) const {
-        return number >= first && number <= last && (number - first) % stride == 0;
+    Index first = 0;
+    Index last = kEnd;  ///< the first frame after the range
+    Index step = 1;
+
+    /// Whether the number of frames must be known before the range is.
+    bool counts_from_end() const { return first < 0 || last < 0; }
+    /// The same range of `count` frames, without negative numbers.
+    FrameRange resolved(Index count) const;
+    /// Whether the range has this frame (from 0). For ranges without negative numbers.
+    bool has(Index frame) const {
+        return frame >= first && frame < last && (frame - first) % step == 0;
     }
 };
 
-/// Reads `first:last:stride`; what is left out stands for the first frame, the last one and 1, so
-/// that `101:` leaves out a hundred, `:100` takes a hundred, `::10` every tenth, and `7` one.
-/// UsageError for anything else, a last before the first included.
+/// Reads `first:last:step`, each part optional: `100:` leaves out the first hundred frames, `:100`
+/// keeps them, `-10:` keeps the last ten, `::10` keeps every tenth, and `7` is frame 7 alone.
+/// Throws UsageError for any other text, and for a range that can have no frame (`5:5`).
 FrameRange parse_frame_range(std::string_view text);
 
 }  // namespace pleat

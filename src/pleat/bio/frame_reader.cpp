@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "pleat/bio/byte_source.h"
 #include "pleat/bio/model_frames.h"
 #include "pleat/bio/trajectory_frames.h"
@@ -54,13 +56,16 @@ bool is_mmcif(ByteSource& source) {
     throw InputError(source.name(), 0, "expected a PDB or mmCIF file, found no text");
 }
 
-std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source) {
+/// `text`: all of it is still there, of a pipe too.
+std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteReader> text) {
+    // PDB files of many models are read one model at a time: no bound but the disk's.
+    constexpr Index kMostText = Index{1} << 44;
+    auto source = std::make_unique<ByteSource>(std::move(text), kMostText);
     if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
     return std::make_unique<PdbFrames>(std::move(source));
 }
 
-/// Null for text, which is read line by line instead.
-std::unique_ptr<FrameReader> open_binary(std::unique_ptr<ByteReader> bytes) {
+std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes) {
     switch (format_of(*bytes)) {
         case Format::npy: return open_npy_frames(std::move(bytes));
         case Format::dcd: return open_dcd_frames(std::move(bytes));
@@ -69,13 +74,20 @@ std::unique_ptr<FrameReader> open_binary(std::unique_ptr<ByteReader> bytes) {
         case Format::netcdf: return open_netcdf_frames(std::move(bytes));
         case Format::text: break;
     }
-    return nullptr;
+    return open_text(std::move(bytes));
 }
 
-// PDB files of many models are read one model at a time: no bound but the disk's.
-constexpr Index kMostText = Index{1} << 44;
-
 }  // namespace
+
+void Centring::choose_shift(const std::array<double, 3>& mean) {
+    if (has_shift && !each_frame) return;
+    constexpr double kFar = 1e15;  // such coordinates are refused as they are
+    shift = {};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (std::abs(mean[axis]) > kNear && std::abs(mean[axis]) < kFar)
+            shift[axis] = std::round(mean[axis]);
+    has_shift = true;
+}
 
 bool FrameReader::skip() {
     Array<float, 2> unused(3, atom_count());
@@ -87,15 +99,28 @@ void TrajectoryFrames::fail(std::string_view text) const {
 }
 
 void TrajectoryFrames::fail_in_frame(std::string_view text) const {
-    fail(fmt::format("frame {}: {}", frames_ + 1, text));
+    fail(fmt::format("frame {}: {}", frames_, text));
+}
+
+void TrajectoryFrames::choose_assembly(const std::string& name) {
+    fail(fmt::format("cannot build biological assembly '{}': {} files describe none", name, format()));
 }
 
 const std::vector<char>& TrajectoryFrames::frame_bytes(std::size_t size) {
     const std::size_t found = bytes_->read(buffer_, size);
-    if (found < size) {
-        fail_in_frame(fmt::format("expected {} more bytes, found {} (cut short)", size, found));
-    }
+    if (found < size) fail_at_end(size, found);
     return buffer_;
+}
+
+void TrajectoryFrames::skip_in_frame(std::size_t size) {
+    const std::size_t found = bytes_->skip(size);
+    if (found < size) fail_at_end(size, found);
+}
+
+void TrajectoryFrames::fail_at_end(std::size_t wanted, std::size_t found) const {
+    throw CutShort(bytes_->name(), 0,
+                   fmt::format("frame {}: expected {} more bytes, found {} (cut short)", frames_, wanted,
+                               found));
 }
 
 void TrajectoryFrames::compare_announced(Index announced) {
@@ -108,22 +133,22 @@ std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path) {
     if (path == "-") {
         throw UsageError("expected files of coordinates, found '-': standard input is read once");
     }
-    if (auto reader = open_binary(std::make_unique<ByteReader>(path))) return reader;
-    return open_text(std::make_unique<ByteSource>(path, kMostText));
+    return open_frames(std::make_unique<ByteReader>(path));
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes) {
-    if (auto reader = open_binary(std::make_unique<ByteReader>(name, bytes))) return reader;
-    return open_text(std::make_unique<ByteSource>(name, bytes, kMostText));
+    return open_frames(std::make_unique<ByteReader>(name, bytes));
 }
 
-Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes) {
+Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes,
+                       const std::string& assembly) {
     const std::unique_ptr<FrameReader> reader = open_frames(path);
     if (reader->topology() == nullptr) {
         throw InputError(
             path.string(), 0,
             fmt::format("expected a topology (PDB or mmCIF file), found {}", reader->format()));
     }
+    if (!assembly.empty()) reader->choose_assembly(assembly);
     if (notes != nullptr) {
         notes->insert(notes->end(), reader->notes().begin(), reader->notes().end());
     }

@@ -90,17 +90,54 @@ void ModelFrames::start() {
     match(own_, {});
 }
 
+void ModelFrames::choose_assembly(const std::string& name) {
+    std::vector<std::string> names;
+    for (const Assembly& assembly : assemblies_) {
+        if (assembly.name == name) assembly_ = &assembly;
+        names.push_back(assembly.name);
+    }
+    if (assembly_ == nullptr) {
+        throw InputError(
+            file_, 0,
+            fmt::format("expected biological assembly '{}', found {}", name,
+                        names.empty() ? "no assemblies in the file"
+                                      : fmt::format("only {}", fmt::join(names, ", "))));
+    }
+    first_ = assembled(file_, first_, *assembly_);
+    own_ = topology_of(first_, file_);
+    match(own_, {});
+}
+
+std::string ModelFrames::other_assemblies() const {
+    if (assembly_ != nullptr || assemblies_.empty()) return {};
+    constexpr std::size_t kNamed = 5, kCompared = 100;
+    std::vector<std::string> names;
+    for (std::size_t n = 0; n < std::min(assemblies_.size(), kCompared); ++n) {
+        const Assembly& assembly = assemblies_[n];
+        if (is_as_listed(assembly, first_)) return {};
+        if (names.size() == kNamed) continue;
+        names.push_back(assembly.details.empty()
+                            ? assembly.name
+                            : fmt::format("{} ({})", assembly.name, assembly.details));
+    }
+    return fmt::format(
+        "{}: read as listed in the file, which also describes biological assembl{} {}{}", file_,
+        assemblies_.size() == 1 ? "y" : "ies", fmt::join(names, ", "),
+        assemblies_.size() > kNamed ? ", ..." : "");
+}
+
 bool ModelFrames::take(std::vector<AtomRecord>& records) {
     records.clear();
     if (!next_records(records)) return false;
     ++model_;
     const Index dropped = keep_one_location(records);
-    if (dropped > 0 && model_ == 1) {
+    if (dropped > 0 && model_ == 0) {
         notes_.push_back(fmt::format(
             "{}: left out {} atoms of alternate locations (kept: the highest occupancy, the first "
             "of equals)",
             file_, dropped));
     }
+    if (assembly_ != nullptr) records = assembled(file_, records, *assembly_);
     return true;
 }
 
@@ -152,7 +189,7 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     }
     throw InputError(
         file_, 0,
-        fmt::format("model {}: expected the {} selected atoms of {}, found {} of them missing: "
+        fmt::format("frame {}: expected the {} selected atoms of {}, found {} of them missing: "
                     "{}{}",
                     model_, needed_.size(), wanted_->source.string(), missing.size(),
                     fmt::join(names, ", "), missing.size() > kNamed ? ", ..." : ""));
@@ -176,7 +213,7 @@ void ModelFrames::place(const std::vector<AtomRecord>& records, bool with_chain,
         std::uint8_t& seen = found[static_cast<std::size_t>(at->second)];
         if (seen) {
             throw InputError(file_, 0,
-                             fmt::format("model {}: expected every atom once, found two of {}",
+                             fmt::format("frame {}: expected every atom once, found two of {}",
                                          model_, wanted_->label(at->second)));
         }
         seen = 1;
@@ -189,7 +226,7 @@ void ModelFrames::place(const std::vector<AtomRecord>& records, bool with_chain,
     if (!missing.empty()) refuse_missing(missing);
     if (extra > 0 && !told_extra_) {
         told_extra_ = true;
-        notes_.push_back(fmt::format("{}: model {}: left out {} atoms that {} has not", file_,
+        notes_.push_back(fmt::format("{}: frame {}: left out {} atoms that {} has not", file_,
                                      model_, extra, wanted_->source.string()));
     }
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pleat/bio/assembly.h"
 #include "pleat/bio/byte_source.h"
 #include "pleat/bio/frame_reader.h"
 #include "pleat/bio/topology_gemmi.h"
@@ -19,6 +20,8 @@ public:
     Index atom_count() const override { return wanted_->atom_count(); }
     std::shared_ptr<const Topology> topology() const override { return own_; }
     void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) override;
+    void choose_assembly(const std::string& name) override;
+    std::string other_assemblies() const override;
     bool next(View<float, 2> frame) override;
     bool skip() override;
 
@@ -30,6 +33,7 @@ protected:
     void start();
 
     const std::string file_;
+    std::vector<Assembly> assemblies_;  ///< that the file describes
 
 private:
     bool take(std::vector<AtomRecord>& records);
@@ -41,12 +45,13 @@ private:
     std::shared_ptr<const Topology> own_, wanted_;
     std::vector<Index> needed_;
     std::vector<AtomRecord> first_;
+    const Assembly* assembly_ = nullptr;  // the one of `assemblies_` that frames are; null: as listed
     bool first_given_ = false;
     bool one_chain_ = false;                    // `wanted_` has one chain only
     std::map<std::string, Index> by_identity_;  // -1: several atoms have it
     bool indexed_with_chain_ = false;
     bool told_extra_ = false;
-    Index model_ = 0;  // the one last read, from 1
+    Index model_ = -1;  // the one last read, from 0
 };
 
 /// The models of a PDB file, read one at a time.
@@ -60,9 +65,11 @@ protected:
 
 private:
     void check_whole(bool open, std::size_t count);
+    void check_count(std::size_t count) const;
 
     std::unique_ptr<ByteSource> source_;
     std::size_t first_count_ = 0;  // atom records of the first model
+    std::vector<std::string> remarks_;  // about assemblies; until the first model is read
     bool segments_name_chains_ = false;
 };
 

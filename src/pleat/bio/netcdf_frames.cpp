@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 #include "pleat/bio/netcdf_header.h"
 #include "pleat/bio/trajectory_frames.h"
@@ -32,6 +34,8 @@ public:
         if (before_ + coordinates_.bytes > record_bytes_) {
             fail("expected coordinates within a record, found them beyond its end");
         }
+        lengths_ = find_cell_part("cell_lengths", start);
+        angles_ = find_cell_part("cell_angles", start);
         const auto gap = static_cast<std::size_t>(start - bytes_->position());
         if (bytes_->skip(gap) < gap) {
             fail("expected the values behind the header, found the end of the file (cut short)");
@@ -42,7 +46,7 @@ public:
 
     bool next(View<float, 2> frame) override {
         if (!begin_frame()) return false;
-        const char* at = read_record() + before_;
+        const char* at = read_record();
         const std::size_t width = coordinates_.type == kFloat ? 4 : 8;
         for (Index atom = 0; atom < atoms_; ++atom) {
             for (Index axis = 0; axis < 3; ++axis, at += width) {
@@ -58,12 +62,43 @@ public:
 
     bool skip() override {
         if (!begin_frame()) return false;
-        read_record();
+        skip_in_frame(static_cast<std::size_t>(record_bytes_));
         ++frames_;
         return true;
     }
 
 private:
+    /// Lengths or angles of the cell, which stand in each record.
+    struct CellPart {
+        Index before = 0;  // bytes of a record in front of it
+        Index bytes = 0;
+        std::array<double, 3> values{};
+    };
+
+    /// A variable of three numbers in each record; none if it has another shape.
+    CellPart find_cell_part(const std::string& name, Index start) const {
+        const NetcdfHeader::Variable* found = header_.find(name);
+        CellPart part;
+        if (found == nullptr || !found->in_records || !coordinates_.in_records) return part;
+        const Index width = netcdf_type_bytes(found->type);
+        const bool is_real = found->type == kFloat || found->type == kDouble;
+        if (!is_real || found->bytes != 3 * width || found->begin < start) return part;
+        if (found->begin - start + found->bytes > record_bytes_) return part;
+        part.before = found->begin - start;
+        part.bytes = found->bytes;
+        return part;
+    }
+
+    void read_cell_part(CellPart& part) {
+        const char* at = frame_bytes(static_cast<std::size_t>(part.bytes)).data();
+        const std::size_t width = static_cast<std::size_t>(part.bytes) / 3;
+        for (double& value : part.values) {
+            value = width == 4 ? double{stored_number<float>(at, true)}
+                               : stored_number<double>(at, true);
+            at += width;
+        }
+    }
+
     void check_convention() {
         const auto found = header_.attributes.find("Conventions");
         const std::string text = found == header_.attributes.end() ? "" : found->second.text;
@@ -115,8 +150,34 @@ private:
         return false;
     }
 
+    /// Passes over everything in a record but its cell and its coordinates, which are returned.
     const char* read_record() {
-        return frame_bytes(static_cast<std::size_t>(record_bytes_)).data();
+        Index at = 0;
+        const auto go_to = [&](Index to) {
+            skip_in_frame(static_cast<std::size_t>(to - at));
+            at = to;
+        };
+        const auto read_cell_until = [&](Index end) {
+            CellPart* parts[] = {&lengths_, &angles_};
+            if (angles_.before < lengths_.before) std::swap(parts[0], parts[1]);
+            for (CellPart* part : parts) {
+                if (part->bytes == 0 || part->before < at || part->before + part->bytes > end) continue;
+                go_to(part->before);
+                read_cell_part(*part);
+                at += part->bytes;
+            }
+        };
+        read_cell_until(before_);
+        go_to(before_);
+        const std::vector<char>& bytes = frame_bytes(static_cast<std::size_t>(coordinates_.bytes));
+        values_.assign(bytes.begin(), bytes.end());
+        at += coordinates_.bytes;
+        read_cell_until(record_bytes_);
+        go_to(record_bytes_);
+        cell_ = lengths_.bytes > 0 && angles_.bytes > 0
+                    ? make_cell(lengths_.values, angles_.values)
+                    : PeriodicCell{};
+        return values_.data();
     }
 
     NetcdfHeader header_;
@@ -124,6 +185,8 @@ private:
     Index announced_ = 0;
     Index record_bytes_ = 0;
     Index before_ = 0;  // bytes of a record in front of its coordinates
+    CellPart lengths_, angles_;
+    std::vector<char> values_;  // of the coordinates of one frame
     double scale_ = 1;
     bool told_ = false;
 };

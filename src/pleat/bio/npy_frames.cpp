@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
 
 #include "pleat/bio/trajectory_frames.h"
 #include "pleat/core/npy.h"
@@ -27,6 +29,12 @@ public:
         atoms_ = header_.shape[1];
         if (count_ < 1) fail("expected frames, found none");
         if (atoms_ < 1) fail("expected atoms, found none");
+        // Atoms without names take more memory than their coordinates.
+        constexpr Index kMostUnseen = 1'000'000;
+        if (bytes_->left() < 0 && atoms_ > kMostUnseen)
+            fail(fmt::format("expected at most {} atoms in packed data or a pipe, found {}; unpack it, "
+                             "or save it to a file, first",
+                             kMostUnseen, atoms_));
         // Read ahead, so that nobody makes room for atoms that only the header has.
         if (header_.fortran_order) {
             read_whole();
@@ -45,17 +53,41 @@ public:
         const char* at = row();
         const bool big = header_.dtype[0] == '>';
         const std::size_t width = header_.element_bytes;
+        const std::array<double, 3> shift = width == 8 ? shift_of(at, big) : std::array<double, 3>{};
         for (Index atom = 0; atom < atoms_; ++atom) {
-            for (Index axis = 0; axis < 3; ++axis, at += width) {
-                frame(axis, atom) = width == 4 ? stored_number<float>(at, big)
-                                               : static_cast<float>(stored_number<double>(at, big));
+            for (std::size_t axis = 0; axis < 3; ++axis, at += width) {
+                frame(static_cast<Index>(axis), atom) =
+                    width == 4 ? stored_number<float>(at, big)
+                               : static_cast<float>(stored_number<double>(at, big) - shift[axis]);
             }
         }
         ++frames_;
         return true;
     }
 
+    void centre(std::shared_ptr<Centring> centring) override { centring_ = std::move(centring); }
+
 private:
+    /// What is subtracted from the doubles of this frame before they are rounded.
+    std::array<double, 3> shift_of(const char* at, bool big) {
+        if (centring_ == nullptr) return {};
+        std::array<double, 3> mean{};
+        for (Index atom = 0; atom < atoms_; ++atom)
+            for (std::size_t axis = 0; axis < 3; ++axis, at += 8)
+                mean[axis] += stored_number<double>(at, big) / static_cast<double>(atoms_);
+        centring_->choose_shift(mean);
+        const std::array<double, 3>& shift = centring_->shift;
+        if (!told_ && shift != std::array<double, 3>{}) {
+            notes_.push_back(
+                fmt::format("{}: {} moved to the origin, as float32 cannot hold coordinates so far "
+                            "from it; the first by {:g} {:g} {:g} angstrom",
+                            bytes_->name(), centring_->each_frame ? "frames are each" : "all frames are",
+                            -shift[0], -shift[1], -shift[2]));
+            told_ = true;
+        }
+        return shift;
+    }
+
     std::size_t row_bytes() const {
         return static_cast<std::size_t>(3 * atoms_) * header_.element_bytes;
     }
@@ -70,6 +102,10 @@ private:
         const bool first_version = at(6) == 1;
         std::size_t length = at(8) | at(9) << 8;
         if (!first_version) length |= std::size_t{at(10)} << 16 | std::size_t{at(11)} << 24;
+        constexpr std::size_t kMostHeader = 1 << 16;
+        if (length > kMostHeader)
+            fail(fmt::format("expected an .npy header of at most {} bytes, found {}", kMostHeader,
+                             length));
         bytes_->read(start, length + (first_version ? 10 : 12));
         const std::size_t prefix_bytes =
             std::min<std::size_t>(first_version ? 10 : 12, start.size());
@@ -85,7 +121,10 @@ private:
     /// Axes in the other order: the frames lie all over the file.
     void read_whole() {
         std::vector<char> data;
-        bytes_->read(data, header_.data_bytes);
+        const std::size_t found = bytes_->read(data, header_.data_bytes);
+        if (found < header_.data_bytes)
+            fail(fmt::format("expected {} bytes of type {} and shape ({}), found {}",
+                             header_.data_bytes, header_.dtype, fmt::join(header_.shape, ", "), found));
         std::vector<std::uint8_t> all = header_bytes_;
         all.insert(all.end(), data.begin(), data.end());
         whole_ = parse_npy(std::move(all), bytes_->name()).bytes;
@@ -108,6 +147,8 @@ private:
     NpyHeader header_;
     std::vector<std::uint8_t> header_bytes_, whole_;
     Index count_ = 0;
+    std::shared_ptr<Centring> centring_;
+    bool told_ = false;
 };
 
 }  // namespace

@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 
-#include "pleat/bio/topology.h"
+#include "pleat/bio/element_guess.h"
 
 namespace pleat {
 
@@ -58,6 +59,14 @@ void parse_residue_names(std::string_view line, AtomRecord& atom) {
 
 }  // namespace
 
+PeriodicCell parse_cell(std::string_view line) {
+    std::array<double, 6> values;
+    constexpr std::array<std::size_t, 6> kFirst = {7, 16, 25, 34, 41, 48};
+    for (std::size_t i = 0; i < 6; ++i)
+        if (!parse(columns(line, kFirst[i], i < 3 ? 9 : 7), values[i])) return {};
+    return make_cell({values[0], values[1], values[2]}, {values[3], values[4], values[5]});
+}
+
 bool is_atom_line(std::string_view line) {
     return line.substr(0, 6) == "ATOM  " || line.substr(0, 6) == "HETATM";
 }
@@ -98,7 +107,9 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
     segment = std::string(trimmed(columns(line, 73, 4)));
     const std::string element(trimmed(columns(line, 77, 2)));
     atom.element = element_symbol(element);
-    if (atom.element == "X") atom.element = guess_element(atom.name, atom.residue_name);
+    // X is an atom whose element the authors do not know, no missing symbol.
+    if (atom.element == "X" && element != "X")
+        atom.element = guess_element_in_columns(line.substr(12, 4), atom.residue_name);
     return {};
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "pleat/bio/periodic_cell.h"
 #include "pleat/bio/topology_gemmi.h"
 
 namespace pleat {
@@ -14,5 +15,8 @@ bool is_atom_line(std::string_view line);
 /// Takes a line of an atom apart. Returns what is wrong (`expected X, found Y`), or nothing. The
 /// name of the segment (columns 73-76) goes to `segment`; alone it names no chain.
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment);
+
+/// The cell that a CRYST1 record tells; no cell if its numbers are none.
+PeriodicCell parse_cell(std::string_view line);
 
 }  // namespace pleat

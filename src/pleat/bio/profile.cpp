@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "pleat/core/error.h"
 
@@ -24,7 +25,11 @@ struct Row {
     std::vector<double> values;  ///< the numbers that the line begins with, at most 3
     std::size_t words = 0;       ///< of the whole line
     std::string text;
+    bool decimal_commas = false;
 };
+
+// Files of DOS may end in a control-Z.
+constexpr std::string_view kBlanks = " \t;\v\f\x1a";
 
 /// What messages show of a line: printable ASCII, at most 60 characters.
 std::string shown(std::string_view text) {
@@ -52,21 +57,51 @@ bool parse(std::string_view word, double& value) {
     return parsed.ec != std::errc::invalid_argument;
 }
 
-Row split(std::string_view line, Index number) {
-    // Files of DOS may end in a control-Z.
-    constexpr std::string_view kBetween = " \t,;\v\f\x1a";
-    Row row{.line = number, .values = {}, .words = 0, .text = {}};
-    bool numbers = true;
-    std::size_t at = line.find_first_not_of(kBetween);
-    if (at != std::string_view::npos) row.text = shown(line.substr(at));
+/// Calls `visit` with each word between separators.
+template <class Visit>
+void for_each_word(std::string_view line, std::string_view separators, const Visit& visit) {
+    std::size_t at = line.find_first_not_of(separators);
     while (at != std::string_view::npos) {
-        const std::size_t end = std::min(line.find_first_of(kBetween, at), line.size());
+        const std::size_t end = std::min(line.find_first_of(separators, at), line.size());
+        visit(line.substr(at, end - at));
+        at = line.find_first_not_of(separators, end);
+    }
+}
+
+/// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at the
+/// end of a word, which parts words.
+bool has_decimal_commas(std::string_view line) {
+    std::size_t words = 0, commas = 0;
+    bool is_decimal = line.find('.') == std::string_view::npos;
+    for_each_word(line, kBlanks, [&](std::string_view word) {
+        ++words;
+        const std::size_t comma = word.find(',');
+        if (comma == std::string_view::npos) return;
+        ++commas;
+        const auto is_digit = [&](std::size_t at) {
+            return at < word.size() && word[at] >= '0' && word[at] <= '9';
+        };
+        is_decimal = is_decimal && comma > 0 && is_digit(comma - 1) && is_digit(comma + 1) &&
+                     word.find(',', comma + 1) == std::string_view::npos;
+    });
+    return is_decimal && words > 1 && commas > 0;
+}
+
+Row split(std::string_view given, Index number) {
+    Row row{.line = number, .values = {}, .words = 0, .text = {}};
+    std::string line(given);
+    row.decimal_commas = has_decimal_commas(given);
+    if (row.decimal_commas) std::replace(line.begin(), line.end(), ',', '.');
+    const std::string between = std::string(kBlanks) + ",";
+    bool numbers = true;
+    const std::size_t first = line.find_first_not_of(between);
+    if (first != std::string::npos) row.text = shown(given.substr(first));
+    for_each_word(line, between, [&](std::string_view word) {
         double value = 0;
-        numbers = numbers && row.values.size() < 3 && parse(line.substr(at, end - at), value);
+        numbers = numbers && row.values.size() < 3 && parse(word, value);
         if (numbers) row.values.push_back(value);
         ++row.words;
-        at = line.find_first_not_of(kBetween, end);
-    }
+    });
     return row;
 }
 
@@ -133,14 +168,20 @@ std::vector<Row> find_table(ByteSource& source) {
     if (finder.second_table() > 0)
         throw InputError(source.name(), finder.second_table(),
                          "expected one table of numbers, found a second one behind other text");
-    return finder.rows();
+    std::vector<Row> rows = finder.rows();
+    // One or two lines of two numbers on top of three columns belong to the title.
+    std::size_t title = 0;
+    while (title < rows.size() && rows[title].values.size() < 3) ++title;
+    if (title < kLeastPoints && rows.size() >= title + kLeastPoints)
+        rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(title));
+    return rows;
 }
 
 /// Collects up to ten complaints about points and makes the curve of those that are sound.
 class Points {
 public:
     Points(const std::string& file, const ProfileOptions& options, bool with_errors)
-        : complaints_(file), options_(options), with_errors_(with_errors) {}
+        : file_(file), complaints_(file), options_(options), with_errors_(with_errors) {}
 
     void add(const Row& row) {
         const std::size_t wanted = with_errors_ ? 3 : 2;
@@ -163,45 +204,109 @@ public:
                                         kLargest, 1 / kLargest, row.text));
         } else if (q < 0) {
             complaints_.add(row.line, fmt::format("expected q of 0 or more, found {:g}", q));
-        } else if (!profile_.q.empty() && q <= profile_.q.back()) {
-            complaints_.add(row.line,
-                            fmt::format("expected q above that of the point before, {:g}, "
-                                        "found {:g}",
-                                        profile_.q.back(), q));
         } else if (sigma < 0) {
             complaints_.add(row.line, fmt::format("expected an error above 0, found {:g}", sigma));
         } else {
             keep(row.line, q, intensity, sigma);
         }
     }
-    Profile finish() {
+    /// The curve by rising q. Appends what was done to `notes`.
+    Profile finish(std::vector<std::string>& notes) {
         complaints_.throw_if_any();
+        const std::size_t all = profile_.size() + without_error_;
+        if (profile_.size() < kLeastPoints || profile_.size() < without_error_)
+            throw InputError(file_, first_without_error_,
+                             fmt::format("expected errors above 0, found none at {} of {} points; "
+                                         "{}",
+                                         without_error_, all, kAdvice));
+        if (without_error_ > 0)
+            notes.push_back(fmt::format("{} of {} points without a usable error left out{}",
+                                        without_error_, all,
+                                        std::isnan(options_.assumed_error)
+                                            ? " (--assume-error keeps those of an intensity)"
+                                            : ""));
+        if (assumed_ > 0)
+            notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
+                                        assumed_, profile_.size(), options_.assumed_error));
+        sort(notes);
         return std::move(profile_);
     }
-    std::size_t assumed() const { return assumed_; }
+
+    static constexpr const char* kAdvice =
+        "--assume-error takes errors as a part of the intensity";
 
 private:
+    /// Keeps the order of points of equal q.
+    void sort(std::vector<std::string>& notes) {
+        const std::vector<double>& q = profile_.q;
+        std::size_t falls = 0, repeats = 0;
+        for (std::size_t k = 1; k < q.size(); ++k) {
+            falls += q[k] < q[k - 1];
+            repeats += q[k] == q[k - 1];
+        }
+        if (falls > 0) {
+            refuse_second_curve();
+            std::vector<std::size_t> order(q.size());
+            std::iota(order.begin(), order.end(), std::size_t{0});
+            std::stable_sort(order.begin(), order.end(),
+                             [&](std::size_t a, std::size_t b) { return q[a] < q[b]; });
+            Profile sorted;
+            for (const std::size_t k : order) {
+                sorted.q.push_back(profile_.q[k]);
+                sorted.intensity.push_back(profile_.intensity[k]);
+                sorted.sigma.push_back(profile_.sigma[k]);
+            }
+            profile_ = std::move(sorted);
+            notes.push_back(fmt::format("points sorted by q, which falls at {} of {}", falls,
+                                        profile_.size()));
+        } else if (repeats > 0) {
+            notes.push_back(fmt::format("q repeats at {} of {} points, which all count", repeats,
+                                        profile_.size()));
+        }
+    }
+
+    /// A q that begins again halfway down is a second curve without a line between.
+    void refuse_second_curve() const {
+        const std::vector<double>& q = profile_.q;
+        const auto [min, max] = std::minmax_element(q.begin(), q.end());
+        bool rises = false;
+        for (std::size_t k = 1; k < q.size(); ++k) {
+            rises = rises || q[k] > q[k - 1];
+            if (!rises || q[k - 1] - q[k] <= (*max - *min) / 2 || k + kLeastPoints > q.size())
+                continue;
+            bool goes_on = true;
+            for (std::size_t n = k + 1; n < k + kLeastPoints; ++n) goes_on = goes_on && q[n] > q[n - 1];
+            if (goes_on)
+                throw InputError(file_, lines_[k],
+                                 fmt::format("expected one curve, found q that begins again at {:g} "
+                                             "after {:g}",
+                                             q[k], q[k - 1]));
+        }
+    }
+
     void keep(Index line, double q, double intensity, double sigma) {
-        if (sigma == 0) {
+        if (sigma == 0 && !std::isnan(options_.assumed_error) && intensity != 0) {
             sigma = options_.assumed_error * std::abs(intensity);
-            ++assumed_;
+            assumed_ += sigma >= 1 / kLargest;
         }
         if (!(sigma >= 1 / kLargest)) {
-            complaints_.add(line, std::isnan(options_.assumed_error)
-                                      ? "expected an error above 0, found 0"
-                                      : "expected an intensity to take an error from, found 0");
+            if (without_error_++ == 0) first_without_error_ = line;
             return;
         }
         profile_.q.push_back(q);
         profile_.intensity.push_back(intensity);
         profile_.sigma.push_back(sigma);
+        lines_.push_back(line);
     }
 
+    const std::string file_;
     Complaints complaints_;
     const ProfileOptions& options_;
     const bool with_errors_;
     Profile profile_;
-    std::size_t assumed_ = 0;
+    std::vector<Index> lines_;  ///< of the points kept
+    std::size_t assumed_ = 0, without_error_ = 0;
+    Index first_without_error_ = 0;
 };
 
 /// Brings q to 1/angstrom and says what was taken for its unit.
@@ -226,12 +331,6 @@ void settle_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) 
                      : fmt::format("q taken as {} as told; the curve ends at {:g}", name, end));
 }
 
-void note_assumed(std::size_t assumed, double error, ProfileFile& read) {
-    if (assumed == 0) return;
-    read.notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
-                                     assumed, read.profile.size(), error));
-}
-
 }  // namespace
 
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
@@ -239,14 +338,17 @@ ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     const bool with_errors = rows.front().values.size() >= 3;
     if (!with_errors && std::isnan(options.assumed_error))
         throw InputError(source.name(), rows.front().line,
-                         fmt::format("expected q, intensity and error, found no error in '{}'",
-                                     rows.front().text));
+                         fmt::format("expected q, intensity and error, found no error in '{}'; {}",
+                                     rows.front().text, Points::kAdvice));
     Points points(source.name(), options, with_errors);
     for (const Row& row : rows) points.add(row);
     ProfileFile read;
-    read.profile = points.finish();
+    std::vector<std::string> notes;
+    read.profile = points.finish(notes);
     settle_unit(source.name(), options.unit, read);
-    note_assumed(points.assumed(), options.assumed_error, read);
+    if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.decimal_commas; }))
+        read.notes.push_back("commas between digits read as decimal points");
+    read.notes.insert(read.notes.end(), notes.begin(), notes.end());
     return read;
 }
 
@@ -272,7 +374,8 @@ std::vector<Field> fields(ProfileChoices& choices) {
 }
 
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options) {
-    ByteSource source(path);
+    constexpr Index kMostBytes = Index{64} << 20;
+    ByteSource source(path, kMostBytes);
     return read_profile(source, options);
 }
 
@@ -289,7 +392,9 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
         throw InputError(name, 0, fmt::format("expected from {} to {} points, found {}",
                                               kLeastPoints, kMostPoints, q.size()));
     if (!with_errors && std::isnan(options.assumed_error))
-        throw InputError(name, 0, "expected q, intensity and error, found no error");
+        throw InputError(name, 0,
+                         fmt::format("expected q, intensity and error, found no error; {}",
+                                     Points::kAdvice));
     Points points(name, options, with_errors);
     for (std::size_t n = 0; n < q.size(); ++n) {
         Row row{.line = static_cast<Index>(n) + 1, .values = {q[n], intensity[n]}, .words = 2, .text = {}};
@@ -299,11 +404,11 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
         points.add(row);
     }
     ProfileFile made;
-    made.profile = points.finish();
+    std::vector<std::string> notes;
+    made.profile = points.finish(notes);
     const bool is_automatic = options.unit == MomentumUnit::automatic;
     settle_unit(name, is_automatic ? MomentumUnit::per_angstrom : options.unit, made);
-    made.notes.clear();  // the unit was the caller's to tell
-    note_assumed(points.assumed(), options.assumed_error, made);
+    made.notes = std::move(notes);  // the unit was the caller's to tell
     return made;
 }
 

@@ -13,7 +13,7 @@
 
 namespace pleat {
 
-/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, rising; intensities and their
+/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, never falling; intensities and their
 /// standard errors in the curve's own unit.
 struct Profile {
     std::vector<double> q, intensity, sigma;  ///< of one length; `sigma` above 0
@@ -28,7 +28,7 @@ struct ProfileOptions {
     /// does.
     MomentumUnit unit = MomentumUnit::automatic;
     /// Error, as a part of the intensity's size, of points that come with none (no third column, or
-    /// 0 there); NaN: such curves are refused.
+    /// 0 there); NaN: curves without errors are refused, and points of error 0 left out.
     double assumed_error = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -49,12 +49,15 @@ struct ProfileFile {
 };
 
 /// Reads a text of columns q, intensity, error, and perhaps more, parted by blanks, tabs, commas or
-/// semicolons. Any lines before and after that do not begin with three lines of numbers are titles
-/// and footers; blank lines and lines of # may stand in between. Plain or packed, as ByteSource.
+/// semicolons; commas between digits are decimal commas where lines have other separators. Any lines
+/// before and after that do not begin with three lines of numbers are titles and footers, and so are
+/// one or two lines of two numbers on top of three columns; blank lines and lines of # may stand in
+/// between. Points are sorted by q; points without a usable error are left out. Plain or compressed,
+/// as ByteSource.
 ///
-/// InputError, naming the lines: numbers missing or not finite, q that does not rise, errors that
-/// are negative, 0 or absent (see `assumed_error`), less than 3 points, a second table, a range of
-/// q that no unit explains.
+/// Throws InputError, naming the lines: numbers missing or not finite, errors that are negative,
+/// absent (see `assumed_error`) or 0 at more than half of the points, less than 3 points, a second
+/// table or curve, a range of q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 

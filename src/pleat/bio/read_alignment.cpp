@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -115,9 +116,23 @@ void complain(TextAlignment& text, Index row, const Letters& letters, const Alph
             text.label(row)));
 }
 
+/// The row as ReadOptions::full_rows has it.
+std::string full_row(const std::string& row, const Letters& letters) {
+    std::string full;
+    for (const char c : row) {
+        const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+        if (!letters.counts(c)) {
+            if (is_letter) full += c;
+        } else {
+            full += is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '-';
+        }
+    }
+    return full;
+}
+
 /// Turns characters into codes, freeing each row's text as it goes.
-Alignment encoded(TextAlignment& text, const Letters& letters, const Alphabet& alphabet,
-                  bool told) {
+Alignment encoded(TextAlignment& text, const Letters& letters, const Alphabet& alphabet, bool told,
+                  std::vector<std::string>* full_rows) {
     const Index width = checked_width(text, letters);
     const Index count = static_cast<Index>(text.rows.size());
     Alignment alignment;
@@ -125,20 +140,28 @@ Alignment encoded(TextAlignment& text, const Letters& letters, const Alphabet& a
     alignment.letters = Array<std::uint8_t, 2>(count, width);
     alignment.names.reserve(count);
     bool all_gaps = true;
+    const std::uint8_t gap = alphabet.without_unknown().gap();  // and above it, what is unknown
     for (Index n = 0; n < count; ++n) {
         TextAlignment::Row& row = text.rows[n];
         std::uint8_t* to = alignment.letters.data() + n * width;
         std::uint8_t most = 0;  // `invalid` is above every code
         std::uint8_t least = Alphabet::invalid;
+        bool leaves_out = false;
         for (char c : row.letters) {
-            if (!letters.counts(c)) continue;
             const std::uint8_t code = alphabet.code(c);
+            leaves_out = leaves_out || (std::isalpha(static_cast<unsigned char>(c)) != 0 &&
+                                        (code >= gap || !letters.counts(c)));
+            if (!letters.counts(c)) continue;
             *to++ = code;
             most = std::max(most, code);
             least = std::min(least, code);
         }
         if (most == Alphabet::invalid) complain(text, n, letters, alphabet, told);
-        all_gaps = all_gaps && least >= alphabet.without_unknown().gap();
+        all_gaps = all_gaps && least >= gap;
+        if (leaves_out && full_rows != nullptr) {
+            full_rows->resize(static_cast<std::size_t>(count));
+            (*full_rows)[static_cast<std::size_t>(n)] = full_row(row.letters, letters);
+        }
         std::string().swap(row.letters);
         alignment.names.push_back(row.name);
     }
@@ -178,7 +201,8 @@ Alignment read(ByteSource& source, const ReadOptions& options) {
     const Letters letters(format);
     if (told) alphabet = &told_alphabet(text);
     if (options.keep_unknown) alphabet = &alphabet->with_unknown();
-    Alignment alignment = encoded(text, letters, *alphabet, told);
+    if (options.full_rows != nullptr) options.full_rows->clear();
+    Alignment alignment = encoded(text, letters, *alphabet, told, options.full_rows);
     alignment.format = format;
     return alignment;
 }

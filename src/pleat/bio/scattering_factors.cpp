@@ -2,8 +2,8 @@
 #include "pleat/bio/scattering_factors.h"
 
 #include <cmath>
-#include <gemmi/elem.hpp>
-#include <gemmi/it92.hpp>
+
+#include "pleat/bio/gemmi_it92.h"
 
 namespace pleat {
 
@@ -18,7 +18,7 @@ double ScatteringFactor::at(double q) const {
 bool find_scattering_factor(const std::string& symbol, ScatteringFactor& factor) {
     const gemmi::Element element(symbol);
     if (element == gemmi::El::X || !gemmi::IT92<double>::has(element)) return false;
-    const auto& table = gemmi::IT92<double>::get(element);
+    const auto& table = neutral_atom_coefficients(element.elem);
     for (int k = 0; k < 4; ++k) {
         factor.a[static_cast<std::size_t>(k)] = table.a(k);
         factor.b[static_cast<std::size_t>(k)] = table.b(k);

@@ -10,6 +10,7 @@
 #include "pleat/bio/byte_source.h"
 #include "pleat/bio/structure_gemmi.h"
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 
 namespace pleat {
 
@@ -232,7 +233,8 @@ StructureChoice parse_structure_choice(std::string_view text) {
 }
 
 Structure read_structure(const std::filesystem::path& path) {
-    ByteSource source(path);
+    constexpr Index kMostFromPipe = Index{64} << 20;
+    ByteSource source(path, is_read_once(path) ? kMostFromPipe : ByteSource::kMostBytes);
     return read(source, path);
 }
 

@@ -9,6 +9,7 @@
 #include <gemmi/pdb.hpp>
 #include <gemmi/resinfo.hpp>
 #include <iterator>
+#include <string_view>
 
 #include "pleat/core/error.h"
 
@@ -51,6 +52,14 @@ Identity identity_of_other_name(const std::string& name) {
     return {};
 }
 
+/// The nucleotide that begins a transcript or a crystallised RNA with two or three phosphates. As a
+/// HETATM of an entity that is not a polymer it is a ligand: hence `standard`, see in_polymer().
+Identity identity_of_first_nucleotide(const std::string& name) {
+    if (name.size() != 3 || name[2] != 'P' || (name[1] != 'T' && name[1] != 'D')) return {};
+    if (std::string_view("ACGU").find(name[0]) == std::string_view::npos) return {};
+    return {Polymer::nucleotide, name[0], true};
+}
+
 bool has_atom(const gemmi::Residue& residue, const char* name) {
     return std::any_of(residue.atoms.begin(), residue.atoms.end(),
                        [name](const gemmi::Atom& atom) { return atom.name == name; });
@@ -67,6 +76,8 @@ Identity identity_of(const gemmi::Residue& residue) {
     if (info.is_water()) return {};
     const Identity other = identity_of_other_name(residue.name);
     if (other.polymer != Polymer::none) return other;
+    const Identity first = identity_of_first_nucleotide(residue.name);
+    if (first.polymer != Polymer::none) return first;
     // A residue that no table knows, or one filed among the ligands, is judged by its backbone.
     if (has_atom(residue, "CA") && has_atom(residue, "N") && has_atom(residue, "C")) {
         return {Polymer::amino_acid, 'X', false};

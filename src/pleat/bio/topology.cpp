@@ -1,13 +1,10 @@
-// Topology: names of atoms in messages, parts of a topology, elements told from names.
+// Topology: names of atoms in messages, and parts of a topology.
 #include "pleat/bio/topology.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 
-#include "pleat/bio/topology_gemmi.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -72,29 +69,6 @@ Topology unnamed_topology(Index atom_count, const std::filesystem::path& source)
         topology.residues[static_cast<std::size_t>(i)] = {"UNK", static_cast<int>(i + 1), ' ', ""};
     }
     return topology;
-}
-
-std::string guess_element(std::string_view atom_name, std::string_view residue_name) {
-    std::string letters;
-    for (const char c : atom_name) {
-        const auto u = static_cast<unsigned char>(c);
-        if (std::isalpha(u)) {
-            letters += static_cast<char>(std::toupper(u));
-        } else if (!letters.empty()) {
-            break;
-        }
-    }
-    if (letters.empty()) return "X";
-    // An ion is a residue of one atom whose name is its own: CA CA, ZN ZN, CLA CLA, SOD SOD.
-    static const std::map<std::string, std::string, std::less<>> kIons = {
-        {"CLA", "Cl"}, {"SOD", "Na"}, {"POT", "K"}, {"CAL", "Ca"}, {"CES", "Cs"}, {"LIT", "Li"}};
-    if (letters == residue_name || kIons.count(letters) > 0) {
-        const auto ion = kIons.find(letters);
-        const std::string symbol = ion != kIons.end() ? ion->second : letters;
-        if (const std::string known = element_symbol(symbol); known != "X") return known;
-    }
-    if (residue_name == "MSE" && letters == "SE") return "Se";
-    return element_symbol(letters.substr(0, 1));
 }
 
 }  // namespace pleat

@@ -9,6 +9,7 @@
 #include <gemmi/resinfo.hpp>
 #include <gemmi/select.hpp>
 
+#include "pleat/bio/assembly_gemmi.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -71,7 +72,9 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
     atom.name = text_of(row, kName, kLabelName);
     atom.residue_name = text_of(row, kResidue, kLabelResidue);
     atom.chain = text_of(row, kChain, kLabelChain);
-    atom.element = element_symbol(text_of(row, kElement));
+    const std::string element = text_of(row, kElement);
+    if (!element.empty()) atom.element = element_symbol(element);
+    if (row.has2(kLabelChain)) atom.subchain = printable(row.str(kLabelChain));
     const std::string number = text_of(row, kNumber, kLabelNumber);
     atom.number = 0;
     const char* const end = number.data() + number.size();
@@ -101,11 +104,23 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
     return atom;
 }
 
+void read_cell(const gemmi::cif::Block& block, std::array<double, 6>& cell) {
+    const char* const names[] = {"length_a",    "length_b",   "length_c",
+                                 "angle_alpha", "angle_beta", "angle_gamma"};
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+        const std::string* value = block.find_value(std::string("_cell.") + names[i]);
+        cell[i] = value != nullptr ? gemmi::cif::as_number(*value, 0.0) : 0.0;
+    }
+}
+
 void read_models(const std::string& file, gemmi::cif::Document& document,
+                 std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
                  const std::function<void(std::vector<AtomRecord>&&)>& take) {
     for (gemmi::cif::Block& block : document.blocks) {
         gemmi::cif::Table table = atom_sites(block);
         if (!table.ok()) continue;
+        assemblies = mmcif_assemblies(block);
+        read_cell(block, cell);
         std::vector<AtomRecord> model;
         std::string current;
         for (gemmi::cif::Table::Row row : table) {
@@ -121,6 +136,18 @@ void read_models(const std::string& file, gemmi::cif::Document& document,
         return;
     }
     throw InputError(file, 0, "expected mmCIF with _atom_site coordinates, found none");
+}
+
+/// Whether the residues of a selection, the field behind the chain, are a range. Gemmi 0.5.7 reads a single
+/// number, //A/10, as all residues from there on.
+bool has_range(const std::string& cid) {
+    std::size_t at = 0;
+    for (int field = cid.front() == '/' ? 3 : 1; field > 0 && at != std::string::npos; --field) {
+        at = cid.find('/', at);
+        if (at != std::string::npos) ++at;
+    }
+    if (at == std::string::npos) return false;
+    return cid.substr(at, cid.find('/', at) - at).find('-', 1) != std::string::npos;
 }
 
 }  // namespace
@@ -140,14 +167,19 @@ bool is_heterogen(const std::string& residue_name) {
     return info.found() && !info.is_standard();
 }
 
+bool is_amino_acid(const std::string& residue_name) {
+    return gemmi::find_tabulated_residue(residue_name).is_amino_acid();
+}
+
 std::string cif_quoted(const std::string& text) { return gemmi::cif::quote(text); }
 
 void read_mmcif_models(const std::string& file, const std::string& text,
+                       std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
                        const std::function<void(std::vector<AtomRecord>&&)>& take) {
     try {
         gemmi::cif::Document document =
             gemmi::cif::read_memory(text.data(), text.size(), file.c_str());
-        read_models(file, document, take);
+        read_models(file, document, assemblies, cell, take);
     } catch (const Error&) {
         throw;
     } catch (const tao::pegtl::parse_error& error) {
@@ -167,6 +199,7 @@ std::vector<std::uint8_t> match_cid(const std::vector<AtomRecord>& atoms, const 
         throw UsageError("expected a selection such as 'ca', 'A:10-50' or '//A/10-50/CA', found '" +
                          cid + "': " + first_line(error.what()));
     }
+    if (!selection.from_seqid.empty() && !has_range(cid)) selection.to_seqid = selection.from_seqid;
     std::vector<std::uint8_t> matched;
     matched.reserve(atoms.size());
     gemmi::Chain chain("");

@@ -14,6 +14,7 @@ namespace pleat {
 class TrajectoryFrames : public FrameReader {
 public:
     Index atom_count() const override { return atoms_; }
+    void choose_assembly(const std::string& name) override;
 
 protected:
     explicit TrajectoryFrames(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
@@ -21,7 +22,11 @@ protected:
     /// InputError about the file as a whole, or about the frame that is being read.
     [[noreturn]] void fail(std::string_view text) const;
     [[noreturn]] void fail_in_frame(std::string_view text) const;
-    /// The next `size` bytes of a frame, or an error that says it was cut short.
+    /// CutShort about the frame that is being read.
+    [[noreturn]] void fail_at_end(std::size_t wanted, std::size_t found) const;
+    /// Passes over bytes of a frame, or throws CutShort.
+    void skip_in_frame(std::size_t size);
+    /// Reads the next `size` bytes of a frame, or throws CutShort.
     const std::vector<char>& frame_bytes(std::size_t size);
     /// Says so where a header announces another number of whole frames than there are.
     void compare_announced(Index announced);

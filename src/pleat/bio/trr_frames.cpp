@@ -77,18 +77,23 @@ private:
 
     std::int32_t integer() { return stored_number<std::int32_t>(frame_bytes(4).data(), true); }
 
-    void pass(Part part) {
-        const std::size_t found = bytes_->skip(size(part));
-        if (found == size(part)) return;
-        fail_in_frame(
-            fmt::format("expected {} more bytes, found {} (cut short)", size(part), found));
+    void pass(Part part) { skip_in_frame(size(part)); }
+
+    void read_cell() {
+        cell_ = {};
+        if (size(kBox) == 0) return;
+        const char* at = frame_bytes(size(kBox)).data();
+        for (std::size_t i = 0; i < 9; ++i, at += width_)
+            cell_.vectors[i / 3][i % 3] = 10 * (width_ == 4 ? stored_number<float>(at, true)
+                                                            : stored_number<double>(at, true));
     }
 
     /// Moves to the coordinates of the next frame that has some.
     bool find_places() {
         while (!bytes_->at_end()) {
             read_header();
-            for (const Part part : {kBox, kVirial, kPressure}) pass(part);
+            read_cell();
+            for (const Part part : {kVirial, kPressure}) pass(part);
             if (size(kPlaces) > 0) return true;
             pass(kSpeeds);
             pass(kForces);

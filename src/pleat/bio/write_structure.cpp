@@ -156,7 +156,7 @@ void StructureWriter::add(View<const float, 2> frame) {
                 is_pdb_ ? xyz[axis] > kLeastPdb && xyz[axis] < kMostPdb : std::isfinite(xyz[axis]);
             if (!fits)
                 throw OutputError(fmt::format(
-                    "{}: model {}: expected {}, found {}{}", file_.path().string(), models_,
+                    "{}: frame {}: expected {}, found {}{}", file_.path().string(), models_ - 1,
                     is_pdb_ ? "coordinates from -999.999 to 9999.999 angstrom for PDB"
                             : "finite coordinates",
                     frame(axis, at), is_pdb_ ? "; take .cif" : ""));

@@ -52,7 +52,7 @@ public:
         if (!begin_frame()) return false;
         std::size_t bytes = 12 * static_cast<std::size_t>(atoms_);
         if (atoms_ > kMostUnpacked) bytes = padded(read_packing().packed_bytes);
-        if (bytes_->skip(bytes) < bytes) fail_in_frame("expected coordinates, found the end");
+        skip_in_frame(bytes);
         ++frames_;
         return true;
     }
@@ -79,6 +79,9 @@ private:
             if (atoms == atoms_) continue;
             fail_in_frame(fmt::format("expected {} atoms, found {}", atoms_, atoms));
         }
+        for (std::size_t i = 0; i < 9; ++i)
+            cell_.vectors[i / 3][i % 3] =
+                10.0 * stored_number<float>(header.data() + 16 + 4 * i, true);
         return true;
     }
 

@@ -98,6 +98,7 @@ private:
     /// All that needs every pair once comes from the same pass as the histogram: a tree's distances,
     /// the neighbours of a single cut-off, the cut-off of peaks without one.
     void first_pass() {
+        if (use_lists()) return;
         if (in_place_ != nullptr) return pairs_.add(in_place_->totals(parameters_.bin));
         const bool is_tree = plan_.family == Family::tree;
         const int threads = resolve_threads(context_);
@@ -120,6 +121,18 @@ private:
         if (condensed)
             tree_ = link(linkage_of(parameters_.method), distances_.count(), condensed->take(),
                          context_);
+    }
+
+    /// What the source has listed of all pairs, if that is all that this clustering needs.
+    bool use_lists() {
+        const bool is_enough = plan_.family == Family::greedy || plan_.family == Family::dbscan;
+        if (!is_enough || plan_.cutoffs.size() != 1) return false;
+        std::optional<PairTotals> totals = distances_.listed_totals(parameters_.bin);
+        if (totals) neighbours_ = distances_.listed_neighbours(plan_.cutoffs.front());
+        if (!neighbours_) return false;
+        pairs_.add(std::move(*totals));
+        in_place_ = nullptr;
+        return true;
     }
 
     /// The cut-off below which an item at this distance is.
@@ -174,7 +187,7 @@ private:
     const Context& context_;
     const Plan plan_;
     const KeptDistances distances_;
-    const WorkInPlace* const in_place_;  ///< null: all is done here
+    const WorkInPlace* in_place_;  ///< null: all is done here
     PairSummary pairs_;
     double peak_cutoff_ = 0.0;  ///< of density peaks where none is given
     std::unique_ptr<Neighbours> neighbours_;

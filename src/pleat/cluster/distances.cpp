@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "pleat/cluster/neighbours.h"
 #include "pleat/core/memory.h"
 
 namespace pleat::cluster {
@@ -18,6 +19,10 @@ constexpr Index kBandPairs = 500'000;
 std::size_t pair_count(Index count) { return static_cast<std::size_t>(pairs_before(count, count)); }
 
 }  // namespace
+
+std::unique_ptr<Neighbours> Distances::listed_neighbours(double) const { return nullptr; }
+
+std::optional<PairTotals> Distances::listed_totals(double) const { return std::nullopt; }
 
 StoredDistances::StoredDistances(Index count, std::vector<float> condensed)
     : count_(count), condensed_(std::move(condensed)) {}
@@ -69,6 +74,10 @@ bool StoredDistances::is_below(Index i, Index j, double cutoff) const {
 KeptDistances::KeptDistances(const Distances& source, std::int64_t most_bytes)
     : source_(source),
       keeps_(static_cast<std::int64_t>(pair_count(source.count()) * sizeof(float)) <= most_bytes) {}
+
+std::unique_ptr<Neighbours> KeptDistances::listed_neighbours(double cutoff) const {
+    return source_.listed_neighbours(cutoff);
+}
 
 const Distances& KeptDistances::now() const {
     if (is_kept_) return stored_;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -36,6 +38,8 @@ public:
     virtual Clustering daura(double cutoff) const = 0;
 };
 
+class Neighbours;
+
 /// Symmetric, finite, not negative; that of an item to itself is 0.
 class Distances {
 public:
@@ -53,6 +57,10 @@ public:
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
     /// Null where all is asked for pair by pair.
     virtual const WorkInPlace* in_place() const { return nullptr; }
+    /// The pairs below this cutoff, if the source has a list of them; else null.
+    virtual std::unique_ptr<Neighbours> listed_neighbours(double cutoff) const;
+    /// Sums over all pairs, if the source has them for bins of this width.
+    virtual std::optional<PairTotals> listed_totals(double bin) const;
 };
 
 /// Pairs in memory, as float32.
@@ -91,6 +99,10 @@ public:
     }
     /// What is kept is wanted pair by pair.
     const WorkInPlace* in_place() const override { return keeps_ ? nullptr : source_.in_place(); }
+    std::unique_ptr<Neighbours> listed_neighbours(double cutoff) const override;
+    std::optional<PairTotals> listed_totals(double bin) const override {
+        return source_.listed_totals(bin);
+    }
 
 private:
     const Distances& now() const;

@@ -101,6 +101,35 @@ private:
     int threads_;
 };
 
+/// Rows of bits are made from a list when they are shown.
+class ListedNeighbours final : public Neighbours {
+public:
+    explicit ListedNeighbours(NeighbourList list) : list_(std::move(list)) {
+        const std::size_t items = list_.starts.size() - 1;
+        degrees_.reserve(items);
+        for (std::size_t i = 0; i < items; ++i)
+            degrees_.push_back(static_cast<std::int32_t>(list_.starts[i + 1] - list_.starts[i]) + 1);
+    }
+    void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
+        std::vector<std::uint64_t> bits(static_cast<std::size_t>(words()));
+        const auto flip = [&](Index item) { bits[item / 64] ^= std::uint64_t{1} << item % 64; };
+        for (const Index item : items) {
+            const auto flip_row = [&] {
+                flip(item);
+                for (std::int64_t n = list_.starts[item]; n < list_.starts[item + 1]; ++n)
+                    flip(list_.indices[static_cast<std::size_t>(n)]);
+            };
+            flip_row();
+            visit(item, bits.data());
+            flip_row();
+        }
+    }
+    Index batch() const override { return std::clamp<Index>(2'000'000 / words(), 16, 1024); }
+
+private:
+    NeighbourList list_;
+};
+
 }  // namespace
 
 struct NeighbourFinder::State {
@@ -158,6 +187,10 @@ void NeighbourFinder::State::mirror() {
         for (const std::uint64_t word : bits[i]) found += std::popcount(word);
         degrees[i] = found;
     });
+}
+
+std::unique_ptr<Neighbours> make_neighbours(NeighbourList list) {
+    return std::make_unique<ListedNeighbours>(std::move(list));
 }
 
 NeighbourFinder::NeighbourFinder(const Distances& distances, double cutoff, int threads,

@@ -49,6 +49,14 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// Neighbours in compressed rows: those of item i are indices[starts[i]], ..., indices[starts[i + 1] - 1],
+/// without itself; each pair is in both rows.
+struct NeighbourList {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> indices;
+};
+std::unique_ptr<Neighbours> make_neighbours(NeighbourList list);
+
 /// A pass of its own.
 std::unique_ptr<Neighbours> find_neighbours(const Distances& distances, double cutoff,
                                             const Context& context, std::int64_t most_bytes);

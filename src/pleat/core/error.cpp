@@ -2,6 +2,9 @@
 #include "pleat/core/error.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "pleat/core/printable.h"
 
 namespace pleat {
 
@@ -18,14 +21,13 @@ InputError::InputError(std::string_view file, std::int64_t line, std::string_vie
     : Error(located(file, line, text), 3) {}
 
 void Complaints::add(std::int64_t line, std::string_view text) {
-    lines_.push_back(located(file_, line, text));
+    lines_.push_back(printable(located(file_, line, text)));
     if (lines_.size() == kMost) throw_if_any();
 }
 
 void Complaints::throw_if_any() const {
     if (lines_.empty()) return;
-    std::string all = fmt::format("{}", fmt::join(lines_, "\n"));
-    throw InputError(all);
+    throw InputErrors(fmt::format("{}", fmt::join(lines_, "\n")));
 }
 
 }  // namespace pleat

@@ -53,7 +53,7 @@ bool has_inputs(const EarlierRun& run, const std::vector<std::filesystem::path>&
     return std::equal(inputs.begin(), inputs.end(), run.input_hashes.begin(),
                       run.input_hashes.end(),
                       [](const std::filesystem::path& input, const std::string& hash) {
-                          return hash_file(input).sha256 == hash;
+                          return hash_input(input).sha256 == hash;
                       });
 }
 
@@ -76,7 +76,7 @@ std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder
                                              const std::vector<Field>& fields,
                                              const std::filesystem::path& input) {
     return compare(folder, command, fields, [&](const EarlierRun& run) {
-        const std::string hash = hash_file(input).sha256;
+        const std::string hash = hash_input(input).sha256;
         return std::find(run.input_hashes.begin(), run.input_hashes.end(), hash) !=
                run.input_hashes.end();
     });

@@ -2,30 +2,55 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace pleat {
 
 /// Owns a folder for one process: creates it and missing parents, and locks it against other runs.
-/// OutputError when it cannot be made; UsageError when it is a file or in use.
+/// The lock is on a file in the folder, open for writing, because a folder that is open for reading
+/// locks nothing on NFS. That file also lists what the owner makes in the folder, so that the next
+/// owner knows it after a kill.
 class FolderClaim {
 public:
+    /// Throws OutputError if the folder cannot be made; UsageError if it is a file or in use.
     explicit FolderClaim(const std::filesystem::path& path);
+    /// Unlocks, and removes the lock file unless it lists something.
     ~FolderClaim();
     FolderClaim(const FolderClaim&) = delete;
     FolderClaim& operator=(const FolderClaim&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
+    /// Whether all that the folder has are entries that only runs make (is_hidden_name(), and files
+    /// that a killed process did not complete).
     bool is_empty() const;
-    /// Removes the folders that the claim created, where they are empty.
+    /// Adds a name to the list in the lock file. Throws OutputError.
+    void note(std::string_view name);
+    /// Empties the list.
+    void clear_notes();
+    /// Unlocks and removes the folders that the claim created if they are empty.
     void remove_created();
+    /// Exchanges the locks of two claims whose folders have exchanged their paths.
+    void swap_locks(FolderClaim& other) { std::swap(descriptor_, other.descriptor_); }
 
 private:
     void create();
     void lock();
+    bool open_lock_file();
+    void unlock();
     std::filesystem::path path_;
     std::vector<std::filesystem::path> created_;  ///< the innermost last
     int descriptor_ = -1;
 };
+
+/// Name of the lock file.
+inline constexpr std::string_view kLockFile = ".pleat-lock";
+
+/// Whether an entry of a run's folder is neither a result nor a user's file: it begins with ".pleat-".
+bool is_hidden_name(std::string_view name);
+
+/// What the lock file of this folder lists; empty if there is none.
+std::vector<std::string> read_notes(const std::filesystem::path& folder);
 
 }  // namespace pleat

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,6 +105,34 @@ std::string Sha256::hex() const {
     std::string text;
     for (const std::uint32_t word : end.state_) text += fmt::format("{:08x}", word);
     return text;
+}
+
+FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat about = {};
+    if (descriptor < 0 || ::fstat(descriptor, &about) != 0 || about.st_size <= max_bytes) {
+        if (descriptor >= 0) ::close(descriptor);
+        return hash_file(path);
+    }
+    constexpr std::int64_t kEnd = std::int64_t{1} << 20;
+    Sha256 hash;
+    hash.field(std::int64_t{about.st_size});
+    hash.field(std::int64_t{about.st_mtim.tv_sec}).field(std::int64_t{about.st_mtim.tv_nsec});
+    std::vector<std::uint8_t> buffer(static_cast<std::size_t>(kEnd));
+    bool failed = false;
+    for (const std::int64_t offset : {std::int64_t{0}, about.st_size - kEnd}) {
+        ssize_t n = 0;
+        do n = ::pread(descriptor, buffer.data(), buffer.size(), offset);
+        while (n < 0 && errno == EINTR);
+        failed = failed || n < 0;
+        if (n > 0) hash.add(buffer.data(), static_cast<std::size_t>(n));
+    }
+    const int reason = errno;
+    ::close(descriptor);
+    if (failed)
+        throw InputError(path.string(), 0,
+                         fmt::format("cannot be read: {}", std::strerror(reason)));
+    return {hash.hex(), about.st_size, "size, time of the last change, first and last MiB"};
 }
 
 FileHash hash_file(const std::filesystem::path& path) {

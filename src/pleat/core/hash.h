@@ -44,11 +44,22 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// A file's SHA-256 and length in bytes; InputError when it cannot be read.
+/// A file's SHA-256 and length in bytes.
 struct FileHash {
     std::string sha256;
     std::int64_t bytes = 0;
+    std::string of;  ///< what was hashed; empty: all bytes of the file, as sha256sum does
 };
+
+/// Hashes all bytes of a file. Throws InputError if it cannot be read.
 FileHash hash_file(const std::filesystem::path& path);
+
+/// Above this size an input is hashed by size, time and ends.
+inline constexpr std::int64_t kMaxHashedBytes = std::int64_t{256} << 20;
+
+/// Hashes an input of a run: all bytes of a file of up to `max_bytes`; of a larger one its size, the
+/// time of its last change in nanoseconds, and its first and last MiB, so that a trajectory of
+/// gigabytes is not read for its hash. Throws InputError if it cannot be read.
+FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes = kMaxHashedBytes);
 
 }  // namespace pleat

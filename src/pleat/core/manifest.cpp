@@ -41,14 +41,21 @@ std::string plain_text(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// The texts of a list; what is no text is empty.
+std::vector<std::string> texts(const Json& object, const char* key) {
+    std::vector<std::string> found;
+    for (const Json& value : member(object, key, &Json::is_array))
+        found.push_back(value.is_string() ? value.get<std::string>() : std::string());
+    return found;
+}
+
 void read_outputs(const Json& json, EarlierRun& run) {
     for (const Json& output : member(json, "outputs", &Json::is_array)) {
         if (!output.is_object()) continue;
         const std::string name = text_member(output, "file");
         const Json bytes = member(output, "bytes", &Json::is_number_integer);
         // A manifest must never be able to point outside its own folder.
-        if (!name.empty() && std::filesystem::path(name).filename() == name && name != "." &&
-            name != "..") {
+        if (is_plain_name(name)) {
             run.outputs.push_back(name);
             run.output_bytes.push_back(bytes.is_null() ? -1 : bytes.get<std::int64_t>());
         }
@@ -82,9 +89,11 @@ std::string to_json(const Manifest& m) {
     json["results"] = json_values(m.results);
     for (const char* list : {"inputs", "outputs", "timings", "citations"})
         json[list] = Json::array();
-    for (const auto& input : m.inputs)
+    for (const auto& input : m.inputs) {
         json["inputs"].push_back(
             {{"path", input.path}, {"sha256", input.hash.sha256}, {"bytes", input.hash.bytes}});
+        if (!input.hash.of.empty()) json["inputs"].back()["sha256_of"] = input.hash.of;
+    }
     if (!m.sources.empty()) json["sources"] = m.sources;
     for (const auto& output : m.outputs)
         json["outputs"].push_back({{"file", output.file}, {"bytes", output.bytes}});
@@ -92,6 +101,7 @@ std::string to_json(const Manifest& m) {
         json["timings"].push_back({{"stage", timing.stage},
                                    {"seconds", rounded(timing.seconds)},
                                    {"cpu_seconds", of_process(rounded(timing.cpu_seconds))}});
+    if (!m.stages.empty()) json["stages"] = m.stages;
     for (const auto& [key, text] : m.citations)
         json["citations"].push_back({{"key", key}, {"text", text}});
     json["messages"] = m.messages;
@@ -115,10 +125,14 @@ std::string text_parameter(const EarlierRun& run, const std::string& name) {
     return value.is_string() ? value.get<std::string>() : std::string();
 }
 
+bool is_plain_name(const std::string& name) {
+    return !name.empty() && std::filesystem::path(name).filename() == name && name != "." &&
+           name != "..";
+}
+
 EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     EarlierRun run;
-    std::error_code none;
-    if (!std::filesystem::is_regular_file(manifest, none)) return run;
+    if (!is_file(manifest)) return run;
     const Json json = parse_json(read_file(manifest), manifest);
     if (!json.is_object()) return run;
     run.is_ours = text_member(json, "program") == "pleat";
@@ -131,8 +145,10 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
         run.input_hashes.push_back(text_member(input, "sha256"));
         run.input_paths.push_back(text_member(input, "path"));
     }
-    for (const Json& source : member(json, "sources", &Json::is_array))
-        run.sources.push_back(source.is_string() ? source.get<std::string>() : std::string());
+    run.sources = texts(json, "sources");
+    run.arguments = texts(json, "arguments");
+    run.stages = texts(json, "stages");
+    std::erase_if(run.stages, [](const std::string& name) { return !is_plain_name(name); });
     const Json parameters = member(json, "parameters", &Json::is_object);
     for (const auto& [name, value] : parameters.items()) run.parameters[name] = value.dump();
     const Json results = member(json, "results", &Json::is_object);

@@ -50,6 +50,7 @@ struct Manifest {
     double seconds = 0.0, cpu_seconds = 0.0;
     std::int64_t peak_memory = 0;
     std::vector<Output> outputs;
+    std::vector<std::string> stages;  ///< folders within that are runs of their own
     std::vector<std::pair<std::string, std::string>> citations;  ///< key, text
     std::vector<std::string> messages;
 };
@@ -67,6 +68,8 @@ std::string json_text(const ManifestValue& value);
 struct EarlierRun {
     bool is_ours = false;
     std::string version, command, status;
+    std::vector<std::string> arguments;
+    std::vector<std::string> stages;          ///< plain names of folders only
     std::vector<std::string> outputs;         ///< plain file names only
     std::vector<std::int64_t> output_bytes;   ///< of each output
     std::vector<std::string> input_hashes;
@@ -79,5 +82,7 @@ struct EarlierRun {
 /// A text parameter of an earlier run without JSON's quotes; other values, and none, give nothing.
 std::string text_parameter(const EarlierRun& run, const std::string& name);
 EarlierRun read_earlier_run(const std::filesystem::path& manifest);
+/// Whether the name is of an entry in a folder: no path, not empty, neither "." nor "..".
+bool is_plain_name(const std::string& name);
 
 }  // namespace pleat

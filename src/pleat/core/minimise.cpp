@@ -231,10 +231,15 @@ bool Lbfgs::step() {
 }
 
 void Lbfgs::save(NpzWriter& writer) const {
-    std::vector<float> vector(slots_.size());
+    std::vector<float> copy;  // where slots do not lie in this memory; they may be large
     const auto put = [&](const std::string& name, int slot) {
-        slots_.download(slot, vector.data());
-        writer.add(name, vector.data(), {slots_.size()});
+        const float* values = slots_.host_data(slot);
+        if (values == nullptr) {
+            copy.resize(slots_.size());
+            slots_.download(slot, copy.data());
+            values = copy.data();
+        }
+        writer.add(name, values, {slots_.size()});
     };
     put("x", x_);
     put("gradient", gradient_);
@@ -259,12 +264,14 @@ void Lbfgs::save(NpzWriter& writer) const {
 
 void Lbfgs::load(const NpzReader& reader) {
     const auto get = [&](const std::string& name, int slot) {
-        const std::vector<float> vector = reader.get(name).as<float>(name);
-        if (static_cast<Index>(vector.size()) != slots_.size()) {
-            throw InputError("checkpoint: expected " + std::to_string(slots_.size()) + " values in '" +
-                             name + "', found " + std::to_string(vector.size()));
+        const NpyArray array = reader.get(name);
+        if (array.dtype != "<f4" || array.size() != slots_.size()) {
+            throw InputError("checkpoint: expected " + std::to_string(slots_.size()) +
+                             " values of type <f4 in '" + name + "', found " +
+                             std::to_string(array.size()) + " of type " + array.dtype);
         }
-        slots_.upload(slot, vector.data());
+        // Not converted: a second copy of a large vector may not fit.
+        slots_.upload(slot, reinterpret_cast<const float*>(array.bytes.data()));
     };
     s_gradient_ = reader.get("s_gradient").as<double>("s_gradient");
     y_gradient_ = reader.get("y_gradient").as<double>("y_gradient");
@@ -273,24 +280,27 @@ void Lbfgs::load(const NpzReader& reader) {
     const std::vector<double> y_y = reader.get("y_y").as<double>("y_y");
     const std::vector<double> scalars = reader.get("scalars").as<double>("scalars");
     const std::vector<Index> counts = reader.get("counts").as<Index>("counts");
-    if (m > static_cast<std::size_t>(options_.history) || y_gradient_.size() != m ||
-        s_y.size() != m * m || y_y.size() != m * m || scalars.size() != 4 || counts.size() != 2) {
-        throw InputError("checkpoint: expected the state of a minimiser with a history of at most " +
-                         std::to_string(options_.history) + ", found other shapes");
+    if (y_gradient_.size() != m || s_y.size() != m * m || y_y.size() != m * m ||
+        scalars.size() != 4 || counts.size() != 2) {
+        throw InputError("checkpoint: expected the state of a minimiser, found other shapes");
     }
+    const auto history = static_cast<std::size_t>(options_.history);
+    const std::size_t oldest = m > history ? m - history : 0;
+    s_gradient_.erase(s_gradient_.begin(), s_gradient_.begin() + oldest);
+    y_gradient_.erase(y_gradient_.begin(), y_gradient_.begin() + oldest);
     get("x", x_);
     get("gradient", gradient_);
     s_y_.clear();
     y_y_.clear();
-    for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t i = oldest; i < m; ++i) {
         s_.push_back(free_.back());
         free_.pop_back();
         y_.push_back(free_.back());
         free_.pop_back();
         get("s" + std::to_string(i), s_.back());
         get("y" + std::to_string(i), y_.back());
-        s_y_.emplace_back(s_y.begin() + i * m, s_y.begin() + (i + 1) * m);
-        y_y_.emplace_back(y_y.begin() + i * m, y_y.begin() + (i + 1) * m);
+        s_y_.emplace_back(s_y.begin() + i * m + oldest, s_y.begin() + (i + 1) * m);
+        y_y_.emplace_back(y_y.begin() + i * m + oldest, y_y.begin() + (i + 1) * m);
     }
     objective_ = scalars[0];
     gradient_gradient_ = scalars[1];

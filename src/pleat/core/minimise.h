@@ -29,6 +29,11 @@ struct Slots {
     /// Elements of one slot as they are stored.
     virtual Index size() const = 0;
     virtual void download(int slot, float* to) const = 0;
+    /// The elements as download() gives them, where they lie so in the host's memory; else null.
+    virtual const float* host_data(int slot) const {
+        (void)slot;
+        return nullptr;
+    }
     virtual void upload(int slot, const float* from) = 0;
 };
 
@@ -61,7 +66,8 @@ public:
     double gradient_norm() const;
     Index evaluations() const { return evaluations_; }
 
-    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for bit.
+    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for bit,
+    /// unless its history is shorter than the saved one, of which it then keeps the newest part.
     void save(NpzWriter& writer) const;
     void load(const NpzReader& reader);
 

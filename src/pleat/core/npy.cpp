@@ -141,8 +141,8 @@ NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name) {
     return array;
 }
 
-NpyArray read_npy(const std::filesystem::path& path) {
-    return parse_npy(read_file(path), path.string());
+NpyArray read_npy(const std::filesystem::path& path, std::int64_t max_bytes) {
+    return parse_npy(read_file(path, max_bytes), path.string());
 }
 
 template <class T>
@@ -199,13 +199,30 @@ std::vector<std::string> NpzReader::names() const {
     return names;
 }
 
-NpyArray NpzReader::get(std::string_view name) const {
+const ZipMember& NpzReader::member(std::string_view name) const {
     const auto found = archive_->members().find(fmt::format("{}.npy", name));
     if (found == archive_->members().end())
         throw InputError(path_.string(), 0,
                          fmt::format("expected an array '{}', found {}", name,
                                      names().empty() ? "none" : fmt::format("{}", names())));
-    return parse_npy(archive_->read(found->second), label(name));
+    return found->second;
+}
+
+std::vector<Index> NpzReader::shape(std::string_view name) const {
+    constexpr std::size_t kMostHeader = 1 << 16;
+    const ZipMember& stored = member(name);
+    const NpyHeader header = read_npy_header(archive_->read_start(stored, kMostHeader), label(name));
+    if (header.bytes > stored.bytes || stored.bytes - header.bytes != header.data_bytes)
+        throw InputError(label(name), 0,
+                         fmt::format("expected {} bytes of type {} and shape ({}), found {}",
+                                     header.data_bytes, header.dtype, fmt::join(header.shape, ", "),
+                                     static_cast<std::int64_t>(stored.bytes - header.bytes)));
+    return header.shape;
+}
+
+NpyArray NpzReader::get(std::string_view name) const {
+    (void)shape(name);
+    return parse_npy(archive_->read(member(name)), label(name));
 }
 
 double NpzReader::scalar(std::string_view name) const {
@@ -225,6 +242,12 @@ std::int64_t NpzReader::integer(std::string_view name) const {
 }
 
 std::string NpzReader::text(std::string_view name) const {
+    constexpr Index kMostText = Index{16} << 20;
+    for (const Index extent : shape(name))
+        if (extent > kMostText)
+            throw InputError(label(name), 0,
+                             fmt::format("expected a text of at most {} bytes, found {}", kMostText,
+                                         extent));
     const NpyArray array = get(name);
     if (array.dtype != "|u1" || array.shape.size() != 1)
         throw InputError(label(name), 0,

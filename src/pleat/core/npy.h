@@ -15,6 +15,7 @@
 namespace pleat {
 
 class ZipReader;
+struct ZipMember;
 
 /// An array read from a file: shape (empty for a scalar), element type as in NumPy ("<f8", "<f4",
 /// "<i8", "|u1", "|b1", ...; integers of 1 to 8 bytes and floats of 4 or 8), and the raw
@@ -34,7 +35,8 @@ struct NpyArray {
 
 /// Reads one .npy file (format 1, 2 or 3, any byte order, C or Fortran order); InputError on
 /// anything else, such as strings, objects, complex numbers, missing or left-over bytes.
-NpyArray read_npy(const std::filesystem::path& path);
+/// `max_bytes`: of the whole file.
+NpyArray read_npy(const std::filesystem::path& path, std::int64_t max_bytes = std::int64_t{1} << 40);
 
 /// Reads the bytes of one .npy file; `name` stands for the file in errors.
 NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name);
@@ -82,8 +84,11 @@ public:
     explicit NpzReader(const std::filesystem::path& path);
     bool has(std::string_view name) const;
     std::vector<std::string> names() const;
-    /// InputError when the member is missing or damaged.
+    /// InputError when the member is missing or damaged. The member's length is compared with its
+    /// header's before any memory is taken for it.
     NpyArray get(std::string_view name) const;
+    /// The shape that the member's header tells, without reading the rest.
+    std::vector<Index> shape(std::string_view name) const;
     double scalar(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;
     std::string text(std::string_view name) const;
@@ -91,6 +96,8 @@ public:
     std::string label(std::string_view name) const;
 
 private:
+    const ZipMember& member(std::string_view name) const;
+
     std::filesystem::path path_;
     std::shared_ptr<const ZipReader> archive_;
 };

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,20 +50,54 @@ OutputFile::OutputFile(std::filesystem::path path)
     }
     // Renaming over a device or a pipe would replace it by a regular file.
     const bool direct = exists && !S_ISREG(info.st_mode);
-    if (!direct) {
-        partial_ = target_;
-        partial_ += kSuffix;
-    }
-    descriptor_ = ::open(direct ? path_.c_str() : partial_.c_str(),
-                         O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (direct)
+        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    else
+        open_partial();
     if (descriptor_ < 0) fail("cannot be written");
     buffer_.reserve(kBufferBytes);
 }
 
+/// Every writer has a file of its own, locked as long as it writes: two processes may write the
+/// same file, and the last one to finish wins.
+void OutputFile::open_partial() {
+    for (int attempt = 1;; ++attempt) {
+        partial_ = target_;
+        if (attempt > 1) partial_ += fmt::format(".{}", attempt);
+        partial_ += kSuffix;
+        if (create_partial() || reuse_partial()) return;
+        if (errno != EEXIST) fail("cannot be written");
+    }
+}
+
+/// False with EEXIST if the file is there, or if another process took it before it was locked.
+bool OutputFile::create_partial() {
+    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) return false;
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    ::close(std::exchange(descriptor_, -1));
+    errno = EEXIST;
+    return false;
+}
+
+/// Takes over what a killed process left: a file that nobody has locked.
+bool OutputFile::reuse_partial() {
+    if (errno != EEXIST) return false;
+    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat info {};
+    if (descriptor_ >= 0 && ::fstat(descriptor_, &info) == 0 && S_ISREG(info.st_mode) &&
+        ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 && is_open_file(descriptor_, partial_) &&
+        ::ftruncate(descriptor_, 0) == 0)
+        return true;
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    errno = EEXIST;
+    return false;
+}
+
 OutputFile::~OutputFile() {
     if (descriptor_ < 0) return;
-    ::close(descriptor_);
     if (!partial_.empty()) ::unlink(partial_.c_str());
+    ::close(descriptor_);
 }
 
 void OutputFile::fail(std::string_view action) const {
@@ -105,13 +140,10 @@ void OutputFile::close() {
         return;
     }
     if (::fsync(descriptor_) != 0) fail("flushing failed");
-    if (::close(std::exchange(descriptor_, -1)) != 0 ||
-        ::rename(partial_.c_str(), target_.c_str()) != 0) {
-        const int reason = errno;
-        ::unlink(partial_.c_str());
-        errno = reason;
-        fail("writing failed");
-    }
+    // Renamed while it is locked, so that no other process can take it for one that was left.
+    if (::rename(partial_.c_str(), target_.c_str()) != 0) fail("writing failed");
+    partial_.clear();
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing failed");
     flush_folder(target_.parent_path());
 }
 
@@ -132,6 +164,21 @@ bool write_fully(int descriptor, std::uint64_t offset, const void* data, std::si
         bytes -= static_cast<std::size_t>(n);
     }
     return true;
+}
+
+std::string complete_name(std::string_view partial) {
+    if (!partial.ends_with(OutputFile::kSuffix)) return {};
+    partial.remove_suffix(OutputFile::kSuffix.size());
+    const std::size_t dot = partial.find_last_not_of("0123456789");
+    const bool is_numbered = dot != std::string_view::npos && dot + 1 < partial.size() &&
+                             partial[dot] == '.' && dot > 0;
+    return std::string(is_numbered ? partial.substr(0, dot) : partial);
+}
+
+bool is_open_file(int descriptor, const std::filesystem::path& path) {
+    struct stat open {}, named {};
+    return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 void flush_folder(const std::filesystem::path& folder) {

@@ -10,9 +10,10 @@
 
 namespace pleat {
 
-/// A file that appears under its name whole or not at all. Bytes go to `NAME.part` in the same
-/// folder; `close()` flushes them to the disk and renames. Destroyed without `close()`, nothing
-/// stays. A path that names a device or a pipe (`/dev/stdout`) is written directly. Every failure
+/// A file that appears under its name whole or not at all. Bytes go to `NAME.pleat-part` in the same
+/// folder, or to `NAME.N.pleat-part` while another process writes the same file; `close()` flushes
+/// them to the disk and renames. What a killed process left is used again. Destroyed without
+/// `close()`, nothing stays. A path that names a device or a pipe (`/dev/stdout`) is written directly. Every failure
 /// is an OutputError that names the file and the system's reason.
 class OutputFile {
 public:
@@ -31,9 +32,12 @@ public:
     void close();
 
     /// What is appended to a name while the file is not complete.
-    static constexpr std::string_view kSuffix = ".part";
+    static constexpr std::string_view kSuffix = ".pleat-part";
 
 private:
+    void open_partial();
+    bool create_partial();
+    bool reuse_partial();
     void flush_buffer();
     [[noreturn]] void fail(std::string_view action) const;
 
@@ -52,6 +56,13 @@ void write_text(const std::filesystem::path& path, std::string_view text);
 /// Writes all bytes at `offset` of an open file, however the system splits them; false with errno
 /// set on failure.
 bool write_fully(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes);
+
+/// The name of the file that is complete once this one is renamed: "scores.tsv" for
+/// "scores.tsv.pleat-part" and "scores.tsv.2.pleat-part"; empty for other names.
+std::string complete_name(std::string_view partial);
+
+/// Whether this path still names the file that is open.
+bool is_open_file(int descriptor, const std::filesystem::path& path);
 
 /// Flushes a folder's entries, so that a rename in it survives a power cut.
 void flush_folder(const std::filesystem::path& folder);

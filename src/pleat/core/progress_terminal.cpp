@@ -11,6 +11,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "pleat/core/printable.h"
+
 namespace pleat {
 
 namespace {
@@ -59,7 +61,7 @@ struct QuietProgress : Progress {
 }  // namespace
 
 void install_interrupt_handler() {
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
         struct sigaction old {};
         ::sigaction(signal, nullptr, &old);
         if (old.sa_handler == SIG_IGN) continue;
@@ -141,7 +143,7 @@ void TerminalProgress::erase() {
 }
 
 void TerminalProgress::draw() {
-    const std::string line = meter_.line();
+    const std::string line = printable(meter_.line());
     const std::string_view shown = clipped(line, terminal_columns(out_) - 1);
     std::fputs("\r\x1b[K", out_);
     std::fwrite(shown.data(), 1, shown.size(), out_);
@@ -166,13 +168,16 @@ bool TerminalProgress::cancelled() {
 
 void TerminalProgress::message(std::string_view text) {
     erase();
-    std::fwrite(text.data(), 1, text.size(), out_);
+    const std::string line = printable(text);
+    std::fwrite(line.data(), 1, line.size(), out_);
     std::fputc('\n', out_);
     std::fflush(out_);
 }
 
 LogProgress::LogProgress(std::function<void(std::string_view)> write, SecondsClock now)
-    : write_(std::move(write)), meter_(std::move(now)), written_(meter_.now()) {}
+    : write_([write = std::move(write)](std::string_view line) { write(printable(line)); }),
+      meter_(std::move(now)),
+      written_(meter_.now()) {}
 
 LogProgress::~LogProgress() { end_stage(); }
 

@@ -11,8 +11,9 @@
 
 namespace pleat {
 
-/// Makes SIGINT (Ctrl-C), SIGTERM and SIGUSR1 (a batch system's warnings; mpirun passes on only the
-/// latter) set a flag that every Progress of this file reports as cancelled. A second signal of the same kind ends the process at once.
+/// Makes SIGINT (Ctrl-C), SIGTERM, SIGHUP (a terminal that closes) and SIGUSR1 (a batch system's
+/// warning, which mpirun passes on) set a flag that every Progress of this file reports as
+/// cancelled. A second signal of the same kind ends the process at once.
 /// Signals that were ignored at start (nohup) stay ignored. A library never calls this: programs
 /// do.
 void install_interrupt_handler();

@@ -32,6 +32,10 @@ std::filesystem::path rank_file(const std::filesystem::path& checkpoint, int ran
     return checkpoint.parent_path() / fmt::format("{}{}{}", opening(checkpoint), rank, ending);
 }
 
+bool is_rank_file(std::string_view name, const std::filesystem::path& checkpoint) {
+    return is_rank_file(name, opening(checkpoint), checkpoint.extension().string());
+}
+
 std::vector<std::filesystem::path> rank_files(const std::filesystem::path& checkpoint,
                                               std::string_view suffix) {
     const std::filesystem::path folder = checkpoint.parent_path();

@@ -10,6 +10,9 @@ namespace pleat {
 /// "run/checkpoint.npz" and 3 give "run/checkpoint.rank3.npz".
 std::filesystem::path rank_file(const std::filesystem::path& checkpoint, int rank);
 
+/// Whether "checkpoint.rank3.npz" is the name of a rank file of "checkpoint.npz".
+bool is_rank_file(std::string_view name, const std::filesystem::path& checkpoint);
+
 /// The rank files of a checkpoint that exist, of whatever rank, and `suffix` behind their names, in
 /// the order of names.
 std::vector<std::filesystem::path> rank_files(const std::filesystem::path& checkpoint,

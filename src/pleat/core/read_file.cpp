@@ -1,39 +1,60 @@
 // Reading a whole file, regular or not, until its end.
 #include "pleat/core/read_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "pleat/core/error.h"
+#include "pleat/core/input_file.h"
 
 namespace pleat {
 
-std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const auto fail = [&] {
-        const std::string reason = std::strerror(errno);
-        if (descriptor >= 0) ::close(descriptor);
-        throw InputError(path.string(), 0, fmt::format("cannot be read: {}", reason));
+namespace {
+
+std::filesystem::file_type type_of(const std::filesystem::path& path) {
+    std::error_code reason;
+    const std::filesystem::file_type type = std::filesystem::status(path, reason).type();
+    if (type == std::filesystem::file_type::none)
+        throw InputError(path.string(), 0, fmt::format("cannot be read: {}", reason.message()));
+    return type;
+}
+
+}  // namespace
+
+bool is_file(const std::filesystem::path& path) {
+    return type_of(path) == std::filesystem::file_type::regular;
+}
+
+bool is_folder(const std::filesystem::path& path) {
+    return type_of(path) == std::filesystem::file_type::directory;
+}
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::int64_t max_bytes) {
+    constexpr std::int64_t kStep = 1 << 16;
+    InputFile file(path);
+    const std::string name = path == "-" ? "stdin" : path.string();
+    const auto refuse_larger = [&] {
+        throw InputError(name, 0, fmt::format("expected at most {} bytes, found more", max_bytes));
     };
-    if (descriptor < 0) fail();
-    struct stat info {};
-    if (::fstat(descriptor, &info) != 0) fail();
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 1);
+    if (file.regular_bytes() > max_bytes) refuse_larger();
+    std::vector<std::uint8_t> bytes;
+    // One byte more than a regular file has, so that its end is seen in the same call.
+    std::size_t step = static_cast<std::size_t>(std::max(file.regular_bytes() + 1, kStep));
     std::size_t done = 0;
-    while (true) {
-        if (done == bytes.size()) bytes.resize(2 * bytes.size());
-        const ssize_t n = ::read(descriptor, bytes.data() + done, bytes.size() - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) fail();
-        if (n == 0) break;
+    for (;;) {
+        bytes.resize(done + step);
+        const ssize_t n = file.read(bytes.data() + done, step);
+        if (n < 0)
+            throw InputError(name, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
         done += static_cast<std::size_t>(n);
+        if (static_cast<std::int64_t>(done) > max_bytes) refuse_larger();
+        if (static_cast<std::size_t>(n) < step) break;
+        step = std::max<std::size_t>(done / 2, kStep);
     }
-    ::close(descriptor);
     bytes.resize(done);
     return bytes;
 }

@@ -3,18 +3,19 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <fstream>
 #include <future>
+#include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "pleat/core/error.h"
 #include "pleat/core/folder_claim.h"
+#include "pleat/core/instant.h"
 #include "pleat/core/instruction_set.h"
 #include "pleat/core/job_pool.h"
 #include "pleat/core/manifest.h"
@@ -23,40 +24,45 @@
 #include "pleat/core/parallel.h"
 #include "pleat/core/progress_terminal.h"
 #include "pleat/core/rank_files.h"
+#include "pleat/core/replacement.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr const char* kManifest = "manifest.json";
-constexpr const char* kLog = "log.txt";
-constexpr const char* kCite = "cite.bib";
 constexpr std::string_view kCheckpointPrefix = "checkpoint";
 
 std::string utc_now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-struct Instant {
-    std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
-    double cpu = cpu_now();
+bool is_own_name(std::string_view name) {
+    return name == kManifestFile || name == kLogFile || name == kBibliographyFile;
+}
 
-    static double cpu_now() {
-        rusage usage{};
-        ::getrusage(RUSAGE_SELF, &usage);
-        const auto seconds = [](timeval t) {
-            return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-        };
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    }
-    double seconds_until(const Instant& end) const {
-        return std::chrono::duration<double>(end.wall - wall).count();
-    }
-};
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 bool remove_quietly(const std::filesystem::path& path) {
     std::error_code ignored;
     return std::filesystem::remove(path, ignored);
+}
+
+/// Refuses what a run without --force may not write to.
+void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& request,
+                        const std::string& folder) {
+    if (!earlier.is_ours)
+        throw UsageError(
+            fmt::format("{}: expected a new or empty folder, found files that are not of "
+                        "a run; choose another folder, or --force to write among them",
+                        folder));
+    if (earlier.status != "finished" && earlier.command == request.command) return;
+    throw UsageError(
+        fmt::format("{}: holds {} run of 'pleat {}'; choose another folder, or --force to "
+                    "replace it",
+                    folder, earlier.status == "finished" ? "a finished" : "an unfinished",
+                    earlier.command));
 }
 
 }  // namespace
@@ -65,10 +71,12 @@ struct RunDirectory::Implementation : Progress {
     explicit Implementation(const Request& request);
 
     void take_over(const Request& request);
+    void resume();
     void open_log();
-    void set_earlier_aside();
-    static std::string aside(const std::string& name) { return name + ".earlier"; }
-    void move_quietly(const std::string& from, const std::string& to) const;
+    /// Where this run writes: its folder, or the hidden folder of a forced run.
+    FolderClaim& claim() { return forced ? *forced : folder; }
+    const FolderClaim& claim() const { return forced ? *forced : folder; }
+    const std::filesystem::path& place() const { return claim().path(); }
     void remove_stale_files() const;
     void switch_stage(std::string_view name, const Instant& since);
     void list_outputs();
@@ -76,7 +84,6 @@ struct RunDirectory::Implementation : Progress {
     void save_manifest(std::string_view status);
     void tidy_away();
     void remove_partial_files() const;
-    void remove_rank_files(const std::string& name, std::string_view suffix) const;
     bool has_something_to_keep() const;
     std::filesystem::path file(std::string_view name) const;
 
@@ -86,11 +93,12 @@ struct RunDirectory::Implementation : Progress {
     void message(std::string_view text) override;
 
     FolderClaim folder;
+    std::optional<FolderClaim> forced;  ///< in `folder`, over what it holds until this run finishes
     Manifest manifest;
     std::string bibliography;
     std::vector<std::string> output_names, checkpoint_names;
-    std::vector<std::string> stale;  ///< outputs of an earlier run in this folder
-    bool replaces = false;           ///< a forced run over an earlier one
+    std::vector<std::string> stale;         ///< outputs of the run that this one resumes
+    std::set<std::string> stale_stages;  ///< and folders of runs within it
     std::ofstream log_file;
     std::unique_ptr<LogProgress> log_progress;
     Progress* shown = nullptr;
@@ -111,6 +119,7 @@ RunDirectory::Implementation::Implementation(const Request& request) : folder(re
     manifest.shares_process = request.shares_process;
     manifest.started = utc_now();
     try {
+        list_outputs();
         save_manifest("running");
         open_log();
     } catch (...) {
@@ -120,72 +129,61 @@ RunDirectory::Implementation::Implementation(const Request& request) : folder(re
 }
 
 void RunDirectory::Implementation::open_log() {
-    const std::filesystem::path path = folder.path() / kLog;
+    const std::filesystem::path path = place() / kLogFile;
     log_file.open(path, manifest.resumed ? std::ios::app : std::ios::trunc);
     if (!log_file) throw OutputError(fmt::format("{}: cannot be written", path.string()));
     log_progress = std::make_unique<LogProgress>(
         [this](std::string_view line) { log_file << utc_now() << ' ' << line << std::endl; });
 }
 
+// A forced run works in a hidden folder within, and takes the place of what the folder holds when it
+// has finished, not before (docs/decisions/0025).
 void RunDirectory::Implementation::take_over(const Request& request) {
+    finish_replacement(folder);
+    const std::filesystem::path hidden = forced_folder(folder.path());
+    const EarlierRun stopped = read_earlier_run(hidden / kManifestFile);
+    if (resumes_forced_run(folder.path(), request.command, request.arguments, request.force)) {
+        forced.emplace(hidden);
+        return resume();
+    }
+    if (stopped.is_ours && !request.force)
+        throw UsageError(
+            fmt::format("{}: holds a forced run of 'pleat {}' that has not finished; give its "
+                        "command again to resume it, or --force to replace it",
+                        folder.path().string(), stopped.command));
+    std::error_code ignored;
+    std::filesystem::remove_all(hidden, ignored);
     if (folder.is_empty()) return;
-    const std::string name = folder.path().string();
-    const EarlierRun earlier = read_earlier_run(folder.path() / kManifest);
-    stale = earlier.outputs;
     if (request.force) {
-        if (earlier.is_ours) set_earlier_aside();
+        forced.emplace(hidden);
         return;
     }
-    if (!earlier.is_ours)
-        throw UsageError(
-            fmt::format("{}: expected a new or empty folder, found files that are not of "
-                        "a run; choose another folder, or --force to write among them",
-                        name));
-    if (earlier.status == "finished")
-        throw UsageError(
-            fmt::format("{}: holds a finished run of 'pleat {}'; choose another folder, "
-                        "or --force to replace it",
-                        name, earlier.command));
-    if (earlier.command != request.command)
-        throw UsageError(
-            fmt::format("{}: holds an unfinished run of 'pleat {}'; choose another folder, "
-                        "or --force to replace it",
-                        name, earlier.command));
+    require_unfinished(read_earlier_run(folder.path() / kManifestFile), request,
+                       folder.path().string());
+    resume();
+}
+
+void RunDirectory::Implementation::resume() {
     manifest.resumed = true;
-}
-
-// A forced run replaces the earlier one when it has results of its own, not before: until then the
-// earlier results stand, and what describes them waits under another name.
-void RunDirectory::Implementation::set_earlier_aside() {
-    replaces = true;
-    for (const char* name : {kManifest, kLog, kCite}) move_quietly(name, aside(name));
-    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-        const std::string name = entry.path().filename().string();
-        if (entry.is_regular_file() && name.starts_with(kCheckpointPrefix))
-            remove_quietly(entry.path());
-    }
-}
-
-void RunDirectory::Implementation::move_quietly(const std::string& from,
-                                                const std::string& to) const {
-    std::error_code ignored;
-    std::filesystem::rename(folder.path() / from, folder.path() / to, ignored);
+    const RunFiles made = files_of_run(place());
+    for (const std::string& name : made.names)
+        if (!name.starts_with(kCheckpointPrefix) && !is_own_name(name)) stale.push_back(name);
+    stale_stages = made.stages;
 }
 
 /// What an earlier run left and this one did not write again would pass for a result of this one.
 void RunDirectory::Implementation::remove_stale_files() const {
-    for (const char* name : {kManifest, kLog, kCite}) remove_quietly(folder.path() / aside(name));
-    for (const std::string& name : stale) {
-        if (std::find(output_names.begin(), output_names.end(), name) == output_names.end())
-            remove_quietly(folder.path() / name);
-    }
+    for (const std::string& name : stale)
+        if (!contains(output_names, name)) remove_quietly(place() / name);
+    for (const std::string& stage : stale_stages)
+        if (!contains(manifest.stages, stage)) remove_run(place() / stage);
 }
 
 std::filesystem::path RunDirectory::Implementation::file(std::string_view name) const {
     const std::filesystem::path plain(name);
-    if (plain.empty() || plain.filename() != plain || name == kManifest || name == kLog)
+    if (plain.empty() || plain.filename() != plain || is_own_name(name) || is_hidden_name(name))
         throw std::logic_error(fmt::format("'{}' is no name for a file of a run", name));
-    return folder.path() / plain;
+    return place() / plain;
 }
 
 void RunDirectory::Implementation::switch_stage(std::string_view name, const Instant& since) {
@@ -217,12 +215,11 @@ void RunDirectory::Implementation::message(std::string_view text) {
 void RunDirectory::Implementation::list_outputs() {
     manifest.outputs.clear();
     std::vector<std::string> names = output_names;
-    for (const std::string& name : stale) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
+    for (const std::string& name : stale)
+        if (!contains(names, name)) names.push_back(name);
     for (const std::string& name : names) {
         std::error_code error;
-        const auto bytes = std::filesystem::file_size(folder.path() / name, error);
+        const auto bytes = std::filesystem::file_size(place() / name, error);
         if (!error) manifest.outputs.push_back({name, static_cast<std::int64_t>(bytes)});
     }
 }
@@ -244,51 +241,48 @@ void RunDirectory::Implementation::save_manifest(std::string_view status) {
     shot.seconds = start.seconds_until(now);
     shot.cpu_seconds = now.cpu;
     shot.peak_memory = peak_memory();
-    write_text(folder.path() / kManifest, to_json(shot));
+    write_text(place() / kManifestFile, to_json(shot));
 }
 
 bool RunDirectory::Implementation::has_something_to_keep() const {
-    const auto exists = [&](const std::string& name) {
-        return std::filesystem::exists(folder.path() / name);
-    };
     // A resumed run may fail before it names the files that the run before it left.
-    const std::filesystem::directory_iterator entries(folder.path());
+    const std::filesystem::directory_iterator entries(place());
     const auto is_content = [](const auto& entry) {
         const std::string name = entry.path().filename().string();
-        return !name.ends_with(OutputFile::kSuffix) && name != kManifest && name != kLog &&
-               name != kCite;
+        return complete_name(name).empty() && !is_hidden_name(name) && !is_own_name(name);
     };
     if (manifest.resumed && std::any_of(begin(entries), end(entries), is_content)) return true;
-    const auto exists_for_ranks = [&](const std::string& name) {
-        return exists(name) || !rank_files(folder.path() / name).empty();
+    const auto exists = [&](const std::string& name) {
+        return std::filesystem::exists(place() / name) || !rank_files(place() / name).empty();
     };
     return std::any_of(output_names.begin(), output_names.end(), exists) ||
-           std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists_for_ranks);
+           std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists);
 }
 
 /// Removes what a killed process left of files that it was writing.
 void RunDirectory::Implementation::remove_partial_files() const {
-    std::vector<std::string> names = output_names;
-    names.insert(names.end(), checkpoint_names.begin(), checkpoint_names.end());
-    names.insert(names.end(), {kManifest, kCite});
-    for (const std::string& name : names)
-        remove_quietly(folder.path() / (name + std::string(OutputFile::kSuffix)));
-    for (const std::string& name : checkpoint_names) remove_rank_files(name, OutputFile::kSuffix);
-}
-
-void RunDirectory::Implementation::remove_rank_files(const std::string& name,
-                                                     std::string_view suffix) const {
-    for (const auto& path : rank_files(folder.path() / name, suffix)) remove_quietly(path);
+    RunFiles own{{output_names.begin(), output_names.end()}, {}};
+    own.names.insert(checkpoint_names.begin(), checkpoint_names.end());
+    own.names.insert(stale.begin(), stale.end());
+    own.names.insert({kManifestFile, kBibliographyFile});
+    for (const auto& entry : std::filesystem::directory_iterator(place())) {
+        const std::string name = entry.path().filename().string();
+        if (!complete_name(name).empty() && own.contains(name)) remove_quietly(entry.path());
+    }
 }
 
 void RunDirectory::Implementation::tidy_away() {
     log_progress.reset();
     log_file.close();
-    for (const char* name : {kManifest, kLog, kCite}) {
-        remove_quietly(folder.path() / name);
-        if (replaces) move_quietly(aside(name), name);
+    if (forced) {
+        std::error_code ignored;
+        std::filesystem::remove_all(place(), ignored);
+        return forced.reset();
     }
+    for (const char* name : {kManifestFile, kLogFile, kBibliographyFile})
+        remove_quietly(place() / name);
     remove_partial_files();
+    folder.clear_notes();
     folder.remove_created();
 }
 
@@ -303,7 +297,6 @@ RunDirectory::~RunDirectory() {
             run.tidy_away();
             return;
         }
-        if (run.replaces) run.remove_stale_files();
         run.list_outputs();
         run.save_manifest("unfinished");
     } catch (const std::exception&) {
@@ -315,11 +308,40 @@ const std::filesystem::path& RunDirectory::path() const { return implementation_
 
 bool RunDirectory::resumed() const { return implementation_->manifest.resumed; }
 
+bool RunDirectory::has_state(const std::filesystem::path& folder) {
+    const EarlierRun run = read_earlier_run(folder / kManifestFile);
+    return (run.is_ours && run.status != "finished") ||
+           read_earlier_run(forced_folder(folder) / kManifestFile).is_ours;
+}
+
+void RunDirectory::tidy(const std::filesystem::path& folder) {
+    std::error_code none;
+    if (!std::filesystem::exists(folder / kLockFile, none)) return;
+    FolderClaim claim(folder);
+    finish_replacement(claim);
+}
+
 std::filesystem::path RunDirectory::output(std::string_view name) {
-    auto& names = implementation_->output_names;
-    const std::filesystem::path path = implementation_->file(name);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+    Implementation& run = *implementation_;
+    const std::filesystem::path path = run.file(name);
+    const std::filesystem::path target = run.folder.path() / name;
+    if (std::filesystem::is_directory(target))
+        throw OutputError(fmt::format("{}: cannot be written: it is a folder", target.string()));
+    if (contains(run.output_names, name)) return path;
+    run.output_names.emplace_back(name);
+    run.claim().note(name);
     return path;
+}
+
+std::filesystem::path RunDirectory::stage_folder(const std::string& name) {
+    Implementation& run = *implementation_;
+    run.manifest.stages.push_back(name);
+    run.claim().note(name + "/");
+    return run.file(name);
+}
+
+std::filesystem::path RunDirectory::replaced() const {
+    return implementation_->forced ? implementation_->folder.path() : std::filesystem::path();
 }
 
 std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
@@ -327,6 +349,7 @@ std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
         throw std::logic_error(fmt::format("checkpoint names begin with '{}'", kCheckpointPrefix));
     const std::filesystem::path path = implementation_->file(name);
     implementation_->checkpoint_names.emplace_back(name);
+    implementation_->claim().note(name);
     return path;
 }
 
@@ -335,12 +358,14 @@ void RunDirectory::input(const std::filesystem::path& path) {
     for (const Manifest::Input& listed : run.manifest.inputs)
         if (listed.path == path.string()) return;
     run.manifest.inputs.push_back({path.string(), {}});
+    run.claim().note(input_note(path));
     run.hashes.emplace_back(run.manifest.inputs.size() - 1,
-                            run_behind([path] { return hash_file(path); }));
+                            run_behind([path] { return hash_input(path); }));
 }
 
 void RunDirectory::input(std::string_view name, const FileHash& hash) {
     implementation_->manifest.inputs.push_back({std::string(name), hash});
+    implementation_->claim().note(input_note({}));
 }
 
 void RunDirectory::sources(const std::vector<std::string>& paths) {
@@ -392,6 +417,9 @@ void RunDirectory::stage(std::string_view name) {
 
 Progress& RunDirectory::watch(Progress* shown) {
     implementation_->shown = shown;
+    if (resumed())
+        implementation_->message(
+            fmt::format("resuming the unfinished run in {}", path().string()));
     return *implementation_;
 }
 
@@ -400,15 +428,20 @@ void RunDirectory::finish() {
     run.log_progress.reset();
     run.log_file.close();
     run.remove_stale_files();
+    run.stale.clear();
     run.list_outputs();
-    if (!run.bibliography.empty()) write_text(run.folder.path() / kCite, run.bibliography);
+    if (!run.bibliography.empty()) write_text(run.place() / kBibliographyFile, run.bibliography);
     run.save_manifest("finished");
     run.finished = true;
     for (const std::string& name : run.checkpoint_names) {
-        remove_quietly(run.folder.path() / name);
-        run.remove_rank_files(name, {});
+        remove_quietly(run.place() / name);
+        for (const auto& path : rank_files(run.place() / name)) remove_quietly(path);
     }
     run.remove_partial_files();
+    run.claim().clear_notes();
+    if (!run.forced) return;
+    replace_run(run.folder, *run.forced);
+    run.forced.reset();
 }
 
 }  // namespace pleat

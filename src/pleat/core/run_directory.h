@@ -38,6 +38,10 @@ struct Citation {
 /// Destroyed without finish() (an error, a cancel), it keeps the folder when there is a result or a
 /// checkpoint to go on from, marked "unfinished" in the manifest; otherwise everything that it made
 /// is gone, parent folders included. While it lives no other process can use the folder for a run.
+///
+/// A forced run works in a hidden folder within. What the folder held before stands whole until
+/// finish() puts the new run there; the user's own files stay. A forced run that was stopped is
+/// resumed by the same command, with or without `force`.
 class RunDirectory {
 public:
     struct Request {
@@ -51,21 +55,30 @@ public:
     };
 
     /// Creates the folder, or takes one that is empty or holds an unfinished run of the same
-    /// command (which it continues through its checkpoint). UsageError with advice when it holds
-    /// something else, unless forced: then the earlier run's own files are removed and foreign ones
-    /// are left alone. OutputError when the folder cannot be made.
+    /// command (which it continues through its checkpoint). Throws UsageError with advice if it
+    /// holds something else and `force` is not set; OutputError if the folder cannot be made.
     explicit RunDirectory(const Request& request);
     ~RunDirectory();
     RunDirectory(const RunDirectory&) = delete;
     RunDirectory& operator=(const RunDirectory&) = delete;
 
+    /// The folder where the run is once it has finished.
     const std::filesystem::path& path() const;
+    /// Whether the folder has an unfinished run that the same command resumes.
+    static bool has_state(const std::filesystem::path& folder);
+    /// For a folder whose finished run is to be used as it is: does what a kill kept the run from
+    /// doing in the end. Throws UsageError if another process works there.
+    static void tidy(const std::filesystem::path& folder);
     /// True when an unfinished run was found here.
     bool resumed() const;
 
     /// Path of a result file of this plain name, listed in the manifest if it exists at the end.
     /// Write it through OutputFile (or what stands on it), so that it is whole or absent.
     std::filesystem::path output(std::string_view name);
+    /// Path of a folder for a run of its own that belongs to this one, listed in the manifest.
+    std::filesystem::path stage_folder(const std::string& name);
+    /// The folder whose content this forced run will replace; empty for other runs.
+    std::filesystem::path replaced() const;
     /// Path of a file that lives while the run is unfinished and is removed by finish(), with the
     /// files that ranks keep beside it (rank_file()).
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
@@ -73,7 +86,7 @@ public:
     /// Lists an input under the path as given, once, and hashes it behind the work that goes on; finish()
     /// throws InputError when it could not be read.
     void input(const std::filesystem::path& path);
-    /// Lists an input that was hashed while it was read (stdin).
+    /// Lists an input that was hashed while it was read (a pipe).
     void input(std::string_view name, const FileHash& hash);
     /// Lists the files whose contents follow one another in what was computed, repeats among them.
     /// Each is an input too.
@@ -92,7 +105,7 @@ public:
     /// Times what follows under this name. The stages of a watched progress time themselves.
     void stage(std::string_view name);
     /// A progress that passes everything on to `shown` (may be null; not owned) and records stages,
-    /// their times and messages here. Lives as long as this object; call it once.
+    /// their times and messages here. The first message says that a run is resumed. Lives as long as this object; call it once.
     Progress& watch(Progress* shown);
 
     /// Writes cite.bib and the manifest with status "finished", and removes the checkpoints.

@@ -58,11 +58,14 @@ public:
     explicit ZipReader(const std::filesystem::path& path);
     const std::map<std::string, ZipMember, std::less<>>& members() const { return members_; }
     std::vector<std::uint8_t> read(const ZipMember& member) const;
+    /// The first bytes of a member, at most `max_bytes`, not checked against its CRC.
+    std::vector<std::uint8_t> read_start(const ZipMember& member, std::size_t max_bytes) const;
 
 private:
     struct File;
     void read_directory();
     void read_entries(const std::vector<std::uint8_t>& directory, std::uint64_t count);
+    std::uint64_t offset_of(const ZipMember& member) const;
     std::vector<std::uint8_t> read_bytes(std::uint64_t offset, std::uint64_t bytes) const;
     [[noreturn]] void damaged(std::string_view text) const;
 

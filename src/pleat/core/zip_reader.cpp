@@ -25,6 +25,8 @@ std::uint64_t number(const std::uint8_t* at, int bytes) {
     return value;
 }
 
+bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
+
 /// Replaces the lengths and the offset that say 0xFFFFFFFF by those of the Zip64 extra field, which
 /// holds only the replaced ones, in this order; false when the field is missing or too short.
 bool apply_zip64(ZipMember& member, const std::uint8_t* extra, std::uint64_t extra_bytes) {
@@ -91,7 +93,8 @@ struct ZipReader::File {
 ZipReader::ZipReader(const std::filesystem::path& path) {
     auto file = std::make_shared<File>();
     file->name = path.string();
-    file->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without O_NONBLOCK, a pipe that nobody writes to would be waited for.
+    file->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info {};
     if (file->descriptor < 0 || ::fstat(file->descriptor, &info) != 0)
         throw InputError(file->name, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -166,6 +169,9 @@ void ZipReader::read_entries(const std::vector<std::uint8_t>& directory, std::ui
         member.bytes = number(entry + 24, 4);
         member.header_offset = number(entry + 42, 4);
         member.name.assign(reinterpret_cast<const char*>(entry + kEntryBytes), name_bytes);
+        // A zero byte would cut short every message that names the member.
+        if (std::any_of(member.name.begin(), member.name.end(), is_control))
+            damaged("a member's name with control characters");
         if (!apply_zip64(member, entry + kEntryBytes + name_bytes, extra_bytes))
             damaged(fmt::format("a broken Zip64 field of member '{}'", member.name));
         if ((number(entry + 8, 2) & 1) != 0)
@@ -182,7 +188,8 @@ void ZipReader::read_entries(const std::vector<std::uint8_t>& directory, std::ui
     if (at != directory.size()) damaged("a directory longer than its entries");
 }
 
-std::vector<std::uint8_t> ZipReader::read(const ZipMember& member) const {
+/// Where the bytes of a member begin.
+std::uint64_t ZipReader::offset_of(const ZipMember& member) const {
     const auto header = read_bytes(member.header_offset, kLocalBytes);
     if (number(header.data(), 4) != 0x04034b50)
         damaged(fmt::format("no member where the directory places '{}'", member.name));
@@ -195,6 +202,31 @@ std::vector<std::uint8_t> ZipReader::read(const ZipMember& member) const {
     const bool plausible = member.method == 0 ? member.bytes == member.packed_bytes
                                               : member.bytes / 1032 <= member.packed_bytes;
     if (!plausible) damaged(fmt::format("an impossible length of member '{}'", member.name));
+    return offset;
+}
+
+std::vector<std::uint8_t> ZipReader::read_start(const ZipMember& member,
+                                                std::size_t max_bytes) const {
+    const std::uint64_t offset = offset_of(member);
+    const auto data = read_bytes(offset, std::min<std::uint64_t>(member.packed_bytes, max_bytes));
+    if (member.method == 0) return data;
+    std::vector<std::uint8_t> out(std::min<std::uint64_t>(member.bytes, max_bytes));
+    z_stream stream{};
+    if (inflateInit2(&stream, -15) != Z_OK) throw std::bad_alloc();
+    stream.next_in = const_cast<Bytef*>(data.data());
+    stream.avail_in = static_cast<uInt>(data.size());
+    stream.next_out = out.data();
+    stream.avail_out = static_cast<uInt>(out.size());
+    const int status = out.empty() ? Z_OK : inflate(&stream, Z_SYNC_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+    inflateEnd(&stream);
+    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+        damaged(fmt::format("broken deflated data in member '{}'", member.name));
+    return out;
+}
+
+std::vector<std::uint8_t> ZipReader::read(const ZipMember& member) const {
+    const std::uint64_t offset = offset_of(member);
     auto data = read_bytes(offset, member.packed_bytes);
     if (member.method != 0) {
         std::vector<std::uint8_t> out(member.bytes);

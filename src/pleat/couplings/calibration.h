@@ -1,6 +1,7 @@
 // Calibration: from a pair's score to the probability that its residues are in contact.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "pleat/core/view.h"
@@ -27,5 +28,13 @@ ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& c
 /// scripts/calibrate_probability.py. README.md states the data and the error that cross-validation by
 /// family gave. Rises with Z.
 double contact_probability(double z, Index columns);
+
+/// Families of fewer effective sequences have no probabilities: see depth_warning().
+constexpr double kMinEffectiveSequences = 20;
+
+/// What the probabilities of a family of so many effective sequences are worth: empty from 500 on.
+/// The constants were fitted to deep families, and those cut to fewer sequences have fewer contacts
+/// among their strongest pairs than the probabilities promise; README.md has the measurement.
+std::string depth_warning(double effective_sequences);
 
 }  // namespace pleat::couplings

@@ -48,7 +48,8 @@ std::vector<Candidate> candidates(const Alignment& alignment, View<const double,
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
                                    Index least_separation, bool corrected, int threads) {
     const Index columns = alignment.column_count();
-    const bool is_protein = alignment.alphabet->kind() == Alphabet::Kind::protein;
+    const bool is_calibrated = alignment.alphabet->kind() == Alphabet::Kind::protein && corrected &&
+                               result.effective_sequences >= kMinEffectiveSequences;
     const ScoreScale scale = score_scale(result.corrected, alignment.columns);
     std::vector<Candidate> order = candidates(alignment, result.corrected, least_separation);
     parallel_sort(order, threads, std::less<>());
@@ -60,9 +61,9 @@ std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& res
         const Index separation = alignment.columns[static_cast<std::size_t>(j)] -
                                  alignment.columns[static_cast<std::size_t>(i)];
         const double z = scale.z(score);
-        const bool calibrated = is_protein && corrected && separation >= kLeastCalibrated;
-        const double probability =
-            calibrated ? contact_probability(z, columns) : std::numeric_limits<double>::quiet_NaN();
+        const double probability = is_calibrated && separation >= kLeastCalibrated
+                                       ? contact_probability(z, columns)
+                                       : std::numeric_limits<double>::quiet_NaN();
         pairs[static_cast<std::size_t>(rank)] = {i, j, result.raw(i, j), score, z, probability};
     };
     parallel_for(threads, (count + kPairsPerPiece - 1) / kPairsPerPiece, [&](Index piece, int) {

@@ -14,7 +14,8 @@ struct RankedPair {
     double raw = 0, corrected = 0;
     double z = 0;            ///< standard deviations above the mean, see score_scale()
     double probability = 0;  ///< of a contact, see contact_probability(); NaN where that says nothing:
-                             ///< nucleic acids, scores without APC, pairs nearer than 6 columns
+                             ///< nucleic acids, scores without APC, pairs nearer than 6 columns,
+                             ///< families of fewer than kMinEffectiveSequences
 };
 
 /// All pairs that stand at least `least_separation` columns of the source apart, the highest corrected

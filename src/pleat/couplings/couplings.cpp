@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "pleat/bio/filter.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hash.h"
 #include "pleat/core/iterate.h"
@@ -36,8 +37,12 @@ constexpr double kCoarseTolerance = 1e-5;  // from here on, rounding by 1e-6 doe
 // what is known of its latest point, for a fit that was killed between its end and its results.
 class FitState final : public State {
 public:
-    FitState(Lbfgs& minimiser, Kernel& kernel, std::function<std::string()> problem_hash)
-        : minimiser_(minimiser), kernel_(kernel), problem_(std::move(problem_hash)) {}
+    FitState(Lbfgs& minimiser, Kernel& kernel, int history,
+             std::function<std::string()> problem_hash)
+        : minimiser_(minimiser),
+          kernel_(kernel),
+          history_(history),
+          problem_(std::move(problem_hash)) {}
 
     // Hashed when asked for: a fit shorter than the time between two saves never is.
     std::string problem() const override { return problem_(); }
@@ -58,7 +63,7 @@ public:
     }
 
     bool reaches_limit() const override { return false; }
-    std::int64_t bytes() const override { return 4 * (2 + 2 * kHistory) * kernel_.size(); }
+    std::int64_t bytes() const override { return 4 * (2 + 2 * history_) * kernel_.size(); }
 
     bool started = false, stalled = false;
     double relative_gap = std::numeric_limits<double>::infinity(), relative_gradient = 0;
@@ -66,6 +71,7 @@ public:
 private:
     Lbfgs& minimiser_;
     Kernel& kernel_;
+    int history_;
     std::function<std::string()> problem_;
 };
 
@@ -98,12 +104,12 @@ void check_input(const Alignment& alignment, Parameters parameters) {
 
 // Returns the slot of the point where the fit ended.
 int fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
-        const Model& start, const Context& context, Kernel& kernel, Result& result) {
+        const Model& start, int history, const Context& context, Kernel& kernel, Result& result) {
     // The fields need no more accuracy than the couplings have reached.
     kernel.field_gap = kFieldShare * result.effective_sequences *
                        static_cast<double>(alignment.column_count());
-    Lbfgs minimiser(kernel, {.history = kHistory, .f_precision = kernel.rounding()});
-    FitState state(minimiser, kernel,
+    Lbfgs minimiser(kernel, {.history = history, .f_precision = kernel.rounding()});
+    FitState state(minimiser, kernel, history,
                    [&] { return problem_hash(alignment, parameters, start, context.device); });
     set_start(kernel, minimiser.x(), start);
     const auto step = [&](std::int64_t) -> Step {
@@ -140,7 +146,7 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
 }
 
 Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
-                     std::vector<double> weights, const Context& context) {
+                     std::vector<double> weights, int history, const Context& context) {
     Result result;
     result.weights = std::move(weights);
     result.effective_sequences = weights::effective_count(result.weights);
@@ -166,7 +172,7 @@ Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
     const int end =
         parameters.compatible == "ccmpred"
             ? fit_compatible(problem, start, parameters.iterations, context, *kernel, result)
-            : fit(problem, alignment, parameters, start, context, *kernel, result);
+            : fit(problem, alignment, parameters, start, history, context, *kernel, result);
     result.raw = kernel->raw_scores(end, threads);
     if (parameters.models) result.model = kernel->model(end);
     result.corrected =
@@ -180,6 +186,10 @@ std::vector<double> sequence_weights(const Alignment& alignment, const Parameter
                                      const Context& context) {
     check_input(alignment, parameters);
     if (!parameters.weights) return std::vector<double>(alignment.sequence_count(), 1.0);
+    if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
+        context.message(fmt::format("{}: {}, which the weights count as identical: --max-gaps and "
+                                    "--min-coverage leave them out",
+                                    alignment.source.string(), gaps));
     return weights::sequence_weights(alignment.letters, parameters.threshold, context);
 }
 
@@ -192,18 +202,18 @@ bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
 
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     check_input(alignment, parameters);
-    check_memory(alignment, parameters, context);
+    const int history = check_memory(alignment, parameters, context);
     return fit_and_score(alignment, parameters, sequence_weights(alignment, parameters, context),
-                         context);
+                         history, context);
 }
 
 Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
            const Context& context) {
     check_input(alignment, parameters);
-    check_memory(alignment, parameters, context);
+    const int history = check_memory(alignment, parameters, context);
     if (static_cast<Index>(weights.size()) != alignment.sequence_count())
         throw std::logic_error("weights of another alignment");
-    return fit_and_score(alignment, parameters, std::move(weights), context);
+    return fit_and_score(alignment, parameters, std::move(weights), history, context);
 }
 
 }  // namespace pleat::couplings

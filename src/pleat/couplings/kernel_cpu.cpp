@@ -26,6 +26,7 @@ public:
     void reserve(int count) override;
     Index size() const override { return field_count() + pair_floats_; }
     void download(int slot, float* to) const override { std::copy_n(slots_[slot].data(), size(), to); }
+    const float* host_data(int slot) const override { return slots_[slot].data(); }
     void upload(int slot, const float* from) override { std::copy_n(from, size(), slots_[slot].data()); }
     void dots(int a, std::span<const int> with, std::span<double> out) override;
     void combine(int out, std::span<const int> slots, std::span<const double> factors) override;

@@ -19,13 +19,14 @@ namespace {
 /// Copies an array of the archive into `out`, which has the shape that is expected.
 template <int Rank>
 void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
-    const NpyArray array = reader.get(name);
     const std::vector<Index> expected(out.extents, out.extents + Rank);
     const std::string label = reader.label(name);
-    if (array.shape != expected) {
+    const std::vector<Index> shape = reader.shape(name);
+    if (shape != expected) {
         throw InputError(fmt::format("{}: expected shape {} for this alignment, found {}", label,
-                                     fmt::join(expected, " x "), fmt::join(array.shape, " x ")));
+                                     fmt::join(expected, " x "), fmt::join(shape, " x ")));
     }
+    const NpyArray array = reader.get(name);
     const std::vector<float> values = array.as<float>(label);
     const auto odd = std::find_if(values.begin(), values.end(),
                                   [](float value) { return !std::isfinite(value); });
@@ -63,7 +64,9 @@ Model read_model(const std::filesystem::path& path, const Alignment& alignment) 
     load(reader, "fields", model.fields.view());
     load(reader, "pairs", model.pairs.view());
     const std::string label = reader.label("columns");
-    if (reader.get("columns").as<Index>(label) != alignment.columns) {
+    // Nothing is read that cannot be these columns.
+    if (reader.shape("columns") != std::vector<Index>{columns} ||
+        reader.get("columns").as<Index>(label) != alignment.columns) {
         throw InputError(fmt::format("{}: expected the {} columns that this alignment keeps, found "
                                      "others; use the same file and filters as that run",
                                      label, alignment.column_count()));

@@ -14,7 +14,9 @@
 #include "pleat/core/line_text.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 #include "pleat/core/version.h"
+#include "pleat/couplings/calibration.h"
 #include "pleat/couplings/model_file.h"
 #include "pleat/couplings/plmc_file.h"
 
@@ -85,7 +87,7 @@ std::string residue_cells(const KnownStructure& known, Index column) {
     const Index residue = known.residues[static_cast<std::size_t>(column)];
     if (residue < 0) return "NA\tNA";
     const Residue& found = known.chain().residues[static_cast<std::size_t>(residue)];
-    return fmt::format("{}\t{}", found.name, found.id());
+    return fmt::format("{}\t{}", table_cell(found.name), table_cell(found.id()));
 }
 
 void append_contact(const Report& report, Index rank, std::string& text) {
@@ -123,44 +125,29 @@ TextPieces contact_table(const Report& report, int threads) {
     return pieces;
 }
 
-/// The reference row without gaps and, for each column of the source, its residue's number from 1; 0
-/// where it has a gap.
-struct TargetSequence {
-    std::string letters;
-    std::vector<Index> numbers;
-};
-TargetSequence target_sequence(const ReferenceRow& reference) {
-    TargetSequence target;
-    for (const char letter : reference.letters) {
-        if (letter != '-') target.letters += letter;
-        target.numbers.push_back(letter == '-' ? 0 : static_cast<Index>(target.letters.size()));
-    }
-    return target;
-}
-
 /// A name with its blanks replaced, for a record of one word.
 std::string one_word(std::string name) {
     for (char& c : name)
         if (c == ' ' || c == '\t') c = '_';
-    return name;
+    return printable(name);
 }
 
 // CASP's contact format (RR of CASP 11 to 13): at most 50 letters a line, pairs i < j in the numbers
 // of the target's residues, the range of distances in angstrom, and falling probabilities.
 TextPieces casp_contacts(const Report& report, int threads) {
     constexpr std::size_t kLettersPerLine = 50;
-    const TargetSequence target = target_sequence(report.reference);
+    const std::string& target = report.reference.sequence;
     Text text;
     append(text, "PFRMAT RR\nTARGET {}\nAUTHOR pleat {}\n", one_word(report.reference.name), kVersion);
     append(text, "METHOD Markov random field of {} sequences ({:.1f} effective), {} columns; L2\n",
            report.alignment.sequence_count(), report.result.effective_sequences,
            report.alignment.column_count());
     append(text, "METHOD regularised pseudolikelihood, Frobenius norms with APC, calibrated probability\n");
-    append(text, "REMARK Numbers count the residues of the target's row, gaps left out.\nMODEL 1\n");
-    for (std::size_t at = 0; at < target.letters.size(); at += kLettersPerLine)
-        append(text, "{}\n", target.letters.substr(at, kLettersPerLine));
+    append(text, "REMARK Numbers count all residues of the target's row, insertions included.\nMODEL 1\n");
+    for (std::size_t at = 0; at < target.size(); at += kLettersPerLine)
+        append(text, "{}\n", target.substr(at, kLettersPerLine));
     const auto number = [&](Index column) {
-        return target.numbers[static_cast<std::size_t>(
+        return report.reference.numbers[static_cast<std::size_t>(
             report.alignment.columns[static_cast<std::size_t>(column)])];
     };
     TextPieces pieces = make_lines(
@@ -234,9 +221,11 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     // Named in the manifest's order, written with what takes longest first.
     const auto scores = run.output("scores.npz"), matrix = run.output("scores.mat");
     const auto table = run.output("contacts.tsv");
-    // The format is of probabilities, and those are calibrated for corrected scores of proteins.
+    // The format is of probabilities, and those are calibrated for corrected scores of proteins, and not
+    // for the fewest sequences.
     const bool is_protein = report.alignment.alphabet->kind() == Alphabet::Kind::protein;
-    const bool has_casp = is_protein && report.parameters.apc;
+    const bool has_casp = is_protein && report.parameters.apc &&
+                          report.result.effective_sequences >= kMinEffectiveSequences;
     const std::filesystem::path casp = has_casp ? run.output("contacts.rr") : "";
     const auto weights = run.output("weights.npy");
     FileWriters writers(threads);

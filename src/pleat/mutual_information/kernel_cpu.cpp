@@ -46,7 +46,7 @@ private:
     };
     /// Calls `take` with the planes of each batch of the shuffles, as often as it takes.
     template <class Take>
-    void in_batches(const PlaneLayout& layout, Block shuffles, Take take);
+    void in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes, Take take);
     std::vector<BlockPair> block_pairs(const PlaneLayout& layout, Index groups) const;
     void count_block(const PlaneGroups& groups, const BlockPair& blocks,
                      View<const std::int64_t, 1> observed, const LargestZ* largest, double* largest_z,
@@ -65,6 +65,7 @@ private:
     int threads_;
     std::vector<std::vector<std::uint32_t>> rare_rows_;  // of each column, with symbols other than 0
     Array<std::uint64_t, 1> bits_;
+    Array<std::uint8_t, 1> codes_;
     std::vector<TripleScratch> scratch_;
 };
 
@@ -118,18 +119,21 @@ void CpuKernel::observe_triples(const TripleTile& tile, View<std::int64_t, 1> t)
 }
 
 template <class Take>
-void CpuKernel::in_batches(const PlaneLayout& layout, Block shuffles, Take take) {
+void CpuKernel::in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes, Take take) {
     const Index groups = (shuffles.count + kLanes - 1) / kLanes;
     // Columns of one symbol have no planes.
     const Index most = kBatchBytes / std::max<std::int64_t>(1, layout.group_bytes());
     const Index batch = std::clamp<Index>(most, 1, std::clamp<Index>(groups, 1, kMostGroups));
     const Index size = batch * layout.group_bytes() / 8;
     if (bits_.size() < size) bits_ = Array<std::uint64_t, 1>(size);
+    const Index code_size = with_codes ? batch * layout.group_code_bytes() : 0;
+    if (codes_.size() < code_size) codes_ = Array<std::uint8_t, 1>(code_size);
+    std::uint8_t* const codes = with_codes ? codes_.data() : nullptr;
     for (Index done = 0; done < groups; done += batch) {
         const Index now = std::min(batch, groups - done);
         shuffle_planes(columns_, layout, seed_, shuffles.first + done * kLanes, now, threads_,
-                       bits_.data());
-        take(done * kLanes, PlaneGroups{&columns_, &layout, &statistic_, bits_.data(), 0, now,
+                       bits_.data(), codes);
+        take(done * kLanes, PlaneGroups{&columns_, &layout, &statistic_, bits_.data(), codes, 0, now,
                                         std::min(now * kLanes, shuffles.count - done * kLanes)});
     }
 }
@@ -168,7 +172,7 @@ void CpuKernel::count_block(const PlaneGroups& groups, const BlockPair& blocks,
 void CpuKernel::sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
                              const LargestZ* largest) {
     const PlaneLayout layout(columns_, whole(columns_), {});
-    in_batches(layout, shuffles, [&](Index first, const PlaneGroups& groups) {
+    in_batches(layout, shuffles, false, [&](Index first, const PlaneGroups& groups) {
         const std::vector<BlockPair> blocks = block_pairs(layout, groups.last);
         Array<double, 2> highest(Index{threads_}, groups.last * kLanes);
         highest.fill(-std::numeric_limits<double>::infinity());
@@ -195,7 +199,9 @@ void CpuKernel::sample_triples(const TripleTile& tile, Block shuffles,
     const PlaneLayout layout(columns_, tile.side[1], tile.side[2]);
     const auto count = static_cast<Index>(of_i.size());
     std::mutex adding;
-    in_batches(layout, shuffles, [&](Index, const PlaneGroups& groups) {
+    const bool with_codes = std::ranges::any_of(
+        tile.rows, [&](const TripleTile::Row& row) { return counts_by_rows(columns_, row); });
+    in_batches(layout, shuffles, with_codes, [&](Index, const PlaneGroups& groups) {
         const Index parts = std::clamp<Index>(2 * threads_ / count, 1, groups.last);
         parallel_for(threads_, count * parts, [&](Index task, int thread) {
             const Block& rows = of_i[static_cast<std::size_t>(task / parts)];

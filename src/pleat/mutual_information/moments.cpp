@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
+#include "pleat/core/additive_checkpoint.h"
 #include "pleat/core/error.h"
 #include "pleat/core/parallel.h"
 #include "pleat/mutual_information/hahn.h"
@@ -16,6 +18,7 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr Index kMostCounts = 512;  // of a block of margins: its cells take up to 100 MB
+constexpr Index kTileMargins = 16;  // of the first block, in a tile
 
 // A margin that one or more columns share.
 struct Margin {
@@ -162,20 +165,49 @@ public:
         scratch_.resize(threads_);
     }
 
-    void run() {
-        const Index margins = static_cast<Index>(margins_.size());
-        total_ = margins * (margins + 1) / 2;
-        for (const MarginBlock& p : blocks_)
-            for (const MarginBlock& q : blocks_)
-                if (q.first >= p.first) block_pair(p, q);
+    /// All pairs of margins in tiles: some margins of one block, in side[0], with those of another,
+    /// in side[1]. They depend on the columns alone.
+    std::vector<Tile> tiles() const {
+        std::vector<Tile> tiles;
+        for (const MarginBlock& p : blocks_) {
+            for (const MarginBlock& q : blocks_) {
+                if (q.first < p.first) continue;
+                for (Index first = p.first; first < p.last; first += kTileMargins) {
+                    Tile tile;
+                    tile.id = static_cast<Index>(tiles.size());
+                    tile.side[0] = {first, std::min(kTileMargins, p.last - first)};
+                    tile.side[1] = {q.first, q.last - q.first};
+                    tiles.push_back(tile);
+                }
+            }
+        }
+        return tiles;
+    }
+
+    void compute(const Tile& tile) {
+        set_cells(tile);
+        for (Index at = 0; at < tile.side[0].count; ++at) {
+            const Index first = tile.side[0].first + at;
+            const Index begin = std::max(first, tile.side[1].first);
+            const Index end = tile.side[1].first + tile.side[1].count;
+            in_chunks(end - begin, 256 * threads_, [&](Index margin, int thread) {
+                const Index second = begin + margin;
+                margin_pair(margins_[first], grams_[first], margins_[second], grams_[second],
+                            thread);
+            });
+        }
     }
 
 private:
     void collect_margins();
     void make_blocks();
-    void block_pair(const MarginBlock& p, const MarginBlock& q);
+    void set_cells(const Tile& tile);
     void margin_pair(const Margin& p, const LetterGram& gram_p, const Margin& q,
-                     const LetterGram& gram_q, const CellTable& cells, int thread);
+                     const LetterGram& gram_q, int thread);
+    const MarginBlock& block_of(Index margin) const {
+        return *std::find_if(blocks_.begin(), blocks_.end(),
+                             [&](const MarginBlock& block) { return margin < block.last; });
+    }
 
     // The loop of every step here, stopped between chunks.
     template <class Body>
@@ -184,7 +216,6 @@ private:
             if (context_.cancelled()) throw Cancelled("stopped while computing the exact moments");
             parallel_for(threads_, std::min(chunk, count - first),
                          [&](Index at, int thread) { body(first + at, thread); });
-            context_.update("exact", done_, total_);
         }
     }
 
@@ -197,7 +228,9 @@ private:
     std::vector<LetterGram> grams_;
     std::vector<MarginBlock> blocks_;
     std::vector<Scratch> scratch_;
-    Index done_ = 0, total_ = 0;
+    // The cells of the two blocks of the latest tile.
+    std::optional<CellTable> cells_;
+    const MarginBlock* cells_of_[2] = {nullptr, nullptr};
 };
 
 void AllPairs::collect_margins() {
@@ -243,33 +276,28 @@ void AllPairs::make_blocks() {
     }
 }
 
-void AllPairs::block_pair(const MarginBlock& p, const MarginBlock& q) {
-    CellTable cells(p.counts, q.counts);
-    in_chunks(cells.row_count(), 16 * threads_,
-              [&](Index row, int) { cells.fill_row(row, columns_.row_count(), differences_); });
-    for (Index first = p.first; first < p.last; ++first) {
-        const Index begin = std::max(first, q.first);
-        in_chunks(q.last - begin, 256 * threads_, [&](Index at, int thread) {
-            const Index second = begin + at;
-            margin_pair(margins_[first], grams_[first], margins_[second], grams_[second], cells,
-                        thread);
-        });
-        done_ += q.last - begin;
-    }
-    context_.update("exact", done_, total_);
+void AllPairs::set_cells(const Tile& tile) {
+    const MarginBlock *const p = &block_of(tile.side[0].first), *const q = &block_of(tile.side[1].first);
+    if (p == cells_of_[0] && q == cells_of_[1]) return;
+    cells_of_[0] = nullptr;
+    cells_.emplace(p->counts, q->counts);
+    in_chunks(cells_->row_count(), 16 * threads_,
+              [&](Index row, int) { cells_->fill_row(row, columns_.row_count(), differences_); });
+    cells_of_[0] = p;
+    cells_of_[1] = q;
 }
 
 void AllPairs::margin_pair(const Margin& p, const LetterGram& gram_p, const Margin& q,
-                           const LetterGram& gram_q, const CellTable& cells, int thread) {
+                           const LetterGram& gram_q, int thread) {
     if (&p == &q && p.columns.size() == 1) return;
     const Moments moments = combine(
         p.counts, q.counts, gram_p, gram_q, columns_.row_count(),
-        [&](Index a, Index b) { return cells(p.place[a], q.place[b]); }, scratch_[thread]);
+        [&](Index a, Index b) { return (*cells_)(p.place[a], q.place[b]); }, scratch_[thread]);
     for (const Index i : p.columns) {
         for (const Index j : q.columns) {
             if (&p == &q && j <= i) continue;
             const Index pair = pair_index(std::min(i, j), std::max(i, j), columns_.column_count());
-            mean_.data[pair] = moments.mean;
+            mean_.data[pair] = std::max(0.0, moments.mean);
             variance_.data[pair] = moments.variance;
         }
     }
@@ -285,10 +313,21 @@ std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols) {
 }
 
 void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
-                  const Context& context) {
+                  const Context& context, const std::string& problem_hash) {
     std::fill(mean.begin(), mean.end(), 0.0);
     std::fill(variance.begin(), variance.end(), 0.0);
-    AllPairs(columns, mean, variance, context).run();
+    AllPairs all(columns, mean, variance, context);
+    const std::vector<Tile> tiles = all.tiles();
+    AdditiveCheckpoint checkpoint(context, "exact", problem_hash, static_cast<Index>(tiles.size()));
+    // Both are at least 0 and each pair is of one tile, so that the largest value is the value.
+    checkpoint.raise("mean", {mean.data, static_cast<std::size_t>(mean.size())});
+    checkpoint.raise("variance", {variance.data, static_cast<std::size_t>(variance.size())});
+    checkpoint.resume();
+    sweep(context, "exact", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
+        // A part of a tile's values does no harm: they are the same when it is computed again.
+        checkpoint.before_adding([&] { all.compute(tile); });
+    });
+    checkpoint.total();
 }
 
 Moments pair_moments(std::span<const Index> margin_i, std::span<const Index> margin_j) {

@@ -14,6 +14,7 @@
 #include "pleat/mutual_information/kernel.h"
 #include "pleat/mutual_information/moments.h"
 #include "pleat/mutual_information/pair_run.h"
+#include "pleat/mutual_information/row_counts.h"
 #include "pleat/mutual_information/shuffled_planes.h"
 #include "pleat/mutual_information/statistic.h"
 #include "pleat/mutual_information/triple_run.h"
@@ -91,6 +92,7 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
         const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
         bytes += std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20)) +
                  resolve_threads(context) * 14 * rows * kLanes;
+        if (parameters.order == 3) bytes += codes_bytes(rows, symbols);
     }
     const std::int64_t of_pairs =
         parameters.has_exact() ? pair_moments_bytes(rows, columns, symbols) : 0;
@@ -112,6 +114,14 @@ void check_memory(const Alignment& alignment, const Parameters& parameters,
     require_memory(ranks * host_bytes(alignment, parameters, context), what, advice);
 }
 
+std::filesystem::path stage_checkpoint(const std::filesystem::path& checkpoint,
+                                       const std::string& stage) {
+    if (checkpoint.empty()) return {};
+    std::filesystem::path path = checkpoint;
+    return path.replace_filename(checkpoint.stem().string() + stage +
+                                 checkpoint.extension().string());
+}
+
 }  // namespace
 
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
@@ -127,10 +137,11 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
 }
 
 std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint) {
-    if (checkpoint.empty()) return {};
-    std::filesystem::path path = checkpoint;
-    return path.replace_filename(checkpoint.stem().string() + "-triples" +
-                                 checkpoint.extension().string());
+    return stage_checkpoint(checkpoint, "-triples");
+}
+
+std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint) {
+    return stage_checkpoint(checkpoint, "-exact");
 }
 
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
@@ -153,13 +164,15 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     const auto hash = [&](std::initializer_list<std::string_view> decisive) {
         return problem_hash(alignment, parameters, context, decisive);
     };
-    PairRun pairs = run_pairs(problem, *kernel, parameters, hash({"null", "shuffles"}), context);
+    PairRun pairs = run_pairs(problem, *kernel, parameters,
+                              {hash({}), hash({"null", "shuffles"})}, context);
     const double of_pairs = kernel->gpu_seconds();
     if (parameters.order == 3) {
         Context own = context;
         own.checkpoint = triple_checkpoint(context.checkpoint);
         const std::string of_triples =
-            hash({"null", "shuffles", "triple-variance", "top", "by", "threshold", "all"});
+            hash({"null", "shuffles", "triple-variance", "top", "by", "threshold", "all",
+                  "min-entropy"});
         result.triples = run_triples(problem, *kernel, pairs, parameters, of_triples, own);
     }
     if (context.device.kind == Device::Kind::cuda)

@@ -84,9 +84,10 @@ struct Result {
 /// the order), DeviceError (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// The file beside Context::checkpoint, which the pairs use, that keeps the state of the triples; empty
-/// where that is.
+/// The files beside Context::checkpoint, which the shuffled pairs use, that keep the state of the triples
+/// and of the pairs' exact moments; empty where that is.
 std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint);
+std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint);
 
 /// Bytes of memory that run() needs on the given device, beyond the alignment; for `cuda` the GPU's.
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,

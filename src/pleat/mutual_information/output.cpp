@@ -13,6 +13,7 @@
 #include "pleat/core/line_text.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 
 namespace pleat::mutual_information {
 
@@ -125,7 +126,7 @@ public:
         }
         const Residue& found =
             report_.structure->chain().residues[static_cast<std::size_t>(residue)];
-        text += fmt::format("\t{}\t{}", found.name, found.id());
+        text += fmt::format("\t{}\t{}", table_cell(found.name), table_cell(found.id()));
     }
     Index source(Index column) const {
         return report_.alignment.columns[static_cast<std::size_t>(column)];

@@ -112,7 +112,7 @@ std::vector<double> enumerated_p(const Columns& columns, const Statistic& statis
 }  // namespace
 
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
-                  const std::string& problem_hash, const Context& context) {
+                  const PairHashes& hashes, const Context& context) {
     const Columns& columns = *problem.columns;
     const Index pairs = pair_count(columns.column_count());
     PairRun run;
@@ -124,7 +124,9 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
     if (parameters.has_exact()) {
         mean.resize(pairs);
         variance.resize(pairs);
-        pair_moments(columns, view_of(mean), view_of(variance), context);
+        Context own = context;
+        own.checkpoint = exact_checkpoint(context.checkpoint);
+        pair_moments(columns, view_of(mean), view_of(variance), own, hashes.exact);
         source.mean = mean;
         source.variance = variance;
         exact_p = enumerated_p(columns, *problem.statistic, run.observed, context);
@@ -141,7 +143,7 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
             largest.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
         }
         sample(kernel, run.observed, columns.row_count(), parameters.shuffles,
-               parameters.has_exact() ? &standard : nullptr, problem_hash, context, sums, largest);
+               parameters.has_exact() ? &standard : nullptr, hashes.sampled, context, sums, largest);
         source.sums = &sums;
         source.shuffles = parameters.shuffles;
         source.largest = largest;

@@ -16,9 +16,13 @@ struct PairRun {
     PairStatistics statistics;
 };
 
-/// Stages "exact" and "pairs" of the progress. `problem_hash` names input and parameters for the
-/// checkpoint.
+/// Hashes of input and parameters, for the checkpoints of the two stages.
+struct PairHashes {
+    std::string exact, sampled;
+};
+
+/// Stages "exact" and "pairs" of the progress.
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
-                  const std::string& problem_hash, const Context& context);
+                  const PairHashes& hashes, const Context& context);
 
 }  // namespace pleat::mutual_information

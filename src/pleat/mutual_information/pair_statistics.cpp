@@ -179,6 +179,9 @@ double tail_of(const PairStatistics& known, std::size_t pair) {
     return pearson_tail(known.z[pair], sampled.skewness);
 }
 
+/// What lies below kMinTail would come out as 0. NaN stays NaN.
+double bounded(double p) { return std::max(p, kMinTail); }
+
 void add_moments(const PairSource& source, PairStatistics& pairs) {
     pairs.mean.assign(source.mean.begin(), source.mean.end());
     pairs.variance.assign(source.variance.begin(), source.variance.end());
@@ -235,9 +238,10 @@ PairStatistics pair_statistics(const PairSource& source) {
     if (!exact && pairs.sampled.empty()) return pairs;
     pairs.tail_p.resize(count);
     pairs.exact_p.assign(source.exact_p.begin(), source.exact_p.end());
+    for (double& p : pairs.exact_p) p = bounded(p);
     for (std::size_t pair = 0; pair < count; ++pair) {
         const bool enumerated = !pairs.exact_p.empty() && !std::isnan(pairs.exact_p[pair]);
-        pairs.tail_p[pair] = enumerated ? pairs.exact_p[pair] : tail_of(pairs, pair);
+        pairs.tail_p[pair] = enumerated ? pairs.exact_p[pair] : bounded(tail_of(pairs, pair));
     }
     pairs.fdr = false_discovery_rate(tested_p(pairs, source.shuffles));
     if (exact && !source.largest.empty()) {

@@ -71,6 +71,9 @@ Standard standardise(std::span<const double> mi, std::span<const double> mean,
 /// of the shuffles' z, so that ties are ties. NaN where factor is 0.
 std::vector<double> family_wise_p(const Standard& standard, std::span<const double> largest);
 
+/// The smallest tail_p and exact_p that is reported: it stands for itself and all below.
+constexpr double kMinTail = 1e-300;
+
 /// Everything of pairs, [pair] each, i < j in lexicographic order; what was not asked for is empty.
 struct PairStatistics {
     std::vector<double> mi, joint_entropy, normalised, mip, mia;

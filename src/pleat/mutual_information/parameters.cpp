@@ -53,7 +53,8 @@ std::vector<Field> count_fields(Parameters& p) {
              .most = 1e6},
             {.name = "min-entropy",
              .target = &p.least_entropy,
-             .help = "Flag columns of a smaller entropy in columns.tsv",
+             .help = "Flag columns of a smaller entropy in columns.tsv, and leave triples with one out of "
+                     "the ranking",
              .unit = "bits",
              .least = 0}};
 }

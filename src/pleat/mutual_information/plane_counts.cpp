@@ -339,14 +339,24 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
     const Index first_item = tile.rows[static_cast<std::size_t>(first_row)].offset;
     scratch.fit(static_cast<Index>(ranges.size()) * layout.planes * kLanes,
                 kMostSymbols * layout.words * kLanes, tile.side[2].count * kLanes);
+    const auto by_rows = [&](Index r) {
+        return groups.codes != nullptr && counts_by_rows(*groups.columns, tile.rows[static_cast<std::size_t>(r)]);
+    };
+    bool any_by_planes = false;
+    for (Index r = first_row; r < last_row; ++r) any_by_planes = any_by_planes || !by_rows(r);
     for (Index group = groups.first; group < groups.last; ++group) {
-        for (std::size_t a = 0; a < ranges.size(); ++a)
+        for (std::size_t a = 0; any_by_planes && a < ranges.size(); ++a)
             count_within(groups, group, ranges[a],
                          scratch.within.data() + static_cast<Index>(a) * layout.planes * kLanes);
         for (Index r = first_row; r < last_row; ++r) {
             const TripleTile::Row& row = tile.rows[static_cast<std::size_t>(r)];
-            triple_row(groups, group, row, ranges, scratch.within.data(), scratch.masked.data(),
-                       scratch.t.data());
+            if (by_rows(r))
+                scratch.tables.count({groups.columns, &layout, groups.statistic,
+                                      groups.codes + group * layout.group_code_bytes()},
+                                     row, scratch.t.data());
+            else
+                triple_row(groups, group, row, ranges, scratch.within.data(),
+                           scratch.masked.data(), scratch.t.data());
             for (Index n = 0; n < row.count; ++n) {
                 LaneSums& item = sums[row.offset - first_item + n];
                 for (Index lane = 0; lane < kLanes; lane += static_cast<Index>(hn::Lanes(d))) {

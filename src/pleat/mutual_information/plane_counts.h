@@ -6,6 +6,7 @@
 
 #include "pleat/core/array.h"
 #include "pleat/mutual_information/null_sums.h"
+#include "pleat/mutual_information/row_counts.h"
 #include "pleat/mutual_information/shuffled_planes.h"
 #include "pleat/mutual_information/statistic.h"
 #include "pleat/mutual_information/tiles.h"
@@ -18,6 +19,7 @@ struct PlaneGroups {
     const PlaneLayout* layout = nullptr;
     const Statistic* statistic = nullptr;
     const std::uint64_t* bits = nullptr;  ///< [group][plane][word][lane]
+    const std::uint8_t* codes = nullptr;  ///< as shuffle_planes() makes them; null: not made
     Index first = 0, last = 0;            ///< groups to count
     Index shuffles = 0;                   ///< of all groups: the last one may have fewer than lanes
 
@@ -48,6 +50,7 @@ struct TripleScratch {
     Array<std::uint64_t, 1> within;  ///< rows of (symbol of i, plane), [symbol][plane][lane]
     Array<std::uint64_t, 1> masked;  ///< planes of j within a symbol of i, [symbol - 1][word][lane]
     Array<std::int64_t, 1> t;        ///< [k][lane]
+    RowTables tables;                ///< of triples that are counted row by row
     void fit(Index within_size, Index masked_size, Index t_size);
 };
 

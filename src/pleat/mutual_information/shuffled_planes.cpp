@@ -142,11 +142,14 @@ HWY_EXPORT(shuffle_group);
 }  // namespace
 
 PlaneLayout::PlaneLayout(const Columns& all, Block first, Block second)
-    : words((all.row_count() + 63) / 64), first_plane(all.column_count(), -1) {
+    : words((all.row_count() + 63) / 64),
+      first_plane(all.column_count(), -1),
+      position(all.column_count(), -1) {
     for (const Block& block : {first, second}) {
         for (Index column = block.first; column < block.first + block.count; ++column) {
             if (first_plane[column] >= 0) continue;
             first_plane[column] = planes;
+            position[column] = static_cast<Index>(columns.size());
             columns.push_back(column);
             planes += all.symbol_count(column) - 1;
         }
@@ -154,16 +157,19 @@ PlaneLayout::PlaneLayout(const Columns& all, Block first, Block second)
 }
 
 void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint64_t seed,
-                    Index first, Index groups, int threads, std::uint64_t* bits) {
+                    Index first, Index groups, int threads, std::uint64_t* bits,
+                    std::uint8_t* codes) {
     const Index words = layout.words, group_words = layout.planes * words * kLanes;
     const auto count = static_cast<Index>(layout.columns.size());
-    Array<std::uint8_t, 2> codes(Index{threads}, kLanes * 64 * words);
+    Array<std::uint8_t, 2> work(Index{threads}, codes == nullptr ? kLanes * layout.code_bytes() : 0);
     Array<std::uint32_t, 2> draws(Index{threads}, kLanes * (columns.row_count() + 4));
     parallel_for(threads, count * groups, [&](Index task, int thread) {
         const Index group = task / count, column = layout.columns[task % count];
+        std::uint8_t* const into = codes == nullptr ? work[thread].data
+                                                    : codes + task * kLanes * layout.code_bytes();
         HWY_DYNAMIC_DISPATCH(shuffle_group)
         (columns, column, words, seed, static_cast<std::uint32_t>(first + group * kLanes),
-         codes[thread].data, draws[thread].data,
+         into, draws[thread].data,
          bits + group * group_words + layout.first_plane[column] * words * kLanes);
     });
 }

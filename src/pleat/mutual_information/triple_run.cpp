@@ -91,8 +91,7 @@ Index kept_room(const Columns& columns, const Parameters& parameters, const Cont
 struct Collectors {
     Collectors(const TripleValues& values, const Parameters& parameters, const Columns& columns,
                const Context& context);
-    void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters,
-             const Columns& columns);
+    void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters);
     void join(AdditiveCheckpoint& checkpoint);
 
     TripleNumbers numbers;
@@ -101,6 +100,8 @@ struct Collectors {
     std::optional<CliqueSet> cliques, cliques_by_z;
     /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
     std::vector<std::int64_t> levels;
+    /// [column]: it has one symbol or an entropy below Parameters::least_entropy.
+    std::vector<std::uint8_t> is_conserved;
 };
 
 TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& parameters, Index columns) {
@@ -119,6 +120,10 @@ Collectors::Collectors(const TripleValues& values, const Parameters& parameters,
     : numbers(ranked_numbers(values, parameters, of.column_count())),
       best(numbers, parameters.top) {
     const Index columns = of.column_count();
+    for (Index column = 0; column < columns; ++column)
+        is_conserved.push_back(of.symbol_count(column) == 1 ||
+                               entropy(of.margin(column), of.row_count()) <
+                                   parameters.least_entropy);
     if (parameters.all) {
         // Ranked by MI, which every triple has: a number that may be NaN would leave triples out.
         TripleNumbers by_mi = numbers;
@@ -144,21 +149,20 @@ void Collectors::join(AdditiveCheckpoint& checkpoint) {
 }
 
 /// Takes what is not to be listed out of the ranking: triples below the threshold, and those with a
-/// column of one symbol, which have the very Z of a pair.
-void leave_out(TripleTileValues& at, int key, const Parameters& parameters, const Columns& columns) {
+/// conserved column, whose Z is about that of the pair of the other two.
+void leave_out(TripleTileValues& at, int key, double threshold,
+               const std::vector<std::uint8_t>& is_conserved) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     for (const TripleTile::Row& row : at.tile.rows) {
-        const bool constant = columns.symbol_count(row.i) == 1 || columns.symbol_count(row.j) == 1;
+        const bool out = is_conserved[row.i] != 0 || is_conserved[row.j] != 0;
         for (Index n = 0; n < row.count; ++n) {
             double& value = at.values(key, row.offset + n);
-            if (constant || columns.symbol_count(row.first_k + n) == 1 || value < parameters.threshold)
-                value = kNone;
+            if (out || is_conserved[row.first_k + n] != 0 || value < threshold) value = kNone;
         }
     }
 }
 
-void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters,
-                     const Columns& columns) {
+void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters) {
     const auto span = [](const auto& array) {
         return std::span(array.data(), static_cast<std::size_t>(array.size()));
     };
@@ -173,7 +177,7 @@ void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters
         const View<const double, 1> z = at.z();
         cliques_by_z->put_z(at.tile, pairs.statistics.z, {z.data, static_cast<std::size_t>(z.size())});
     }
-    leave_out(at, numbers.key, parameters, columns);
+    leave_out(at, numbers.key, parameters.threshold, is_conserved);
     best.put(at.tile, at.values);
 }
 
@@ -262,7 +266,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
         collectors.put(checkpoint.before_adding([&] { return values.compute(tile); }), pairs,
-                       parameters, *problem.columns);
+                       parameters);
     });
     checkpoint.total();
 

@@ -1,6 +1,7 @@
 // Weighted run: MI in float64, where counts are weighted, smoothed, or of rows without gaps.
 #include "pleat/mutual_information/weighted_run.h"
 
+#include "pleat/bio/filter.h"
 #include "pleat/core/error.h"
 #include "pleat/mutual_information/gaps_omitted.h"
 #include "pleat/mutual_information/statistic.h"
@@ -32,6 +33,9 @@ void run_weights(const Alignment& alignment, const Parameters& parameters, const
     options.pseudocount = parameters.pseudocount;
     options.symbols = alignment.alphabet->size();
     if (parameters.weights) {
+        if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
+            context.message(gaps + ", which the weights count as identical: --max-gaps and "
+                                   "--min-coverage leave them out");
         result.weights =
             weights::sequence_weights(alignment.letters, parameters.identity, context);
         result.effective_sequences = weights::effective_count(result.weights);

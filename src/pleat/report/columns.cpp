@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -215,23 +216,48 @@ Json true_contacts(const RunFolder& run, const KnownChain& known) {
     return contacts;
 }
 
+/// "ALA 52A" of each column, empty where it has none.
+Json residues_of(const std::vector<ColumnLabel>& labels) {
+    Json residues = Json::array();
+    for (const ColumnLabel& label : labels)
+        residues.push_back(label.number.empty() ? "" : label.residue + " " + label.number);
+    return residues;
+}
+
+/// A table of pairs or triples with its residues, if it has any, before its columns.
+Table residues_first(Table table) {
+    std::vector<std::size_t> order(table.columns.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t at) {
+        const std::string& name = table.columns[at];
+        return name == "rank" || name.starts_with("residue_") || name.starts_with("number_");
+    });
+    const auto reorder = [&](std::vector<std::string>& cells) {
+        std::vector<std::string> ordered;
+        for (const std::size_t at : order) ordered.push_back(std::move(cells[at]));
+        cells = std::move(ordered);
+    };
+    reorder(table.columns);
+    for (std::vector<std::string>& row : table.rows) reorder(row);
+    return table;
+}
+
 Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
                  const Json& contacts, const KnownChain* known) {
     Json layers = Json::array();
     for (const Layer& layer : pairs.layers)
         layers.push_back(
             {{"name", layer.name}, {"matrix", pack_symmetric(layer.upper, pairs.size(), false)}});
-    Json letters = Json::array(), numbers = Json::array(), placed = Json::array();
+    Json letters = Json::array(), placed = Json::array();
     for (std::size_t n = 0; n < labels.size(); ++n) {
         const ColumnLabel& label = labels[n];
         letters.push_back(label.letter);
-        numbers.push_back(label.number.empty() ? "" : label.residue + " " + label.number);
         placed.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
     }
     return {
         {"kind", "contact_map"},  {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
         {"places", pairs.places}, {"letters", letters},
-        {"residues", numbers},    {"placed", placed},
+        {"residues", residues_of(labels)},    {"placed", placed},
         {"contacts", contacts},   {"layers", layers}};
 }
 
@@ -256,6 +282,25 @@ Json column_values(const Table& columns) {
         values.push_back({{"name", shown}, {"values", finite(numbers)}});
     }
     return values;
+}
+
+/// Numbers along the columns; an axis of residue numbers where the columns have residues.
+Json values_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
+                    const Json& values) {
+    const Json residues = residues_of(labels);
+    const bool any = std::any_of(residues.begin(), residues.end(),
+                                 [](const Json& residue) { return residue != ""; });
+    Json section = {{"kind", "curve"},
+                    {"title", any ? "By residue" : "By column"},
+                    {"x", {{"label", any ? "residue number" : "column"}}},
+                    {"y", {{"label", ""}}},
+                    {"choose", true},
+                    {"style", "bars"},
+                    {"position", "column"},
+                    {"positions", pairs.places},
+                    {"series", values}};
+    if (any) section["residues"] = residues;
+    return section;
 }
 
 Json molecule_section(const KnownChain& known, const Json& values) {
@@ -285,16 +330,8 @@ void draw_pairs(Drawing& drawing, const PairFile& pairs) {
     const Json values = columns ? column_values(*columns) : Json::array();
     drawing.add(map_section(pairs, labelled.labels, contacts, known ? &*known : nullptr));
     if (known) drawing.add(molecule_section(*known, values));
-    drawing.add(table_section("Pairs", labelled.pairs));
-    if (!values.empty())
-        drawing.add({{"kind", "curve"},
-                     {"title", "By column"},
-                     {"x", {{"label", "column"}}},
-                     {"y", {{"label", ""}}},
-                     {"choose", true},
-                     {"style", "bars"},
-                     {"positions", pairs.places},
-                     {"series", values}});
+    drawing.add(table_section("Pairs", residues_first(labelled.pairs)));
+    if (!values.empty()) drawing.add(values_section(pairs, labelled.labels, values));
 }
 
 }  // namespace
@@ -310,8 +347,9 @@ void draw_columns(Drawing& drawing) {
         for (const char* file : {arrays, list}) drawing.take(file);
     }
     if (drawing.take("triples.tsv"))
-        drawing.add(table_section(
-            "Triples", read_table(drawing.run.file("triples.tsv"), drawing.limits.rows)));
+        drawing.add(table_section("Triples", residues_first(read_table(
+                                                 drawing.run.file("triples.tsv"),
+                                                 drawing.limits.rows))));
     if (drawing.take("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",

@@ -45,6 +45,20 @@ const Measure& measure_of(const RunFolder& run) {
     return kMeasures[0];
 }
 
+/// What the numbers of frames count where --frames left some out; else empty.
+std::string frames_note(const RunFolder& run) {
+    const std::string range = run.parameter("frames");
+    return range.find_first_not_of(":") == std::string::npos
+               ? ""
+               : fmt::format("Frames are counted from 0 among those that --frames {} chose.",
+                             range);
+}
+
+/// Two notes as one.
+std::string both(const std::string& first, const std::string& second) {
+    return first + (first.empty() || second.empty() ? "" : " ") + second;
+}
+
 void draw_matrix(Drawing& drawing, const std::string& file, const Measure& measure) {
     const DistanceCells cells =
         read_distances(drawing.run.file(file), drawing.limits.cells, measure.self);
@@ -55,7 +69,7 @@ void draw_matrix(Drawing& drawing, const std::string& file, const Measure& measu
     drawing.add(
         {{"kind", "heat_map"},
          {"title", fmt::format("{} of frames", measure.title)},
-         {"note", each},
+         {"note", both(each, frames_note(drawing.run))},
          {"unit", measure.unit},
          {"axis", "frame"},
          {"block", cells.block},
@@ -83,7 +97,7 @@ void draw_curve(Drawing& drawing, const std::string& title, const Json& x, const
                 const std::string& name, const std::string& item, const ThinnedCurve& curve) {
     drawing.add({{"kind", "curve"},
                  {"title", title},
-                 {"note", curve.note(item)},
+                 {"note", both(curve.note(item), item == "frames" ? frames_note(drawing.run) : "")},
                  {"x", x},
                  {"y", y},
                  {"positions", finite(curve.positions)},
@@ -99,6 +113,24 @@ void draw_reference(Drawing& drawing, const Measure& measure) {
                thin_curve(columns[0], columns[1]));
 }
 
+/// "chain A ALA 52A" of the rows at these positions, which count from 1.
+Json residue_names(const std::filesystem::path& file, const std::vector<double>& positions) {
+    const Table head = read_table(file, 0);
+    const auto at = [&](const char* name) { return head.find(name); };
+    Json names = Json::array();
+    std::size_t next = 0;
+    read_table(file, 0, [&](Index row, std::span<const std::string_view> cells) {
+        if (next == positions.size() || positions[next] != static_cast<double>(row + 1)) return;
+        ++next;
+        std::string name;
+        if (at("chain") && !cells[*at("chain")].empty())
+            name = fmt::format("chain {}, ", cells[*at("chain")]);
+        if (at("residue_name")) name += fmt::format("{} ", cells[*at("residue_name")]);
+        names.push_back(at("residue") ? name + std::string(cells[*at("residue")]) : "");
+    });
+    return names;
+}
+
 /// How far each residue fluctuates, in the order of the list.
 void draw_fluctuations(Drawing& drawing) {
     const std::filesystem::path file = drawing.run.file("rmsf_residues.tsv");
@@ -106,8 +138,10 @@ void draw_fluctuations(Drawing& drawing) {
     const std::vector<double> rmsf = read_columns(file, names)[0];
     std::vector<double> places(rmsf.size());
     std::iota(places.begin(), places.end(), 1.0);
-    draw_curve(drawing, "RMSF of residues", {{"label", "residue, in the order of the list"}},
-               {{"label", "RMSF (angstrom)"}}, "RMSF", "residues", thin_curve(places, rmsf));
+    const ThinnedCurve curve = thin_curve(places, rmsf);
+    draw_curve(drawing, "RMSF of residues", {{"label", "residue number, in the order of the list"}},
+               {{"label", "RMSF (angstrom)"}}, "RMSF", "residues", curve);
+    drawing.sections.back()["residues"] = residue_names(file, curve.positions);
     drawing.add(table_section("RMSF by residue", read_table(file, drawing.limits.rows)));
 }
 
@@ -124,7 +158,7 @@ void draw_assignment(Drawing& drawing) {
     const ThinnedSteps steps = thin_steps(array.as<std::int64_t>(path.string()));
     drawing.add({{"kind", "steps"},
                  {"title", "Cluster against time"},
-                 {"note", steps.note("frames")},
+                 {"note", both(steps.note("frames"), frames_note(drawing.run))},
                  {"x", {{"label", "frame"}}},
                  {"y", {{"label", "cluster"}}},
                  {"values", steps.labels},

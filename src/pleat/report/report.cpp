@@ -7,6 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "pleat/core/folder_claim.h"
 #include "pleat/core/version.h"
 #include "pleat/report/page_template.h"
 #include "pleat/report/sections.h"
@@ -47,7 +48,8 @@ std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
     std::vector<NamedRun> within;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(run, ignored))
-        if (std::filesystem::is_regular_file(entry.path() / "manifest.json", ignored))
+        if (!is_hidden_name(entry.path().filename().string()) &&
+            std::filesystem::is_regular_file(entry.path() / "manifest.json", ignored))
             within.push_back(
                 {entry.path(), RunFolder(run).name() + "/" + entry.path().filename().string()});
     std::sort(within.begin(), within.end(),

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "pleat/core/error.h"
+#include "pleat/core/folder_claim.h"
+#include "pleat/core/output_file.h"
 #include "pleat/core/parse_json.h"
 #include "pleat/core/read_file.h"
 #include "pleat/report/table.h"
@@ -18,9 +20,9 @@ constexpr const char* kManifest = "manifest.json";
 
 RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;
-    if (!std::filesystem::is_directory(path, ignored))
+    if (!is_folder(path))
         throw InputError(path.string(), 0, "expected the folder of a run, found none");
-    if (!std::filesystem::is_regular_file(path / kManifest, ignored))
+    if (!is_file(path / kManifest))
         throw InputError(path.string(), 0,
                          "expected the folder of a run with a manifest.json, found none");
     require_room(path / kManifest, kJsonRoom);
@@ -31,7 +33,8 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
     std::vector<std::string> others;
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
         const std::string file = entry.path().filename().string();
-        if (entry.is_regular_file(ignored) && file != kManifest && !file.ends_with(".part"))
+        if (entry.is_regular_file(ignored) && file != kManifest && !is_hidden_name(file) &&
+            complete_name(file).empty())
             others.push_back(file);
     }
     std::sort(others.begin(), others.end());

@@ -33,7 +33,7 @@ void check_finite(View<const float, 2> frame, std::string_view what, Index index
         if (!(std::fabs(value) <= kLargest))
             throw InputError(
                 fmt::format("{} {}: expected coordinates between -1e15 and 1e15, found {}", what,
-                            index + 1, value));
+                            index, value));
 }
 
 }  // namespace

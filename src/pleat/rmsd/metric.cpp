@@ -33,6 +33,8 @@ std::vector<std::string> metric_names() {
     return names;
 }
 
+std::string_view default_selection(const Metric& metric) { return metric.is_score ? "ca" : "all"; }
+
 void require_distances(std::string_view name) {
     const bool is_score =
         std::any_of(std::begin(kMetrics), std::end(kMetrics),

@@ -22,6 +22,9 @@ struct Metric {
 /// UsageError for a name that is none.
 const Metric& metric_of(std::string_view name);
 std::vector<std::string> metric_names();
+/// The atoms that a metric compares by default, as a selection: scores are defined on CA atoms (Zhang and
+/// Skolnick 2004, Zemla 2003), distances on all.
+std::string_view default_selection(const Metric& metric);
 /// InputError for a run by a metric of scores, whose values cannot be clustered as distances.
 void require_distances(std::string_view name);
 

@@ -8,6 +8,7 @@
 
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 
 namespace pleat::rmsd {
 
@@ -33,7 +34,8 @@ std::string histogram_table(const Result& result, double bin) {
 std::string residue_columns(const Topology::Residue& residue) {
     std::string number = std::to_string(residue.number);
     if (residue.insertion != ' ') number += residue.insertion;
-    return fmt::format("{}\t{}\t{}", residue.chain, number, residue.name);
+    return fmt::format("{}\t{}\t{}", printable(residue.chain), printable(number),
+                       printable(residue.name));
 }
 
 }  // namespace
@@ -59,10 +61,11 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
 void write_reference(RunDirectory& run, const std::vector<float>& values, std::string_view metric,
                      const std::vector<FrameOrigin>& origins,
                      const std::vector<std::string>& files) {
-    std::string text = fmt::format("frame\t{}\tfile\tfile_frame\n", metric);
+    std::string text = fmt::format("frame\t{}\tfile\tframe_of_file\n", metric);
     for (std::size_t n = 0; n < values.size(); ++n)
         text += fmt::format("{}\t{:.6g}\t{}\t{}\n", n, values[n],
-                            files[static_cast<std::size_t>(origins[n].file)], origins[n].frame);
+                            table_cell(files[static_cast<std::size_t>(origins[n].file)]),
+                            origins[n].frame);
     write_text(run.output("reference.tsv"), text);
 }
 
@@ -76,8 +79,8 @@ void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations&
         const std::string columns = residue_columns(topology.residue_of(k));
         const auto at = static_cast<std::size_t>(k);
         const double rmsf = fluctuations.rmsf[at], distance = fluctuations.distance[at];
-        atoms += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", columns, topology.atoms[at].name, rmsf,
-                             distance);
+        atoms += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\n", columns,
+                             printable(topology.atoms[at].name), rmsf, distance);
         const double own = weights.empty() ? 1.0 : weights[at];
         squares += own * rmsf * rmsf;
         distances += own * distance * distance;

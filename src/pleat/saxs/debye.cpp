@@ -41,7 +41,7 @@ void check_frames(const Model& model, View<const float, 3> xyz, View<const float
         for (const float x : xyz[frame])
             if (!(std::fabs(x) <= kFarthest))
                 throw InputError(fmt::format(
-                    "expected coordinates within 1e8 angstrom, found {} in frame {}", x, frame + 1));
+                    "expected coordinates within 1e8 angstrom, found {} in frame {}", x, frame));
     if (scale_count == 0) return;
     for (const float s : scales)
         if (!std::isfinite(s)) throw InputError(fmt::format("expected finite scales, found {}", s));

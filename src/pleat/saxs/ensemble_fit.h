@@ -28,17 +28,24 @@ struct Weighted {
     double validation = 0;        ///< chi^2 a point on points left out of the fit
     double validation_error = 0;  ///< standard error of that over the parts left out
     double effective = 0;         ///< exp(entropy of the weights): conformers that count
+    bool is_exhaustive = false;   ///< minimal ensembles: all sets of up to as many were fitted
 };
 
-/// The best ensembles of 1, 2, ..., `most` conformers (fewer where no more help): by trying all of
-/// that size where those are at most `kMostTried`, else by growing the `kKept` best of the size
-/// before by one member, then exchanging members one at a time while that helps. Weights are not
-/// negative (Lawson and Hanson 1974); weights and contrast are
-/// fitted together, and the choice is made again at the contrast found. All of this is done
-/// again with each fifth of the curve left out, which validates each size. Cancelled.
+/// The best ensembles of 1, 2, ..., `most` conformers. Weights are not negative (Lawson and Hanson
+/// 1974), and weights and contrast of each set are fitted together. All sets of a size are fitted
+/// where there are at most `kMostTried`. Otherwise the search is heuristic: all pairs of
+/// `kRepresentatives` different frames, or the `kKept` best sets of the size before with one more
+/// frame; then members are exchanged one at a time while that helps. No member has a weight below
+/// `kMinWeight`: a size is left out where no set of that size fits better than a smaller one with
+/// such weights. All of this is done again with each fifth of the curve left out, which validates
+/// each size. Throws Cancelled.
 std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
                                         const Context& context);
-inline constexpr Index kMostTried = 3000, kKept = 20;
+/// The same without validation: [size - 1], the best ensemble of at most as many conformers. Throws
+/// Cancelled.
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most, int threads);
+inline constexpr Index kMostTried = 5000, kRepresentatives = 100, kKept = 20;
+inline constexpr double kMinWeight = 1e-3;
 
 /// The smallest ensemble whose validation is within a standard error of the best one's.
 std::size_t choose(const std::vector<Weighted>& ensembles);

@@ -101,7 +101,7 @@ Ensemble join_models(const Ensemble& ensemble) {
             std::copy_n(ensemble.xyz[frame][axis].data, atoms,
                         joined.xyz[file][axis].data + copy * atoms);
     }
-    for (Index file = 0; file < files; ++file) joined.origins.push_back({file, 1});
+    for (Index file = 0; file < files; ++file) joined.origins.push_back({file, 0});
     return joined;
 }
 

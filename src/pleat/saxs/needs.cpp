@@ -78,11 +78,15 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
         needed += 3 * 8 * frames * kMostChannelPairs * sized.points;
     if (curve != nullptr) {
         // At the curve's points, in parts for validation, as profiles, and what is left of them along
-        // axes; then the products of the frames that minimal ensembles grow from.
-        constexpr std::int64_t kMostAxes = 100;
-        const std::int64_t columns = kMostAxes + kKept * (parameters.members + 1);
+        // axes; then products at the nodes of the contrast: of each frame, of all pairs of
+        // representatives, and these at the contrasts of a grid.
+        constexpr std::int64_t kMostAxes = 100, kMostNodes = 64 * 5, kMostContrasts = 61 * 61;
+        constexpr std::int64_t kPairs = kRepresentatives * (kRepresentatives + 1) / 2;
         needed += 8 * frames * (static_cast<std::int64_t>(curve->size()) * (2 * kMostChannelPairs + 4) +
-                                columns);
+                                kMostAxes + 2 * kMostNodes);
+        if (parameters.members > 1)
+            needed += 8 * std::min(kPairs, frames * (frames + 1) / 2) *
+                      (2 * kMostNodes + kMostContrasts);
     }
     if (parameters.bin == 0) return needed;
     constexpr std::int64_t kHistograms = 64;  // of a frame, and frames of a block

@@ -8,6 +8,7 @@
 
 #include "pleat/core/npy.h"
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 
 namespace pleat::saxs {
 
@@ -17,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 std::string frame_label(const Result& result, Index frame) {
     const auto at = static_cast<std::size_t>(frame);
-    return fmt::format("{}\t{}\t{}", frame, result.files[at], result.frames_of_files[at]);
+    return fmt::format("{}\t{}\t{}", frame, table_cell(result.files[at]),
+                       result.frames_of_files[at]);
 }
 
 std::string profile_table(const Result& result) {
@@ -41,9 +43,10 @@ std::string frames_table(const Result& result) {
                                    has_fits ? "\tchi2\tc1\tc2" : "");
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
         const Shape& shape = result.shapes[frame];
-        text += fmt::format("{}\t{:.6g}\t{:.9g}\t{:.6g}",
-                            frame_label(result, static_cast<Index>(frame)), shape.gyration,
-                            shape.forward, shape.diameter);
+        text += fmt::format(
+            "{}\t{}\t{:.9g}\t{:.6g}", frame_label(result, static_cast<Index>(frame)),
+            shape.gyration2 >= 0 ? fmt::format("{:.6g}", shape.gyration) : "NA", shape.forward,
+            shape.diameter);
         if (has_fits) {
             const Fit& fit = result.frame_fits[frame];
             text += fmt::format("\t{:.8g}\t{}\t{:.6g}", fit.chi2,
@@ -124,9 +127,13 @@ Json weighted_json(const Weighted& weighted, bool is_atomic) {
 Json ensemble_json(const Result& result, bool is_atomic) {
     Json json;
     if (!result.ensemble.minimal.empty()) {
-        for (const Weighted& one : result.ensemble.minimal)
-            json["minimal"].push_back(weighted_json(one, is_atomic));
-        json["minimal_chosen"] = result.ensemble.minimal_chosen + 1;
+        for (const Weighted& one : result.ensemble.minimal) {
+            Json entry = weighted_json(one, is_atomic);
+            entry["all_sets_fitted"] = one.is_exhaustive;
+            json["minimal"].push_back(std::move(entry));
+        }
+        json["minimal_chosen"] =
+            result.ensemble.minimal[result.ensemble.minimal_chosen].frames.size();
     }
     if (!result.ensemble.scan.empty()) {
         for (const Reweighted& one : result.ensemble.scan) {
@@ -164,7 +171,7 @@ std::string members_table(const Result& result) {
     for (std::size_t size = 0; size < result.ensemble.minimal.size(); ++size) {
         const Weighted& one = result.ensemble.minimal[size];
         for (std::size_t m = 0; m < one.frames.size(); ++m)
-            text += fmt::format("{}\t{}\t{}\t{:.6f}\n", size + 1,
+            text += fmt::format("{}\t{}\t{}\t{:.6f}\n", one.frames.size(),
                                 size == result.ensemble.minimal_chosen ? 1 : 0,
                                 frame_label(result, one.frames[m]), one.weights[m]);
     }
@@ -217,13 +224,16 @@ void record_facts(RunDirectory& run, const Result& result) {
     run.fact("model", result.model);
     run.fact("frames", static_cast<std::int64_t>(result.shapes.size()));
     run.fact("scatterers", result.scatterers);
-    double gyration2 = 0, forward = 0, diameter = 0;
+    double forward = 0, diameter = 0;
     for (const Shape& shape : result.shapes) {
-        gyration2 += shape.forward * shape.gyration * shape.gyration;
         forward += shape.forward;
         diameter = std::max(diameter, shape.diameter);
     }
-    run.fact("rg", forward > 0 ? std::sqrt(gyration2 / forward) : 0);
+    const double gyration = root_mean_gyration(result.shapes);
+    if (std::isnan(gyration))
+        run.fact("rg", std::string_view("NA"));
+    else
+        run.fact("rg", gyration);
     run.fact("i0", forward / static_cast<double>(result.shapes.size()));
     run.fact("dmax", diameter);
     if (result.model == "all-atom") run.fact("c1", result.contrast.c1);

@@ -47,7 +47,7 @@ void check_structures(const Ensemble& ensemble) {
             if (!(std::fabs(x) <= kFarthest))
                 throw InputError(
                     fmt::format("expected coordinates within 1e8 angstrom, found {} in frame {}", x,
-                                frame + 1));
+                                frame));
 }
 
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {

@@ -14,6 +14,7 @@
 #include "pleat/saxs/places.h"
 #include "pleat/saxs/prepared.h"
 #include "pleat/saxs/scatterers.h"
+#include "pleat/saxs/set_fit.h"
 #include "pleat/saxs/shared_rows.h"
 #include "pleat/saxs/stopping.h"
 
@@ -80,15 +81,15 @@ std::vector<double> amplitudes_at(Index k, const Model& model, View<const float,
     return amplitudes;
 }
 
-/// Rg of the profile, that of the centres and of the scatterers' own extent: -3 d ln I / d q^2 at
+/// Rg^2 of the profile, that of the centres and of the scatterers' own extent: -3 d ln I / d q^2 at
 /// 0.
-double gyration_with_extent(double of_centres, std::span<const double> at_0,
+double gyration2_with_extent(double of_centres, std::span<const double> at_0,
                             std::span<const double> at_1, double q_1) {
     const double sum_0 = std::accumulate(at_0.begin(), at_0.end(), 0.0);
     const double sum_1 = std::accumulate(at_1.begin(), at_1.end(), 0.0);
     if (sum_0 == 0) return of_centres;
     const double slope = (sum_1 - sum_0) / (sum_0 * q_1 * q_1);
-    return std::sqrt(std::max(0.0, of_centres * of_centres - 6 * slope));
+    return of_centres - 6 * slope;
 }
 
 /// Structures of the same atoms.
@@ -109,9 +110,10 @@ Shape measure_frame(const Component& component, Index frame, const Parameters& p
         amplitudes_at(0, component.near, places.scales[frame], contrast, radius);
     Shape shape = measure_shape(places.xyz[frame], at_0, places.xyz.extent(2) - places.sites,
                                 parameters.bin, context);
-    shape.gyration = gyration_with_extent(
-        shape.gyration, at_0,
+    shape.gyration2 = gyration2_with_extent(
+        shape.gyration2, at_0,
         amplitudes_at(1, component.near, places.scales[frame], contrast, radius), kNear);
+    shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
     return shape;
 }
 
@@ -135,12 +137,12 @@ std::vector<Shape> measure_block(const Component& component, Index from, Index c
     double bins = 0;
     for (const Shape& shape : shapes) bins = std::max(bins, static_cast<double>(shape.pairs.size()));
     context.comm->raise({&bins, 1});
-    // A row each: three numbers, then P(r), whose last bins may be empty.
+    // A row each: three numbers, then P(r), whose last bins may be empty. Rg^2 is a number always.
     Array<double, 2> rows(count, static_cast<Index>(bins) + 3);
     for (Index n = 0; n < own_count; ++n) {
         const Shape& shape = shapes[static_cast<std::size_t>(turn.own(n))];
         double* const row = rows.view()[turn.own(n)].data;
-        row[0] = shape.gyration;
+        row[0] = shape.gyration2;
         row[1] = shape.forward;
         row[2] = shape.diameter;
         std::copy(shape.pairs.begin(), shape.pairs.end(), row + 3);
@@ -148,8 +150,9 @@ std::vector<Shape> measure_block(const Component& component, Index from, Index c
     share_rows(context, rows.view());
     for (Index n = 0; n < count; ++n) {
         const View<const double, 1> row = rows.view()[n];
-        shapes[static_cast<std::size_t>(n)] = {row.data[0], row.data[1], row.data[2],
-                                               {row.begin() + 3, row.end()}};
+        shapes[static_cast<std::size_t>(n)] = {
+            row.data[0], row.data[0] >= 0 ? std::sqrt(row.data[0]) : NAN, row.data[1], row.data[2],
+            {row.begin() + 3, row.end()}};
     }
     return shapes;
 }
@@ -195,22 +198,24 @@ Array<double, 2> mean_of(View<const double, 3> partial) {
     return mean;
 }
 
-/// Each frame for itself, from the contrast of the mean on.
-void fit_frames(View<const double, 3> at_curve, double mean_radius, const FitOptions& options,
-                const Context& context, Result& result) {
-    constexpr Index kBlock = 256;
-    const Index frames = at_curve.extent(0);
-    result.frame_fits.resize(static_cast<std::size_t>(frames));
-    for (Index from = 0; from < frames; from += kBlock) {
-        context.update("fit", from, frames, "frames");
-        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
-        parallel_for(resolve_threads(context), std::min(kBlock, frames - from), [&](Index n, int) {
-            Fit& one = result.frame_fits[static_cast<std::size_t>(from + n)];
-            one = fit(result.curve, at_curve[from + n], mean_radius, options, &result.contrast);
-            one.model = {};
-        });
-    }
-    context.update("fit", frames, frames, "frames");
+/// Each frame for itself, with a contrast of its own.
+void fit_frames(const EnsembleProblem& problem, Result& result) {
+    const Index frames = problem.partial.extent(0);
+    const int threads = resolve_threads(problem.context);
+    problem.context.update("fit", 0, frames, "frames");
+    std::vector<Members> singles;
+    for (Index frame = 0; frame < frames; ++frame) singles.push_back({frame});
+    const std::vector<FittedSet> fitted =
+        fit_from_grid(ProductTable(problem, false, threads), singles, 0, threads);
+    result.frame_fits.resize(fitted.size());
+    parallel_until_stopped(problem.context, threads, frames, [&](Index frame, int) {
+        const auto at = static_cast<std::size_t>(frame);
+        Fit& one = result.frame_fits[at];
+        one = fit_at(fitted[at].contrast, *problem.curve, problem.partial[frame],
+                     problem.mean_radius, problem.options);
+        one.model = {};
+    });
+    problem.context.update("fit", frames, frames, "frames");
 }
 
 void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
@@ -232,8 +237,8 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     result.contrast = result.fit.contrast;
     result.guinier = guinier(result.curve);
     if (frames < 2) return;
-    fit_frames(at_curve, mean_radius, options, context, result);
-    const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options};
+    const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options, context};
+    fit_frames(problem, result);
     if (parameters.members > 0) {
         result.ensemble.minimal = minimal_ensembles(problem, parameters.members, context);
         result.ensemble.minimal_chosen = choose(result.ensemble.minimal);
@@ -256,6 +261,19 @@ void combine_frames(View<const double, 3> partial, double mean_radius, Result& r
         for (std::size_t k = 0; k < one.size(); ++k)
             result.mean[k] += one[k] / static_cast<double>(frames);
     }
+}
+
+/// Warns where the curve's Rg is about ten times or a tenth of the structures', as it is where the
+/// unit of q is wrong.
+void check_unit(Result& result) {
+    const double model = root_mean_gyration(result.shapes), curve = result.guinier.gyration;
+    if (!result.guinier.found || !(model > 0)) return;
+    const double ratio = curve / model;
+    if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
+    result.warnings.push_back(fmt::format(
+        "Guinier's Rg of the curve is {:.1f} angstrom, that of the structure {:.1f}: the unit of the "
+        "curve's q is probably wrong; --q-unit {} sets it",
+        curve, model, ratio > 1 ? "1/angstrom" : "1/nm"));
 }
 
 /// Scatterers and their places, and what is to be told of them.
@@ -305,6 +323,15 @@ Array<double, 3> joined(std::vector<Component>& parts) {
 
 }  // namespace
 
+double root_mean_gyration(std::span<const Shape> shapes) {
+    double gyration2 = 0, forward = 0;
+    for (const Shape& shape : shapes) {
+        gyration2 += shape.forward * shape.gyration2;
+        forward += shape.forward;
+    }
+    return forward > 0 && gyration2 >= 0 ? std::sqrt(gyration2 / forward) : NAN;
+}
+
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context) {
@@ -343,6 +370,7 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
     combine_frames(partial, radius, result);
     for (const Component& part : parts)
         measure_shapes(part, parameters, context, partial.extent(0), result);
+    if (curve != nullptr) check_unit(result);
     return result;
 }
 

@@ -50,7 +50,7 @@ struct EnsembleResult {
 struct Result {
     std::vector<double> q;               ///< 1/angstrom
     std::vector<std::string> files;      ///< [frame]: where each comes from
-    std::vector<Index> frames_of_files;  ///< [frame]: its number there, from 1
+    std::vector<Index> frames_of_files;  ///< [frame]: its number there, from 0
     Array<double, 2> intensity;          ///< [frame, q], electrons^2, at `contrast`
     std::vector<double> mean;            ///< [q]
     Contrast contrast;                   ///< fitted where there is a curve, else as given
@@ -59,6 +59,7 @@ struct Result {
     Index scatterers = 0;                ///< of the largest component
     std::string model;                   ///< the one that was taken
     std::vector<std::string> notes;      ///< what was assumed or left out, a line each
+    std::vector<std::string> warnings;   ///< what is probably wrong, a line each
 
     bool has_fit = false;
     Profile curve;    ///< the points that were used
@@ -79,6 +80,10 @@ struct Result {
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context);
+
+/// Rg of the mean profile of frames: the root of the mean of Rg^2, weighted by I(0); NaN where that is
+/// negative.
+double root_mean_gyration(std::span<const Shape> shapes);
 
 /// Bytes of memory that the profiles of these frames need at Parameters::points, and their places,
 /// beside the coordinates.

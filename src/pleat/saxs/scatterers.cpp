@@ -84,8 +84,9 @@ private:
             const bool is_unknown = element == "X" || element.empty();
             if (!told.insert(is_unknown ? atom(i).name : element).second) continue;
             complaints.add(
-                0, is_unknown ? fmt::format("expected atoms of known elements, found {}",
-                                            topology_.label(i))
+                0, is_unknown ? fmt::format("expected atoms of known elements, found {}; "
+                                            "--select 'not ({})' leaves it out",
+                                            topology_.label(i), topology_.residue_of(i).name)
                               : fmt::format("expected elements up to californium, found {} ({})",
                                             element, topology_.label(i)));
         }

@@ -24,7 +24,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
     }
     shape.forward = sum * sum;
     const bool is_weighted = std::abs(sum) > 1e-6 * size;
-    double total = 0, first[3] = {}, second = 0;
+    double total = 0, first[3] = {}, second = 0, size_of_squares = 0;
     // About the first scatterer, so that structures far from the origin lose no digits.
     for (Index i = 0; i < count; ++i) {
         const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
@@ -34,10 +34,14 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
                 static_cast<double>(positions(axis, i)) - static_cast<double>(positions(axis, 0));
             first[axis] += a * x;
             second += a * x * x;
+            size_of_squares += std::abs(a) * x * x;
         }
     }
     for (const double f : first) second -= f * f / total;
-    shape.gyration = std::sqrt(std::max(0.0, second / total));
+    // What rounding leaves of coincident scatterers is nothing.
+    shape.gyration2 = second / total;
+    if (std::abs(second) <= 1e-12 * size_of_squares) shape.gyration2 = 0;
+    shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
 }
 
 struct RowSums {

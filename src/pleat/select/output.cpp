@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "pleat/core/output_file.h"
+#include "pleat/core/printable.h"
 
 namespace pleat::select {
 
@@ -42,7 +43,7 @@ std::string scores_table(const Report& report) {
               cell_of(scores.contact_part, frame), cell_of(scores.cluster_part, frame),
               cell_of(scores.curve_part, frame)})
             text += '\t' + value;
-        text += fmt::format("\t{}\t{}\n", report.files[at], report.frames_of_files[at]);
+        text += fmt::format("\t{}\t{}\n", table_cell(report.files[at]), report.frames_of_files[at]);
     }
     return text;
 }
@@ -90,8 +91,9 @@ std::string explained_table(const Report& report) {
     for (std::size_t c = 0; c < report.contacts.size(); ++c) {
         const ExpectedContact& contact = report.contacts[c];
         const Index by = report.result.explained_by[c];
-        text += fmt::format("{}\t{}\t{}\t{}\t{:.6f}\t{}", contact.i, contact.j, contact.name_i,
-                            contact.name_j, contact.strength, by > 0 ? std::to_string(by) : "NA");
+        text += fmt::format("{}\t{}\t{}\t{}\t{:.6f}\t{}", contact.i, contact.j,
+                            table_cell(contact.name_i), table_cell(contact.name_j),
+                            contact.strength, by > 0 ? std::to_string(by) : "NA");
         for (const std::vector<Index>& group : groups) {
             Index count = 0;
             for (const Index frame : group)

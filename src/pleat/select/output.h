@@ -15,7 +15,7 @@ struct Report {
     const Evidence& evidence;
     const Result& result;
     const std::vector<std::string>& files;      ///< [frame]: where it comes from
-    const std::vector<Index>& frames_of_files;  ///< [frame], from 1
+    const std::vector<Index>& frames_of_files;  ///< [frame], from 0
     const std::vector<Index>& medoids;          ///< [cluster]
     const std::vector<float>& rmsd;             ///< [frame]: from the first selected cluster's
                                                 ///< medoid, angstrom; empty: not known

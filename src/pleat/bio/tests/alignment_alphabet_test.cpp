@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pleat/bio/known_structure.h"
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/error.h"
 
@@ -106,6 +107,21 @@ TEST(Alphabet, TellsUnknownLettersFromGapsWhereAsked) {
     EXPECT_TRUE(std::equal(undone.letters.begin(), undone.letters.end(), plain.letters.begin()));
     EXPECT_EQ(Alphabet::rna().with_unknown().letters(), "ACGUN-");
     EXPECT_EQ(&Alphabet::rna().with_unknown().without_unknown(), &Alphabet::rna());
+}
+
+TEST(ReferenceRow, CountsInsertedAndUnknownResidues) {
+    std::vector<std::string> full_rows;
+    const Alignment a3m = read_alignment_from_memory(
+        "x.a3m", ">a\nggACxX-DEF\n>b\nACD-DEF\n",
+        {.format = "a3m", .alphabet = "protein", .full_rows = &full_rows});
+    EXPECT_EQ(full_rows, (std::vector<std::string>{"ggACxX-DEF", ""}));
+    const ReferenceRow first = make_reference_row(a3m, full_rows, 0);
+    EXPECT_EQ(first.letters, "AC--DEF");
+    EXPECT_EQ(first.sequence, "GGACXXDEF");
+    EXPECT_EQ(first.numbers, (std::vector<Index>{3, 4, 6, 0, 7, 8, 9}));
+    const ReferenceRow second = make_reference_row(a3m, full_rows, 1);
+    EXPECT_EQ(second.sequence, "ACDDEF");
+    EXPECT_EQ(second.numbers, (std::vector<Index>{1, 2, 3, 0, 4, 5, 6}));
 }
 
 }  // namespace

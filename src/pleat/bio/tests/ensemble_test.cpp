@@ -54,7 +54,7 @@ TEST(Ensemble, ModelsOfAPdbFileAreFrames) {
         EXPECT_EQ(ensemble.topology->atoms[1].name, "CA");
         EXPECT_NEAR(ensemble.topology->atoms[0].mass, 14.007, 0.01);
         EXPECT_EQ(ensemble.topology->residues.size(), 1u);
-        EXPECT_EQ(ensemble.origins[1].frame, 2);
+        EXPECT_EQ(ensemble.origins[1].frame, 1);
     }
 }
 
@@ -176,7 +176,7 @@ TEST(Ensemble, MissingAtomsMatterWhereTheyAreSelected) {
                                   pdb_line(atom("OXT", 2, 6)));
     const std::vector<std::string> files = {whole.string(), less.string()};
     const std::string text = refusal([&] { read_ensemble(files); });
-    EXPECT_TRUE(kHas(text, "2.pdb: model 1: expected the 3 selected atoms")) << text;
+    EXPECT_TRUE(kHas(text, "2.pdb: frame 0: expected the 3 selected atoms")) << text;
     EXPECT_TRUE(kHas(text, "found 1 of them missing: CB of ALA 1 in chain 'A'")) << text;
     EnsembleOptions options;
     options.select = "ca";
@@ -212,7 +212,7 @@ TEST(Ensemble, BrokenModelsAreRefusedWithFileAndLine) {
     EXPECT_TRUE(kHas(told(bad), "x.pdb:2: expected a coordinate in columns 31-38")) << told(bad);
     const std::string twice = pdb_line(atom("N", 1, 1)) + "ENDMDL\n" + pdb_line(atom("N", 1, 1)) +
                               pdb_line(atom("N", 1, 2)) + "ENDMDL\n";
-    EXPECT_TRUE(kHas(told(twice), "model 2: expected every atom once")) << told(twice);
+    EXPECT_TRUE(kHas(told(twice), "frame 1: expected every atom once")) << told(twice);
 }
 
 class TrajectoryEnsemble : public ::testing::Test {
@@ -286,41 +286,55 @@ TEST_F(NpyEnsemble, WhatIsNoEnsembleIsRefused) {
     EXPECT_TRUE(kHas(told({}, {2, 0, 3}), "expected atoms")) << told({}, {2, 0, 3});
     const float nan = std::nanf("");
     const std::string text = told({1, 2, 3, 4, 5, 6, 7, nan, 9, 10, 11, 12}, {2, 2, 3});
-    EXPECT_TRUE(kHas(text, "frame 2: expected finite coordinates, found nan for atom 1")) << text;
+    EXPECT_TRUE(kHas(text, "frame 1: expected finite coordinates, found nan for atom 0")) << text;
     const std::string file = write({1, 2, 3, 4, 5, 6}, {2, 1, 3});
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 5);
-    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({file}); }), "frame 2: expected 12 more bytes"));
+    EXPECT_TRUE(kHas(refusal([&] { read_ensemble({file}); }), "frame 1: expected 12 more bytes"));
 }
 
-TEST_F(NpyEnsemble, RangesCountFramesOfAllFilesFromOne) {
+/// Five frames of one atom, whose x is the frame's number from 0.
+std::vector<float> five_frames() {
     std::vector<float> values;
-    for (int i = 0; i < 15; ++i) values.push_back(static_cast<float>(i / 3 + 1));
-    const std::string file = write(values, {5, 1, 3});
-    EnsembleOptions options;
-    options.range = parse_frame_range("2:9:3");
-    const Ensemble ensemble = read_ensemble({file, file}, options);
-    ASSERT_EQ(ensemble.frame_count(), 3);  // 2, 5 and 8, which is the third of the second file
-    EXPECT_FLOAT_EQ(ensemble.xyz(0, 0, 0), 2);
-    EXPECT_FLOAT_EQ(ensemble.xyz(1, 0, 0), 5);
-    EXPECT_FLOAT_EQ(ensemble.xyz(2, 0, 0), 3);
-    EXPECT_EQ(ensemble.origins[2].file, 1);
-    EXPECT_EQ(ensemble.origins[2].frame, 3);
-    options.range = parse_frame_range("11:");
-    EXPECT_TRUE(kHas(refusal([&] {
-                         read_ensemble({file, file}, options);
-                     }),
-                     "expected frames from 11 on, found 10 in 2 files"));
+    for (int i = 0; i < 15; ++i) values.push_back(static_cast<float>(i / 3));
+    return values;
 }
 
-TEST(FrameRange, PartsMayBeLeftOut) {
-    EXPECT_EQ(parse_frame_range("7").last, 7);
-    EXPECT_EQ(parse_frame_range(":100").first, 1);
-    EXPECT_EQ(parse_frame_range("::10").stride, 10);
-    EXPECT_FALSE(parse_frame_range("3:9:3").has(10));
-    EXPECT_TRUE(parse_frame_range("3:9:3").has(9));
-    for (const char* text : {"", "0:5", "5:4", "1:2:0", "a", "1:2:3:4", "1:-2", "1 :2"}) {
-        EXPECT_FALSE(refusal([&] { parse_frame_range(text); }).empty()) << text;
+TEST_F(NpyEnsemble, RangesCountFramesOfAllFilesAsPythonSlicesDo) {
+    const std::string file = write(five_frames(), {5, 1, 3});
+    const auto read = [&](const char* range) {
+        return read_ensemble({file, file}, {.topology = {}, .range = parse_frame_range(range)});
+    };
+    using List = std::vector<Index>;
+    const std::pair<const char*, List> expected[] = {
+        {"1:8:3", {1, 4, 7}}, {"0:2", {0, 1}},      {":2", {0, 1}},        {"8:", {8, 9}},
+        {"-3:", {7, 8, 9}},   {"-3:-1", {7, 8}},    {":-8", {0, 1}},       {"-4::2", {6, 8}},
+        {"7", {7}},           {"-1", {9}},          {"-10", {0}},          {"-20:2", {0, 1}},
+        {"8:-1", {8}},        {"::4", {0, 4, 8}},   {"9:100", {9}}};
+    for (const auto& [range, frames] : expected) {
+        const Ensemble ensemble = read(range);
+        ASSERT_EQ(ensemble.frame_count(), static_cast<Index>(frames.size())) << range;
+        for (std::size_t n = 0; n < frames.size(); ++n) {
+            const auto at = static_cast<Index>(n);
+            EXPECT_FLOAT_EQ(ensemble.xyz(at, 0, 0), static_cast<float>(frames[n] % 5)) << range;
+            EXPECT_EQ(ensemble.origins[n].file, frames[n] / 5) << range;
+            EXPECT_EQ(ensemble.origins[n].frame, frames[n] % 5) << range;
+        }
     }
+    for (const char* range : {"10:", "10", "-11", "9:-1", "-1:5"}) {
+        const std::string text = refusal([&] { read(range); });
+        EXPECT_TRUE(kHas(text, "counted from 0, found 10 frames in 2 files")) << range << text;
+        EXPECT_TRUE(kHas(text, range)) << text;
+    }
+}
+
+TEST(FrameRange, RefusesWhatHasNoFrame) {
+    EXPECT_EQ(parse_frame_range("7").last, 8);
+    EXPECT_EQ(parse_frame_range(":100").first, 0);
+    EXPECT_EQ(parse_frame_range("::10").step, 10);
+    EXPECT_FALSE(parse_frame_range("3:9:3").has(9));
+    EXPECT_TRUE(parse_frame_range("3:9:3").has(6));
+    for (const char* text : {"", "5:4", "5:5", "-3:-3", "-2:-5", "1:2:0", "4:1:-1", "a", "1:2:3:4", "1 :2"})
+        EXPECT_TRUE(kHas(refusal([&] { parse_frame_range(text); }), text)) << text;
 }
 
 TEST(EnsembleFiles, FoldersAndListsStandForTheirFiles) {

@@ -54,6 +54,9 @@ TEST(Profile, IsReadInEveryDialect) {
              {"title", "lysozyme, 46 mg/ml\n" + kTable},
              {"count in front", " TIME\n 1.0\n 4\n" + kTable},
              {"two lines of numbers in a title", "1 2 3\n4 5 6\nq I s\n" + kTable},
+             {"a line of two numbers on top", "682 0.5\n" + kTable},
+             {"decimal commas", with(kTable, ".", ",")},
+             {"decimal commas and semicolons", with(with(kTable, ".", ","), " ", ";")},
              {"footer",
               kTable + "#{\n#  \"unit\": \"\"\n#}\nparent: 1.2 / 3\ncreator-version: 1.1\n"},
              {"numbers in a footer", kTable + "Frames used:\n1 2\n"},
@@ -83,15 +86,55 @@ TEST(Profile, TellsItsUnit) {
 TEST(Profile, AssumesErrorsOnlyWhereTold) {
     const std::string two = "0.01 10\n0.02 -9\n0.03 8\n";
     EXPECT_EQ(refusal(two),
-              "curve:1: expected q, intensity and error, found no error in '0.01 10'");
+              "curve:1: expected q, intensity and error, found no error in '0.01 10'; "
+              "--assume-error takes errors as a part of the intensity");
     const ProfileFile read_two = read(two, {.assumed_error = 0.1});
     EXPECT_DOUBLE_EQ(read_two.profile.sigma[1], 0.9);
     EXPECT_EQ(read_two.notes.at(1), "errors of 3 of 3 points taken as 0.1 of the intensity");
     const std::string zero = "0.01 10 1\n0.02 9 0\n0.03 8 1\n";
-    EXPECT_EQ(refusal(zero), "curve:2: expected an error above 0, found 0");
     EXPECT_DOUBLE_EQ(read(zero, {.assumed_error = 0.1}).profile.sigma[1], 0.9);
-    EXPECT_EQ(refusal("0.01 10\n0.02 0\n0.03 8\n", {.assumed_error = 0.1}),
-              "curve:2: expected an intensity to take an error from, found 0");
+}
+
+TEST(Profile, LeavesOutPointsWithoutAUsableError) {
+    const ProfileFile file = read(kTable + "0.05 0 0\n");
+    expect_table(file.profile);
+    EXPECT_EQ(file.notes.at(1),
+              "1 of 5 points without a usable error left out (--assume-error keeps those of an "
+              "intensity)");
+    const ProfileFile assumed = read(kTable + "0.05 0 0\n0.06 5 0\n", {.assumed_error = 0.1});
+    EXPECT_EQ(assumed.profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04, 0.06}));
+    EXPECT_DOUBLE_EQ(assumed.profile.sigma.back(), 0.5);
+    EXPECT_EQ(assumed.notes.at(1), "1 of 6 points without a usable error left out");
+    EXPECT_EQ(assumed.notes.at(2), "errors of 1 of 5 points taken as 0.1 of the intensity");
+    EXPECT_EQ(refusal("0.01 10 1\n0.02 9 0\n0.03 8 1\n"),
+              "curve:2: expected errors above 0, found none at 1 of 3 points; --assume-error takes "
+              "errors as a part of the intensity");
+    EXPECT_EQ(refusal(kTable + "0.05 1 0\n0.06 1 0\n0.07 1 0\n0.08 1 0\n0.09 1 0\n"),
+              "curve:5: expected errors above 0, found none at 5 of 9 points; --assume-error takes "
+              "errors as a part of the intensity");
+}
+
+TEST(Profile, SortsPointsAndKeepsThoseOfEqualQ) {
+    const ProfileFile repeats = read(kTable + "0.0400 6 1\n0.05 5 1\n");
+    EXPECT_EQ(repeats.profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04, 0.04, 0.05}));
+    EXPECT_EQ(repeats.profile.intensity, (std::vector<double>{10, 9, 8, 7, 6, 5}));
+    EXPECT_EQ(repeats.notes.at(1), "q repeats at 1 of 6 points, which all count");
+    const ProfileFile mixed = read("0.01 10 1\n0.03 8 0.5\n0.02 9 1\n0.04 7 0.5\n");
+    expect_table(mixed.profile);
+    EXPECT_EQ(mixed.notes.at(1), "points sorted by q, which falls at 1 of 4");
+    expect_table(read("0.04 7 0.5\n0.03 8 0.5\n0.02 9 1\n0.01 10 1\n").profile);
+    EXPECT_EQ(refusal(kTable + kTable),
+              "curve:5: expected one curve, found q that begins again at 0.01 after 0.04");
+}
+
+TEST(Profile, TellsDecimalCommasFromCommasBetweenNumbers) {
+    const ProfileFile commas = read("0,01 10 1\n0,02 9 1\n0,03 8,5 0,5\n");
+    EXPECT_EQ(commas.profile.intensity, (std::vector<double>{10, 9, 8.5}));
+    EXPECT_EQ(commas.notes.at(1), "commas between digits read as decimal points");
+    EXPECT_EQ(read("0.01,10,1\n0.02,9,1\n0.03,8,1\n").profile.intensity,
+              (std::vector<double>{10, 9, 8}));
+    EXPECT_EQ(read("0, 10, 1\n1, 9, 1\n2, 8, 1\n").profile.intensity,
+              (std::vector<double>{10, 9, 8}));
 }
 
 TEST(Profile, RefusesWhatIsNoCurve) {
@@ -114,8 +157,6 @@ TEST(Profile, RefusesWhatIsNoCurve) {
         "curve:5: expected intensity and error of at most 1e+30 and an error of at least 1e-30, "
         "found '0.05 1e40 1'");
     EXPECT_EQ(refusal(kTable + "0.05 1 -1\n"), "curve:5: expected an error above 0, found -1");
-    EXPECT_EQ(refusal(kTable + "0.04 1 1\n"),
-              "curve:5: expected q above that of the point before, 0.04, found 0.04");
     EXPECT_EQ(refusal("-0.01 1 1\n0.02 1 1\n0.03 1 1\n"),
               "curve:1: expected q of 0 or more, found -0.01");
     EXPECT_EQ(refusal(kTable + "0.05 *** 1\n"),
@@ -164,6 +205,7 @@ TEST(Profile, OfSharedDataIsWhole) {
         SCOPED_TRACE(row.file);
         const ProfileFile file = read_profile(folder / row.file);
         EXPECT_EQ(file.profile.size(), row.points);
+        EXPECT_EQ(file.notes.size(), 1u);
         EXPECT_EQ(file.per_nanometre, row.per_nanometre);
         EXPECT_NEAR(file.profile.q.front(), row.least, 1e-4);
         EXPECT_NEAR(file.profile.q.back(), row.most, 1.1e-3);
@@ -193,9 +235,12 @@ TEST(Profile, OfArraysIsHeldToTheSame) {
     const auto refused = [&](std::vector<double> x, std::vector<double> y, std::vector<double> e) {
         return error_text<InputError>([&] { make_profile("curve", x, y, e); });
     };
-    EXPECT_EQ(refused({0.1, 0.3, 0.2}, {1, 1, 1}, {1, 1, 1}),
-              "curve:3: expected q above that of the point before, 0.3, found 0.2");
-    EXPECT_EQ(refused(q, intensity, {}), "curve: expected q, intensity and error, found no error");
+    const std::vector<double> mixed{0.1, 0.3, 0.2}, rising{1, 3, 2}, ones{1, 1, 1};
+    EXPECT_EQ(make_profile("curve", mixed, rising, ones).profile.intensity,
+              (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(refused(q, intensity, {}),
+              "curve: expected q, intensity and error, found no error; --assume-error takes errors "
+              "as a part of the intensity");
     EXPECT_EQ(refused(q, intensity, {1}),
               "curve: expected q, intensity and error of one length, found 4, 4 and 1");
     EXPECT_EQ(refused({0.1, 0.2}, {1, 1}, {1, 1}), "curve: expected from 3 to 1000000 points, found 2");

@@ -150,6 +150,18 @@ TEST(Structure, NucleicAcidsAreOfTheirKind) {
     EXPECT_EQ(chain.sequence(), "AUUC");
 }
 
+TEST(Structure, ReadsTheTriphosphateAtTheStartOfAnRna) {
+    const auto nucleotide = [](const char* record, const char* name, int number) {
+        const bool has_three = name[0] == 'G' && name[1] == 'T';
+        return pdb_line({record, 1, has_three ? "PA" : "P", ' ', name, "B", number, ' ',
+                         6.0 * number, 0, 0, 1, "P"}) +
+               pdb_line({record, 1, "C1'", ' ', name, "B", number, ' ', 6.0 * number, 4, 0, 1, "C"});
+    };
+    std::string text = nucleotide("ATOM", "GTP", 1) + nucleotide("ATOM", "C", 2);
+    text += nucleotide("ATOM", "A", 3) + "TER\n" + nucleotide("HETATM", "GTP", 90);
+    EXPECT_EQ(from_text(text).chains.at(0).sequence(), "GCA");
+}
+
 TEST(Structure, KnowsWhereAChainIsBroken) {
     const Chain chain = from_text(pdb_residue("ALA", 1) + pdb_residue("CYS", 2) +
                                   pdb_residue("ASP", 7) + pdb_residue("GLU", 8))

@@ -110,7 +110,7 @@ TEST(Dcd, AnotherNumberOfWholeFramesIsNotedAndCutFramesAreRefused) {
     const std::string file = dcd_file(shape);
     const std::size_t frame = 3 * (12 + 8);
     expect_cuts_noticed(file, file.size() - 2 * frame, frame);
-    EXPECT_TRUE(has(refused(file.substr(0, file.size() - 1)), "frame 2: expected 20 more bytes"));
+    EXPECT_TRUE(has(refused(file.substr(0, file.size() - 1)), "frame 1: expected 20 more bytes"));
 }
 
 TEST(Dcd, HeadersThatLieAreRefused) {
@@ -125,8 +125,8 @@ TEST(Dcd, HeadersThatLieAreRefused) {
     EXPECT_TRUE(has(refused(velocities), "found velocities"));
     EXPECT_TRUE(has(with(88, 1), "expected the header to end with its length 84"));
     const std::size_t atoms = 92 + 92 + 4;
-    EXPECT_TRUE(has(with(atoms, 4), "frame 1: expected coordinates in a record of 16 bytes"));
-    EXPECT_TRUE(has(with(atoms + 2, 1), "frame 1: expected 262164 more bytes, found"));
+    EXPECT_TRUE(has(with(atoms, 4), "frame 0: expected coordinates in a record of 16 bytes"));
+    EXPECT_TRUE(has(with(atoms + 2, 1), "frame 0: expected 262164 more bytes, found"));
     EXPECT_TRUE(has(with(atoms + 3, '\x80'), "expected at least one atom"));
     EXPECT_TRUE(has(with(8 + 4 * 8, 3), "expected 0 to 2 fixed atoms, found 3"));
 }
@@ -160,14 +160,14 @@ TEST(Xtc, FramesThatContradictAreRefused) {
         bad.replace(at, 4, Bytes{}.integer(value).text);
         return refused(frame + bad);
     };
-    EXPECT_TRUE(has(with(0, 1994), "frame 2: expected the magic number 1995 or 2023, found 1994"));
-    EXPECT_TRUE(has(with(4, 13), "frame 2: expected 12 atoms, found 13"));
-    EXPECT_TRUE(has(with(52, 11), "frame 2: expected 12 atoms, found 11"));
+    EXPECT_TRUE(has(with(0, 1994), "frame 1: expected the magic number 1995 or 2023, found 1994"));
+    EXPECT_TRUE(has(with(4, 13), "frame 1: expected 12 atoms, found 13"));
+    EXPECT_TRUE(has(with(52, 11), "frame 1: expected 12 atoms, found 11"));
     EXPECT_TRUE(has(with(56, 0), "expected a positive precision"));
     EXPECT_TRUE(has(with(60, 5000), "expected the least integer of an axis below"));
     EXPECT_TRUE(has(with(84, 8), "expected a range of differences"));
     EXPECT_TRUE(has(with(84, 73), "expected a range of differences"));
-    EXPECT_TRUE(has(with(88, 8), "frame 2: expected"));
+    EXPECT_TRUE(has(with(88, 8), "frame 1: expected"));
     EXPECT_TRUE(has(with(88, -1), "packed bytes"));
     EXPECT_TRUE(has(with(88, 1 << 30), "packed bytes"));
 }
@@ -185,10 +185,10 @@ TEST(Trr, FloatsAndDoublesAreReadAndOtherFramesPassedOver) {
     expect_cuts_noticed(one + one, one.size(), one.size());
     std::string bad = one + one;
     bad.replace(one.size() + 24 + 4 * 7, 4, Bytes{}.integer(100).text);
-    EXPECT_TRUE(has(refused(bad), "frame 2: expected 12 floats or doubles, found 100 bytes"))
+    EXPECT_TRUE(has(refused(bad), "frame 1: expected 12 floats or doubles, found 100 bytes"))
         << refused(bad);
     EXPECT_TRUE(
-        has(refused(one + trr_frame<double>(0, 5, true, true)), "frame 2: expected 4 atoms"));
+        has(refused(one + trr_frame<double>(0, 5, true, true)), "frame 1: expected 4 atoms"));
 }
 
 TEST(Netcdf, EveryVersionIsRead) {

@@ -122,12 +122,12 @@ TEST(WriteStructure, WhatDoesNotFitIsRefusedAndLeavesNothing) {
         xyz(1, 2, 1) = bad;
         const std::string told =
             refusal([&] { write_structure(folder.path() / "a.pdb", topology, xyz); });
-        EXPECT_NE(told.find("model 2: expected coordinates from"), std::string::npos) << told;
+        EXPECT_NE(told.find("frame 1: expected coordinates from"), std::string::npos) << told;
         EXPECT_EQ(refusal([&] { write_structure(folder.path() / "a.cif", topology, xyz); }).empty(),
                   !std::isnan(bad));
     }
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "a.pdb"));
-    EXPECT_FALSE(std::filesystem::exists(folder.path() / "a.pdb.part"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "a.pdb.pleat-part"));
     EXPECT_NE(refusal([&] {
                   write_structure(folder.path() / "a.xyz", topology, coordinates(1, 2));
               }).find(".cif or .mmcif, found"),

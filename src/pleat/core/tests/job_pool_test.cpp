@@ -42,7 +42,7 @@ TEST(RunBehind, ServesWhereNoThreadCanBeStarted) {
     // No address space holds such a stack.
     ASSERT_EQ(::pthread_attr_setstacksize(&vast, std::size_t{1} << 60), 0);
     ASSERT_EQ(::pthread_setattr_default_np(&vast), 0);
-    EXPECT_THROW(std::async(std::launch::async, [] {}), std::system_error);
+    EXPECT_THROW(static_cast<void>(std::async(std::launch::async, [] {})), std::system_error);
     auto thread = run_behind([held = std::make_unique<int>(7)] {
         EXPECT_EQ(*held, 7);
         return std::this_thread::get_id();

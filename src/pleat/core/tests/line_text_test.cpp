@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 
+#include "pleat/core/output_file.h"
 #include "pleat/core/parallel_sort.h"
 #include "pleat/core/read_file.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -33,6 +34,32 @@ std::string printed(double value, const char* format) {
     char text[500];
     std::snprintf(text, sizeof text, format, value);
     return text;
+}
+
+TEST(OutputFile, TwoWritersOfOneFileDoNotMeet) {
+    test::TemporaryFolder folder;
+    const std::filesystem::path path = folder / "page.html";
+    OutputFile first(path), second(path);
+    EXPECT_EQ(folder.names().size(), 2u);
+    first.write("first");
+    second.write("second");
+    first.close();
+    EXPECT_EQ(test::slurp(path), "first");
+    second.close();
+    EXPECT_EQ(test::slurp(path), "second");
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"page.html"});
+}
+
+TEST(OutputFile, ReusesWhatAKilledWriterLeft) {
+    test::TemporaryFolder folder;
+    const std::filesystem::path path = folder / "page.html";
+    test::spill(folder / "page.html.pleat-part", "a long text of a writer that was killed");
+    write_text(path, "whole");
+    EXPECT_EQ(test::slurp(path), "whole");
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"page.html"});
+    for (const char* name : {"page.html.pleat-part", "page.html.2.pleat-part"})
+        EXPECT_EQ(complete_name(name), "page.html");
+    EXPECT_EQ(complete_name("page.html.part"), "");
 }
 
 TEST(LineText, KeepsTheOrderOfLines) {

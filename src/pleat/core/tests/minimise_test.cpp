@@ -341,9 +341,22 @@ TEST(Lbfgs, RefusesAStateOfOtherShape) {
     VectorSlots<float> wider(13, test::rosenbrock);
     Lbfgs other_size(wider, {.history = 6});
     EXPECT_THROW(other_size.load(reader), InputError);
+}
+
+TEST(Lbfgs, ResumesWithTheNewestStepsThatAShorterHistoryHasRoomFor) {
+    test::TemporaryFolder folder;
+    Fit<float> fit(constant(12, -0.5), test::rosenbrock, {.history = 6});
+    fit.run(10);
+    NpzWriter writer(folder / "state.npz");
+    fit.minimiser.save(writer);
+    writer.close();
     VectorSlots<float> same(12, test::rosenbrock);
-    Lbfgs short_history(same, {.history = 3});
-    EXPECT_THROW(short_history.load(reader), InputError);
+    Lbfgs resumed(same, {.history = 3});
+    resumed.load(NpzReader(folder / "state.npz"));
+    const double before = resumed.objective();
+    EXPECT_EQ(before, fit.minimiser.objective());
+    for (int step = 0; step < 60; ++step) resumed.step();
+    EXPECT_LT(resumed.objective(), 1e-2 * before);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -310,6 +311,27 @@ TEST(Npz, AFullDiskNamesTheFileAndLeavesNothing) {
     }
     error_text<OutputError>([&] { NpzWriter writer(folder / "absent/a.npz"); });
     error_text<OutputError>([&] { NpzWriter writer(folder.path()); });
+}
+
+TEST(Zip, RefusesNamesWithControlCharacters) {
+    TemporaryFolder folder;
+    for (const char control : {'\0', '\n', '\x1b', '\x7f'}) {
+        ZipWriter writer(folder / "a.zip", false);
+        writer.begin(std::string("na") + control + "me.npy", 1);
+        writer.append("x", 1);
+        writer.end();
+        writer.close();
+        const std::string text = error_text<InputError>([&] { NpzReader reader(folder / "a.zip"); });
+        EXPECT_NE(text.find("a member's name with control characters"), std::string::npos) << text;
+    }
+}
+
+TEST(Zip, RefusesAPipeWithoutWaitingForIt) {
+    TemporaryFolder folder;
+    ASSERT_EQ(::mkfifo((folder / "a.npz").c_str(), 0600), 0);
+    ::alarm(20);
+    error_text<InputError>([&] { NpzReader reader(folder / "a.npz"); });
+    ::alarm(0);
 }
 
 TEST(Zip, Zip64FieldsAreWrittenAndRead) {

@@ -130,7 +130,7 @@ TEST(TerminalProgress, RewritesOneLineAndLeavesNothing) {
 }
 
 TEST(Interrupt, TheFirstSignalSetsTheFlagAndTheSecondKills) {
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
         const pid_t child = ::fork();
         ASSERT_GE(child, 0);
         if (child == 0) {

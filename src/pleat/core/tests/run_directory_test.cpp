@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
 
 #include "pleat/core/error.h"
@@ -175,23 +176,29 @@ TEST(RunDirectory, RefusesForeignFinishedAndOtherRuns) {
     EXPECT_TRUE(contains(refusal(folder / "open", "couplings"), "another run is writing here"));
 }
 
-TEST(RunDirectory, ForceReplacesItsOwnFilesOnly) {
+TEST(RunDirectory, ForceReplacesTheFilesOfTheEarlierRunAlone) {
     TemporaryFolder folder;
     const std::filesystem::path path = folder / "run";
     finished_run(path);
     spill(path / "notes.txt", "mine");
-    spill(path / "checkpoint.npz", "old");
+    spill(path / "checkpoint-of-mine.npz", "mine");
+    std::filesystem::create_directories(path / "figures");
+    spill(path / "figures/one.svg", "mine");
     {
         RunDirectory run({.path = path, .command = "rmsd", .arguments = {}, .force = true});
         EXPECT_FALSE(run.resumed());
-        EXPECT_FALSE(std::filesystem::exists(path / "checkpoint.npz"));
-        EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv"));
+        write_text(run.checkpoint(), "state");
         write_text(run.output("matrix.tsv"), "2\n");
+        EXPECT_EQ(slurp(path / "scores.tsv"), "1\n");
+        EXPECT_FALSE(std::filesystem::exists(path / "matrix.tsv"));
         run.finish();
     }
     EXPECT_EQ(sorted_names(path),
-              (std::vector<std::string>{"log.txt", "manifest.json", "matrix.tsv", "notes.txt"}));
+              (std::vector<std::string>{"checkpoint-of-mine.npz", "figures", "log.txt",
+                                        "manifest.json", "matrix.tsv", "notes.txt"}));
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"run"});
     EXPECT_EQ(slurp(path / "notes.txt"), "mine");
+    EXPECT_EQ(slurp(path / "figures/one.svg"), "mine");
     // A manifest cannot name files elsewhere.
     spill(folder / "precious", "x");
     spill(path / "manifest.json",
@@ -201,15 +208,116 @@ TEST(RunDirectory, ForceReplacesItsOwnFilesOnly) {
     EXPECT_TRUE(std::filesystem::exists(folder / "precious"));
 }
 
+/// Every file of a folder and its content.
+std::map<std::string, std::string> content_of(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> content;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+        if (entry.is_regular_file())
+            content[entry.path().lexically_relative(folder).string()] = slurp(entry.path());
+    return content;
+}
+
 TEST(RunDirectory, AForcedRunThatFailsLeavesTheEarlierOneWhole) {
     TemporaryFolder folder;
     const std::filesystem::path path = folder / "run";
     finished_run(path);
-    const std::vector<std::string> names = sorted_names(path);
-    const std::string manifest = slurp(path / "manifest.json");
+    const auto before = content_of(path);
     { const RunDirectory run({.path = path, .command = "rmsd", .arguments = {}, .force = true}); }
-    EXPECT_EQ(sorted_names(path), names);
-    EXPECT_EQ(slurp(path / "manifest.json"), manifest);
+    EXPECT_EQ(content_of(path), before);
+    {
+        // With results and a state of its own it keeps these apart, and goes on from them.
+        RunDirectory run({.path = path, .command = "rmsd", .arguments = {"-f"}, .force = true});
+        write_text(run.output("scores.tsv"), "2\n");
+        write_text(run.checkpoint(), "state");
+    }
+    for (const auto& [file, text] : before) EXPECT_EQ(slurp(path / file), text) << file;
+    EXPECT_TRUE(RunDirectory::has_state(path));
+    EXPECT_TRUE(contains(error_text<UsageError>([&] {
+                             RunDirectory({.path = path, .command = "rmsd", .arguments = {"-x"}});
+                         }),
+                         "holds a forced run of 'pleat rmsd' that has not finished"));
+    {
+        RunDirectory run({.path = path, .command = "rmsd", .arguments = {}});
+        EXPECT_TRUE(run.resumed());
+        EXPECT_EQ(slurp(run.checkpoint()), "state");
+        run.finish();
+    }
+    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"log.txt", "manifest.json"}));
+    EXPECT_FALSE(RunDirectory::has_state(path));
+}
+
+TEST(RunDirectory, ForceStartsOverWhereTheInputHasChanged) {
+    TemporaryFolder folder;
+    const RunDirectory::Request request{.path = folder / "run", .command = "rmsd", .force = true};
+    finished_run(folder / "run");
+    spill(folder / "input", "1");
+    const auto stop = [&] {
+        RunDirectory run(request);
+        run.input(folder / "input");
+        write_text(run.checkpoint(), "state");
+        return run.resumed();
+    };
+    EXPECT_FALSE(stop());
+    EXPECT_TRUE(stop());
+    spill(folder / "input", "22");
+    EXPECT_FALSE(stop());
+}
+
+/// Runs the work in another process, which may end itself with 0 at any point.
+template <class Work>
+bool runs_elsewhere(Work work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        work();
+        ::_exit(0);
+    }
+    int status = 0;
+    return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(RunDirectory, AKilledForcedRunLeavesTheEarlierOneAndIsResumed) {
+    for (const bool force : {true, false}) {
+        TemporaryFolder folder;
+        const std::filesystem::path path = folder / "run";
+        finished_run(path);
+        const auto before = content_of(path);
+        ASSERT_TRUE(runs_elsewhere([&] {
+            RunDirectory run({.path = path, .command = "couplings", .force = true});
+            write_text(run.output("tree.nwk"), "new");
+            write_text(run.checkpoint(), "state");
+            OutputFile half(run.output("scores.tsv"));
+            half.write(std::string(100'000, 'x'));
+            ::_exit(0);
+        }));
+        for (const auto& [file, text] : before) EXPECT_EQ(slurp(path / file), text) << file;
+        {
+            RunDirectory run({.path = path, .command = "couplings", .force = force});
+            EXPECT_TRUE(run.resumed());
+            EXPECT_EQ(slurp(run.checkpoint()), "state");
+            write_text(run.output("scores.tsv"), "2\n");
+            run.finish();
+        }
+        // What only the killed one wrote is gone too.
+        EXPECT_EQ(sorted_names(path),
+                  (std::vector<std::string>{"log.txt", "manifest.json", "scores.tsv"}));
+        EXPECT_EQ(slurp(path / "scores.tsv"), "2\n");
+    }
+}
+
+TEST(RunDirectory, WritesFileByFileWhereTheFolderIsTheWorkingFolder) {
+    TemporaryFolder folder;
+    const std::filesystem::path path = folder / "run";
+    finished_run(path);
+    spill(path / "notes.txt", "mine");
+    ASSERT_TRUE(runs_elsewhere([&] {
+        std::filesystem::current_path(path);
+        RunDirectory run({.path = ".", .command = "rmsd", .force = true});
+        write_text(run.output("matrix.tsv"), "2\n");
+        run.finish();
+        if (!std::filesystem::equivalent(".", path)) ::abort();
+    }));
+    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"log.txt", "manifest.json",
+                                                            "matrix.tsv", "notes.txt"}));
 }
 
 TEST(RunDirectory, AResumedRunRemovesWhatOnlyItsPredecessorWrote) {
@@ -266,7 +374,7 @@ TEST(RunDirectory, KeepsCheckpointsAndResultsOfAFailedRun) {
         EXPECT_EQ(slurp(run.checkpoint()), "state");
         write_text(run.output("scores.tsv"), "1\n");
     }
-    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"checkpoint.npz", "log.txt",
+    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{".pleat-lock", "checkpoint.npz", "log.txt",
                                                             "manifest.json", "scores.tsv"}));
     {
         RunDirectory run({.path = path, .command = "couplings"});
@@ -294,7 +402,7 @@ TEST(RunDirectory, FilesOfRanksAreCheckpointsToo) {
         RunDirectory run(request);
         EXPECT_TRUE(run.resumed());
         (void)run.checkpoint();
-        spill(path / "checkpoint.rank17.npz.part", "sta");
+        spill(path / "checkpoint.rank17.npz.pleat-part", "sta");
         spill(path / "checkpoint.rankless.npz", "not ours");
         run.finish();
     }
@@ -305,24 +413,22 @@ TEST(RunDirectory, FilesOfRanksAreCheckpointsToo) {
 TEST(RunDirectory, AKilledRunIsContinued) {
     TemporaryFolder folder;
     const std::filesystem::path path = folder / "run";
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    ASSERT_TRUE(runs_elsewhere([&] {
         RunDirectory run({.path = path, .command = "couplings"});
         write_text(run.checkpoint(), "state");
         OutputFile half(run.output("scores.tsv"));
         half.write(std::string(100'000, 'x'));
         ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv.part"));
+    }));
+    EXPECT_TRUE(std::filesystem::exists(path / "scores.tsv.pleat-part"));
     EXPECT_FALSE(std::filesystem::exists(path / "scores.tsv"));
-    RunDirectory run({.path = path, .command = "couplings"});
-    EXPECT_TRUE(run.resumed());
-    EXPECT_EQ(slurp(run.checkpoint()), "state");
-    (void)run.output("scores.tsv");
-    run.finish();
+    {
+        RunDirectory run({.path = path, .command = "couplings"});
+        EXPECT_TRUE(run.resumed());
+        EXPECT_EQ(slurp(run.checkpoint()), "state");
+        (void)run.output("scores.tsv");
+        run.finish();
+    }
     EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"log.txt", "manifest.json"}));
 }
 

@@ -14,7 +14,8 @@ namespace {
 using pleat::testing::SmallFamily;
 
 TEST(ContactList, FallsAndKeepsTheSeparation) {
-    const SmallFamily family(5, 12, Alphabet::protein(), 1);
+    SmallFamily family(5, 12, Alphabet::protein(), 1);
+    family.result.effective_sequences = kMinEffectiveSequences;
     // Columns stand 2 apart in the source, so a separation of 7 asks for 4 columns between.
     const std::vector<RankedPair> pairs = rank_pairs(family.alignment, family.result, 7);
     ASSERT_EQ(pairs.size(), 36u);  // 8 + 7 + ... + 1
@@ -47,6 +48,25 @@ TEST(ContactList, NucleicAcidsHaveNoProbability) {
     const SmallFamily family(5, 4, Alphabet::rna(), 3);
     for (const RankedPair& pair : rank_pairs(family.alignment, family.result, 1))
         EXPECT_TRUE(std::isnan(pair.probability));
+}
+
+TEST(ContactList, FamiliesOfTooFewSequencesHaveNoProbability) {
+    SmallFamily family(5, 12, Alphabet::protein(), 1);
+    family.result.effective_sequences = kMinEffectiveSequences - 0.1;
+    for (const RankedPair& pair : rank_pairs(family.alignment, family.result, 6))
+        EXPECT_TRUE(std::isnan(pair.probability));
+    family.result.effective_sequences = kMinEffectiveSequences;
+    for (const RankedPair& pair : rank_pairs(family.alignment, family.result, 6))
+        EXPECT_FALSE(std::isnan(pair.probability));
+}
+
+TEST(Calibration, WarnsOfFewSequencesByWhatWasMeasured) {
+    EXPECT_NE(depth_warning(2).find("have no probability"), std::string::npos);
+    EXPECT_NE(depth_warning(35).find("0.38"), std::string::npos) << depth_warning(35);
+    EXPECT_NE(depth_warning(35).find("0.15"), std::string::npos) << depth_warning(35);
+    EXPECT_NE(depth_warning(499), "");
+    EXPECT_EQ(depth_warning(500), "");
+    EXPECT_EQ(depth_warning(5000), "");
 }
 
 TEST(Calibration, ScaleCountsPairsSixApartInTheSource) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "pleat/bio/read_alignment.h"
 #include "pleat/core/error.h"
 #include "pleat/core/memory.h"
@@ -153,7 +155,16 @@ TEST(Fit, MemoryOnTheHostCountsTheModelsThatAreThere) {
     EXPECT_EQ(announced(), text + human_bytes(without + 2 * model));
     parameters.compatible = "ccmpred";
     parameters.initial = "";
-    EXPECT_EQ(announced(), text + human_bytes(without + 2 * model + 4 * 1260 * 1260));
+    const std::int64_t slot = 4 * (1770 * 21 * 24 + 60 * 24);
+    EXPECT_EQ(announced(), text + human_bytes(without - 10 * slot + 2 * model + 4 * 1260 * 1260));
+    // Resuming reads one vector after the other.
+    parameters.compatible = "";
+    parameters.models = false;
+    pleat::test::TemporaryFolder folder;
+    context.checkpoint = folder / "checkpoint.npz";
+    EXPECT_EQ(announced(), text + human_bytes(without));
+    std::ofstream(context.checkpoint) << "there";
+    EXPECT_EQ(announced(), text + human_bytes(without + slot));
 }
 
 TEST(Fit, TheToleranceIsKept) {

@@ -73,6 +73,39 @@ TEST(Run, StoppedAmidATilesMomentsItTellsWhatIsKeptAndGoesOnFromThere) {
     EXPECT_EQ(resumed.triples->cliques_by_z->words(), whole.triples->cliques_by_z->words());
 }
 
+// The count of tiles at which a stage begins.
+struct BeginOf final : Progress {
+    explicit BeginOf(std::string_view of) : stage(of) {}
+    void update(std::string_view now, std::int64_t done, std::int64_t, std::string_view) override {
+        if (now == stage && first < 0) first = done;
+    }
+    bool cancelled() override { return false; }
+    void message(std::string_view) override {}
+    std::string_view stage;
+    std::int64_t first = -1;
+};
+
+TEST(Run, ResumesTheExactMomentsOfPairs) {
+    const Alignment given = family(60, 40, 6);
+    Parameters parameters;
+    parameters.null = "exact";
+    const Result whole = run(given, parameters, {});
+    TemporaryFolder folder;
+    StopLater progress("exact", 2, 1);
+    Context context;
+    context.progress = &progress;
+    context.checkpoint = folder / "checkpoint.npz";
+    context.checkpoint_seconds = 1000;
+    EXPECT_THROW(run(given, parameters, context), Cancelled);
+    ASSERT_TRUE(std::filesystem::exists(rank_file(exact_checkpoint(context.checkpoint), 0)));
+    BeginOf begin("exact");
+    context.progress = &begin;
+    const Result resumed = run(given, parameters, context);
+    EXPECT_EQ(begin.first, 2);
+    EXPECT_EQ(resumed.pairs.mean, whole.pairs.mean);
+    EXPECT_EQ(resumed.pairs.variance, whole.pairs.variance);
+}
+
 TEST(Run, WhatTheCpuAloneComputesIsRefusedElsewhere) {
     const Alignment given = family(20, 5, 4);
     Parameters weighted, smoothed, omitted;

@@ -213,7 +213,7 @@ TEST(Frames, RefusesWhatIsNotFinite) {
             centre(xyz, {}, 1);
             FAIL() << value;
         } catch (const InputError& error) {
-            EXPECT_NE(std::string(error.what()).find("frame 2: expected"), std::string::npos);
+            EXPECT_NE(std::string(error.what()).find("frame 1: expected"), std::string::npos);
         }
     }
 }

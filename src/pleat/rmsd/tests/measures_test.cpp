@@ -314,7 +314,7 @@ TEST(Measures, RefusesWhatMakesNoSense) {
         against(broken, {}, "rmsd");
         FAIL();
     } catch (const InputError& error) {
-        EXPECT_TRUE(std::string(error.what()).starts_with("other frame 2: expected"))
+        EXPECT_TRUE(std::string(error.what()).starts_with("other frame 1: expected"))
             << error.what();
     }
 }

@@ -225,22 +225,14 @@ TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
 }
 
 // A further member of this one does no better than a weight of 0.
-TEST(MinimalEnsembles, HaveAsManyMembersAsTheirSizeSays) {
-    const Array<double, 3> partial = partials(12, curve_grid(), 15);
-    const Profile curve = curve_of(partial[5], {1.01, 1}, 1e-6, 0, 15);
-    const std::vector<Weighted> sizes = minimal_ensembles({&curve, partial, kRadius, {}}, 4, {});
-    ASSERT_EQ(sizes.size(), 4u);
-    for (std::size_t n = 0; n < sizes.size(); ++n) {
-        const Weighted& one = sizes[n];
-        EXPECT_EQ(one.frames.size(), n + 1);
-        EXPECT_EQ(one.weights.size(), n + 1);
-        EXPECT_TRUE(std::is_sorted(one.frames.begin(), one.frames.end()));
-        EXPECT_NEAR(std::accumulate(one.weights.begin(), one.weights.end(), 0.0), 1, 1e-9);
-        EXPECT_EQ(one.fit.parameters, static_cast<Index>(n) + 3);
-        EXPECT_NEAR(one.fit.chi2_reduced * static_cast<double>(200 - one.fit.parameters),
-                    one.fit.chi2 * 200, 1e-9);
-        EXPECT_LE(one.fit.chi2, sizes[0].fit.chi2);
-    }
+TEST(MinimalEnsembles, LeaveOutSizesThatDoNotHelp) {
+    const Array<double, 3> partial = partials(6, curve_grid(), 15);
+    const Profile curve = curve_of(partial[5], {1.01, 1}, 1e-6, 0, 0);
+    const std::vector<Weighted> sizes = minimal_ensembles({&curve, partial, kRadius, {}}, 3, {});
+    ASSERT_FALSE(sizes.empty());
+    EXPECT_EQ(sizes[0].frames, std::vector<Index>{5});
+    for (const Weighted& one : sizes)
+        for (const double weight : one.weights) EXPECT_GE(weight, kMinWeight);
 }
 
 TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {

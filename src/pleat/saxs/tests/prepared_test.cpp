@@ -73,7 +73,7 @@ TEST(Prepared, RefusesWhatIsNoStructure) {
     Ensemble ensemble = read_ensemble({kStructure});
     const auto text = [&] { return error_text<InputError>([&] { check_structures(ensemble); }); };
     ensemble.xyz(0, 1, 2) = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_EQ(text(), "expected coordinates within 1e8 angstrom, found nan in frame 1");
+    EXPECT_EQ(text(), "expected coordinates within 1e8 angstrom, found nan in frame 0");
     ensemble.xyz = Array<float, 3>(Index{1}, Index{3}, Index{4});
     EXPECT_NE(text().find("atoms, found [1, 3, 4]"), std::string::npos);
     ensemble.xyz = Array<float, 3>(Index{0}, Index{3}, Index{4});
@@ -84,7 +84,7 @@ TEST(Joined, SettlesWhatModelsAre) {
     Ensemble ensemble = read_ensemble({kStructure, kStructure});
     const Index atoms = ensemble.atom_count();
     ensemble.files.pop_back();
-    ensemble.origins = {{0, 1}, {0, 2}};
+    ensemble.origins = {{0, 0}, {0, 1}};
     for (float& x : ensemble.xyz.view()[1]) x += 60;
     Ensemble states = ensemble, parts = ensemble, guessed = ensemble;
     EXPECT_EQ(settle_models("states", states), "");

@@ -1,0 +1,22 @@
+// Usage hints: what a command line that cannot be read gets wrong, and the nearest name there is.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pleat::program {
+
+/// The name that differs least from `word`, or that begins with it; empty where none is near. Two
+/// neighbouring letters in the wrong order count as one difference.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
+
+/// "unknown command 'X'; did you mean 'Y'? 'pleat help' lists the commands".
+std::string unknown_command(const CLI::App& program, std::string_view word);
+
+/// What the user should change after parsing failed: the first option, command or argument that is
+/// unknown, else the parser's own text; and which help shows more.
+std::string usage_hint(const CLI::App& program, const CLI::ParseError& error);
+
+}  // namespace pleat::program

@@ -1,0 +1,138 @@
+// Tests of minimal ensembles on curves made of two frames: the pair found fits as well as the true one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <random>
+
+#include "pleat/bio/ensemble.h"
+#include "pleat/core/tests/data_folders.h"
+#include "pleat/saxs/ensemble_fit.h"
+#include "pleat/saxs/form_factors.h"
+#include "pleat/saxs/places.h"
+
+namespace pleat::saxs {
+namespace {
+
+/// The partial profiles of a trajectory's frames.
+struct Frames {
+    std::vector<double> q;
+    Array<double, 3> partial;
+    double mean_radius = 0;
+
+    Frames(const std::filesystem::path& trajectory, const std::filesystem::path& topology,
+           Bodies bodies) {
+        const Ensemble ensemble = read_ensemble(
+            {trajectory.string()}, {.topology = topology, .assembly = {}, .select = "all", .range = {}});
+        for (int k = 0; k < 90; ++k) q.push_back(0.012 + 0.0032 * k);
+        const Scatterers scatterers =
+            make_scatterers(*ensemble.topology, ensemble.xyz[0], {.bodies = bodies});
+        const Places places = place_all(ensemble.xyz, scatterers, true, {});
+        const Model model = make_model(scatterers, nullptr, q, places.sites);
+        partial = profiles(model, places.xyz, places.scales, {}, {});
+        mean_radius = scatterers.mean_radius;
+    }
+    View<const double, 3> first(Index count) const {
+        View<const double, 3> some = partial;
+        some.extents[0] = count;
+        return some;
+    }
+};
+
+/// A curve made of two frames with noise of a part of the intensity.
+struct Mixture {
+    std::vector<Index> frames;
+    std::vector<double> weights;
+    Profile curve;
+
+    Mixture(const Frames& all, Index frame_count, int number) {
+        std::mt19937_64 random(static_cast<std::uint64_t>(number) + 1);
+        std::uniform_int_distribution<Index> any(0, frame_count - 1);
+        std::uniform_real_distribution<double> unit(0, 1);
+        std::normal_distribution<double> normal;
+        frames = {any(random), any(random)};
+        while (std::abs(frames[0] - frames[1]) < frame_count / 6) frames[1] = any(random);
+        std::sort(frames.begin(), frames.end());
+        weights = {0.15 + 0.7 * unit(random), 0};
+        weights[1] = 1 - weights[0];
+        const Contrast contrast{0.97 + 0.06 * unit(random), 3 * unit(random)};
+        const double noise = number % 2 == 0 ? 0.001 : 0.01;
+        curve.q = all.q;
+        curve.intensity = intensity(weighted_partial(all.partial, frames, weights), all.q,
+                                    all.mean_radius, contrast);
+        for (double& value : curve.intensity) {
+            value *= 1e-6;
+            curve.sigma.push_back(noise * value);
+            value += curve.sigma.back() * normal(random);
+        }
+    }
+};
+
+/// chi^2 a point of the true frames at the best contrast, with weights near the true ones.
+double chi2_of(const EnsembleProblem& problem, const Mixture& mixture) {
+    double least = INFINITY;
+    for (int step = -3; step <= 3; ++step) {
+        const double first = mixture.weights[0] + 0.01 * step;
+        const std::vector<double> weights = {first, 1 - first};
+        least = std::min(least, fit(*problem.curve,
+                                    weighted_partial(problem.partial, mixture.frames, weights),
+                                    problem.mean_radius, problem.options)
+                                    .chi2);
+    }
+    return least;
+}
+
+void expect_true_pairs(const Frames& all, Index frame_count, int first, int last,
+                       bool is_exhaustive) {
+    for (int number = first; number < last; ++number) {
+        SCOPED_TRACE(number);
+        const Mixture mixture(all, frame_count, number);
+        const EnsembleProblem problem{&mixture.curve, all.first(frame_count), all.mean_radius, {}};
+        const std::vector<Weighted> found = best_ensembles(problem, 2, 2);
+        ASSERT_EQ(found.size(), 2u);
+        EXPECT_EQ(found[1].is_exhaustive, is_exhaustive);
+        EXPECT_LE(found[1].fit.chi2, 1.05 * chi2_of(problem, mixture));
+        for (const double weight : found[1].weights) EXPECT_GE(weight, kMinWeight);
+    }
+}
+
+const std::filesystem::path kData = test::data_folder();
+
+// All pairs of 40 frames, then more frames than whose pairs are all fitted.
+TEST(MinimalEnsembles, FitAsWellAsTheTruePair) {
+    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Bodies::one_body);
+    expect_true_pairs(hivp, 40, 0, 4, true);
+    ASSERT_GT(hivp.partial.extent(0), kRepresentatives);
+    expect_true_pairs(hivp, hivp.partial.extent(0), 4, 6, false);
+}
+
+TEST(MinimalEnsembles, FitAsWellAsTheTruePairOfTwentyMixturesOfATransition) {
+    const std::filesystem::path folder = test::shared_folder() / "data" / "ensembles" / "adk_dims";
+    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+    const Frames adk(folder / "adk_dims.dcd", folder / "adk_open.pdb.gz", Bodies::all_atom);
+    expect_true_pairs(adk, adk.partial.extent(0), 0, 20, true);
+}
+
+TEST(MinimalEnsembles, HaveNoMemberThatDoesNotCount) {
+    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Bodies::one_body);
+    const Mixture mixture(hivp, 20, 1);
+    const EnsembleProblem problem{&mixture.curve, hivp.first(20), hivp.mean_radius, {}};
+    const std::vector<Weighted> sizes = minimal_ensembles(problem, 4, {});
+    ASSERT_FALSE(sizes.empty());
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+        const Weighted& one = sizes[n];
+        EXPECT_EQ(one.frames.size(), one.weights.size());
+        EXPECT_TRUE(std::is_sorted(one.frames.begin(), one.frames.end()));
+        EXPECT_NEAR(std::accumulate(one.weights.begin(), one.weights.end(), 0.0), 1, 1e-9);
+        EXPECT_GE(*std::min_element(one.weights.begin(), one.weights.end()), kMinWeight);
+        EXPECT_EQ(one.fit.parameters, static_cast<Index>(one.frames.size()) + 1);
+        if (n == 0) continue;
+        EXPECT_GT(one.frames.size(), sizes[n - 1].frames.size());
+        EXPECT_LT(one.fit.chi2, sizes[n - 1].fit.chi2);
+    }
+}
+
+}  // namespace
+}  // namespace pleat::saxs

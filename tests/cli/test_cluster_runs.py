@@ -1,0 +1,58 @@
+# pleat cluster of finished runs of pleat rmsd: neighbours that they listed, and how they counted frames.
+import random
+import unittest
+
+from program import ProgramTest, manifest, pleat, results
+from structures import npy
+
+
+class ClusterRuns(ProgramTest):
+    def ensemble(self, frames, atoms=12):
+        """An array of frames about three shapes."""
+        source = random.Random(5)
+        shapes = [[source.gauss(0, 8) for _ in range(3 * atoms)] for _ in range(3)]
+        path = self.folder / "ensemble.npy"
+        path.write_bytes(npy((frames, atoms, 3), [x + source.gauss(0, 0.8) for n in range(frames)
+                                                  for x in shapes[(0, 1, 0, 2, 0, 1)[n % 6]]]))
+        return path
+
+    def run_quietly(self, command, *arguments, run):
+        done = pleat(command, *arguments, "-o", self.folder / run, "-q")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+        return self.folder / run
+
+    def cluster(self, *arguments, run):
+        return self.run_quietly("cluster", *arguments, run=run)
+
+    def test_neighbours_that_a_run_listed_are_not_found_again(self):
+        path = self.ensemble(90)
+        run = self.run_quietly("rmsd", path, "--matrix", "none", "--cutoff", "3.2", run="listed")
+        for method, least in (("daura", ()), ("gromacs", ()), ("dbscan", ("--least-neighbours", "3"))):
+            for cutoff in (3.2, 3.0, 1.1, 3.3):
+                with self.subTest((method, cutoff)):
+                    call = ("--method", method, "--cutoff", str(cutoff), *least, "--silhouettes")
+                    expected = self.cluster(path, *call, run=f"{method}{cutoff}")
+                    found = self.cluster(run, *call, run=f"{method}{cutoff}-listed")
+                    self.assertEqual(results(found), results(expected))
+                    told, wanted = manifest(found), manifest(expected)
+                    self.assertIn(str(run / "neighbours.npz"), [one["path"] for one in told["inputs"]])
+                    for fact in ("pairs", "least", "mean", "most", "clusters", "silhouette"):
+                        self.assertAlmostEqual(told["results"].get(fact, 0), wanted["results"].get(fact, 0),
+                                               places=9)
+        # Without silhouettes no distance of all pairs is computed.
+        for cutoff, is_listed in ((3.2, True), (3.3, False)):
+            found = self.cluster(run, "--cutoff", str(cutoff), run=f"stages{cutoff}")
+            self.assertEqual("distances" not in [one["stage"] for one in manifest(found)["timings"]], is_listed)
+
+    def test_runs_that_counted_frames_from_1_are_refused(self):
+        path = self.ensemble(12)
+        run = self.run_quietly("rmsd", path, "--frames", "1::2", run="range")
+        self.cluster(run, "--cutoff", "3", run="fine")
+        text = (run / "manifest.json").read_text()
+        (run / "manifest.json").write_text(text.replace('"frames_count_from"', '"other"'))
+        self.assert_refused(pleat("cluster", run, "--cutoff", "3", "-o", self.folder / "x"), 3,
+                            "range: expected frames 1::2 counted from 0, found a run of a version")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+// Fuzzer of structures: any bytes of PDB or mmCIF give sound chains or atoms, or an InputError.
+#include "harness.h"
+
+#include <cmath>
+
+#include "pleat/bio/structure.h"
+#include "pleat/bio/topology.h"
+#include "pleat/core/error.h"
+
+namespace {
+
+using namespace pleat;
+
+void check(const Structure& structure) {
+    fuzz::require(!structure.chains.empty());
+    for (const Chain& chain : structure.chains) {
+        fuzz::require(!chain.residues.empty());
+        fuzz::require(chain.sequence().size() == chain.residues.size());
+        for (std::size_t i = 0; i < chain.residues.size(); ++i) {
+            fuzz::require(!chain.residues[i].atoms.empty());
+            chain.broken_after(i);
+        }
+    }
+}
+
+void check(const Topology& topology) {
+    fuzz::require(topology.atom_count() > 0);
+    for (Index i = 0; i < topology.atom_count(); ++i) {
+        const Topology::Atom& atom = topology.atoms[static_cast<std::size_t>(i)];
+        fuzz::require(atom.residue >= 0 &&
+                      atom.residue < static_cast<Index>(topology.residues.size()));
+        fuzz::require(std::isfinite(atom.mass) && atom.mass >= 0);
+        topology.label(i);
+        topology.identity(i);
+    }
+    fuzz::require(!topology.chains().empty());
+}
+
+}  // namespace
+
+/// The first bit says whether the rest is read as the atoms of an ensemble instead of as chains.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
+    std::string file = "fuzz";
+    try {
+        if ((data[0] & 1) == 0) {
+            check(read_structure("fuzz", bytes));
+            return 0;
+        }
+        const fuzz::MemoryFile memory(bytes);
+        file = memory.path();
+        check(read_topology(file));
+    } catch (const InputError& error) {
+        fuzz::require_refusal(error, file);
+    }
+    return 0;
+}
