@@ -33,7 +33,8 @@ using Json = nlohmann::ordered_json;
 using saxs::test::RandomScatterers;
 
 double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 /// Seconds of each of many calls, sorted; the first ones are left out.
@@ -74,7 +75,8 @@ double worst_error(const RandomScatterers& given, Index frames) {
                            ? make_multipole_kernel(given.model, Precision::float64, cpu)
                            : make_cpu_kernel(given.model, Precision::float64, cpu);
     const Array<double, 3> expected = profiles_of(*exact, given, frames);
-    const Array<double, 3> found = profiles_of(*make_cuda_kernel(given.model, gpu()), given, frames);
+    const Array<double, 3> found =
+        profiles_of(*make_cuda_kernel(given.model, gpu()), given, frames);
     double worst = 0.0;
     for (Index n = 0; n < expected.size(); ++n)
         worst = std::max(worst, std::fabs(found.data()[n] / expected.data()[n] - 1.0));
@@ -106,8 +108,9 @@ Json profile() {
     const auto body_pairs = make_cuda_body_pairs(given.model, two, 0);
     const Array<float, 3> two_slots = arranged(two, given.xyz, 0, 1);
     const PairJob across{0, 0, 1};
-    result["move"] = told(
-        samples(500, [&] { body_pairs->evaluate(two_slots, {}, {&across, 1}, partial); }));
+    result["move"] = told(samples(500, [&] {
+        body_pairs->evaluate(two_slots, {}, {&across, 1}, partial);
+    }));
     return result;
 }
 
@@ -132,7 +135,8 @@ Json timed(const RandomScatterers& given, int repeats) {
     std::sort(all.begin(), all.end());
     std::sort(device.begin(), device.end());
     const double rate = bench::multiply_adds_a_second(false);
-    const double products = 2.0 * 0.5 * count * (count - 1.0) * static_cast<double>(q_count * frames);
+    const double products =
+        2.0 * 0.5 * count * (count - 1.0) * static_cast<double>(q_count * frames);
     return {{"scatterers", given.model.scatterer_count()},
             {"q", q_count},
             {"frames", frames},

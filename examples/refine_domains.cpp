@@ -5,9 +5,9 @@
 // Trypsin has two barrels, one in either half of its chain. The program opens the structure like a
 // hinge, computes the curve of that, adds errors as a measurement has, and then starts from the
 // closed structure, knowing the curve alone. A move turns and shifts the second half a little; the
-// session recomputes only what is between the halves. The curve is made, so the program can tell how
-// near it came. Every residue scatters as the same smooth ball on its alpha carbon: take form factors
-// of residues, as pleat saxs does, for work with real curves.
+// session recomputes only what is between the halves. The curve is made, so the program can tell
+// how near it came. Every residue scatters as the same smooth ball on its alpha carbon: take form
+// factors of residues, as pleat saxs does, for work with real curves.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,8 +25,8 @@ namespace {
 using namespace pleat;
 using saxs::Session;
 
-constexpr double kLinker = 3.8;   // angstrom between neighbours along the chain
-constexpr double kNearest = 3.8;  // and between any others
+constexpr double kLinker = 3.8;                      // angstrom between neighbours along the chain
+constexpr double kNearest = 3.8;                     // and between any others
 constexpr double kStiffness = 2.0, kHardness = 1.0;  // per square angstrom, in units of chi^2 / 2
 
 struct Curve {
@@ -190,8 +190,8 @@ int refine(const char* path, int moves) {
     }
     const double points = static_cast<double>(model.q_count() - 1);
     const double drift = session.refresh(0);
-    std::printf("%td residues, %d moves, %d accepted\n", static_cast<std::ptrdiff_t>(residues), moves,
-                accepted);
+    std::printf("%td residues, %d moves, %d accepted\n", static_cast<std::ptrdiff_t>(residues),
+                moves, accepted);
     std::printf("chi^2 a point: start %.2f, end %.2f, best %.2f\n", start / points, chi / points,
                 best / points);
     std::printf("radius of gyration: start %.2f, end %.2f, truth %.2f angstrom\n",

@@ -56,10 +56,11 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     if (source.select.empty()) source.select = "all";
     if (source.frames.empty()) source.frames = "::";
     if (source.frames != "::" && !earlier.results.contains("frames_count_from"))
-        throw InputError(folder, 0,
-                         fmt::format("expected frames {} counted from 0, found a run of a version that "
-                                     "counted them from 1: run 'pleat rmsd' again",
-                                     source.frames));
+        throw InputError(
+            folder, 0,
+            fmt::format("expected frames {} counted from 0, found a run of a version that "
+                        "counted them from 1: run 'pleat rmsd' again",
+                        source.frames));
     return source;
 }
 
@@ -84,10 +85,11 @@ void check_size(const ClusterInput& input, const EarlierRun& earlier) {
         const auto recorded = earlier.results.find(what);
         const std::string expected = recorded == earlier.results.end() ? "none" : recorded->second;
         if (expected != std::to_string(found))
-            throw InputError(input.name, 0,
-                             fmt::format("expected the {} {} that it recorded, found {} in its ensemble; "
-                                         "name the ensemble itself",
-                                         expected, what, found));
+            throw InputError(
+                input.name, 0,
+                fmt::format("expected the {} {} that it recorded, found {} in its ensemble; "
+                            "name the ensemble itself",
+                            expected, what, found));
     };
     check("frames", input.coordinates->frames());
     if (text_parameter(earlier, "measure").empty()) check("atoms", input.coordinates->atoms());
@@ -101,11 +103,11 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
         ensemble.select != plain.select || ensemble.frames != plain.frames ||
         ensemble.weights != plain.weights || ensemble.truncated ||
         parameters.precision != rmsd::Parameters().precision)
-        throw UsageError(
-            fmt::format("expected no --topology, --assembly, --select, --frames, --truncated, --weights "
-                        "or --precision with {}, "
-                        "found '{}' with one",
-                        kind, ensemble.sources.front()));
+        throw UsageError(fmt::format(
+            "expected no --topology, --assembly, --select, --frames, --truncated, --weights "
+            "or --precision with {}, "
+            "found '{}' with one",
+            kind, ensemble.sources.front()));
 }
 
 /// Of a run of distances among the frames of one set; InputError for another.
@@ -149,15 +151,17 @@ void use_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirectory
         number_of(earlier.results, "least"), number_of(earlier.results, "mean"),
         number_of(earlier.results, "most"));
     record_input(list, run);
-    context.message(fmt::format("{}: has the pairs below {:g} angstrom, for daura, gromacs and dbscan "
-                                "with a cutoff up to this one",
-                                list.string(), pairs.cutoff));
+    context.message(
+        fmt::format("{}: has the pairs below {:g} angstrom, for daura, gromacs and dbscan "
+                    "with a cutoff up to this one",
+                    list.string(), pairs.cutoff));
     input.distances =
         std::make_unique<rmsd::ListedPairs>(std::move(input.distances), std::move(pairs));
 }
 
 void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string& method,
-              rmsd::Parameters parameters, const RunOptions& options, RunDirectory& run, Context& context) {
+              rmsd::Parameters parameters, const RunOptions& options, RunDirectory& run,
+              Context& context) {
     const std::string metric = metric_of(earlier, input.name);
     const std::filesystem::path matrix = std::filesystem::path(input.name) / (metric + ".npy");
     if (earlier.status != "finished")
@@ -196,9 +200,9 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string&
                                      input.coordinates->frames(), input.distances->count()));
     if (metric != "rmsd" || !text_parameter(earlier, "measure").empty()) return;
     parameters.precision = precision_of(earlier);
-    input.distances = std::make_unique<rmsd::SettledMatrix>(
-        std::move(input.distances), input.coordinates->xyz, input.coordinates->weights, parameters,
-        context);
+    input.distances =
+        std::make_unique<rmsd::SettledMatrix>(std::move(input.distances), input.coordinates->xyz,
+                                              input.coordinates->weights, parameters, context);
 }
 
 }  // namespace

@@ -52,8 +52,8 @@ public:
             most_ = std::max(most_, of_axis);
         }
         for (Index k = 0; k < atoms; ++k)
-            radius_ = std::max(radius_, std::hypot(at(k, 0) - mean[0], at(k, 1) - mean[1],
-                                                   at(k, 2) - mean[2]));
+            radius_ = std::max(
+                radius_, std::hypot(at(k, 0) - mean[0], at(k, 1) - mean[1], at(k, 2) - mean[2]));
     }
     /// Whether PDB's columns, from -999.999 to 9999.999, hold all that may come of it.
     bool fits_pdb() const { return least_ - radius_ > -999.99 && most_ + radius_ < 9999.99; }
@@ -146,9 +146,11 @@ bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     const Index atoms = written.atom_count();
     Array<float, 2> again(Index{3}, reader != nullptr ? atoms : 0);
     for (Index frame = 0; frame < coordinates.frames(); ++frame) {
-        if (reader != nullptr && !reader->next(again)) break;  // told where it is read to be written
+        if (reader != nullptr && !reader->next(again))
+            break;  // told where it is read to be written
         reach.add(coordinates.xyz[frame], coordinates.weights, atoms, [&](Index atom, Index axis) {
-            return double{reader != nullptr ? again(axis, atom) : coordinates.xyz(frame, atom, axis)};
+            return double{reader != nullptr ? again(axis, atom)
+                                            : coordinates.xyz(frame, atom, axis)};
         });
     }
     return reach.fits_pdb();
@@ -202,9 +204,10 @@ void check_structures(const ClusterInput& input, const StructureOutput& options)
     if (!input.coordinates || options.format == "none") return;
     const auto reader = reader_of_written(input, options);
     if (options.format == "pdb" && !all_fit_pdb(*input.coordinates, reader.get()))
-        throw InputError(input.name, 0,
-                         "expected names and coordinates (from -999.99 to 9999.99 angstrom, however "
-                         "frames are turned) that PDB can hold, found others; take mmCIF");
+        throw InputError(
+            input.name, 0,
+            "expected names and coordinates (from -999.99 to 9999.99 angstrom, however "
+            "frames are turned) that PDB can hold, found others; take mmCIF");
 }
 
 void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,

@@ -21,8 +21,8 @@ std::vector<Field> fields(StructureOutput& options);
 /// Refuses atoms or members of structures of which none are written. UsageError.
 void check_options(const StructureOutput& options);
 
-/// Refuses before the work what would be refused after it: atoms that cannot be selected, and PDB for
-/// what it cannot hold. UsageError, InputError.
+/// Refuses before the work what would be refused after it: atoms that cannot be selected, and PDB
+/// for what it cannot hold. UsageError, InputError.
 void check_structures(const ClusterInput& input, const StructureOutput& options);
 
 /// Writes medoids.pdb (or .cif), a model a cluster, each superposed onto that of the largest

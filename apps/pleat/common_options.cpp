@@ -19,10 +19,12 @@ namespace pleat::program {
 
 namespace {
 
-constexpr const char* kInput = "Input", *kRun = "Run", *kStructure = "Structure";
+constexpr const char *kInput = "Input", *kRun = "Run", *kStructure = "Structure";
 
 ReadOptions read_options(const AlignmentOptions& options) {
-    return {.format = options.format, .alphabet = options.alphabet, .keep_unknown = options.keep_unknown};
+    return {.format = options.format,
+            .alphabet = options.alphabet,
+            .keep_unknown = options.keep_unknown};
 }
 
 /// Whether the options let a GPU be used, and do not say which.
@@ -46,36 +48,34 @@ DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm)
 void add_run_options(CLI::App& command, RunOptions& options) {
     add_output(command, options.output, "FOLDER",
                "Folder for the results; made where it is missing");
-    add_fields(command, kRun,
-               {{.name = "force",
-                 .target = &options.force,
-                 .help = "Replace a finished run in the folder",
-                 .letter = 'f'},
-                {.name = "device",
-                 .target = &options.device,
-                 .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
-                         "cuda:N",
-                 .letter = 'd',
-                 .value_name = "NAME"},
-                {.name = "threads",
-                 .target = &options.threads,
-                 .help = "Threads",
-                 .letter = 't',
-                 .least = 1,
-                 .most = 1024,
-                 .automatic = "all that this process may use"},
-                {.name = "seed",
-                 .target = &options.seed,
-                 .help = "Seed of random numbers",
-                 .least = 0},
-                {.name = "quiet",
-                 .target = &options.quiet,
-                 .help = "Print nothing but errors",
-                 .letter = 'q'},
-                {.name = "verbose",
-                 .target = &options.verbose,
-                 .help = "Tell more on standard error",
-                 .letter = 'v'}});
+    add_fields(
+        command, kRun,
+        {{.name = "force",
+          .target = &options.force,
+          .help = "Replace a finished run in the folder",
+          .letter = 'f'},
+         {.name = "device",
+          .target = &options.device,
+          .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
+                  "cuda:N",
+          .letter = 'd',
+          .value_name = "NAME"},
+         {.name = "threads",
+          .target = &options.threads,
+          .help = "Threads",
+          .letter = 't',
+          .least = 1,
+          .most = 1024,
+          .automatic = "all that this process may use"},
+         {.name = "seed", .target = &options.seed, .help = "Seed of random numbers", .least = 0},
+         {.name = "quiet",
+          .target = &options.quiet,
+          .help = "Print nothing but errors",
+          .letter = 'q'},
+         {.name = "verbose",
+          .target = &options.verbose,
+          .help = "Tell more on standard error",
+          .letter = 'v'}});
     suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
@@ -155,8 +155,9 @@ std::vector<Field> fields(AlignmentOptions& options) {
 }
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several) {
-    const std::string what = "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; "
-                             "- for standard input";
+    const std::string what =
+        "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; "
+        "- for standard input";
     CLI::Option* const paths = command.add_option(
         "ALIGNMENT", options.paths, several ? what + ". Several are several families" : what);
     if (!several) paths->required()->expected(1);
@@ -205,27 +206,28 @@ void record_lists(const std::vector<std::string>& sources, RunDirectory& run) {
 }
 
 std::vector<Field> fields(StructureOptions& options) {
-    return {{.name = "structure",
-             .target = &options.structure,
-             .help = "PDB or mmCIF file, and its chain behind a colon, to compare contacts with",
-             .value_name = "FILE[:CHAIN]"},
-            {.name = "row",
-             .target = &options.row,
-             .help = "Name of the row that is the structure's sequence, and whose letters the lists "
-                     "show; without it the row that fits the structure best, else the first",
-             .value_name = "NAME"},
-            {.name = "contact",
-             .target = &options.contact,
-             .help = "Atoms between which distances are measured; by default cb (CA in glycine) for "
-                     "proteins, heavy for nucleic acids",
-             .choices = {"", "cb", "heavy", "sugar"}},
-            {.name = "cutoff",
-             .target = &options.cutoff,
-             .help = "Distance below which residues are in contact",
-             .unit = "angstrom",
-             .least = 0,
-             .least_excluded = true,
-             .automatic = "the atoms' usual one"}};
+    return {
+        {.name = "structure",
+         .target = &options.structure,
+         .help = "PDB or mmCIF file, and its chain behind a colon, to compare contacts with",
+         .value_name = "FILE[:CHAIN]"},
+        {.name = "row",
+         .target = &options.row,
+         .help = "Name of the row that is the structure's sequence, and whose letters the lists "
+                 "show; without it the row that fits the structure best, else the first",
+         .value_name = "NAME"},
+        {.name = "contact",
+         .target = &options.contact,
+         .help = "Atoms between which distances are measured; by default cb (CA in glycine) for "
+                 "proteins, heavy for nucleic acids",
+         .choices = {"", "cb", "heavy", "sugar"}},
+        {.name = "cutoff",
+         .target = &options.cutoff,
+         .help = "Distance below which residues are in contact",
+         .unit = "angstrom",
+         .least = 0,
+         .least_excluded = true,
+         .automatic = "the atoms' usual one"}};
 }
 
 void add_structure_options(CLI::App& command, StructureOptions& options) {

@@ -27,8 +27,8 @@ struct RunOptions {
 };
 void add_run_options(CLI::App& command, RunOptions& options);
 
-/// The context that the options ask for, without progress and checkpoint. UsageError for a device that
-/// has no name.
+/// The context that the options ask for, without progress and checkpoint. UsageError for a device
+/// that has no name.
 Context make_context(const RunOptions& options);
 /// The same for one of several ranks: with them, and where the options leave the number of the GPU
 /// open, the GPU of this rank: the ranks of a machine take its GPUs in turn.
@@ -38,8 +38,8 @@ bool may_use_gpu(const RunOptions& options);
 /// Begins to start the GPU that the options may need: see start_cuda_early().
 [[nodiscard]] std::jthread start_device(const RunOptions& options, const Context& context,
                                         bool one_queue);
-/// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the device
-/// and why it is the one it is, in one line.
+/// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the
+/// device and why it is the one it is, in one line.
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
 /// The same for a context of several ranks: each gets its GPU, or all get the CPU. A meeting.
 std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
@@ -64,7 +64,8 @@ Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
 /// The same on every rank, of which only the leading one has a run; it alone reads standard input.
 Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
 
-/// Lists a file that was read, or a pipe by the hash of what was read of it, among the run's inputs.
+/// Lists a file that was read, or a pipe by the hash of what was read of it, among the run's
+/// inputs.
 void record_input(const std::filesystem::path& path, RunDirectory& run);
 /// The same of the lists among `sources`, each @LIST.
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
@@ -73,7 +74,7 @@ void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 struct StructureOptions {
     std::string structure;  ///< FILE[:CHAIN]; empty: none
     std::string row;
-    std::string contact;    ///< "", "cb", "heavy", "sugar"
+    std::string contact;  ///< "", "cb", "heavy", "sugar"
     double cutoff = std::numeric_limits<double>::quiet_NaN();
 };
 std::vector<Field> fields(StructureOptions& options);

@@ -144,7 +144,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
         couplings::check_memory(alignment, options.parameters, silent);
     }
     const bool wait = may_use_gpu(options.run) &&
-                        couplings::weights_want_gpu(alignment, options.parameters, context);
+                      couplings::weights_want_gpu(alignment, options.parameters, context);
     std::vector<double> weights;
     // Before the device is settled, so that a GPU may start, or become free, meanwhile.
     if (!wait) weights = couplings::sequence_weights(alignment, options.parameters, context);

@@ -31,9 +31,10 @@ void append_fit(std::string& text, const Report& report) {
            printable(report.alignment.source.string()), report.alignment.sequence_count(),
            result.effective_sequences, report.alignment.column_count(),
            report.alignment.alphabet->name());
-    append(text, "objective {:.6f} after {} iterations, certified within {:.1e} of its minimum{}\n",
-           result.objective, result.iterations, result.relative_gap,
-           result.ending == Ending::converged ? "" : fmt::format(" ({})", ending_name(result.ending)));
+    append(
+        text, "objective {:.6f} after {} iterations, certified within {:.1e} of its minimum{}\n",
+        result.objective, result.iterations, result.relative_gap,
+        result.ending == Ending::converged ? "" : fmt::format(" ({})", ending_name(result.ending)));
 }
 
 void append_contacts(std::string& text, const Report& report) {

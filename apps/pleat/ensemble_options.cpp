@@ -60,8 +60,9 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
          .value_name = "FILE"},
         {.name = "assembly",
          .target = &options.assembly,
-         .help = "Build this biological assembly of PDB (REMARK 350) or mmCIF files; further copies of "
-                 "chain A are chains A-2, A-3, ...",
+         .help =
+             "Build this biological assembly of PDB (REMARK 350) or mmCIF files; further copies of "
+             "chain A are chains A-2, A-3, ...",
          .value_name = "NAME"},
         {.name = "select",
          .target = &options.select,
@@ -70,8 +71,9 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
          .value_name = "ATOMS"},
         {.name = "frames",
          .target = &options.frames,
-         .help = "Frames to read, first:last:step, from 0 and without the last, as Python's slices: "
-                 "0:10, the first ten; -10:, the last ten; ::10, every tenth",
+         .help =
+             "Frames to read, first:last:step, from 0 and without the last, as Python's slices: "
+             "0:10, the first ten; -10:, the last ten; ::10, every tenth",
          .value_name = "RANGE"},
         {.name = "truncated",
          .target = &options.truncated,
@@ -95,15 +97,14 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     if (atoms == nullptr) check_readable({options.topology});
     if (reads_weights) check_readable({options.weights});
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
-    Ensemble ensemble =
-        read_ensemble(options.sources, {.topology = options.topology,
-                                        .assembly = options.assembly,
-                                        .atoms = std::move(atoms),
-                                        .select = options.select,
-                                        .range = parse_frame_range(options.frames),
-                                        .same_residues = options.same_residues,
-                                        .truncated = options.truncated,
-                                        .centre_each_frame = true});
+    Ensemble ensemble = read_ensemble(options.sources, {.topology = options.topology,
+                                                        .assembly = options.assembly,
+                                                        .atoms = std::move(atoms),
+                                                        .select = options.select,
+                                                        .range = parse_frame_range(options.frames),
+                                                        .same_residues = options.same_residues,
+                                                        .truncated = options.truncated,
+                                                        .centre_each_frame = true});
     record_lists(options.sources, run);
     for (const std::string& file : ensemble.files) record_input(file, run);
     if (reads_topology) record_input(options.topology, run);

@@ -33,13 +33,13 @@ inline constexpr const char* kEnsembleFiles =
 
 /// The frames of all sources, atom by atom as engines take them.
 struct Coordinates {
-    Array<float, 3> xyz;                       ///< [frame, atom, axis], angstrom
-    std::vector<double> weights;               ///< of atoms; empty: all 1
-    std::string name;                          ///< for messages
-    std::shared_ptr<const Topology> topology;  ///< of the selected atoms
+    Array<float, 3> xyz;                        ///< [frame, atom, axis], angstrom
+    std::vector<double> weights;                ///< of atoms; empty: all 1
+    std::string name;                           ///< for messages
+    std::shared_ptr<const Topology> topology;   ///< of the selected atoms
     std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
-    std::vector<FrameOrigin> origins;          ///< one a frame
-    std::vector<std::string> files;            ///< that the origins count
+    std::vector<FrameOrigin> origins;           ///< one a frame
+    std::vector<std::string> files;             ///< that the origins count
     Index frames() const { return xyz.extent(0); }
     Index atoms() const { return xyz.extent(1); }
 };

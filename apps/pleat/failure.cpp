@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kBug = 1, kDevice = 4, kOutput = 5;
 
-/// An error of the system that no reader or writer has named: a limit of this process or machine, or
-/// a folder of results that changed meanwhile.
+/// An error of the system that no reader or writer has named: a limit of this process or machine,
+/// or a folder of results that changed meanwhile.
 Failure of_system(const std::string& what, const std::error_code& reason) {
     const bool is_file_limit = reason == std::errc::too_many_files_open ||
                                reason == std::errc::too_many_files_open_in_system;
@@ -40,9 +40,8 @@ Failure current_failure() {
     } catch (const Error& error) {
         return {error_text(error), error.exit_code()};
     } catch (const std::bad_alloc&) {
-        return {
-            "memory ran out; close other programs, or take fewer threads (-t) or less input",
-            kDevice};
+        return {"memory ran out; close other programs, or take fewer threads (-t) or less input",
+                kDevice};
     } catch (const std::filesystem::filesystem_error& error) {
         return of_system(printable(error.path1().string()) + ": cannot be used", error.code());
     } catch (const std::system_error& error) {

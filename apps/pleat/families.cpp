@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kTable = "families.tsv";
 constexpr const char* kManifest = "manifest.json";  // tells the folder of one run
 constexpr double kTableSeconds = 10;  // least time between two writings while families run
-constexpr int kDeviceOrMemory = 4;  // exit code of DeviceError, and where memory ran out
+constexpr int kDeviceOrMemory = 4;    // exit code of DeviceError, and where memory ran out
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())

@@ -19,8 +19,8 @@ namespace {
 constexpr int kFamiliesPerGpu = 8;
 // Of the free memory; the rest is for what allocators keep and estimates miss.
 constexpr double kUsableShare = 0.95;
-// Of a pair of columns, i and j in either order: two scores (16), the text of one (27), pairs, their
-// order and their lines; about 130 are held at once.
+// Of a pair of columns, i and j in either order: two scores (16), the text of one (27), pairs,
+// their order and their lines; about 130 are held at once.
 constexpr std::int64_t kScoreBytes = 140;
 // Bytes to read, filter and weight a family, for each byte of its file.
 constexpr std::int64_t kCopies = 4, kPackedCopies = 12;

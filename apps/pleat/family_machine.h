@@ -36,8 +36,7 @@ public:
     /// CPU. `alone`: nothing runs beside it. `why` gets one line. Cancelled.
     JobGate::Pass enter(JobGate::Pass reading, const Alignment& alignment,
                         const couplings::Parameters& parameters, double work, bool alone,
-                        const std::function<bool()>& cancelled, Context& context,
-                        std::string& why);
+                        const std::function<bool()>& cancelled, Context& context, std::string& why);
     /// The fit has ended: device and threads are free for others while the results are written.
     void fitted(JobGate::Pass& pass) const;
     /// A family's work is done, one way or the other.

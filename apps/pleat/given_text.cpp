@@ -13,16 +13,20 @@ void refuse_empty(CLI::App& command, std::initializer_list<const char*> names) {
 
 CLI::Validator not_standard_output() {
     const auto check = [](const std::string& text) {
-        return text == "-" ? std::string("results cannot go to standard output; name a file or "
-                                         "folder (./- for one that is called -)")
+        return text == "-" ? std::string(
+                                 "results cannot go to standard output; name a file or "
+                                 "folder (./- for one that is called -)")
                            : std::string();
     };
     return {check, ""};
 }
 
 void add_output(CLI::App& command, std::string& output, const char* kind, const std::string& help) {
-    command.add_option("-o,--output", output, help)->type_name(kind)->required()->group("Run")->check(
-        not_standard_output());
+    command.add_option("-o,--output", output, help)
+        ->type_name(kind)
+        ->required()
+        ->group("Run")
+        ->check(not_standard_output());
     refuse_empty(command, {"output"});
 }
 

@@ -7,11 +7,12 @@
 
 namespace pleat::program {
 
-/// Refuses an empty text for each of the options of these names, which otherwise stands for one left
-/// out.
+/// Refuses an empty text for each of the options of these names, which otherwise stands for one
+/// left out.
 void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
 
-/// Refuses "-" for an option that names what is written, which would be a file or folder of that name.
+/// Refuses "-" for an option that names what is written, which would be a file or folder of that
+/// name.
 CLI::Validator not_standard_output();
 
 /// Adds the required -o; `kind`: FOLDER or FILE.

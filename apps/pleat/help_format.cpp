@@ -68,7 +68,8 @@ std::string HelpFormat::make_help(const CLI::App* command, std::string name,
                                   CLI::AppFormatMode mode) const {
     std::string help = CLI::Formatter::make_help(command, std::move(name), mode);
     // Groups come with a blank line before and after.
-    for (std::size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;) help.erase(at, 1);
+    for (std::size_t at = 0; (at = help.find("\n\n\n", at)) != std::string::npos;)
+        help.erase(at, 1);
     return help;
 }
 

@@ -26,9 +26,10 @@ void print_devices() {
             gpus += fmt::format("{:<17}{}: {}, {} of {} free\n", heading, name, gpu.name,
                                 human_bytes(gpu.free_bytes), human_bytes(gpu.total_bytes));
         } else {
-            gpus += fmt::format("{:<17}{}: {}, older than this build's kernels (compute capability "
-                                "{}.{}, 9.0 needed)\n",
-                                heading, name, gpu.name, gpu.major, gpu.minor);
+            gpus += fmt::format(
+                "{:<17}{}: {}, older than this build's kernels (compute capability "
+                "{}.{}, 9.0 needed)\n",
+                heading, name, gpu.name, gpu.major, gpu.minor);
         }
     }
     print("devices          cpu, reference" + usable + "\n");
@@ -48,7 +49,8 @@ void print_info() {
 }  // namespace
 
 Command info_command(CLI::App& program) {
-    CLI::App* parser = program.add_subcommand("info", "Show version, devices, instruction sets, threads, memory");
+    CLI::App* parser =
+        program.add_subcommand("info", "Show version, devices, instruction sets, threads, memory");
     parser->footer(help_footer("Example:\n  pleat info"));
     return {parser, [](const std::vector<std::string>&) { print_info(); }};
 }

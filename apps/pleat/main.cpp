@@ -78,8 +78,9 @@ void run(int count, char** values, Ranks& ranks) {
     program.set_help_flag("-h,--help", "Show this help");
     program.get_formatter()->label("Subcommands", "Commands");
     program.require_subcommand(0, 1);
-    program.footer(help_footer("Example:\n  pleat couplings family.a3m.gz -o run\n\n"
-                               "'pleat help COMMAND' shows the options of a command."));
+    program.footer(
+        help_footer("Example:\n  pleat couplings family.a3m.gz -o run\n\n"
+                    "'pleat help COMMAND' shows the options of a command."));
     std::vector<Command> commands;
     std::string overview;
     commands.push_back(couplings_command(program));

@@ -201,7 +201,8 @@ Command manual_command(CLI::App& program) {
     parser->footer(help_footer(kExamples));
     return {parser, [&program, name, folder](const std::vector<std::string>&) {
                 const Table table = option_table(program);
-                if (folder->empty()) return print(manual_page(entry_named(program, table, *name), table));
+                if (folder->empty())
+                    return print(manual_page(entry_named(program, table, *name), table));
                 if (!name->empty())
                     throw UsageError(
                         fmt::format("--output: expected no COMMAND beside it, since it writes all "

@@ -112,8 +112,8 @@ void open_run(MiOptions& options, const std::vector<std::string>& arguments, Con
     leading.run->parameters(result_fields(options));
     for (const Citation& citation : mi::citations(options.parameters)) leading.run->cite(citation);
     context.checkpoint = leading.run->checkpoint();
-    for (const auto& path : {mi::triple_checkpoint(context.checkpoint),
-                             mi::exact_checkpoint(context.checkpoint)})
+    for (const auto& path :
+         {mi::triple_checkpoint(context.checkpoint), mi::exact_checkpoint(context.checkpoint)})
         leading.run->checkpoint(path.filename().string());
     leading.run->stage("read");
 }
@@ -200,9 +200,10 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Structure", structure_fields(*options));
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
-            .run = [options, &ranks](const std::vector<std::string>& arguments) {
-                run_mi(*options, arguments, ranks);
-            },
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_mi(*options, arguments, ranks);
+                },
             .knows_ranks = true};
 }
 

@@ -86,7 +86,9 @@ void append_pairs(std::string& text, const mi::Report& report) {
         const Index pair = ranked[rank];
         const auto at = static_cast<std::size_t>(pair);
         const bool sampled = !pairs.sampled.empty();
-        const double z = !pairs.z.empty() ? pairs.z[at] : sampled ? pairs.sampled[at].z : std::nan("");
+        const double z = !pairs.z.empty() ? pairs.z[at]
+                         : sampled        ? pairs.sampled[at].z
+                                          : std::nan("");
         append(text, "{:>5}", rank + 1);
         append_columns(text, report, places[at]);
         append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9} {:>9}\n", pairs.mi[at], pairs.mip[at],
@@ -101,7 +103,8 @@ void append_pairs(std::string& text, const mi::Report& report) {
 void append_cliques(std::string& text, const mi::TripleResult& triples) {
     const auto line = [&](const char* rule, const std::optional<mi::CliqueSet>& set) {
         if (!set) return;
-        append(text, "{} of {} triples are in the clique set C {}\n", set->size(), triples.count, rule);
+        append(text, "{} of {} triples are in the clique set C {}\n", set->size(), triples.count,
+               rule);
     };
     line("by percentiles", triples.cliques);
     line("by exact Z", triples.cliques_by_z);
@@ -112,8 +115,8 @@ void append_triples(std::string& text, const mi::Report& report) {
     const std::size_t shown = std::min(kShown, triples.best.triples.size());
     const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
     if (shown == 0) {
-        append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n", key,
-               report.parameters.least_entropy,
+        append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n",
+               key, report.parameters.least_entropy,
                std::isnan(report.parameters.threshold) ? "" : ", and reaches the --threshold");
         append_cliques(text, triples);
         return;
@@ -121,8 +124,7 @@ void append_triples(std::string& text, const mi::Report& report) {
     append(text,
            "\nThe {} strongest triples by {} (columns count from 1, those below {:g} bits left "
            "out):\n",
-           shown, key,
-           report.parameters.least_entropy);
+           shown, key, report.parameters.least_entropy);
     const auto synergy = std::find(triples.names.begin(), triples.names.end(), "synergy");
     const auto value_of = [&](std::size_t rank, std::string_view name) {
         const auto row = triples.best.numbers.view()[static_cast<Index>(rank)];
@@ -139,11 +141,11 @@ void append_triples(std::string& text, const mi::Report& report) {
         append(text, " {:>10}", name == "mi" ? "MI/bits" : name);
     text += '\n';
     for (std::size_t rank = 0; rank < shown; ++rank) {
-        const auto at =
-            mi::triple_at(triples.best.triples[rank], report.alignment.column_count());
+        const auto at = mi::triple_at(triples.best.triples[rank], report.alignment.column_count());
         append(text, "{:>5}", rank + 1);
         append_columns(text, report, at);
-        for (const std::string& name : shown_names) append(text, " {:>10.4f}", value_of(rank, name));
+        for (const std::string& name : shown_names)
+            append(text, " {:>10.4f}", value_of(rank, name));
         text += '\n';
     }
     append_cliques(text, triples);

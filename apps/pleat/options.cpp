@@ -45,7 +45,8 @@ std::string range_text(const Field& field) {
         return field.least_excluded ? fmt::format("above {} to {}", field.least, field.most)
                                     : fmt::format("{} to {}", field.least, field.most);
     }
-    if (has_least) return fmt::format("{} {}", field.least_excluded ? "above" : "at least", field.least);
+    if (has_least)
+        return fmt::format("{} {}", field.least_excluded ? "above" : "at least", field.least);
     if (has_most) return fmt::format("at most {}", field.most);
     return {};
 }
@@ -72,8 +73,9 @@ void add_flag(CLI::App& command, const std::string& group, const Field& field, b
         help[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(help[0])));
         help = "Do not " + help;
     }
-    command.add_flag_callback(
-               flag_names(field, name), [target, given_value] { *target = given_value; }, help)
+    command
+        .add_flag_callback(
+            flag_names(field, name), [target, given_value] { *target = given_value; }, help)
         ->group(group);
 }
 

@@ -9,9 +9,10 @@
 
 namespace pleat::program {
 
-/// Adds one flag for each field to `command`, under the heading `group`: `--name VALUE` with its short
-/// letter, default, range and unit in the help; a bool as `--name`, or as `--no-name` where it is true
-/// by default. Giving a flag sets the field's target; a bad value throws UsageError while parsing.
+/// Adds one flag for each field to `command`, under the heading `group`: `--name VALUE` with its
+/// short letter, default, range and unit in the help; a bool as `--name`, or as `--no-name` where
+/// it is true by default. Giving a flag sets the field's target; a bad value throws UsageError
+/// while parsing.
 void add_fields(CLI::App& command, const std::string& group, const std::vector<Field>& fields);
 
 /// Words that completion offers for the option's value.

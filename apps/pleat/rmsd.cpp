@@ -40,12 +40,14 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat rmsd models.pdb.gz -o run --select ca\n"
-    "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames 100::10\n"
+    "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames "
+    "100::10\n"
     "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --best 10\n"
     "  pleat rmsd decoys/ -o run --select ca --matrix full\n"
     "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
     "  pleat rmsd run1.xtc --topology protein.pdb --against run2.xtc --select ca -o run\n"
-    "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o run\n"
+    "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o "
+    "run\n"
     "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
     "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble. Frames count\n"
@@ -90,8 +92,9 @@ void check_options(const RmsdOptions& options) {
 }
 
 /// `run`: of the leading rank, which alone compares with other frames.
-rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared, const Context& context,
-                     const std::filesystem::path& matrix, std::optional<RunDirectory>& run) {
+rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
+                     const Context& context, const std::filesystem::path& matrix,
+                     std::optional<RunDirectory>& run) {
     const rmsd::Parameters& parameters = options.parameters;
     const Array<float, 3>& xyz = compared.frames.xyz;
     try {
@@ -110,8 +113,9 @@ rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
         const bool is_of_frames = text.starts_with("frame ") || text.starts_with("expected ");
         if (is_of_frames) throw InputError(compared.frames.name, 0, text);
         if (text.starts_with("other frame "))
-            throw InputError(options.sets.has_against() ? options.sets.against : options.sets.reference, 0,
-                             text.substr(6));
+            throw InputError(
+                options.sets.has_against() ? options.sets.against : options.sets.reference, 0,
+                text.substr(6));
         throw;
     }
 }
@@ -124,13 +128,15 @@ std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& res
 
 void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
     run.fact("frames", result.frames);
-    run.fact("frames_count_from", std::int64_t{0});  // tells --frames from that of versions until 0.1.0
+    run.fact("frames_count_from",
+             std::int64_t{0});  // tells --frames from that of versions until 0.1.0
     run.fact("atoms", result.atoms);
     run.fact("pairs", result.pairs);
     run.fact("least", result.least);
     run.fact("mean", result.mean);
     run.fact("most", result.most);
-    if (options.parameters.has_cutoff()) run.fact("neighbour_pairs", neighbour_pairs(options, result));
+    if (options.parameters.has_cutoff())
+        run.fact("neighbour_pairs", neighbour_pairs(options, result));
 }
 
 /// The selection of the atoms that were measured.
@@ -138,7 +144,8 @@ const std::string& measured_atoms(const RmsdOptions& options) {
     return options.sets.measure.empty() ? options.ensemble.select : options.sets.measure;
 }
 
-std::string summary(const RmsdOptions& options, const rmsd::Result& result, const std::string& folder) {
+std::string summary(const RmsdOptions& options, const rmsd::Result& result,
+                    const std::string& folder) {
     const rmsd::Metric& metric = rmsd::metric_of(options.parameters.metric);
     const bool has_reference = options.sets.has_reference();
     std::string text = fmt::format(
@@ -146,22 +153,24 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result, cons
         options.ensemble.sources.size() > 1 ? " and more" : "", result.frames, result.atoms,
         printable(measured_atoms(options)), result.pairs, has_reference ? "values" : "pairs");
     if (result.pairs > 0)
-        text += fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, result.least,
-                            result.most, result.mean, metric.unit.empty() ? "" : " ", metric.unit);
+        text +=
+            fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, result.least,
+                        result.most, result.mean, metric.unit.empty() ? "" : " ", metric.unit);
     if (options.parameters.has_cutoff())
         text += fmt::format("{} pairs {} {:g}{}{}\n", neighbour_pairs(options, result),
                             metric.is_score ? "above" : "below", options.parameters.cutoff,
                             metric.unit.empty() ? "" : " ", metric.unit);
-    const std::string first = has_reference                          ? "reference.tsv, "
-                              : options.parameters.matrix == "none" ? ""
-                                                                     : options.parameters.metric + ".npy, ";
+    const std::string first = has_reference ? "reference.tsv, "
+                              : options.parameters.matrix == "none"
+                                  ? ""
+                                  : options.parameters.metric + ".npy, ";
     return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n",
                               printable(folder), first);
 }
 
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
-std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared, Ranks& ranks,
-                               Context& context) {
+std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared,
+                               Ranks& ranks, Context& context) {
     const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
     const std::optional<std::int64_t> demand =
         rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
@@ -174,7 +183,8 @@ std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames&
     }
     const std::int64_t gpu_bytes = *demand;
     return fmt::format("{}; of a GPU's memory it needs {}",
-                       settle_device(options.run, gpu_bytes, ranks, context), human_bytes(gpu_bytes));
+                       settle_device(options.run, gpu_bytes, ranks, context),
+                       human_bytes(gpu_bytes));
 }
 
 /// Several ranks share pairs of one set.
@@ -188,7 +198,8 @@ bool lacks_names(const EnsembleSource& source) {
     if (!source.topology.empty()) return false;
     const std::string first = ensemble_files(source.sources).front();
     std::error_code ignored;
-    return std::filesystem::is_regular_file(first, ignored) && open_frames(first)->format() == "NPY";
+    return std::filesystem::is_regular_file(first, ignored) &&
+           open_frames(first)->format() == "NPY";
 }
 
 /// Sets the default of --select; returns a line about it if it is not all atoms.
@@ -202,8 +213,9 @@ std::string choose_atoms(RmsdOptions& options) {
     if (lacks_names(options.ensemble)) select = "all";
     return select == "all"
                ? fmt::format("{}: all atoms are compared, as they have no names", metric.label)
-               : fmt::format("{}: CA atoms are compared, its default; --select all compares all atoms",
-                             metric.label);
+               : fmt::format(
+                     "{}: CA atoms are compared, its default; --select all compares all atoms",
+                     metric.label);
 }
 
 void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, Context& context,
@@ -278,9 +290,10 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     refuse_empty(*parser, {"measure", "against", "reference", "topology", "weights"});
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
-            .run = [options, &ranks](const std::vector<std::string>& arguments) {
-                run_rmsd(*options, arguments, ranks);
-            },
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_rmsd(*options, arguments, ranks);
+                },
             .knows_ranks = true};
 }
 

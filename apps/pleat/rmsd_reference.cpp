@@ -21,14 +21,16 @@ namespace pleat::program {
 
 namespace {
 
-/// The frame that a whole number names, counted from 0 or (negative) from the end; -1 for other text.
+/// The frame that a whole number names, counted from 0 or (negative) from the end; -1 for other
+/// text.
 Index frame_number(const std::string& text, Index frames) {
     const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
     if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return -1;
     Index number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc() || number < -frames || number >= frames)
-        throw UsageError(fmt::format("--reference: expected a frame from 0 to {}, found {}", frames - 1, text));
+        throw UsageError(
+            fmt::format("--reference: expected a frame from 0 to {}, found {}", frames - 1, text));
     return number < 0 ? number + frames : number;
 }
 
@@ -45,7 +47,8 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
     }
     const Index number = frame_number(options.reference, input.frames());
     if (number >= 0) return rmsd::to_double(input.xyz[number]);
-    return rmsd::to_double(read_others(compared, options.reference, "0", options.any_residues, run, context).xyz[0]);
+    return rmsd::to_double(
+        read_others(compared, options.reference, "0", options.any_residues, run, context).xyz[0]);
 }
 
 /// A writer of frames [axis, atom] in the format that the name's ending says.
@@ -91,7 +94,8 @@ template <class T>
 std::vector<T> measured_of(const ComparedFrames& compared, const std::vector<T>& values) {
     if (values.empty() || compared.sets.measured.empty()) return values;
     std::vector<T> some;
-    for (const Index atom : compared.sets.measured) some.push_back(values[static_cast<std::size_t>(atom)]);
+    for (const Index atom : compared.sets.measured)
+        some.push_back(values[static_cast<std::size_t>(atom)]);
     return some;
 }
 
@@ -107,7 +111,8 @@ void write_superposed(const ComparedFrames& compared, const Array<double, 2>& re
         superposer(input.xyz[i], moved);
         for (Index k = 0; k < topology.atom_count(); ++k) {
             const Index atom = compared.sets.measured.empty() ? k : compared.sets.measured[k];
-            for (int axis = 0; axis < 3; ++axis) part(axis, k) = static_cast<float>(moved(atom, axis));
+            for (int axis = 0; axis < 3; ++axis)
+                part(axis, k) = static_cast<float>(moved(atom, axis));
         }
         file.add(part);
         context.update("superposed", i + 1, input.frames());
@@ -123,10 +128,11 @@ rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& opt
                            RunDirectory& run) {
     const Coordinates& input = compared.frames;
     if (!input.topology->named && (options.superposed == "pdb" || options.superposed == "cif"))
-        throw InputError(input.name, 0,
-                         fmt::format("expected atoms with names for --superposed {}, found coordinates "
-                                     "only: give --topology, or take --superposed npy",
-                                     options.superposed));
+        throw InputError(
+            input.name, 0,
+            fmt::format("expected atoms with names for --superposed {}, found coordinates "
+                        "only: give --topology, or take --superposed npy",
+                        options.superposed));
     const Array<double, 2> reference = find_reference(compared, options, context, run);
     Array<float, 2> narrow(input.atoms(), Index{3});
     std::copy(reference.begin(), reference.end(), narrow.begin());

@@ -15,7 +15,8 @@ namespace pleat::program {
 
 namespace {
 
-/// Where the atoms of `some` stand among those of `all`, both ascending; nothing where they are all.
+/// Where the atoms of `some` stand among those of `all`, both ascending; nothing where they are
+/// all.
 std::vector<Index> places(const std::vector<Index>& some, const std::vector<Index>& all) {
     std::vector<Index> found;
     if (some.size() == all.size()) return found;
@@ -46,36 +47,37 @@ void check_weights(const ComparedFrames& compared) {
 }  // namespace
 
 std::vector<Field> fields(SetOptions& options) {
-    return {{.name = "measure",
-             .target = &options.measure,
-             .help = "Atoms to measure after superposing the selected ones [default those of --select]",
-             .value_name = "ATOMS"},
-            {.name = "against",
-             .target = &options.against,
-             .help = "Compare every frame with every frame of this file, folder or @LIST",
-             .value_name = "ENSEMBLE"},
-            {.name = "against-frames",
-             .target = &options.against_frames,
-             .help = "Frames of --against to read, as for --frames",
-             .value_name = "RANGE"},
-            {.name = "reference",
-             .target = &options.reference,
-             .help = "Compare every frame with one structure: the first of a file; the frame of this "
-                     "number among those read, from 0 (-1: the last); or the mean of all",
-             .letter = 'r',
-             .value_name = "FILE|N|mean"},
-            {.name = "any-residues",
-             .target = &options.any_residues,
-             .help = "Compare with --reference or --against also where fewer than half of the residues "
-                     "have the same name"},
-            {.name = "rmsf",
-             .target = &options.rmsf,
-             .help = "Fluctuation of each atom and residue about its mean place, superposed on the "
-                     "reference, or on the mean where none is given, in rmsf.tsv"},
-            {.name = "superposed",
-             .target = &options.superposed,
-             .help = "Write the measured atoms of all frames, superposed on the reference or the mean",
-             .choices = {"none", "pdb", "cif", "dcd", "npy"}}};
+    return {
+        {.name = "measure",
+         .target = &options.measure,
+         .help = "Atoms to measure after superposing the selected ones [default those of --select]",
+         .value_name = "ATOMS"},
+        {.name = "against",
+         .target = &options.against,
+         .help = "Compare every frame with every frame of this file, folder or @LIST",
+         .value_name = "ENSEMBLE"},
+        {.name = "against-frames",
+         .target = &options.against_frames,
+         .help = "Frames of --against to read, as for --frames",
+         .value_name = "RANGE"},
+        {.name = "reference",
+         .target = &options.reference,
+         .help = "Compare every frame with one structure: the first of a file; the frame of this "
+                 "number among those read, from 0 (-1: the last); or the mean of all",
+         .letter = 'r',
+         .value_name = "FILE|N|mean"},
+        {.name = "any-residues",
+         .target = &options.any_residues,
+         .help = "Compare with --reference or --against also where fewer than half of the residues "
+                 "have the same name"},
+        {.name = "rmsf",
+         .target = &options.rmsf,
+         .help = "Fluctuation of each atom and residue about its mean place, superposed on the "
+                 "reference, or on the mean where none is given, in rmsf.tsv"},
+        {.name = "superposed",
+         .target = &options.superposed,
+         .help = "Write the measured atoms of all frames, superposed on the reference or the mean",
+         .choices = {"none", "pdb", "cif", "dcd", "npy"}}};
 }
 
 void check_other_files(const SetOptions& options) {
@@ -124,7 +126,8 @@ void share(ComparedFrames& compared, Ranks& ranks) {
     Array<float, 3>& xyz = compared.frames.xyz;
     std::vector<Index> shape{xyz.extent(0), xyz.extent(1), xyz.extent(2)};
     share_values(shape, ranks.comm());
-    std::vector<float> values(ranks.leads() ? xyz.begin() : nullptr, ranks.leads() ? xyz.end() : nullptr);
+    std::vector<float> values(ranks.leads() ? xyz.begin() : nullptr,
+                              ranks.leads() ? xyz.end() : nullptr);
     share_values(values, ranks.comm());
     if (ranks.leads()) return;
     xyz = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
@@ -143,9 +146,10 @@ Coordinates read_others(const ComparedFrames& compared, const std::string& file,
     const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;
     Coordinates others = read_coordinates(source, run, context, atoms->named ? atoms : nullptr);
     if (others.atoms() != compared.frames.atoms())
-        throw InputError(file, 0,
-                         fmt::format("expected {} atoms as in {}, found {}", compared.frames.atoms(),
-                                     compared.frames.name, others.atoms()));
+        throw InputError(
+            file, 0,
+            fmt::format("expected {} atoms as in {}, found {}", compared.frames.atoms(),
+                        compared.frames.name, others.atoms()));
     return others;
 }
 

@@ -27,7 +27,8 @@ constexpr const char* kExamples =
     "  pleat saxs run.xtc --topology protein.pdb -o run --data curve.dat --frames 100::10\n"
     "  pleat saxs models/ -o run --model two-body --data curve.dat --members 4\n\n"
     "Several files, folders, and lists (@FILE, a path a line) are one ensemble, which must have\n"
-    "the same atoms. Frames count from 0. Selections: all, ca, backbone, heavy, protein, name CA CB,\n"
+    "the same atoms. Frames count from 0. Selections: all, ca, backbone, heavy, protein, name CA "
+    "CB,\n"
     "residues (A:10-50, last 10), gemmi's syntax, joined by and, or, not and parentheses.\n\n"
     "A curve has columns q, intensity and error among titles and footers of any kind. Of several\n"
     "frames the mean is fitted, then the fewest that suffice, and the weights of all.";

@@ -138,8 +138,9 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
     Context context = make_context(options.run);
     if (options.run.device == "auto") context.device = {Device::Kind::cpu, 0};
     if (context.device.kind == Device::Kind::cuda)
-        throw UsageError(fmt::format("expected --device cpu or reference, which sum in float64, found {}",
-                                     context.device.name()));
+        throw UsageError(
+            fmt::format("expected --device cpu or reference, which sum in float64, found {}",
+                        context.device.name()));
     RunDirectory run({.path = options.run.output,
                       .command = "saxs-calibrate",
                       .arguments = arguments,

@@ -55,8 +55,8 @@ void explain(const InputError& error, const std::vector<std::string>& sources) {
     const std::string text = error.what();
     const bool has_other_atoms = text.find("selected atoms of") != std::string::npos;
     if (sources.size() > 1 && has_other_atoms)
-        throw InputError(
-            fmt::format("expected files of the same atoms, found others (--mixture takes them): {}", text));
+        throw InputError(fmt::format(
+            "expected files of the same atoms, found others (--mixture takes them): {}", text));
 }
 
 Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
@@ -74,7 +74,8 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
     }
     for (const std::string& text : ensemble.notes) {
         // Where all atoms are taken the summary tells their number.
-        if (options.ensemble.select != "all" || !text.starts_with("selection ")) note(context, text);
+        if (options.ensemble.select != "all" || !text.starts_with("selection "))
+            note(context, text);
     }
     const std::string remark = saxs::settle_models(options.models, ensemble);
     if (!remark.empty()) note(context, remark);
@@ -115,8 +116,8 @@ Input read_input(const SaxsOptions& options, const Context& context) {
     }
     if (!options.form_factors.empty()) {
         std::vector<std::string> notes;
-        input.form_factors =
-            saxs::read_form_factors(options.form_factors, saxs::parse_bodies(options.parameters.model), notes);
+        input.form_factors = saxs::read_form_factors(
+            options.form_factors, saxs::parse_bodies(options.parameters.model), notes);
         for (const std::string& text : notes) note(context, text);
     }
     return input;
@@ -127,7 +128,8 @@ void record_inputs(const SaxsOptions& options, const Input& input, RunDirectory&
     for (const Ensemble& ensemble : input.components) {
         for (const std::string& file : ensemble.files) record_input(file, run);
     }
-    for (const std::string& file : {options.ensemble.topology, options.data, options.form_factors}) {
+    for (const std::string& file :
+         {options.ensemble.topology, options.data, options.form_factors}) {
         if (!file.empty()) record_input(file, run);
     }
 }
@@ -152,16 +154,16 @@ std::string settle_saxs_device(const SaxsOptions& options, const Input& input, R
                                Context& context) {
     constexpr double kLeastSeconds = 1.0;
     if (options.run.device != "auto") return settle_device(options.run, 0, ranks, context);
-    const saxs::Effort effort =
-        saxs::effort(input.components, input.curve ? &input.curve->profile : nullptr,
-                     options.parameters);
+    const saxs::Effort effort = saxs::effort(
+        input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
     const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
     if (effort.gpu_bytes >= 0 && seconds >= kLeastSeconds)
         return settle_device(options.run, effort.gpu_bytes, ranks, context);
     context.device = {Device::Kind::cpu, 0};
     return effort.gpu_bytes < 0
                ? "device cpu: GPUs sum over pairs in float32"
-               : fmt::format("device cpu: it takes some {:.2g} s there, too little for a GPU", seconds);
+               : fmt::format("device cpu: it takes some {:.2g} s there, too little for a GPU",
+                             seconds);
 }
 
 std::string write(SaxsOptions& options, const saxs::Result& result, Leading& leading) {
@@ -172,7 +174,8 @@ std::string write(SaxsOptions& options, const saxs::Result& result, Leading& lea
     for (const Citation& citation : saxs::citations(result)) run.cite(citation);
     run.finish();
     return saxs_summary(
-        {.sources = options.ensemble.sources, .data = options.data, .folder = run.path().string()}, result);
+        {.sources = options.ensemble.sources, .data = options.data, .folder = run.path().string()},
+        result);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ std::string shape_lines(const saxs::Result& result) {
     const auto longest = std::max_element(
         shapes.begin(), shapes.end(),
         [](const saxs::Shape& a, const saxs::Shape& b) { return a.diameter < b.diameter; });
-    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*least), rg(*most),
-                       longest->diameter, note);
+    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*least),
+                       rg(*most), longest->diameter, note);
 }
 
 std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atomic) {
@@ -55,11 +55,13 @@ std::string bound_lines(const saxs::Result& result) {
     };
     std::string text;
     if (result.fit.c1_at_bound)
-        text += explain("c1", "Either the volume of the structure is not that of the sample (a missing "
-                              "part, another conformation), or the buffer was not subtracted well.");
+        text += explain("c1",
+                        "Either the volume of the structure is not that of the sample (a missing "
+                        "part, another conformation), or the buffer was not subtracted well.");
     if (result.fit.c2_at_bound)
-        text += explain("c2", "A hydration layer of any density does not make up for what the structure "
-                              "lacks (a loop, a glycan, a second conformation).");
+        text += explain("c2",
+                        "A hydration layer of any density does not make up for what the structure "
+                        "lacks (a loop, a glycan, a second conformation).");
     return text;
 }
 

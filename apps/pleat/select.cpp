@@ -89,10 +89,11 @@ std::filesystem::path make_couplings(const SelectOptions& options, const std::st
                                          alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
             return settle_device(options.run, needed, of_stage);
         };
-        fit_family(own, {.folder = folder,
-                         .arguments = stage_arguments(stage, options.run, stages.final_folder(stage)),
-                         .shown = context.progress,
-                         .settle = settle});
+        fit_family(own,
+                   {.folder = folder,
+                    .arguments = stage_arguments(stage, options.run, stages.final_folder(stage)),
+                    .shown = context.progress,
+                    .settle = settle});
     });
 }
 
@@ -108,7 +109,8 @@ std::filesystem::path make_cluster_stage(const SelectOptions& options, Index res
     return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
         own.run.output = folder.string();
         own.run.force = force;
-        make_clusters(own, stage_arguments(stage, options.run, stages.final_folder(stage)), context.progress);
+        make_clusters(own, stage_arguments(stage, options.run, stages.final_folder(stage)),
+                      context.progress);
     });
 }
 
@@ -125,7 +127,8 @@ std::filesystem::path make_saxs_stage(const SelectOptions& options, Stages& stag
     return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
         own.run.output = folder.string();
         own.run.force = force;
-        make_profiles(own, stage_arguments(stage, options.run, stages.final_folder(stage)), ranks, context.progress);
+        make_profiles(own, stage_arguments(stage, options.run, stages.final_folder(stage)), ranks,
+                      context.progress);
     });
 }
 
@@ -254,7 +257,8 @@ void check_files(const SelectOptions& options) {
     constexpr const char* kReason = "several stages read it";
     std::vector<std::string> others = {options.ensemble.topology, options.alignment, options.curve};
     std::error_code ignored;
-    if (!std::filesystem::is_directory(options.contacts, ignored)) others.push_back(options.contacts);
+    if (!std::filesystem::is_directory(options.contacts, ignored))
+        others.push_back(options.contacts);
     refuse_ensemble_pipes(options.ensemble.sources, kReason);
     refuse_pipes(others, kReason);
     check_readable(others);

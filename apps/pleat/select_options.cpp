@@ -32,20 +32,20 @@ bool wants_cutoff(const cluster::Parameters& clustering) {
 
 std::vector<Field> evidence_fields(SelectOptions& options) {
     std::vector<Field> all = {
-            {.name = "alignment",
-             .target = &options.alignment,
-             .help = "Alignment of the protein's family, to which couplings are fitted",
-             .letter = 'a',
-             .value_name = "FILE"},
-            {.name = "contacts",
-             .target = &options.contacts,
-             .help = "Predicted contacts in its place: CASP's RR, or the folder of a 'pleat "
-                     "couplings'",
-             .value_name = "FILE.rr|RUN"},
-            {.name = "saxs",
-             .target = &options.curve,
-             .help = "Measured scattering curve: q, intensity, error",
-             .value_name = "CURVE"}};
+        {.name = "alignment",
+         .target = &options.alignment,
+         .help = "Alignment of the protein's family, to which couplings are fitted",
+         .letter = 'a',
+         .value_name = "FILE"},
+        {.name = "contacts",
+         .target = &options.contacts,
+         .help = "Predicted contacts in its place: CASP's RR, or the folder of a 'pleat "
+                 "couplings'",
+         .value_name = "FILE.rr|RUN"},
+        {.name = "saxs",
+         .target = &options.curve,
+         .help = "Measured scattering curve: q, intensity, error",
+         .value_name = "CURVE"}};
     for (const Field& field : fields(options.curve_reading)) all.push_back(field);
     return all;
 }
@@ -69,8 +69,8 @@ std::vector<Field> structure_fields(SelectOptions& options) {
 std::vector<Field> result_fields(SelectOptions& options) {
     std::vector<Field> all = evidence_fields(options);
     for (const std::vector<Field>& more :
-         {select::fields(options.parameters), frame_fields(options.ensemble), clustering_fields(options),
-          structure_fields(options)})
+         {select::fields(options.parameters), frame_fields(options.ensemble),
+          clustering_fields(options), structure_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

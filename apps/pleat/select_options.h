@@ -17,8 +17,12 @@ namespace pleat::program {
 /// All options of `pleat select`.
 struct SelectOptions {
     RunOptions run;
-    EnsembleSource ensemble{
-        .sources = {}, .topology = {}, .assembly = {}, .select = "ca", .frames = "::", .weights = {}};
+    EnsembleSource ensemble{.sources = {},
+                            .topology = {},
+                            .assembly = {},
+                            .select = "ca",
+                            .frames = "::",
+                            .weights = {}};
     std::string alignment, contacts;  ///< at most one of them; empty: none
     std::string curve;
     ProfileChoices curve_reading;

@@ -44,7 +44,9 @@ public:
         const std::function<void(const std::filesystem::path& folder, bool force)>& work);
 
     /// Where the stage's folder is once the selection has finished.
-    std::filesystem::path final_folder(const Stage& stage) const { return run_.path() / stage.name; }
+    std::filesystem::path final_folder(const Stage& stage) const {
+        return run_.path() / stage.name;
+    }
 
 private:
     /// The finished run in the stage's folder, which a forced selection takes from the one that it

@@ -12,7 +12,8 @@ namespace {
 /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other
 /// (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::vector<std::size_t>> best(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    std::vector<std::vector<std::size_t>> best(a.size() + 1,
+                                               std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) {
         for (std::size_t j = 0; j <= b.size(); ++j) {
             if (i == 0 || j == 0) {
@@ -39,7 +40,8 @@ std::string unknown_option(const CLI::App& parser, const std::string& word) {
     for (const CLI::Option* option : parser.get_options())
         for (const std::string& name : option->get_lnames()) names.push_back(name);
     const std::string given = word.substr(0, word.find('='));
-    const std::string near = nearest_name(given.substr(given.find_first_not_of('-') == 1 ? 1 : 2), names);
+    const std::string near =
+        nearest_name(given.substr(given.find_first_not_of('-') == 1 ? 1 : 2), names);
     return fmt::format("unknown option '{}'; {}", given, question(near.empty() ? "" : "--" + near));
 }
 
@@ -74,7 +76,8 @@ std::string usage_hint(const CLI::App& program, const CLI::ParseError& error) {
         if (before.empty() || !is_option(before.front()))
             return before.empty() ? fmt::format("{}; 'pleat help' lists the commands", error.what())
                                   : unknown_command(program, before.front());
-        return unknown_option(program, before.front()) + "options follow a command, which "
+        return unknown_option(program, before.front()) +
+               "options follow a command, which "
                "'pleat help' lists";
     }
     const CLI::App& command = *chosen.front();

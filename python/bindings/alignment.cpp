@@ -22,18 +22,18 @@ ReadOptions read_options(const std::string& format, const std::string& alphabet)
 Alignment from_codes(const py::array& letters, std::vector<std::string> names,
                      const std::string& alphabet) {
     if (!py::isinstance<py::array_t<std::uint8_t>>(letters) || letters.ndim() != 2)
-        throw InputError(fmt::format("expected codes of letters, uint8 [sequence, column], found "
-                                     "{} {}",
-                                     py::str(letters.dtype()).cast<std::string>(),
-                                     shape_text(letters)));
+        throw InputError(
+            fmt::format("expected codes of letters, uint8 [sequence, column], found "
+                        "{} {}",
+                        py::str(letters.dtype()).cast<std::string>(), shape_text(letters)));
     const Argument<std::uint8_t> codes(letters);
     Alignment alignment;
     alignment.alphabet = &Alphabet::named(alphabet).with_unknown();
     alignment.letters = Array<std::uint8_t, 2>::unset(codes.shape(0), codes.shape(1));
     std::copy_n(codes.data(), codes.size(), alignment.letters.data());
-    const auto* const odd = std::find_if(
-        alignment.letters.begin(), alignment.letters.end(),
-        [&](std::uint8_t code) { return code > alignment.alphabet->gap(); });
+    const auto* const odd =
+        std::find_if(alignment.letters.begin(), alignment.letters.end(),
+                     [&](std::uint8_t code) { return code > alignment.alphabet->gap(); });
     if (odd != alignment.letters.end()) {
         const Index at = odd - alignment.letters.begin(), columns = alignment.column_count();
         throw InputError(fmt::format("letters[{}, {}]: expected a code below {} ({}), found {}",
@@ -67,10 +67,9 @@ std::vector<std::string> sequences(const Alignment& alignment) {
 
 void add_alignment(py::module_& module) {
     py::class_<Alignment, std::shared_ptr<Alignment>>(module, "Alignment")
-        .def_property_readonly("letters",
-                               [](py::object self) {
-                                   return shown(self.cast<const Alignment&>().letters, self);
-                               })
+        .def_property_readonly(
+            "letters",
+            [](py::object self) { return shown(self.cast<const Alignment&>().letters, self); })
         .def_property_readonly(
             "columns",
             [](py::object self) { return shown(self.cast<const Alignment&>().columns, self); })
@@ -86,15 +85,15 @@ void add_alignment(py::module_& module) {
             return filter(a, {most_gaps, least_coverage});
         });
     module.def("alignment_from_codes", &from_codes);
-    module.def("alignment_from_text", [](const std::string& name, const std::string& bytes,
-                                         std::vector<std::string> names,
-                                         const std::string& alphabet) {
-        const py::gil_scoped_release released;
-        Alignment alignment =
-            read_alignment_from_memory(name, bytes, read_options("fasta", alphabet));
-        alignment.names = std::move(names);
-        return alignment;
-    });
+    module.def("alignment_from_text",
+               [](const std::string& name, const std::string& bytes, std::vector<std::string> names,
+                  const std::string& alphabet) {
+                   const py::gil_scoped_release released;
+                   Alignment alignment =
+                       read_alignment_from_memory(name, bytes, read_options("fasta", alphabet));
+                   alignment.names = std::move(names);
+                   return alignment;
+               });
     module.def("read_alignment", [](const std::filesystem::path& path, const std::string& format,
                                     const std::string& alphabet) {
         const py::gil_scoped_release released;

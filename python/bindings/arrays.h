@@ -35,8 +35,8 @@ inline std::string shape_text(const py::array& array) {
 /// Coordinates [frame, atom, 3], angstrom; InputError for another shape. The array must outlive it.
 inline View<const float, 3> coordinates(const Argument<float>& xyz) {
     if (xyz.ndim() != 3 || xyz.shape(2) != 3)
-        throw InputError(fmt::format("expected coordinates [frame, atom, 3], found shape {}",
-                                     shape_text(xyz)));
+        throw InputError(
+            fmt::format("expected coordinates [frame, atom, 3], found shape {}", shape_text(xyz)));
     return {xyz.data(), xyz.shape(0), xyz.shape(1), xyz.shape(2)};
 }
 

@@ -28,9 +28,8 @@ std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const 
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
         const std::unique_ptr<cluster::Distances> distances = make(call, parameters);
-        return std::make_unique<Clustered>(
-            Clustered{cluster::run(*distances, parameters, call.context),
-                      call.context.device.name()});
+        return std::make_unique<Clustered>(Clustered{
+            cluster::run(*distances, parameters, call.context), call.context.device.name()});
     });
 }
 
@@ -79,9 +78,9 @@ py::object tree(const Clustered& clustered) {
     auto rows = Array<double, 2>::unset(static_cast<Index>(merges.size()), Index{4});
     double* to = rows.data();
     for (const cluster::Merge& merge : merges)
-        for (const double number : {static_cast<double>(merge.first),
-                                    static_cast<double>(merge.second), merge.height,
-                                    static_cast<double>(merge.size)})
+        for (const double number :
+             {static_cast<double>(merge.first), static_cast<double>(merge.second), merge.height,
+              static_cast<double>(merge.size)})
             *to++ = number;
     return owned(std::move(rows));
 }
@@ -104,11 +103,16 @@ void add_cluster(py::module_& module) {
             return shown_or_none(part(self.cast<const Clustered&>().result), self);
         });
     };
-    array("assignment", [](const Result& r) -> auto& { return r.clustering.assignment; });
-    array("centres", [](const Result& r) -> auto& { return r.clustering.centres; });
-    array("sweep", [](const Result& r) -> auto& { return r.sweep; });
-    array("peaks", [](const Result& r) -> auto& { return r.peaks; });
-    array("histogram", [](const Result& r) -> auto& { return r.pairs.histogram(); });
+    array(
+        "assignment", [](const Result& r) -> auto& { return r.clustering.assignment; });
+    array(
+        "centres", [](const Result& r) -> auto& { return r.clustering.centres; });
+    array(
+        "sweep", [](const Result& r) -> auto& { return r.sweep; });
+    array(
+        "peaks", [](const Result& r) -> auto& { return r.peaks; });
+    array(
+        "histogram", [](const Result& r) -> auto& { return r.pairs.histogram(); });
     result
         .def_property_readonly("clusters",
                                [](py::object self) {
@@ -116,8 +120,8 @@ void add_cluster(py::module_& module) {
                                                 self);
                                })
         .def_property_readonly("tree", &tree)
-        .def_property_readonly("silhouette",
-                               [](const Clustered& c) { return number_or_none(c.result.silhouette); })
+        .def_property_readonly(
+            "silhouette", [](const Clustered& c) { return number_or_none(c.result.silhouette); })
         .def_property_readonly("cutoff",
                                [](const Clustered& c) { return number_or_none(c.result.cutoff); })
         .def_property_readonly("least", [](const Clustered& c) { return c.result.pairs.least(); })

@@ -23,8 +23,8 @@ struct Fitted {
 };
 
 /// Filtered as the program does: unknown letters count as gaps.
-Fitted run(const Alignment& alignment, double max_gaps, double min_coverage, const py::dict& options,
-           const py::dict& how) {
+Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
+           const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
     Call call(work_of(how));
@@ -78,7 +78,8 @@ void add_couplings(py::module_& module) {
     using couplings::RankedPair, couplings::Result;
     PYBIND11_NUMPY_DTYPE(RankedPair, i, j, raw, corrected, z, probability);
     py::class_<Fitted>(module, "Couplings")
-        .def_property_readonly("scores", array([](const Result& r) -> auto& { return r.corrected; }))
+        .def_property_readonly("scores",
+                               array([](const Result& r) -> auto& { return r.corrected; }))
         .def_property_readonly("raw_scores", array([](const Result& r) -> auto& { return r.raw; }))
         .def_property_readonly("fields",
                                array([](const Result& r) -> auto& { return r.model.fields; }))
@@ -89,8 +90,8 @@ void add_couplings(py::module_& module) {
                                    return shown(self.cast<const Fitted&>().alignment.columns, self);
                                })
         .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
-        .def_property_readonly(
-            "effective_sequences", [](const Fitted& f) { return f.result.effective_sequences; })
+        .def_property_readonly("effective_sequences",
+                               [](const Fitted& f) { return f.result.effective_sequences; })
         .def_property_readonly("objective", [](const Fitted& f) { return f.result.objective; })
         .def_property_readonly("relative_gap",
                                [](const Fitted& f) { return f.result.relative_gap; })

@@ -71,7 +71,8 @@ SharedTopology make(const AtomLists& lists, const std::vector<double>& masses) {
                              lists.chains[n] == lists.chains[n - 1] &&
                              lists.numbers[n] == lists.numbers[n - 1];
         if (!goes_on)
-            topology->residues.push_back({lists.residues[n], lists.numbers[n], ' ', lists.chains[n]});
+            topology->residues.push_back(
+                {lists.residues[n], lists.numbers[n], ' ', lists.chains[n]});
         topology->atoms.push_back({lists.names[n], lists.elements[n], masses[n],
                                    static_cast<Index>(topology->residues.size()) - 1});
     }
@@ -83,7 +84,8 @@ template <class Value>
 auto of_atoms(Value value) {
     return [value](const Topology& topology) {
         py::list all;
-        for (Index atom = 0; atom < topology.atom_count(); ++atom) all.append(value(topology, atom));
+        for (Index atom = 0; atom < topology.atom_count(); ++atom)
+            all.append(value(topology, atom));
         return all;
     };
 }
@@ -93,16 +95,16 @@ auto of_atoms(Value value) {
 void add_ensemble(py::module_& module) {
     py::class_<Topology, SharedTopology>(module, "Topology")
         .def("__len__", &Topology::atom_count)
-        .def_property_readonly(
-            "names", of_atoms([](const Topology& t, Index n) { return t.atoms[n].name; }))
+        .def_property_readonly("names",
+                               of_atoms([](const Topology& t, Index n) { return t.atoms[n].name; }))
         .def_property_readonly(
             "elements", of_atoms([](const Topology& t, Index n) { return t.atoms[n].element; }))
-        .def_property_readonly(
-            "residue_names",
-            of_atoms([](const Topology& t, Index n) { return t.residue_of(n).name; }))
-        .def_property_readonly(
-            "residue_numbers",
-            of_atoms([](const Topology& t, Index n) { return t.residue_of(n).number; }))
+        .def_property_readonly("residue_names", of_atoms([](const Topology& t, Index n) {
+                                   return t.residue_of(n).name;
+                               }))
+        .def_property_readonly("residue_numbers", of_atoms([](const Topology& t, Index n) {
+                                   return t.residue_of(n).number;
+                               }))
         .def_property_readonly(
             "chains", of_atoms([](const Topology& t, Index n) { return t.residue_of(n).chain; }))
         .def_readonly("named", &Topology::named)
@@ -113,10 +115,8 @@ void add_ensemble(py::module_& module) {
                                        masses.push_back(atom.mass);
                                    return owned(std::move(masses));
                                })
-        .def("select",
-             [](const Topology& topology, const std::string& text) {
-                 return owned(select_atoms(topology, text));
-             })
+        .def("select", [](const Topology& topology,
+                          const std::string& text) { return owned(select_atoms(topology, text)); })
         .def("subset", [](const Topology& topology, const py::object& given) {
             const py::array atoms = py::array::ensure(given);
             if (!atoms) throw py::error_already_set();
@@ -137,7 +137,8 @@ void add_ensemble(py::module_& module) {
     // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
         AtomMatch match = match_atoms(wanted, other);
-        return py::make_tuple(owned(std::move(match.atoms)), match.residues, match.residues_of_name);
+        return py::make_tuple(owned(std::move(match.atoms)), match.residues,
+                              match.residues_of_name);
     });
     module.def("unnamed_topology", [](Index atoms) {
         return std::make_shared<Topology>(unnamed_topology(atoms, "array"));

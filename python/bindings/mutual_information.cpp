@@ -58,9 +58,8 @@ auto array(Part part) {
 py::array_t<Index> columns_of(const mi::TripleRecords& records, const std::vector<Index>& columns) {
     auto all = Array<Index, 2>::unset(static_cast<Index>(records.triples.size()), Index{3});
     for (Index n = 0; n < all.extent(0); ++n) {
-        const std::array<Index, 3> triple =
-            mi::triple_at(records.triples[static_cast<std::size_t>(n)],
-                          static_cast<Index>(columns.size()));
+        const std::array<Index, 3> triple = mi::triple_at(
+            records.triples[static_cast<std::size_t>(n)], static_cast<Index>(columns.size()));
         for (std::size_t k = 0; k < 3; ++k)
             all(n, static_cast<Index>(k)) = columns[static_cast<std::size_t>(triple[k])];
     }
@@ -119,29 +118,46 @@ void add_mutual_information(py::module_& module) {
     const auto add = [&](const char* name, auto part) {
         result.def_property_readonly(name, array(part));
     };
-    add("entropy", [](const Result& r) -> auto& { return r.entropy; });
-    add("mi", [](const Result& r) -> auto& { return r.pairs.mi; });
-    add("joint_entropy", [](const Result& r) -> auto& { return r.pairs.joint_entropy; });
-    add("normalised", [](const Result& r) -> auto& { return r.pairs.normalised; });
-    add("mip", [](const Result& r) -> auto& { return r.pairs.mip; });
-    add("mia", [](const Result& r) -> auto& { return r.pairs.mia; });
-    add("mean", [](const Result& r) -> auto& { return r.pairs.mean; });
-    add("variance", [](const Result& r) -> auto& { return r.pairs.variance; });
-    add("z", [](const Result& r) -> auto& { return r.pairs.z; });
-    add("sampled", [](const Result& r) -> auto& { return r.pairs.sampled; });
-    add("less", [](const Result& r) -> auto& { return r.pairs.less; });
-    add("equal", [](const Result& r) -> auto& { return r.pairs.equal; });
-    add("tail_p", [](const Result& r) -> auto& { return r.pairs.tail_p; });
-    add("exact_p", [](const Result& r) -> auto& { return r.pairs.exact_p; });
-    add("fdr", [](const Result& r) -> auto& { return r.pairs.fdr; });
-    add("family_p", [](const Result& r) -> auto& { return r.pairs.family_p; });
-    add("pair_rows", [](const Result& r) -> auto& { return r.pair_rows; });
-    add("weights", [](const Result& r) -> auto& { return r.weights; });
+    add(
+        "entropy", [](const Result& r) -> auto& { return r.entropy; });
+    add(
+        "mi", [](const Result& r) -> auto& { return r.pairs.mi; });
+    add(
+        "joint_entropy", [](const Result& r) -> auto& { return r.pairs.joint_entropy; });
+    add(
+        "normalised", [](const Result& r) -> auto& { return r.pairs.normalised; });
+    add(
+        "mip", [](const Result& r) -> auto& { return r.pairs.mip; });
+    add(
+        "mia", [](const Result& r) -> auto& { return r.pairs.mia; });
+    add(
+        "mean", [](const Result& r) -> auto& { return r.pairs.mean; });
+    add(
+        "variance", [](const Result& r) -> auto& { return r.pairs.variance; });
+    add(
+        "z", [](const Result& r) -> auto& { return r.pairs.z; });
+    add(
+        "sampled", [](const Result& r) -> auto& { return r.pairs.sampled; });
+    add(
+        "less", [](const Result& r) -> auto& { return r.pairs.less; });
+    add(
+        "equal", [](const Result& r) -> auto& { return r.pairs.equal; });
+    add(
+        "tail_p", [](const Result& r) -> auto& { return r.pairs.tail_p; });
+    add(
+        "exact_p", [](const Result& r) -> auto& { return r.pairs.exact_p; });
+    add(
+        "fdr", [](const Result& r) -> auto& { return r.pairs.fdr; });
+    add(
+        "family_p", [](const Result& r) -> auto& { return r.pairs.family_p; });
+    add(
+        "pair_rows", [](const Result& r) -> auto& { return r.pair_rows; });
+    add(
+        "weights", [](const Result& r) -> auto& { return r.weights; });
     result
-        .def_property_readonly("columns",
-                               [](py::object self) {
-                                   return shown(self.cast<const Measured&>().columns, self);
-                               })
+        .def_property_readonly(
+            "columns",
+            [](py::object self) { return shown(self.cast<const Measured&>().columns, self); })
         .def_property_readonly("low_entropy",
                                [](const Measured& m) -> py::object {
                                    if (m.result.low_entropy.empty()) return py::none();

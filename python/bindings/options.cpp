@@ -16,9 +16,8 @@ namespace pleat::python {
 namespace {
 
 [[noreturn]] void refuse(const Field& field, const char* expected, py::handle found) {
-    const std::string text =
-        fmt::format("--{}: expected {}, found {}", field.name, expected,
-                    py::repr(found).cast<std::string>());
+    const std::string text = fmt::format("--{}: expected {}, found {}", field.name, expected,
+                                         py::repr(found).cast<std::string>());
     PyErr_SetString(PyExc_TypeError, text.c_str());
     throw py::error_already_set();
 }
@@ -32,7 +31,9 @@ std::int64_t integer(py::handle value) {
 }
 
 /// NumPy's numbers and truth values count as Python's.
-bool is_integer(py::handle value) { return PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr()); }
+bool is_integer(py::handle value) {
+    return PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr());
+}
 bool is_number(py::handle value) {
     return PyFloat_Check(value.ptr()) || is_integer(value) ||
            (py::hasattr(value, "dtype") && py::hasattr(value, "__float__") &&
@@ -52,9 +53,9 @@ std::string text_of(const Field& field, py::handle value) {
 void set(const Field& field, py::handle value) {
     const bool wants_automatic = value.is_none() && !field.automatic.empty();
     if (auto* const* flag = std::get_if<bool*>(&field.target)) {
-        const bool is_flag = PyBool_Check(value.ptr()) ||
-                             py::str(py::type::of(value).attr("__name__")).cast<std::string>() ==
-                                 "bool_";
+        const bool is_flag =
+            PyBool_Check(value.ptr()) ||
+            py::str(py::type::of(value).attr("__name__")).cast<std::string>() == "bool_";
         if (!is_flag) refuse(field, "True or False", value);
         **flag = PyObject_IsTrue(value.ptr()) == 1;
     } else if (auto* const* number = std::get_if<double*>(&field.target)) {
@@ -131,9 +132,7 @@ Call::Call(const Work& work) : progress(work.progress), is_open_(work.device == 
     context.progress = &progress;
 }
 
-bool Call::may_use_gpu() const {
-    return is_open_ || context.device.kind == Device::Kind::cuda;
-}
+bool Call::may_use_gpu() const { return is_open_ || context.device.kind == Device::Kind::cuda; }
 
 void Call::settle(std::int64_t bytes) {
     if (!is_open_) return;

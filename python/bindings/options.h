@@ -13,7 +13,8 @@
 namespace pleat::python {
 
 /// Sets each field that `options` {field's name: value} names, then checks all. None means what
-/// is automatic. Python's TypeError for values of another kind; UsageError, as the program words it.
+/// is automatic. Python's TypeError for values of another kind; UsageError, as the program words
+/// it.
 void set_fields(std::vector<Field> fields, const py::dict& options);
 
 /// What a field is, as a dictionary: what signatures, docstrings and stubs are made of.

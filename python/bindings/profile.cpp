@@ -36,9 +36,10 @@ ProfileFile make(const Argument<double>& q, const Argument<double>& intensity,
                  const py::object& assumed_error) {
     const auto line = [](const Argument<double>& values) -> std::span<const double> {
         if (values.ndim() != 1)
-            throw InputError(fmt::format("curve: expected q, intensity and error [point], found "
-                                         "shape {}",
-                                         shape_text(values)));
+            throw InputError(
+                fmt::format("curve: expected q, intensity and error [point], found "
+                            "shape {}",
+                            shape_text(values)));
         return {values.data(), static_cast<std::size_t>(values.size())};
     };
     return make_profile("curve", line(q), line(intensity),
@@ -58,8 +59,9 @@ void add_profile(py::module_& module) {
     array("q", &Profile::q);
     array("intensity", &Profile::intensity);
     array("sigma", &Profile::sigma);
-    profile.def_readonly("notes", &ProfileFile::notes)
-        .def("__len__", [](const ProfileFile& file) { return file.profile.size(); });
+    profile.def_readonly("notes", &ProfileFile::notes).def("__len__", [](const ProfileFile& file) {
+        return file.profile.size();
+    });
     module.def("read_profile", &read);
     module.def("profile_from_arrays", &make);
 }

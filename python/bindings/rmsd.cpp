@@ -93,8 +93,8 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
     Call call(work_of(how));
     const View<const float, 3> view = coordinates(xyz);
     if (reference.ndim() != 2)
-        throw InputError(fmt::format("expected a reference [atom, 3], found shape {}",
-                                     shape_text(reference)));
+        throw InputError(
+            fmt::format("expected a reference [atom, 3], found shape {}", shape_text(reference)));
     const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
     Compared compared;
     rmsd::ReferenceResult result = without_lock(call.progress, [&] {
@@ -125,8 +125,7 @@ void add_rmsd(py::module_& module) {
     py::class_<rmsd::AtomSets>(module, "AtomSets").def(py::init(&sets_of));
     py::class_<Compared> result(module, "Rmsd");
     const auto number = [&](const char* name, auto part) {
-        result.def_property_readonly(name,
-                                     [part](const Compared& c) { return part(c.result); });
+        result.def_property_readonly(name, [part](const Compared& c) { return part(c.result); });
     };
     number("frames", [](const rmsd::Result& r) { return r.frames; });
     number("atoms", [](const rmsd::Result& r) { return r.atoms; });
@@ -144,11 +143,16 @@ void add_rmsd(py::module_& module) {
     result.def_property_readonly("histogram", [](py::object self) {
         return shown(self.cast<const Compared&>().result.histogram, self);
     });
-    array("neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; });
-    array("neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; });
-    array("neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.rmsd; });
-    array("best_indices", [](const rmsd::Result& r) -> auto& { return r.best.indices; });
-    array("best_values", [](const rmsd::Result& r) -> auto& { return r.best.rmsd; });
+    array(
+        "neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; });
+    array(
+        "neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; });
+    array(
+        "neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.rmsd; });
+    array(
+        "best_indices", [](const rmsd::Result& r) -> auto& { return r.best.indices; });
+    array(
+        "best_values", [](const rmsd::Result& r) -> auto& { return r.best.rmsd; });
     result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("values", &Compared::values)
         .def_readonly("metric", &Compared::metric)
@@ -160,8 +164,7 @@ void add_rmsd(py::module_& module) {
     module.def("mean_structure", &mean_structure);
     py::dict selections;
     for (const std::string& metric : rmsd::metric_names())
-        selections[py::str(metric)] =
-            std::string(rmsd::default_selection(rmsd::metric_of(metric)));
+        selections[py::str(metric)] = std::string(rmsd::default_selection(rmsd::metric_of(metric)));
     module.attr("default_selections") = selections;
     module.def("require_distances", &rmsd::require_distances);
     module.def("rmsd_fields", [] {

@@ -147,14 +147,12 @@ void add_fits(py::module_& module) {
             return shown(self.cast<const saxs::Fit&>().model, self);
         });
     py::class_<saxs::Weighted>(module, "SaxsWeights")
-        .def_property_readonly("frames",
-                               [](py::object self) {
-                                   return shown(self.cast<const saxs::Weighted&>().frames, self);
-                               })
-        .def_property_readonly("weights",
-                               [](py::object self) {
-                                   return shown(self.cast<const saxs::Weighted&>().weights, self);
-                               })
+        .def_property_readonly(
+            "frames",
+            [](py::object self) { return shown(self.cast<const saxs::Weighted&>().frames, self); })
+        .def_property_readonly(
+            "weights",
+            [](py::object self) { return shown(self.cast<const saxs::Weighted&>().weights, self); })
         .def_readonly("fit", &saxs::Weighted::fit)
         .def_readonly("validation", &saxs::Weighted::validation)
         .def_readonly("validation_error", &saxs::Weighted::validation_error)
@@ -173,12 +171,12 @@ py::list listed(const Models& models, py::handle self, const Part& part) {
 
 void add_ensembles(py::class_<Scattered>& result) {
     result
-        .def_property_readonly("minimal",
-                               [](py::object self) {
-                                   const auto& found = self.cast<const Scattered&>().result.ensemble;
-                                   return listed(found.minimal, self,
-                                                 [](const saxs::Weighted& one) { return &one; });
-                               })
+        .def_property_readonly(
+            "minimal",
+            [](py::object self) {
+                const auto& found = self.cast<const Scattered&>().result.ensemble;
+                return listed(found.minimal, self, [](const saxs::Weighted& one) { return &one; });
+            })
         .def_property_readonly("minimal_chosen",
                                [](const Scattered& s) -> std::optional<std::size_t> {
                                    if (s.result.ensemble.minimal.empty()) return {};
@@ -211,9 +209,12 @@ void add_profiles(py::class_<Scattered>& result) {
             return shown(part(self.cast<const Scattered&>().result), self);
         });
     };
-    array("q", [](const saxs::Result& r) -> auto& { return r.q; });
-    array("intensity", [](const saxs::Result& r) -> auto& { return r.intensity; });
-    array("mean", [](const saxs::Result& r) -> auto& { return r.mean; });
+    array(
+        "q", [](const saxs::Result& r) -> auto& { return r.q; });
+    array(
+        "intensity", [](const saxs::Result& r) -> auto& { return r.intensity; });
+    array(
+        "mean", [](const saxs::Result& r) -> auto& { return r.mean; });
     result
         .def_property_readonly(
             "rg", [](const Scattered& s) { return of_frames(s, &saxs::Shape::gyration); })
@@ -223,8 +224,8 @@ void add_profiles(py::class_<Scattered>& result) {
             "dmax", [](const Scattered& s) { return of_frames(s, &saxs::Shape::diameter); })
         .def_property_readonly("pr",
                                [](py::object self) {
-                                   return shown_or_none(
-                                       self.cast<const Scattered&>().result.pairs, self);
+                                   return shown_or_none(self.cast<const Scattered&>().result.pairs,
+                                                        self);
                                })
         .def_readonly("bin", &Scattered::bin)
         .def_property_readonly("c1", [](const Scattered& s) { return s.result.contrast.c1; })

@@ -1,4 +1,5 @@
-// Sessions of saxs: models of arrays, profiles of scatterers, and Monte Carlo chains, one call at a time.
+// Sessions of saxs: models of arrays, profiles of scatterers, and Monte Carlo chains, one call at a
+// time.
 #include "pleat/saxs/session.h"
 
 #include <pybind11/stl.h>
@@ -26,14 +27,14 @@ using saxs::Session;
 saxs::Model make_model(const Argument<double>& q, const Argument<double>& factors,
                        const Argument<std::int32_t>& types, const std::vector<bool>& scaled) {
     if (factors.ndim() != 3 || q.ndim() != 1 || types.ndim() != 1)
-        throw InputError(fmt::format("expected q [q], factors [channel, type, q] and types "
-                                     "[scatterer], found shapes {}, {} and {}",
-                                     shape_text(q), shape_text(factors), shape_text(types)));
+        throw InputError(
+            fmt::format("expected q [q], factors [channel, type, q] and types "
+                        "[scatterer], found shapes {}, {} and {}",
+                        shape_text(q), shape_text(factors), shape_text(types)));
     saxs::Model model;
     model.q = copied(q);
     model.types = copied(types);
-    model.factors =
-        Array<double, 3>::unset(factors.shape(0), factors.shape(1), factors.shape(2));
+    model.factors = Array<double, 3>::unset(factors.shape(0), factors.shape(1), factors.shape(2));
     std::copy_n(factors.data(), factors.size(), model.factors.data());
     model.scaled.assign(scaled.begin(), scaled.end());
     check(model);
@@ -64,9 +65,10 @@ py::array_t<T> by_scatterer(View<const T, 2> from) {
 View<const float, 3> scales_of(const Argument<float>& scales) {
     if (scales.size() == 0) return {};
     if (scales.ndim() != 3)
-        throw InputError(fmt::format("expected scales [frame, channel with scales, scatterer], found "
-                                     "shape {}",
-                                     shape_text(scales)));
+        throw InputError(
+            fmt::format("expected scales [frame, channel with scales, scatterer], found "
+                        "shape {}",
+                        shape_text(scales)));
     return {scales.data(), scales.shape(0), scales.shape(1), scales.shape(2)};
 }
 
@@ -89,8 +91,9 @@ std::span<const T> line_of(const Argument<T>& values, Index size, const char* wh
 std::span<const double> weights_of(const Argument<double>& weights, Index pairs) {
     const Index channels = weights.ndim() == 1 ? weights.size() : 0;
     if (channels < 1 || channels * (channels + 1) / 2 != pairs)
-        throw InputError(fmt::format("expected a weight of each channel of {} pairs, found shape {}",
-                                     pairs, shape_text(weights)));
+        throw InputError(
+            fmt::format("expected a weight of each channel of {} pairs, found shape {}", pairs,
+                        shape_text(weights)));
     return {weights.data(), static_cast<std::size_t>(channels)};
 }
 
@@ -118,7 +121,8 @@ public:
         saxs::Parameters parameters;
         set_fields(saxs::fields(parameters), options);
         if (refresh < 0)
-            throw UsageError(fmt::format("--refresh: expected a whole number >= 0, found {}", refresh));
+            throw UsageError(
+                fmt::format("--refresh: expected a whole number >= 0, found {}", refresh));
         Call call(work_of(how));
         const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
         const std::span<const std::int32_t> divided(bodies.data(),
@@ -149,9 +153,10 @@ public:
         for (const auto& [chain, scatterers, xyz] : given) {
             if (scatterers.ndim() != 1 || xyz.ndim() != 2 || xyz.shape(1) != 3 ||
                 xyz.shape(0) != scatterers.size())
-                throw InputError(fmt::format("expected moves of scatterers [moved] to [moved, 3], "
-                                             "found shapes {} and {}",
-                                             shape_text(scatterers), shape_text(xyz)));
+                throw InputError(
+                    fmt::format("expected moves of scatterers [moved] to [moved, 3], "
+                                "found shapes {} and {}",
+                                shape_text(scatterers), shape_text(xyz)));
             Array<float, 2>& to = places.emplace_back(
                 Array<float, 2>::unset(Index{3}, static_cast<Index>(xyz.shape(0))));
             for (Index i = 0; i < to.extent(1); ++i)
@@ -280,7 +285,8 @@ void add_models(py::module_& module) {
         .def_property_readonly("xyz",
                                [](const saxs::Prepared& own) {
                                    const Index frames = own.xyz.extent(0);
-                                   auto all = Array<float, 3>::unset(frames, own.xyz.extent(2), Index{3});
+                                   auto all =
+                                       Array<float, 3>::unset(frames, own.xyz.extent(2), Index{3});
                                    for (Index n = 0; n < frames; ++n)
                                        for (Index i = 0; i < all.extent(1); ++i)
                                            for (Index axis = 0; axis < 3; ++axis)
@@ -326,18 +332,17 @@ void add_saxs_session(py::module_& module) {
                             curve.profile.intensity, curve.profile.sigma);
         return py::make_tuple(fit.scale, fit.chi_square);
     });
-    module.def("chi_square_weights",
-               [](const Argument<double>& partial, const Argument<double>& weights,
-                  const ProfileFile& curve, double scale) {
-                   const View<const double, 2> given = partial_of(partial);
-                   if (given.extent(1) != static_cast<Index>(curve.profile.size()))
-                       throw InputError(fmt::format(
-                           "expected partial profiles at the {} points of the curve, found {}",
-                           curve.profile.size(), given.extent(1)));
-                   return owned(saxs::chi_square_weights(
-                       given, weights_of(weights, given.extent(0)), curve.profile.intensity,
-                       curve.profile.sigma, scale));
-               });
+    module.def("chi_square_weights", [](const Argument<double>& partial,
+                                        const Argument<double>& weights, const ProfileFile& curve,
+                                        double scale) {
+        const View<const double, 2> given = partial_of(partial);
+        if (given.extent(1) != static_cast<Index>(curve.profile.size()))
+            throw InputError(
+                fmt::format("expected partial profiles at the {} points of the curve, found {}",
+                            curve.profile.size(), given.extent(1)));
+        return owned(saxs::chi_square_weights(given, weights_of(weights, given.extent(0)),
+                                              curve.profile.intensity, curve.profile.sigma, scale));
+    });
 }
 
 }  // namespace pleat::python

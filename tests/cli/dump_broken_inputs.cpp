@@ -1,4 +1,5 @@
-// Writes every broken alignment of the readers' tests into a folder, with expected.json beside them.
+// Writes every broken alignment of the readers' tests into a folder, with expected.json beside
+// them.
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -36,9 +36,8 @@ void refusable(const std::string& file, Action action) {
 void read_archive(const std::string& path) {
     const ZipReader archive(path);
     for (const auto& entry : archive.members())
-        refusable(path, [&] {
-            fuzz::require(archive.read(entry.second).size() == entry.second.bytes);
-        });
+        refusable(path,
+                  [&] { fuzz::require(archive.read(entry.second).size() == entry.second.bytes); });
     const NpzReader arrays(path);
     for (const std::string& name : arrays.names()) {
         fuzz::require(arrays.has(name));

@@ -12,11 +12,11 @@ void check(const pleat::Topology& topology) {
     for (pleat::Index i = 0; i < topology.atom_count(); ++i) {
         const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
         fuzz::require(atom.residue >= 0 &&
-                atom.residue < static_cast<pleat::Index>(topology.residues.size()));
+                      atom.residue < static_cast<pleat::Index>(topology.residues.size()));
         fuzz::require(atom.mass >= 0 && !atom.name.empty());
     }
     fuzz::require(static_cast<pleat::Index>(pleat::select_atoms(topology, "all").size()) ==
-            topology.atom_count());
+                  topology.atom_count());
 }
 
 }  // namespace

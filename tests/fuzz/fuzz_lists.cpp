@@ -47,10 +47,8 @@ Topology small_topology() {
                                      .insertion = residue % 3 == 1 ? 'A' : ' ',
                                      .chain = residue < 3 ? "A" : "B"});
         for (const char* name : {"N", "CA", "C", "O", "H"})
-            topology.atoms.push_back({.name = name,
-                                      .element = std::string(1, name[0]),
-                                      .mass = 12,
-                                      .residue = residue});
+            topology.atoms.push_back(
+                {.name = name, .element = std::string(1, name[0]), .mass = 12, .residue = residue});
     }
     return topology;
 }

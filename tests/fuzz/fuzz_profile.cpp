@@ -11,7 +11,8 @@ namespace {
 void check(const pleat::ProfileFile& file) {
     const pleat::Profile& profile = file.profile;
     fuzz::require(profile.size() >= 3);
-    fuzz::require(profile.intensity.size() == profile.size() && profile.sigma.size() == profile.size());
+    fuzz::require(profile.intensity.size() == profile.size() &&
+                  profile.sigma.size() == profile.size());
     for (std::size_t k = 0; k < profile.size(); ++k) {
         fuzz::require(std::isfinite(profile.intensity[k]) && std::isfinite(profile.sigma[k]));
         fuzz::require(profile.sigma[k] > 0 && profile.q[k] >= 0);

@@ -1,4 +1,5 @@
-// Runs a fuzzer's function without libFuzzer: on every seed, then on mutations of seeds, for some time.
+// Runs a fuzzer's function without libFuzzer: on every seed, then on mutations of seeds, for some
+// time.
 //
 // smoke SEEDS SECONDS [INPUT]
 //
@@ -51,8 +52,17 @@ std::size_t below(Random& random, std::size_t limit) { return limit == 0 ? 0 : r
 
 /// A number where readers compare: small, at the limit of a type, or any.
 std::uint64_t edge(Random& random) {
-    constexpr std::uint64_t kEdges[] = {0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff,
-                                        0x80000000, 0xffffffff, ~std::uint64_t{0}};
+    constexpr std::uint64_t kEdges[] = {0,
+                                        1,
+                                        0x7f,
+                                        0x80,
+                                        0xff,
+                                        0x7fff,
+                                        0xffff,
+                                        0x7fffffff,
+                                        0x80000000,
+                                        0xffffffff,
+                                        ~std::uint64_t{0}};
     return random() % 4 == 0 ? random() : kEdges[below(random, std::size(kEdges))];
 }
 
@@ -62,7 +72,8 @@ void mutate(Bytes& bytes, const Bytes& other, Random& random) {
     const std::size_t length = std::min(bytes.size() - at, below(random, 16) + 1);
     const std::size_t from = below(random, other.size());
     const auto piece = other.begin() + static_cast<std::ptrdiff_t>(from);
-    const std::size_t piece_length = below(random, std::min<std::size_t>(other.size() - from, 64) + 1);
+    const std::size_t piece_length =
+        below(random, std::min<std::size_t>(other.size() - from, 64) + 1);
     const std::uint64_t number = edge(random);
     switch (random() % 7) {
         case 0:
@@ -71,9 +82,7 @@ void mutate(Bytes& bytes, const Bytes& other, Random& random) {
         case 1:
             if (at < bytes.size()) bytes[at] = static_cast<std::uint8_t>(number);
             break;
-        case 2:
-            bytes.erase(position, position + static_cast<std::ptrdiff_t>(length));
-            break;
+        case 2: bytes.erase(position, position + static_cast<std::ptrdiff_t>(length)); break;
         case 3:
             bytes.insert(position, below(random, 16) + 1, static_cast<std::uint8_t>(number));
             break;
@@ -84,8 +93,7 @@ void mutate(Bytes& bytes, const Bytes& other, Random& random) {
             for (std::size_t i = 0; i < std::min<std::size_t>(length, 8); ++i)
                 bytes[at + i] = static_cast<std::uint8_t>(number >> (8 * i));
             break;
-        default:
-            bytes.resize(at);
+        default: bytes.resize(at);
     }
     if (bytes.size() > kMaxBytes) bytes.resize(kMaxBytes);
 }
@@ -114,7 +122,8 @@ int main(int count, char** values) {
         std::fputs("smoke: expected SEEDS SECONDS [INPUT]\n", stderr);
         return 2;
     }
-    for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) ::signal(signal, report_crash);
+    for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV})
+        ::signal(signal, report_crash);
     const std::vector<Bytes> seeds = read_seeds(values[1]);
     if (seeds.empty()) {
         std::fprintf(stderr, "smoke: %s: no seeds\n", values[1]);
@@ -128,5 +137,6 @@ int main(int count, char** values) {
     const Clock::time_point end = Clock::now() + std::chrono::seconds(std::atoi(values[2]));
     std::uint64_t number = 0;
     while (number < seeds.size() || Clock::now() < end) run_input(seeds, number++);
-    std::printf("%llu inputs of %zu seeds\n", static_cast<unsigned long long>(number), seeds.size());
+    std::printf("%llu inputs of %zu seeds\n", static_cast<unsigned long long>(number),
+                seeds.size());
 }

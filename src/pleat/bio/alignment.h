@@ -25,8 +25,8 @@ public:
     /// By name ("protein", "rna", "dna"); throws UsageError otherwise.
     static const Alphabet& named(std::string_view name);
 
-    /// The same letters with one more before the gap, X for proteins and N for nucleic acids, for all
-    /// letters that name no single residue and are gaps otherwise: 22 codes, or 6.
+    /// The same letters with one more before the gap, X for proteins and N for nucleic acids, for
+    /// all letters that name no single residue and are gaps otherwise: 22 codes, or 6.
     const Alphabet& with_unknown() const;
     /// The one without it: undoes with_unknown().
     const Alphabet& without_unknown() const;

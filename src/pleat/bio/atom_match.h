@@ -8,9 +8,9 @@
 namespace pleat {
 
 struct AtomMatch {
-    std::vector<Index> atoms;     ///< of each wanted atom its index in the other topology; -1: absent
-    Index residues = 0;           ///< wanted residues of which an atom was found
-    Index residues_of_name = 0;   ///< of these, how many have the same name in both
+    std::vector<Index> atoms;  ///< of each wanted atom its index in the other topology; -1: absent
+    Index residues = 0;        ///< wanted residues of which an atom was found
+    Index residues_of_name = 0;  ///< of these, how many have the same name in both
 
     /// Whether most residues have the same name, as they have unless two proteins are mixed up.
     bool is_plausible() const { return 2 * residues_of_name >= residues; }

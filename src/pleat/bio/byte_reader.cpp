@@ -110,9 +110,10 @@ std::size_t ByteReader::read(std::vector<char>& out, std::size_t size) {
         if (there < 0 && size > kMaxUnseen)
             throw InputError(
                 name(), 0,
-                fmt::format("expected pieces of at most {} bytes in packed data or a pipe, found one "
-                            "of {}; unpack it, or save it to a file, first",
-                            kMaxUnseen, size));
+                fmt::format(
+                    "expected pieces of at most {} bytes in packed data or a pipe, found one "
+                    "of {}; unpack it, or save it to a file, first",
+                    kMaxUnseen, size));
         if (there >= 0 && static_cast<std::size_t>(there) < size)
             return skip(static_cast<std::size_t>(there));
     }

@@ -153,8 +153,8 @@ private:
         return true;
     }
 
-    /// Six doubles: a, gamma, b, beta, alpha, c with angles in degrees or as their cosines, or, since
-    /// CHARMM 25, the lower half of the symmetric matrix of the cell, row by row.
+    /// Six doubles: a, gamma, b, beta, alpha, c with angles in degrees or as their cosines, or,
+    /// since CHARMM 25, the lower half of the symmetric matrix of the cell, row by row.
     void read_cell(const char* bytes) {
         std::array<double, 6> x;
         for (std::size_t i = 0; i < 6; ++i)
@@ -165,9 +165,9 @@ private:
         };
         if (all([](double angle) { return angle >= -1 && angle <= 1; })) {
             constexpr double kDegree = 180 / std::numbers::pi;
-            cell_ = make_cell({x[0], x[2], x[5]},
-                              {kDegree * std::acos(x[4]), kDegree * std::acos(x[3]),
-                               kDegree * std::acos(x[1])});
+            cell_ = make_cell(
+                {x[0], x[2], x[5]},
+                {kDegree * std::acos(x[4]), kDegree * std::acos(x[3]), kDegree * std::acos(x[1])});
         } else if (all([](double angle) { return angle > 1 && angle < 180; })) {
             cell_ = make_cell({x[0], x[2], x[5]}, angles);
         } else {

@@ -113,7 +113,8 @@ struct Decoder::Implementation {
     void check_factor() {
         if (given_bytes <= kMaxTrustedBytes || given_bytes / kMaxFactor <= stored_bytes) return;
         problem = fmt::format(
-            "expected data packed by a factor of at most {}, found more; unpack the file first if it "
+            "expected data packed by a factor of at most {}, found more; unpack the file first if "
+            "it "
             "is what it should be",
             kMaxFactor);
     }

@@ -31,14 +31,13 @@ std::string first_letters(std::string_view name) {
 /// their names fill.
 bool is_common_residue(std::string_view name) {
     static const std::set<std::string_view> kNames = {
-        "ALA", "ARG", "ASN", "ASP", "CYS", "GLN",  "GLU",  "GLY", "HIS", "ILE", "LEU", "LYS",
-        "MET", "PHE", "PRO", "SER", "THR", "TRP",  "TYR",  "VAL", "HSD", "HSE", "HSP", "HID",
-        "HIE", "HIP", "CYX", "CYM", "ASH", "GLH",  "LYN",  "ACE", "NME", "NMA", "A",   "C",
-        "G",   "U",   "DA",  "DC",  "DG",  "DT",   "ADE",  "CYT", "GUA", "THY", "URA", "URI",
-        "RA",  "RC",  "RG",  "RU",  "HOH", "WAT",  "H2O",  "DOD", "SOL", "TIP", "TIP3", "TIP4",
-        "TP3", "SPC", "DA5", "DA3", "DC5", "DC3",  "DG5",  "DG3", "DT5", "DT3", "RA5", "RA3",
-        "RC5", "RC3", "RG5", "RG3", "RU5", "RU3",  "A5",   "A3",  "C5",  "C3",  "G5",  "G3",
-        "U5",  "U3"};
+        "ALA", "ARG", "ASN", "ASP", "CYS", "GLN", "GLU",  "GLY",  "HIS", "ILE", "LEU", "LYS", "MET",
+        "PHE", "PRO", "SER", "THR", "TRP", "TYR", "VAL",  "HSD",  "HSE", "HSP", "HID", "HIE", "HIP",
+        "CYX", "CYM", "ASH", "GLH", "LYN", "ACE", "NME",  "NMA",  "A",   "C",   "G",   "U",   "DA",
+        "DC",  "DG",  "DT",  "ADE", "CYT", "GUA", "THY",  "URA",  "URI", "RA",  "RC",  "RG",  "RU",
+        "HOH", "WAT", "H2O", "DOD", "SOL", "TIP", "TIP3", "TIP4", "TP3", "SPC", "DA5", "DA3", "DC5",
+        "DC3", "DG5", "DG3", "DT5", "DT3", "RA5", "RA3",  "RC5",  "RC3", "RG5", "RG3", "RU5", "RU3",
+        "A5",  "A3",  "C5",  "C3",  "G5",  "G3",  "U5",   "U3"};
     return kNames.contains(name);
 }
 
@@ -70,7 +69,8 @@ std::string clear_element(const std::string& letters, std::string_view residue_n
 
 std::string guess_element_in_columns(std::string_view columns, std::string_view residue_name) {
     const std::string letters = first_letters(columns);
-    if (const std::string clear = clear_element(letters, residue_name); !clear.empty()) return clear;
+    if (const std::string clear = clear_element(letters, residue_name); !clear.empty())
+        return clear;
     const bool is_pair = columns.size() == 4 && is_letter(columns[0]) && is_letter(columns[1]);
     // Hydrogens of long names begin in the first column too; Hg, Ho and others do not fill four.
     if (!is_pair || (letters[0] == 'H' && columns[3] != ' ')) return one_letter_element(letters[0]);
@@ -80,7 +80,8 @@ std::string guess_element_in_columns(std::string_view columns, std::string_view 
 
 std::string guess_element(std::string_view atom_name, std::string_view residue_name) {
     const std::string letters = first_letters(atom_name);
-    if (const std::string clear = clear_element(letters, residue_name); !clear.empty()) return clear;
+    if (const std::string clear = clear_element(letters, residue_name); !clear.empty())
+        return clear;
     const std::string single = one_letter_element(letters[0]);
     const std::string pair = letters.size() > 1 ? element_symbol(letters.substr(0, 2)) : "X";
     // Without columns CA may be carbon or calcium.

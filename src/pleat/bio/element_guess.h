@@ -7,10 +7,10 @@
 namespace pleat {
 
 /// The element of an atom of a PDB file without element columns, from columns 13-16; "X" where the
-/// name does not decide. A symbol of two letters begins in column 13 ("FE  ", "CA  "), one of a single
-/// letter in column 14 (" CA "): PDB format 3.3, ATOM. In amino acids, nucleotides and water the first
-/// letter decides. Of single letters only H, C, N, O, P and S are elements. Like guess_element()
-/// (topology.h), which has no columns to go by.
+/// name does not decide. A symbol of two letters begins in column 13 ("FE  ", "CA  "), one of a
+/// single letter in column 14 (" CA "): PDB format 3.3, ATOM. In amino acids, nucleotides and water
+/// the first letter decides. Of single letters only H, C, N, O, P and S are elements. Like
+/// guess_element() (topology.h), which has no columns to go by.
 std::string guess_element_in_columns(std::string_view columns, std::string_view residue_name);
 
 }  // namespace pleat

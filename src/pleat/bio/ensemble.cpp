@@ -123,12 +123,13 @@ void EnsembleReader::compare_residues(const std::string& path) {
     const std::string found = fmt::format("{} of {} residues that have their numbers",
                                           match.residues_of_name, match.residues);
     if (options_.same_residues)
-        throw InputError(path, 0,
-                         fmt::format("expected residues of the names in {}, found these names in {}; "
-                                     "--any-residues compares anyway",
-                                     all_->source.string(), found));
-    notes_.push_back(fmt::format("{}: only {} have the names in {}", path, found,
-                                 all_->source.string()));
+        throw InputError(
+            path, 0,
+            fmt::format("expected residues of the names in {}, found these names in {}; "
+                        "--any-residues compares anyway",
+                        all_->source.string(), found));
+    notes_.push_back(
+        fmt::format("{}: only {} have the names in {}", path, found, all_->source.string()));
 }
 
 /// A structure of one model has the cell of its crystal, which says nothing of broken molecules.
@@ -145,8 +146,9 @@ bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
     } catch (const CutShort& cut) {
         if (in_file_ == 0) throw;
         if (!options_.truncated)
-            throw InputError(fmt::format("{}; the option truncated takes the {} whole frame{} before it",
-                                         cut.what(), in_file_, in_file_ == 1 ? "" : "s"));
+            throw InputError(
+                fmt::format("{}; the option truncated takes the {} whole frame{} before it",
+                            cut.what(), in_file_, in_file_ == 1 ? "" : "s"));
         is_cut_ = true;
         notes_.push_back(fmt::format("warning: {}: took the {} whole frame{} before it", cut.what(),
                                      in_file_, in_file_ == 1 ? "" : "s"));
@@ -188,12 +190,10 @@ void EnsembleReader::check(View<float, 2> frame) const {
             if (is_fine(x)) continue;
             throw InputError(
                 files_[static_cast<std::size_t>(origin_.file)], 0,
-                fmt::format("frame {}: expected {}, found {} for {}", origin_.frame,
-                            std::isfinite(x) ? "coordinates between -1e15 and 1e15"
-                                             : "finite coordinates",
-                            x,
-                            topology_->named ? topology_->label(atom)
-                                             : fmt::format("atom {}", atom)));
+                fmt::format(
+                    "frame {}: expected {}, found {} for {}", origin_.frame,
+                    std::isfinite(x) ? "coordinates between -1e15 and 1e15" : "finite coordinates",
+                    x, topology_->named ? topology_->label(atom) : fmt::format("atom {}", atom)));
         }
     }
 }
@@ -214,9 +214,10 @@ bool EnsembleReader::next(View<float, 2> frame) {
     if (given_ == 0) {
         throw InputError(
             files_.front(), 0,
-            fmt::format("expected frames of the range {}, counted from 0, found {} frames in {} file{}",
-                        range_text_, std::max(seen_, counted_), files_.size(),
-                        files_.size() == 1 ? "" : "s"));
+            fmt::format(
+                "expected frames of the range {}, counted from 0, found {} frames in {} file{}",
+                range_text_, std::max(seen_, counted_), files_.size(),
+                files_.size() == 1 ? "" : "s"));
     }
     return false;
 }

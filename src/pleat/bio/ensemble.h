@@ -24,7 +24,7 @@ struct EnsembleOptions {
     /// A PDB or mmCIF file that names the atoms; empty: the first file does it. Its coordinates are
     /// no frame of the ensemble.
     std::filesystem::path topology;
-    std::string assembly = {};   ///< name of the biological assembly to build; empty: as listed
+    std::string assembly = {};  ///< name of the biological assembly to build; empty: as listed
     /// The atoms of all files, known already; instead of `topology` if not null.
     std::shared_ptr<const Topology> atoms = nullptr;
     std::string select = "all";  ///< as in selection.h
@@ -44,8 +44,9 @@ struct EnsembleOptions {
 /// The atoms are those that `select` takes of the topology. Files that name their atoms (PDB,
 /// mmCIF) are matched to it by identity; the others must have as many atoms as the topology, in its
 /// order. InputError, naming file and frame, for selected atoms that are missing, numbers of atoms
-/// that differ, coordinates that are not finite or beyond 1e15 angstrom, and a range without frames.
-/// A range that counts from the end reads all files twice, which must be regular files then.
+/// that differ, coordinates that are not finite or beyond 1e15 angstrom, and a range without
+/// frames. A range that counts from the end reads all files twice, which must be regular files
+/// then.
 class EnsembleReader {
 public:
     /// Each source is a file, a folder or @LIST, as in ensemble_files.h.
@@ -76,7 +77,7 @@ private:
 
     std::vector<std::string> files_;
     EnsembleOptions options_;
-    std::string range_text_;  // of options_.range as it was given
+    std::string range_text_;                    // of options_.range as it was given
     std::shared_ptr<const Topology> all_;       // of the files
     std::shared_ptr<const Topology> topology_;  // of the selected atoms
     std::vector<Index> selected_;               // indices into `all_`
@@ -86,8 +87,8 @@ private:
     Index in_file_ = 0;          // frames of `reader_` so far
     Index seen_ = 0;             // frames of all files so far
     Index given_ = 0;
-    Index counted_ = 0;          // frames of all files, if the range counts from the end
-    bool is_cut_ = false;        // `reader_` has no more whole frames
+    Index counted_ = 0;    // frames of all files, if the range counts from the end
+    bool is_cut_ = false;  // `reader_` has no more whole frames
     FrameOrigin origin_;
     Array<float, 2> scratch_;
     std::shared_ptr<Centring> centring_;
@@ -99,7 +100,7 @@ private:
 struct Ensemble {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
-    Array<float, 3> xyz;  ///< [frame, axis, atom], angstrom
+    Array<float, 3> xyz;                        ///< [frame, axis, atom], angstrom
     std::vector<std::string> files;
     std::vector<FrameOrigin> origins;  ///< one a frame
     std::vector<std::string> notes;

@@ -49,7 +49,8 @@ std::vector<std::string> parse_path_list(std::string_view name, std::string_view
             throw InputError(fmt::format("{}: expected a path a line, found zero bytes", name));
         constexpr std::size_t kMostPaths = 1'000'000;
         if (paths.size() == kMostPaths)
-            throw InputError(fmt::format("{}: expected at most {} paths, found more", name, kMostPaths));
+            throw InputError(
+                fmt::format("{}: expected at most {} paths, found more", name, kMostPaths));
         paths.emplace_back(line);
     }
     if (paths.empty())

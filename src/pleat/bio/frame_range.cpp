@@ -55,9 +55,10 @@ FrameRange parse_frame_range(std::string_view text) {
     const bool is_one_frame = count == 0;
     if (is_one_frame) range.last = range.first == -1 ? FrameRange::kEnd : range.first + 1;
     if (is_empty(range))
-        throw UsageError(fmt::format(
-            "expected a range of frames, found '{}', which has none: ranges leave out their last frame",
-            text));
+        throw UsageError(
+            fmt::format("expected a range of frames, found '{}', which has none: ranges leave out "
+                        "their last frame",
+                        text));
     return range;
 }
 

@@ -8,8 +8,8 @@
 
 namespace pleat {
 
-/// Frames as a Python slice counts them: from 0, without `last`; negative numbers count from the end
-/// (docs/decisions/0024).
+/// Frames as a Python slice counts them: from 0, without `last`; negative numbers count from the
+/// end (docs/decisions/0024).
 struct FrameRange {
     static constexpr Index kEnd = std::numeric_limits<Index>::max();
 

@@ -103,7 +103,8 @@ void TrajectoryFrames::fail_in_frame(std::string_view text) const {
 }
 
 void TrajectoryFrames::choose_assembly(const std::string& name) {
-    fail(fmt::format("cannot build biological assembly '{}': {} files describe none", name, format()));
+    fail(fmt::format("cannot build biological assembly '{}': {} files describe none", name,
+                     format()));
 }
 
 const std::vector<char>& TrajectoryFrames::frame_bytes(std::size_t size) {
@@ -119,8 +120,8 @@ void TrajectoryFrames::skip_in_frame(std::size_t size) {
 
 void TrajectoryFrames::fail_at_end(std::size_t wanted, std::size_t found) const {
     throw CutShort(bytes_->name(), 0,
-                   fmt::format("frame {}: expected {} more bytes, found {} (cut short)", frames_, wanted,
-                               found));
+                   fmt::format("frame {}: expected {} more bytes, found {} (cut short)", frames_,
+                               wanted, found));
 }
 
 void TrajectoryFrames::compare_announced(Index announced) {

@@ -14,8 +14,8 @@
 
 namespace pleat {
 
-/// How frames of float64 that lie far from the origin are moved towards it: float32 holds only seven
-/// digits. Frames whose centre lies within kNear angstrom of the origin stay where they are.
+/// How frames of float64 that lie far from the origin are moved towards it: float32 holds only
+/// seven digits. Frames whose centre lies within kNear angstrom of the origin stay where they are.
 struct Centring {
     static constexpr double kNear = 128;
     bool each_frame = false;  ///< each by its own centre, or all by that of the first one
@@ -42,8 +42,9 @@ public:
     /// matched by identity. A frame that lacks one of the `needed` (indices into `wanted`) is an
     /// error that names the first few; other atoms that it lacks are NaN.
     virtual void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) {}
-    /// For files that describe biological assemblies: frames are the assembly of that name from now on,
-    /// and so is the topology. To be called first. InputError naming the assemblies that there are.
+    /// For files that describe biological assemblies: frames are the assembly of that name from now
+    /// on, and so is the topology. To be called first. InputError naming the assemblies that there
+    /// are.
     virtual void choose_assembly(const std::string& name) = 0;
     /// What assemblies the file describes if none of them is what the frames are, else nothing.
     virtual std::string other_assemblies() const { return {}; }

@@ -1,4 +1,5 @@
-// Gemmi's table of scattering factors; gemmi 0.6 changed its interface, so CMake picks the source file.
+// Gemmi's table of scattering factors; gemmi 0.6 changed its interface, so CMake picks the source
+// file.
 #pragma once
 
 #include <cstdint>  // gemmi 0.6.5 uses its types without including it

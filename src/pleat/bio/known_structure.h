@@ -17,7 +17,8 @@ namespace pleat {
 struct ReferenceRow {
     std::string name;
     std::string letters;  ///< one per column of the source, '-' for a gap
-    std::string sequence = {};  ///< all residues of the row, insertions and unknown letters included
+    std::string sequence =
+        {};  ///< all residues of the row, insertions and unknown letters included
     /// For each column of the source: the number of its residue in `sequence`, from 1; 0 for a gap.
     std::vector<Index> numbers = {};
 };
@@ -29,10 +30,10 @@ ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::
 /// A known structure, laid over the columns that were kept.
 struct KnownStructure {
     Structure structure;
-    ResidueMap map;                ///< over all columns of the source
-    std::vector<Index> residues;   ///< of each kept column: index into the chain, or -1
+    ResidueMap map;               ///< over all columns of the source
+    std::vector<Index> residues;  ///< of each kept column: index into the chain, or -1
     ContactDefinition definition;
-    Array<double, 2> distances;    ///< of each two kept columns, angstrom; NaN: not known
+    Array<double, 2> distances;  ///< of each two kept columns, angstrom; NaN: not known
 
     const Chain& chain() const { return structure.chains[static_cast<std::size_t>(map.chain)]; }
 };

@@ -45,7 +45,8 @@ private:
     std::shared_ptr<const Topology> own_, wanted_;
     std::vector<Index> needed_;
     std::vector<AtomRecord> first_;
-    const Assembly* assembly_ = nullptr;  // the one of `assemblies_` that frames are; null: as listed
+    const Assembly* assembly_ =
+        nullptr;  // the one of `assemblies_` that frames are; null: as listed
     bool first_given_ = false;
     bool one_chain_ = false;                    // `wanted_` has one chain only
     std::map<std::string, Index> by_identity_;  // -1: several atoms have it
@@ -68,7 +69,7 @@ private:
     void check_count(std::size_t count) const;
 
     std::unique_ptr<ByteSource> source_;
-    std::size_t first_count_ = 0;  // atom records of the first model
+    std::size_t first_count_ = 0;       // atom records of the first model
     std::vector<std::string> remarks_;  // about assemblies; until the first model is read
     bool segments_name_chains_ = false;
 };

@@ -46,10 +46,11 @@ void PdbFrames::check_whole(bool open, std::size_t count) {
 void PdbFrames::check_count(std::size_t count) const {
     constexpr std::size_t kMostFromPipe = 500'000;
     if (count <= kMostFromPipe || !source_->is_from_pipe()) return;
-    throw InputError(source_->name(), source_->line(),
-                     fmt::format("expected models of at most {} atoms from a pipe, found more; save "
-                                 "it to a file first",
-                                 kMostFromPipe));
+    throw InputError(
+        source_->name(), source_->line(),
+        fmt::format("expected models of at most {} atoms from a pipe, found more; save "
+                    "it to a file first",
+                    kMostFromPipe));
 }
 
 bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
@@ -119,10 +120,11 @@ MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(sourc
     std::string_view line;
     while (source->next(line)) {
         if (text.size() > kMostFromPipe && source->is_from_pipe())
-            throw InputError(file_, source->line(),
-                             fmt::format("expected at most {} bytes of mmCIF from a pipe, found more; "
-                                         "save it to a file first",
-                                         kMostFromPipe));
+            throw InputError(
+                file_, source->line(),
+                fmt::format("expected at most {} bytes of mmCIF from a pipe, found more; "
+                            "save it to a file first",
+                            kMostFromPipe));
         // Empty lines stand for what was skipped, so that the parser's line numbers are the file's.
         if (text.empty() && source->line() > 1) {
             text.assign(static_cast<std::size_t>(source->line() - 1), '\n');
@@ -133,8 +135,7 @@ MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(sourc
     std::array<double, 6> cell{};
     read_mmcif_models(file_, text, assemblies_, cell, [&](std::vector<AtomRecord>&& model) {
         for (AtomRecord& atom : model)
-            if (atom.element.empty())
-                atom.element = guess_element(atom.name, atom.residue_name);
+            if (atom.element.empty()) atom.element = guess_element(atom.name, atom.residue_name);
         models_.push_back(std::move(model));
     });
     cell_ = make_cell({cell[0], cell[1], cell[2]}, {cell[3], cell[4], cell[5]});

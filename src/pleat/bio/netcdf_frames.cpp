@@ -161,7 +161,8 @@ private:
             CellPart* parts[] = {&lengths_, &angles_};
             if (angles_.before < lengths_.before) std::swap(parts[0], parts[1]);
             for (CellPart* part : parts) {
-                if (part->bytes == 0 || part->before < at || part->before + part->bytes > end) continue;
+                if (part->bytes == 0 || part->before < at || part->before + part->bytes > end)
+                    continue;
                 go_to(part->before);
                 read_cell_part(*part);
                 at += part->bytes;
@@ -174,9 +175,8 @@ private:
         at += coordinates_.bytes;
         read_cell_until(record_bytes_);
         go_to(record_bytes_);
-        cell_ = lengths_.bytes > 0 && angles_.bytes > 0
-                    ? make_cell(lengths_.values, angles_.values)
-                    : PeriodicCell{};
+        cell_ = lengths_.bytes > 0 && angles_.bytes > 0 ? make_cell(lengths_.values, angles_.values)
+                                                        : PeriodicCell{};
         return values_.data();
     }
 

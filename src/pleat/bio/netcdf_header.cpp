@@ -55,7 +55,8 @@ private:
     const char* take(Index size) {
         constexpr Index kMostHeader = Index{1} << 20;
         if (size > kMostHeader - bytes_.position())
-            fail(fmt::format("a NetCDF header of at most {} bytes, found a longer one", kMostHeader));
+            fail(fmt::format("a NetCDF header of at most {} bytes, found a longer one",
+                             kMostHeader));
         if (bytes_.read(buffer_, static_cast<std::size_t>(size)) < static_cast<std::size_t>(size)) {
             fail("a whole NetCDF header, found the end of the file (cut short)");
         }

@@ -32,9 +32,10 @@ public:
         // Atoms without names take more memory than their coordinates.
         constexpr Index kMostUnseen = 1'000'000;
         if (bytes_->left() < 0 && atoms_ > kMostUnseen)
-            fail(fmt::format("expected at most {} atoms in packed data or a pipe, found {}; unpack it, "
-                             "or save it to a file, first",
-                             kMostUnseen, atoms_));
+            fail(fmt::format(
+                "expected at most {} atoms in packed data or a pipe, found {}; unpack it, "
+                "or save it to a file, first",
+                kMostUnseen, atoms_));
         // Read ahead, so that nobody makes room for atoms that only the header has.
         if (header_.fortran_order) {
             read_whole();
@@ -53,7 +54,8 @@ public:
         const char* at = row();
         const bool big = header_.dtype[0] == '>';
         const std::size_t width = header_.element_bytes;
-        const std::array<double, 3> shift = width == 8 ? shift_of(at, big) : std::array<double, 3>{};
+        const std::array<double, 3> shift =
+            width == 8 ? shift_of(at, big) : std::array<double, 3>{};
         for (Index atom = 0; atom < atoms_; ++atom) {
             for (std::size_t axis = 0; axis < 3; ++axis, at += width) {
                 frame(static_cast<Index>(axis), atom) =
@@ -78,11 +80,11 @@ private:
         centring_->choose_shift(mean);
         const std::array<double, 3>& shift = centring_->shift;
         if (!told_ && shift != std::array<double, 3>{}) {
-            notes_.push_back(
-                fmt::format("{}: {} moved to the origin, as float32 cannot hold coordinates so far "
-                            "from it; the first by {:g} {:g} {:g} angstrom",
-                            bytes_->name(), centring_->each_frame ? "frames are each" : "all frames are",
-                            -shift[0], -shift[1], -shift[2]));
+            notes_.push_back(fmt::format(
+                "{}: {} moved to the origin, as float32 cannot hold coordinates so far "
+                "from it; the first by {:g} {:g} {:g} angstrom",
+                bytes_->name(), centring_->each_frame ? "frames are each" : "all frames are",
+                -shift[0], -shift[1], -shift[2]));
             told_ = true;
         }
         return shift;
@@ -124,7 +126,8 @@ private:
         const std::size_t found = bytes_->read(data, header_.data_bytes);
         if (found < header_.data_bytes)
             fail(fmt::format("expected {} bytes of type {} and shape ({}), found {}",
-                             header_.data_bytes, header_.dtype, fmt::join(header_.shape, ", "), found));
+                             header_.data_bytes, header_.dtype, fmt::join(header_.shape, ", "),
+                             found));
         std::vector<std::uint8_t> all = header_bytes_;
         all.insert(all.end(), data.begin(), data.end());
         whole_ = parse_npy(std::move(all), bytes_->name()).bytes;

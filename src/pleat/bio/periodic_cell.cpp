@@ -14,8 +14,8 @@ namespace pleat {
 
 namespace {
 
-/// A periodic image nearer than this, in angstrom, belongs to the same molecule: neighbours within a
-/// residue and in successive residues are at most so far apart.
+/// A periodic image nearer than this, in angstrom, belongs to the same molecule: neighbours within
+/// a residue and in successive residues are at most so far apart.
 constexpr double kMaxBonded = 12.0;
 constexpr double kMinEdge = 2.0;
 
@@ -52,8 +52,8 @@ struct SelectedResidues {
     /// The selected atom of that name, or -1.
     Index find(std::size_t residue, std::string_view name) const {
         for (const Index k : atoms[residue])
-            if (topology.atoms[static_cast<std::size_t>(chosen[static_cast<std::size_t>(k)])].name ==
-                name)
+            if (topology.atoms[static_cast<std::size_t>(chosen[static_cast<std::size_t>(k)])]
+                    .name == name)
                 return k;
         return -1;
     }
@@ -85,8 +85,8 @@ double PeriodicCell::shortest_edge() const {
 }
 
 double PeriodicCell::nearest_image(const std::array<double, 3>& difference) const {
-    // Cells of simulations have vectors a = (x, 0, 0), b = (x, y, 0), c, so that whole vectors can be
-    // taken off from the last axis to the first; neighbours of the result are tried as well.
+    // Cells of simulations have vectors a = (x, 0, 0), b = (x, y, 0), c, so that whole vectors can
+    // be taken off from the last axis to the first; neighbours of the result are tried as well.
     std::array<double, 3> d = difference;
     for (std::size_t v = 3; v-- > 0;) {
         const double diagonal = vectors[v][v];
@@ -99,7 +99,8 @@ double PeriodicCell::nearest_image(const std::array<double, 3>& difference) cons
             for (int k = -1; k <= 1; ++k) {
                 std::array<double, 3> image = d;
                 for (std::size_t axis = 0; axis < 3; ++axis)
-                    image[axis] += i * vectors[0][axis] + j * vectors[1][axis] + k * vectors[2][axis];
+                    image[axis] +=
+                        i * vectors[0][axis] + j * vectors[1][axis] + k * vectors[2][axis];
                 nearest = std::min(nearest, length(image));
             }
     return nearest;
@@ -107,8 +108,10 @@ double PeriodicCell::nearest_image(const std::array<double, 3>& difference) cons
 
 PeriodicCell make_cell(const std::array<double, 3>& lengths, const std::array<double, 3>& angles) {
     constexpr double kRadian = std::numbers::pi / 180;
-    const double cos_alpha = std::cos(angles[0] * kRadian), cos_beta = std::cos(angles[1] * kRadian),
-                 cos_gamma = std::cos(angles[2] * kRadian), sin_gamma = std::sin(angles[2] * kRadian);
+    const double cos_alpha = std::cos(angles[0] * kRadian),
+                 cos_beta = std::cos(angles[1] * kRadian),
+                 cos_gamma = std::cos(angles[2] * kRadian),
+                 sin_gamma = std::sin(angles[2] * kRadian);
     PeriodicCell cell;
     const double y = (cos_alpha - cos_beta * cos_gamma) / sin_gamma;
     const double z2 = 1 - cos_beta * cos_beta - y * y;
@@ -147,11 +150,13 @@ void BrokenMolecules::look(const PeriodicCell& cell, View<const float, 2> frame,
                 double{frame(axis, pair.second)} - double{frame(axis, pair.first)};
         const double distance = length(difference);
         // Written so that coordinates that are not finite are left to others.
-        if (!(distance > half) || !(cell.nearest_image(difference) < std::min(kMaxBonded, distance / 2)))
+        if (!(distance > half) ||
+            !(cell.nearest_image(difference) < std::min(kMaxBonded, distance / 2)))
             continue;
         if (++found_.frames == 1)
             found_.text = fmt::format(
-                "{}: frame {}: {} and {} are {:.1f} angstrom apart in a periodic cell whose shortest "
+                "{}: frame {}: {} and {} are {:.1f} angstrom apart in a periodic cell whose "
+                "shortest "
                 "edge is {:.1f}",
                 file, number, all_->label(selected_[static_cast<std::size_t>(pair.first)]),
                 all_->label(selected_[static_cast<std::size_t>(pair.second)]), distance, edge);

@@ -22,14 +22,14 @@ struct PeriodicCell {
     double nearest_image(const std::array<double, 3>& difference) const;
 };
 
-/// From lengths in angstrom and angles in degrees: alpha between b and c, beta between a and c, gamma
-/// between a and b. No cell if they do not span one.
+/// From lengths in angstrom and angles in degrees: alpha between b and c, beta between a and c,
+/// gamma between a and b. No cell if they do not span one.
 PeriodicCell make_cell(const std::array<double, 3>& lengths, const std::array<double, 3>& angles);
 
 /// Finds molecules that a simulation left on both sides of its periodic cell. It looks at pairs of
-/// selected atoms that are bonded or follow one another in a chain: neighbours within a residue, and
-/// one pair of each two residues in succession. A pair is broken if it is farther apart than half of
-/// the shortest edge of the cell while a periodic image is near.
+/// selected atoms that are bonded or follow one another in a chain: neighbours within a residue,
+/// and one pair of each two residues in succession. A pair is broken if it is farther apart than
+/// half of the shortest edge of the cell while a periodic image is near.
 class BrokenMolecules {
 public:
     BrokenMolecules() = default;

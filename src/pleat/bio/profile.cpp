@@ -68,8 +68,8 @@ void for_each_word(std::string_view line, std::string_view separators, const Vis
     }
 }
 
-/// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at the
-/// end of a word, which parts words.
+/// Whether a line's numbers have commas for points: "0,01 10,5 0,1", without a point or a comma at
+/// the end of a word, which parts words.
 bool has_decimal_commas(std::string_view line) {
     std::size_t words = 0, commas = 0;
     bool is_decimal = line.find('.') == std::string_view::npos;
@@ -220,11 +220,10 @@ public:
                                          "{}",
                                          without_error_, all, kAdvice));
         if (without_error_ > 0)
-            notes.push_back(fmt::format("{} of {} points without a usable error left out{}",
-                                        without_error_, all,
-                                        std::isnan(options_.assumed_error)
-                                            ? " (--assume-error keeps those of an intensity)"
-                                            : ""));
+            notes.push_back(fmt::format(
+                "{} of {} points without a usable error left out{}", without_error_, all,
+                std::isnan(options_.assumed_error) ? " (--assume-error keeps those of an intensity)"
+                                                   : ""));
         if (assumed_ > 0)
             notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
                                         assumed_, profile_.size(), options_.assumed_error));
@@ -232,8 +231,7 @@ public:
         return std::move(profile_);
     }
 
-    static constexpr const char* kAdvice =
-        "--assume-error takes errors as a part of the intensity";
+    static constexpr const char* kAdvice = "--assume-error takes errors as a part of the intensity";
 
 private:
     /// Keeps the order of points of equal q.
@@ -257,8 +255,8 @@ private:
                 sorted.sigma.push_back(profile_.sigma[k]);
             }
             profile_ = std::move(sorted);
-            notes.push_back(fmt::format("points sorted by q, which falls at {} of {}", falls,
-                                        profile_.size()));
+            notes.push_back(
+                fmt::format("points sorted by q, which falls at {} of {}", falls, profile_.size()));
         } else if (repeats > 0) {
             notes.push_back(fmt::format("q repeats at {} of {} points, which all count", repeats,
                                         profile_.size()));
@@ -275,12 +273,14 @@ private:
             if (!rises || q[k - 1] - q[k] <= (*max - *min) / 2 || k + kLeastPoints > q.size())
                 continue;
             bool goes_on = true;
-            for (std::size_t n = k + 1; n < k + kLeastPoints; ++n) goes_on = goes_on && q[n] > q[n - 1];
+            for (std::size_t n = k + 1; n < k + kLeastPoints; ++n)
+                goes_on = goes_on && q[n] > q[n - 1];
             if (goes_on)
-                throw InputError(file_, lines_[k],
-                                 fmt::format("expected one curve, found q that begins again at {:g} "
-                                             "after {:g}",
-                                             q[k], q[k - 1]));
+                throw InputError(
+                    file_, lines_[k],
+                    fmt::format("expected one curve, found q that begins again at {:g} "
+                                "after {:g}",
+                                q[k], q[k - 1]));
         }
     }
 
@@ -389,15 +389,19 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
                                      "and {}",
                                      q.size(), intensity.size(), sigma.size()));
     if (q.size() < kLeastPoints || q.size() > static_cast<std::size_t>(kMostPoints))
-        throw InputError(name, 0, fmt::format("expected from {} to {} points, found {}",
-                                              kLeastPoints, kMostPoints, q.size()));
-    if (!with_errors && std::isnan(options.assumed_error))
         throw InputError(name, 0,
-                         fmt::format("expected q, intensity and error, found no error; {}",
-                                     Points::kAdvice));
+                         fmt::format("expected from {} to {} points, found {}", kLeastPoints,
+                                     kMostPoints, q.size()));
+    if (!with_errors && std::isnan(options.assumed_error))
+        throw InputError(
+            name, 0,
+            fmt::format("expected q, intensity and error, found no error; {}", Points::kAdvice));
     Points points(name, options, with_errors);
     for (std::size_t n = 0; n < q.size(); ++n) {
-        Row row{.line = static_cast<Index>(n) + 1, .values = {q[n], intensity[n]}, .words = 2, .text = {}};
+        Row row{.line = static_cast<Index>(n) + 1,
+                .values = {q[n], intensity[n]},
+                .words = 2,
+                .text = {}};
         if (with_errors) row.values.push_back(sigma[n]);
         row.words = row.values.size();
         row.text = fmt::format("{:g}", fmt::join(row.values, " "));

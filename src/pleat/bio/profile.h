@@ -13,8 +13,8 @@
 
 namespace pleat {
 
-/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, never falling; intensities and their
-/// standard errors in the curve's own unit.
+/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, never falling; intensities and
+/// their standard errors in the curve's own unit.
 struct Profile {
     std::vector<double> q, intensity, sigma;  ///< of one length; `sigma` above 0
 
@@ -49,11 +49,11 @@ struct ProfileFile {
 };
 
 /// Reads a text of columns q, intensity, error, and perhaps more, parted by blanks, tabs, commas or
-/// semicolons; commas between digits are decimal commas where lines have other separators. Any lines
-/// before and after that do not begin with three lines of numbers are titles and footers, and so are
-/// one or two lines of two numbers on top of three columns; blank lines and lines of # may stand in
-/// between. Points are sorted by q; points without a usable error are left out. Plain or compressed,
-/// as ByteSource.
+/// semicolons; commas between digits are decimal commas where lines have other separators. Any
+/// lines before and after that do not begin with three lines of numbers are titles and footers, and
+/// so are one or two lines of two numbers on top of three columns; blank lines and lines of # may
+/// stand in between. Points are sorted by q; points without a usable error are left out. Plain or
+/// compressed, as ByteSource.
 ///
 /// Throws InputError, naming the lines: numbers missing or not finite, errors that are negative,
 /// absent (see `assumed_error`) or 0 at more than half of the points, less than 3 points, a second
@@ -62,8 +62,8 @@ ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 
 /// The curve of numbers that lie in memory, held to what the reader asks for. They have one length;
-/// `sigma` may be empty where errors are assumed. An automatic unit is 1/angstrom. InputError: `name`
-/// stands in the file's place, the number of the point, from 1, in the line's.
+/// `sigma` may be empty where errors are assumed. An automatic unit is 1/angstrom. InputError:
+/// `name` stands in the file's place, the number of the point, from 1, in the line's.
 ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          std::span<const double> intensity, std::span<const double> sigma,
                          const ProfileOptions& options = {});

@@ -124,7 +124,8 @@ std::string full_row(const std::string& row, const Letters& letters) {
         if (!letters.counts(c)) {
             if (is_letter) full += c;
         } else {
-            full += is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '-';
+            full +=
+                is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '-';
         }
     }
     return full;

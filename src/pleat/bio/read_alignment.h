@@ -11,13 +11,13 @@
 namespace pleat {
 
 struct ReadOptions {
-    std::string format;    ///< one of `alignment_formats()`; empty = told by content
-    std::string alphabet;  ///< protein, rna, dna; empty = told by the letters
+    std::string format;         ///< one of `alignment_formats()`; empty = told by content
+    std::string alphabet;       ///< protein, rna, dna; empty = told by the letters
     bool keep_unknown = false;  ///< letters that name no single residue get a code of their own
-    /// Where not null, filled for each sequence with its row as A3M writes it, when `letters` leaves out
-    /// some of its residues (insertions of A2M and A3M, letters that name no single residue): upper
-    /// case or '-' for each column, lower case for an inserted residue. Else with an empty text; empty
-    /// when no row leaves out a residue.
+    /// Where not null, filled for each sequence with its row as A3M writes it, when `letters`
+    /// leaves out some of its residues (insertions of A2M and A3M, letters that name no single
+    /// residue): upper case or '-' for each column, lower case for an inserted residue. Else with
+    /// an empty text; empty when no row leaves out a residue.
     std::vector<std::string>* full_rows = nullptr;
     /// Most bytes of text (after decompression), and most bytes of memory while reading.
     Index most_bytes = Index{4} << 30;

@@ -151,16 +151,17 @@ private:
         }
     }
 
-    /// A word of letters and digits names chains; one that the structure lacks is rather a slip than a
-    /// selection of nothing.
+    /// A word of letters and digits names chains; one that the structure lacks is rather a slip
+    /// than a selection of nothing.
     void refuse_absent_chain(std::string_view word) const;
 
-    [[noreturn]] void refuse(std::string_view expected = "a selection: terms and groups in "
-                                                         "parentheses, joined by 'and', 'or' and "
-                                                         "'not'") const {
-        const std::string found = at_ == words_.size() ? fmt::format("the end of '{}'", text_)
-                                                       : fmt::format("'{}' {}", words_[at_],
-                                                                     position(words_[at_]));
+    [[noreturn]] void refuse(std::string_view expected =
+                                 "a selection: terms and groups in "
+                                 "parentheses, joined by 'and', 'or' and "
+                                 "'not'") const {
+        const std::string found = at_ == words_.size()
+                                      ? fmt::format("the end of '{}'", text_)
+                                      : fmt::format("'{}' {}", words_[at_], position(words_[at_]));
         throw UsageError(fmt::format("expected {}, found {}", expected, found));
     }
 
@@ -172,16 +173,16 @@ private:
 };
 
 void Expression::refuse_absent_chain(std::string_view word) const {
-    const bool names_chains = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == ',';
-    });
+    const bool names_chains = std::all_of(
+        word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == ','; });
     if (!names_chains || topology_.atoms.empty()) return;
     for (const std::string_view chain : split_commas({word})) {
         if (has_chain(topology_, chain)) continue;
-        throw InputError(topology_.source.string(), 0,
-                         fmt::format("expected a keyword or a chain of the structure, found '{}' {}: "
-                                     "the structure has {}",
-                                     chain, position(word), contents_of(topology_)));
+        throw InputError(
+            topology_.source.string(), 0,
+            fmt::format("expected a keyword or a chain of the structure, found '{}' {}: "
+                        "the structure has {}",
+                        chain, position(word), contents_of(topology_)));
     }
 }
 

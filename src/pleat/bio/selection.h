@@ -11,7 +11,8 @@ namespace pleat {
 
 /// The atoms that `text` selects, as indices in the order of the topology.
 ///
-/// Terms and groups in parentheses, joined by `and`, `or` and `not` (`not` binds closest, then `and`):
+/// Terms and groups in parentheses, joined by `and`, `or` and `not` (`not` binds closest, then
+/// `and`):
 ///   all  ca  CA  backbone  heavy  protein
 ///                               every atom; CA atoms that are carbon (`CA` too, unless a chain has
 ///                               this name); N CA C O of proteins with P O5' C5' C4' C3' O3' of
@@ -27,8 +28,8 @@ namespace pleat {
 ///                               Parentheses around names in capitals alone are gemmi's, except
 ///                               around a chain, or CA, that is no residue name of the structure
 /// Throws UsageError for other text, naming the position of the word that was not understood;
-/// InputError, naming what the structure has, if no atom is selected, if a chain named by one word is
-/// absent, or if the atoms have no names and `text` is not `all`.
+/// InputError, naming what the structure has, if no atom is selected, if a chain named by one word
+/// is absent, or if the atoms have no names and `text` is not `all`.
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text);
 
 /// Throws UsageError for text that is no selection, whatever the topology.

@@ -128,8 +128,10 @@ std::vector<AtomRecord> records_of(const Topology& topology) {
 std::vector<std::uint8_t> protein_residues(const Topology& topology) {
     std::vector<std::uint8_t> protein(topology.residues.size()), parts(topology.residues.size());
     for (const Topology::Atom& atom : topology.atoms)
-        parts[static_cast<std::size_t>(atom.residue)] |=
-            is_carbon_alpha(atom) ? 1 : atom.name == "N" ? 2 : atom.name == "C" ? 4 : 0;
+        parts[static_cast<std::size_t>(atom.residue)] |= is_carbon_alpha(atom) ? 1
+                                                         : atom.name == "N"    ? 2
+                                                         : atom.name == "C"    ? 4
+                                                                               : 0;
     for (std::size_t n = 0; n < protein.size(); ++n)
         protein[n] = parts[n] == 7 || is_amino_acid(topology.residues[n].name);
     return protein;
@@ -213,9 +215,10 @@ Flags value_flags(const Topology& topology, std::string_view word, const Words& 
         Index count = 0;
         const std::string_view text = values.front();
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
-        if (problem != std::errc() || end != text.data() + text.size() || count < 1 || values.size() > 1)
-            throw UsageError(fmt::format("expected a number of residues after '{}', found '{}'", word,
-                                         fmt::join(values, " ")));
+        if (problem != std::errc() || end != text.data() + text.size() || count < 1 ||
+            values.size() > 1)
+            throw UsageError(fmt::format("expected a number of residues after '{}', found '{}'",
+                                         word, fmt::join(values, " ")));
         return ends_of_chains(topology, count, word == "last");
     }
     const Words names = split_commas(values);

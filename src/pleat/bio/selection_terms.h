@@ -1,4 +1,5 @@
-// Selection terms: the parts of a selection between `and`, `or`, `not` and parentheses (selection.h).
+// Selection terms: the parts of a selection between `and`, `or`, `not` and parentheses
+// (selection.h).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ Words split_commas(const Words& values);
 std::optional<Flags> keyword_flags(const Topology& topology, std::string_view word);
 /// Whether the word is a keyword whose values follow: `name`, `resid`, ...
 bool takes_values(std::string_view word);
-/// `name CA CB`, `resname ALA`, `chain A`, `resid 10-50 60A`, `first 10`, `last 10`. At least one value.
-/// Throws UsageError for values that the keyword cannot have.
+/// `name CA CB`, `resname ALA`, `chain A`, `resid 10-50 60A`, `first 10`, `last 10`. At least one
+/// value. Throws UsageError for values that the keyword cannot have.
 Flags value_flags(const Topology& topology, std::string_view word, const Words& values);
 /// Any other term: residues of a chain (`A:10-50`), or gemmi's syntax. Throws UsageError.
 Flags written_flags(const Topology& topology, std::string_view term);

@@ -54,7 +54,8 @@ std::string guess_element(std::string_view atom_name, std::string_view residue_n
 
 /// The first model of a PDB or mmCIF file, plain or compressed, all atoms in the order of the file;
 /// of alternate locations that of the highest occupancy (the first of equals). What was left out is
-/// appended to `notes` where that is given. `assembly`: the biological assembly to build, if not empty.
+/// appended to `notes` where that is given. `assembly`: the biological assembly to build, if not
+/// empty.
 Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr,
                        const std::string& assembly = {});
 

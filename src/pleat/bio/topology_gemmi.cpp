@@ -138,8 +138,8 @@ void read_models(const std::string& file, gemmi::cif::Document& document,
     throw InputError(file, 0, "expected mmCIF with _atom_site coordinates, found none");
 }
 
-/// Whether the residues of a selection, the field behind the chain, are a range. Gemmi 0.5.7 reads a single
-/// number, //A/10, as all residues from there on.
+/// Whether the residues of a selection, the field behind the chain, are a range. Gemmi 0.5.7 reads
+/// a single number, //A/10, as all residues from there on.
 bool has_range(const std::string& cid) {
     std::size_t at = 0;
     for (int field = cid.front() == '/' ? 3 : 1; field > 0 && at != std::string::npos; --field) {

@@ -29,8 +29,9 @@ struct AtomRecord {
 std::string element_symbol(const std::string& text);
 /// Mass in dalton of a symbol, 0 for "X".
 double element_mass(const std::string& symbol);
-/// Whether PDB calls atoms of such a residue HETATM: gemmi's table knows it as none of the unmodified
-/// amino acids and nucleotides. Names that it lacks (those of force fields) are taken for polymers.
+/// Whether PDB calls atoms of such a residue HETATM: gemmi's table knows it as none of the
+/// unmodified amino acids and nucleotides. Names that it lacks (those of force fields) are taken
+/// for polymers.
 bool is_heterogen(const std::string& residue_name);
 /// Whether gemmi's table of residues has an amino acid of this name.
 bool is_amino_acid(const std::string& residue_name);
@@ -38,9 +39,9 @@ bool is_amino_acid(const std::string& residue_name);
 std::string cif_quoted(const std::string& text);
 
 /// The models of an mmCIF text, in the order of the file, each its atom records in their order.
-/// `assemblies` becomes those that the same block describes, `cell` the three lengths and three angles
-/// of its unit cell, 0 where it has none. Throws InputError naming `file` and, where there is one, the
-/// line.
+/// `assemblies` becomes those that the same block describes, `cell` the three lengths and three
+/// angles of its unit cell, 0 where it has none. Throws InputError naming `file` and, where there
+/// is one, the line.
 void read_mmcif_models(const std::string& file, const std::string& text,
                        std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
                        const std::function<void(std::vector<AtomRecord>&&)>& take);

@@ -95,8 +95,8 @@ private:
         return point;
     }
 
-    /// All that needs every pair once comes from the same pass as the histogram: a tree's distances,
-    /// the neighbours of a single cut-off, the cut-off of peaks without one.
+    /// All that needs every pair once comes from the same pass as the histogram: a tree's
+    /// distances, the neighbours of a single cut-off, the cut-off of peaks without one.
     void first_pass() {
         if (use_lists()) return;
         if (in_place_ != nullptr) return pairs_.add(in_place_->totals(parameters_.bin));

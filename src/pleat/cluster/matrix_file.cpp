@@ -80,8 +80,8 @@ template <class Real>
 class Matrix final : public Distances {
 public:
     /// `file` keeps the values alive where it is given.
-    Matrix(std::shared_ptr<const MappedFile> file, const Real* values, Index count,
-               bool is_square, const std::string& name)
+    Matrix(std::shared_ptr<const MappedFile> file, const Real* values, Index count, bool is_square,
+           const std::string& name)
         : file_(std::move(file)), values_(values), count_(count), is_square_(is_square) {
         is_square_ ? check_square(name) : check_condensed(name);
     }

@@ -1,4 +1,5 @@
-// Matrix file: distances in a memory-mapped .npy or in memory, condensed or square, float32 or float64.
+// Matrix file: distances in a memory-mapped .npy or in memory, condensed or square, float32 or
+// float64.
 #pragma once
 
 #include <filesystem>

@@ -108,7 +108,8 @@ public:
         const std::size_t items = list_.starts.size() - 1;
         degrees_.reserve(items);
         for (std::size_t i = 0; i < items; ++i)
-            degrees_.push_back(static_cast<std::int32_t>(list_.starts[i + 1] - list_.starts[i]) + 1);
+            degrees_.push_back(static_cast<std::int32_t>(list_.starts[i + 1] - list_.starts[i]) +
+                               1);
     }
     void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
         std::vector<std::uint64_t> bits(static_cast<std::size_t>(words()));

@@ -49,8 +49,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Neighbours in compressed rows: those of item i are indices[starts[i]], ..., indices[starts[i + 1] - 1],
-/// without itself; each pair is in both rows.
+/// Neighbours in compressed rows: those of item i are indices[starts[i]], ..., indices[starts[i +
+/// 1] - 1], without itself; each pair is in both rows.
 struct NeighbourList {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> indices;

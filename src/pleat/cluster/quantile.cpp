@@ -16,7 +16,8 @@ using Counts = std::vector<std::vector<std::int64_t>>;
 
 /// Calls `take(value, counts)` for each pair of the rows, with the counts of the thread.
 template <class Take>
-void count_pairs(Block rows, const float* distances, Index items, Counts& counts, const Take& take) {
+void count_pairs(Block rows, const float* distances, Index items, Counts& counts,
+                 const Take& take) {
     const Index before = pairs_before(rows.first, items);
     parallel_for(static_cast<int>(counts.size()), rows.count, [&](Index n, int thread) {
         const Index i = rows.first + n;

@@ -85,11 +85,10 @@ AdditiveCheckpoint::Part AdditiveCheckpoint::read_part(const std::filesystem::pa
         throw InputError("expected the sums of the same input and options, found another's");
     Part part{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
     if (part.marks.size() != own_.size())
-        throw InputError(fmt::format("expected marks of {} tiles, found {}", own_.size(),
-                                     part.marks.size()));
+        throw InputError(
+            fmt::format("expected marks of {} tiles, found {}", own_.size(), part.marks.size()));
     for (const std::uint8_t mark : part.marks) {
-        if (mark > 1)
-            throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
+        if (mark > 1) throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
         part.count += mark;
     }
     return part;

@@ -20,8 +20,8 @@ namespace pleat {
 class NpzReader;
 class NpzWriter;
 
-/// Something other than sums that tiles are fed to, whose content depends on no order: a list of the
-/// best, a set. What load() and merge() find is added to what is there.
+/// Something other than sums that tiles are fed to, whose content depends on no order: a list of
+/// the best, a set. What load() and merge() find is added to what is there.
 struct Collector {
     virtual ~Collector() = default;
     virtual void save(NpzWriter& file, std::string_view name) const = 0;
@@ -38,8 +38,9 @@ struct Collector {
 ///     sums.add("less", less.view());          // zero at this point
 ///     sums.raise("largest", largest.view());  // at their least value
 ///     sums.resume();
-///     sweep(context, "pairs", tiles, sums, [&](const Tile& tile, View<float, 2>) { ... less[i] += 1; ... });
-///     sums.total();                           // now the arrays are those of one rank, on every rank
+///     sweep(context, "pairs", tiles, sums, [&](const Tile& tile, View<float, 2>) { ... less[i] +=
+///     1; ... }); sums.total();                           // now the arrays are those of one rank,
+///     on every rank
 ///
 /// Each rank saves its own tiles in a file of its own beside `context.checkpoint` (rank_file()),
 /// written beside, then renamed. Any set of these files whose tiles are disjoint adds up to a valid
@@ -55,15 +56,16 @@ public:
     void add(std::string name, std::span<std::int64_t> sums);
     void add(std::string name, std::span<std::uint32_t> sums);
     void raise(std::string name, std::span<double> maxima);
-    /// An object of the caller that has the functions of Collector. Its content over all tiles is on
-    /// rank 0 alone after total().
+    /// An object of the caller that has the functions of Collector. Its content over all tiles is
+    /// on rank 0 alone after total().
     template <class T>
     void collect(std::string name, T& object) {
         collectors_.push_back({std::move(name), std::make_unique<Collecting<T>>(object)});
     }
 
-    /// Takes over what earlier runs saved: adds it on rank 0, and agrees with all ranks on the tiles
-    /// that are done. InputError with advice for a file that is damaged or of another problem.
+    /// Takes over what earlier runs saved: adds it on rank 0, and agrees with all ranks on the
+    /// tiles that are done. InputError with advice for a file that is damaged or of another
+    /// problem.
     void resume();
     /// After the sweep: makes the arrays of every rank those over all tiles. The files stay.
     void total();
@@ -98,8 +100,12 @@ private:
     template <class T>
     struct Collecting final : Collector {
         explicit Collecting(T& collecting) : object(collecting) {}
-        void save(NpzWriter& file, std::string_view name) const override { object.save(file, name); }
-        void load(const NpzReader& file, std::string_view name) override { object.load(file, name); }
+        void save(NpzWriter& file, std::string_view name) const override {
+            object.save(file, name);
+        }
+        void load(const NpzReader& file, std::string_view name) override {
+            object.load(file, name);
+        }
         std::vector<std::uint8_t> bytes() const override { return object.bytes(); }
         void merge(std::span<const std::uint8_t> bytes) override { object.merge(bytes); }
         T& object;
@@ -130,8 +136,8 @@ private:
     std::vector<std::uint8_t> known_;  ///< [tile]: done before this sweep, on whatever rank
     std::vector<std::uint8_t> own_;    ///< [tile]: in this rank's arrays
     SaveClock clock_;
-    std::string unsaved_;  ///< why no more is saved
-    bool is_new_ = false;  ///< tiles were put since the last save
+    std::string unsaved_;   ///< why no more is saved
+    bool is_new_ = false;   ///< tiles were put since the last save
     bool is_open_ = false;  ///< a tile is being added
     bool is_total_ = false;
 };

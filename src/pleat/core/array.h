@@ -21,16 +21,14 @@ public:
     Array() = default;
 
     template <class... Extents>
-        requires(sizeof...(Extents) == Rank)
-    explicit Array(Extents... n) : view_(nullptr, n...) {
+    requires(sizeof...(Extents) == Rank) explicit Array(Extents... n) : view_(nullptr, n...) {
         allocate();
         if (view_.data != nullptr) std::memset(view_.data, 0, bytes());
     }
 
     /// An array whose elements are not set: for those who fill it with several threads.
     template <class... Extents>
-        requires(sizeof...(Extents) == Rank)
-    static Array unset(Extents... n) {
+    requires(sizeof...(Extents) == Rank) static Array unset(Extents... n) {
         Array array;
         array.view_ = View<T, Rank>(nullptr, n...);
         array.allocate();
@@ -65,13 +63,9 @@ public:
     operator View<const T, Rank>() const { return view_; }
 
     template <class... Indices>
-        requires(sizeof...(Indices) == Rank)
-    T& operator()(Indices... index) {
-        return view_(index...);
-    }
+    requires(sizeof...(Indices) == Rank) T& operator()(Indices... index) { return view_(index...); }
     template <class... Indices>
-        requires(sizeof...(Indices) == Rank)
-    const T& operator()(Indices... index) const {
+    requires(sizeof...(Indices) == Rank) const T& operator()(Indices... index) const {
         return view_(index...);
     }
     decltype(auto) operator[](Index i) { return view_[i]; }

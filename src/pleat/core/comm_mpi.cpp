@@ -131,11 +131,12 @@ MpiComm::MpiComm(const Launch& launch) {
         has_ended_ = true;
         MPI_Comm_free(&group_);
         MPI_Finalize();
-        refuse_launch(launch, fmt::format("expected {} ranks, as the launcher says, found {}: start "
-                                          "this build with mpirun of the MPI library it was built "
-                                          "with; where each is a run of its own, set "
-                                          "PLEAT_RANKS=off",
-                                          launch.processes, size_));
+        refuse_launch(launch,
+                      fmt::format("expected {} ranks, as the launcher says, found {}: start "
+                                  "this build with mpirun of the MPI library it was built "
+                                  "with; where each is a run of its own, set "
+                                  "PLEAT_RANKS=off",
+                                  launch.processes, size_));
     }
     find_neighbours();
 }
@@ -197,9 +198,10 @@ bool MpiComm::await(MPI_Request& request, Clock::duration max) {
         else
             std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, 2ms));
     }
-    loss_ = fmt::format("rank {} ended without reporting an error (killed, perhaps because memory "
-                        "ran out); run the same command again to resume",
-                        neighbour_ranks_[*ended]);
+    loss_ = fmt::format(
+        "rank {} ended without reporting an error (killed, perhaps because memory "
+        "ran out); run the same command again to resume",
+        neighbour_ranks_[*ended]);
     throw DeviceError(loss_);
 }
 

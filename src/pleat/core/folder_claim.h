@@ -47,7 +47,8 @@ private:
 /// Name of the lock file.
 inline constexpr std::string_view kLockFile = ".pleat-lock";
 
-/// Whether an entry of a run's folder is neither a result nor a user's file: it begins with ".pleat-".
+/// Whether an entry of a run's folder is neither a result nor a user's file: it begins with
+/// ".pleat-".
 bool is_hidden_name(std::string_view name);
 
 /// What the lock file of this folder lists; empty if there is none.

@@ -57,8 +57,8 @@ FileHash hash_file(const std::filesystem::path& path);
 /// Above this size an input is hashed by size, time and ends.
 inline constexpr std::int64_t kMaxHashedBytes = std::int64_t{256} << 20;
 
-/// Hashes an input of a run: all bytes of a file of up to `max_bytes`; of a larger one its size, the
-/// time of its last change in nanoseconds, and its first and last MiB, so that a trajectory of
+/// Hashes an input of a run: all bytes of a file of up to `max_bytes`; of a larger one its size,
+/// the time of its last change in nanoseconds, and its first and last MiB, so that a trajectory of
 /// gigabytes is not read for its hash. Throws InputError if it cannot be read.
 FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes = kMaxHashedBytes);
 

@@ -145,10 +145,11 @@ bool is_read_once(const std::filesystem::path& path) {
 void refuse_pipes(const std::vector<std::string>& paths, std::string_view reason) {
     for (const std::string& path : paths) {
         if (path.empty() || !is_read_once(path)) continue;
-        throw InputError(name_of(path), 0,
-                         fmt::format("expected a file on a disk, found a pipe or a device: {}; save "
-                                     "it to a file first",
-                                     reason));
+        throw InputError(
+            name_of(path), 0,
+            fmt::format("expected a file on a disk, found a pipe or a device: {}; save "
+                        "it to a file first",
+                        reason));
     }
 }
 

@@ -16,8 +16,9 @@ namespace pleat {
 
 /// A file opened for reading; "-" is standard input.
 ///
-/// A pipe, a socket, a device and standard input give their bytes only once. While an InputLedger lives, opening
-/// one for the second time throws InputError, and its bytes are hashed while they are read.
+/// A pipe, a socket, a device and standard input give their bytes only once. While an InputLedger
+/// lives, opening one for the second time throws InputError, and its bytes are hashed while they
+/// are read.
 class InputFile {
 public:
     struct Stream;  ///< what the account knows of a pipe

@@ -103,7 +103,8 @@ std::int64_t iterate(const Context& context, std::string_view stage, State& stat
         if (!writes || !unsaved.empty() || !clock.is_due()) continue;
         save_now();
         if (!unsaved.empty())
-            context.message(fmt::format("{}: goes on without saving its state: {}", stage, unsaved));
+            context.message(
+                fmt::format("{}: goes on without saving its state: {}", stage, unsaved));
     }
     return at.steps;
 }

@@ -40,8 +40,8 @@ struct Step {
 /// more rarely where saving is slow, and when cancelled, and then throws Cancelled. Where a save
 /// fails, for want of space say, a message tells, or the text of Cancelled, and no other save is
 /// tried; the loop goes on. A step that ends the loop ends it even when cancelled. Members whose
-/// names begin with "loop_" are the loop's own. The checkpoint stays in place at the end: the caller
-/// removes it once its result is written.
+/// names begin with "loop_" are the loop's own. The checkpoint stays in place at the end: the
+/// caller removes it once its result is written.
 std::int64_t iterate(const Context& context, std::string_view stage, State& state,
                      std::int64_t limit, const std::function<Step(std::int64_t)>& step);
 

@@ -35,9 +35,9 @@ Launch find_launch() {
     struct Variables {
         const char *rank, *processes;
     };
-    for (const Variables& names : {Variables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                   Variables{"PMI_RANK", "PMI_SIZE"},
-                                   Variables{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}}) {
+    for (const Variables& names :
+         {Variables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+          Variables{"PMI_RANK", "PMI_SIZE"}, Variables{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}}) {
         const std::optional<int> rank = number(names.rank), processes = number(names.processes);
         if (rank && processes) return {true, *rank, *processes};
     }

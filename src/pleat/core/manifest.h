@@ -42,7 +42,8 @@ struct Manifest {
     std::string device, instruction_set;
     int threads = 0;  ///< of each rank
     int ranks = 1;
-    /// Other runs work in this process at the same time: its CPU time and memory are not this run's.
+    /// Other runs work in this process at the same time: its CPU time and memory are not this
+    /// run's.
     bool shares_process = false;
     std::vector<Input> inputs;
     std::vector<std::string> sources;  ///< inputs that follow one another, as often as they do
@@ -69,12 +70,12 @@ struct EarlierRun {
     bool is_ours = false;
     std::string version, command, status;
     std::vector<std::string> arguments;
-    std::vector<std::string> stages;          ///< plain names of folders only
-    std::vector<std::string> outputs;         ///< plain file names only
-    std::vector<std::int64_t> output_bytes;   ///< of each output
+    std::vector<std::string> stages;         ///< plain names of folders only
+    std::vector<std::string> outputs;        ///< plain file names only
+    std::vector<std::int64_t> output_bytes;  ///< of each output
     std::vector<std::string> input_hashes;
-    std::vector<std::string> input_paths;     ///< of each hash, as the command was given them
-    std::vector<std::string> sources;         ///< of these, in their order and with repeats
+    std::vector<std::string> input_paths;  ///< of each hash, as the command was given them
+    std::vector<std::string> sources;      ///< of these, in their order and with repeats
     /// Values as JSON text; texts of `results` without their quotes.
     std::map<std::string, std::string> parameters, results;
     double seconds = 0;

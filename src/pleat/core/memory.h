@@ -23,8 +23,8 @@ void return_freed_memory();
 std::string human_bytes(std::int64_t bytes);
 
 /// Throws DeviceError when `needed` bytes for `what` ("the couplings of 2000 columns") exceed what
-/// is available, in this process or as given for another place (" on cuda:0"); the text says needed,
-/// available and `advice` ("up to 1200 columns would fit").
+/// is available, in this process or as given for another place (" on cuda:0"); the text says
+/// needed, available and `advice` ("up to 1200 columns would fit").
 void require_memory(std::int64_t needed, std::string_view what, std::string_view advice,
                     std::int64_t available = available_memory(), std::string_view place = "");
 

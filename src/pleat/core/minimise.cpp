@@ -100,8 +100,8 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
     slots_.combine(trial_x_, from, factors);
     Trial trial{step, slots_.evaluate(trial_x_, trial_gradient_), 0, {}};
     ++evaluations_;
-    // The slope, and all that accept() needs of the new gradient g' if it comes to that, in one pass:
-    // <g', s_i>, <g', y_i>, <g', g>, <g', g'>, <g', d>.
+    // The slope, and all that accept() needs of the new gradient g' if it comes to that, in one
+    // pass: <g', s_i>, <g', y_i>, <g', g>, <g', g'>, <g', d>.
     std::vector<int> with = s_;
     with.insert(with.end(), y_.begin(), y_.end());
     with.insert(with.end(), {gradient_, trial_gradient_, direction_});
@@ -142,7 +142,8 @@ bool Lbfgs::search() {
         }
         const double width = high - low;
         // A secant on the slopes, kept away from both ends; where it has missed twice, or slopes do
-        // not bracket, the middle: of orders of magnitude as long as only the start is known to be low.
+        // not bracket, the middle: of orders of magnitude as long as only the start is known to be
+        // low.
         if (high_slope > 0 && trial % 3 != 2) {
             const double secant = low + width * low_slope / (low_slope - high_slope);
             step = std::clamp(secant, low + 0.1 * width, low + 0.9 * width);
@@ -218,7 +219,8 @@ bool Lbfgs::step() {
     set_direction(false);
     if (slope_ < 0 && search()) return true;
     if (!from_history) return false;
-    // The history misled: begin again from the gradient, unless nothing was won since the last time.
+    // The history misled: begin again from the gradient, unless nothing was won since the last
+    // time.
     const double rounding = options_.f_precision * std::abs(objective_);
     if (restart_objective_ - objective_ <= rounding &&
         gradient_gradient_ > 0.25 * restart_gradient_gradient_) {

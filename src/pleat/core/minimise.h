@@ -1,4 +1,5 @@
-// Minimise: L-BFGS and nonlinear conjugate gradients over vectors that stay where they are computed.
+// Minimise: L-BFGS and nonlinear conjugate gradients over vectors that stay where they are
+// computed.
 #pragma once
 
 #include <limits>
@@ -37,17 +38,17 @@ struct Slots {
     virtual void upload(int slot, const float* from) = 0;
 };
 
-/// Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4) in the form that needs inner products
-/// with the newest gradient only (Chen et al. 2014): two passes over the history an iteration. Steps
-/// satisfy the Armijo condition, or near the optimum, where differences of f are rounding, the
-/// approximate Wolfe conditions of Hager and Zhang (2005), which look at slopes alone; the curvature
-/// condition is kept by skipping updates with <s,y> not positive.
+/// Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4) in the form that needs inner
+/// products with the newest gradient only (Chen et al. 2014): two passes over the history an
+/// iteration. Steps satisfy the Armijo condition, or near the optimum, where differences of f are
+/// rounding, the approximate Wolfe conditions of Hager and Zhang (2005), which look at slopes
+/// alone; the curvature condition is kept by skipping updates with <s,y> not positive.
 class Lbfgs {
 public:
     struct Options {
         int history = 5;
-        double first_step = 0.2;     ///< factor of the negative gradient at the first iteration
-        double f_precision = 1e-9;   ///< relative rounding error of f
+        double first_step = 0.2;    ///< factor of the negative gradient at the first iteration
+        double f_precision = 1e-9;  ///< relative rounding error of f
     };
 
     Lbfgs(Slots& slots, const Options& options);
@@ -56,18 +57,19 @@ public:
 
     /// Evaluates the start; call once before step(), unless load() came first.
     void start();
-    /// One iteration; false when no step along the direction and none along the gradient lowers f, or
-    /// when directions failed twice with nothing but rounding won in between.
+    /// One iteration; false when no step along the direction and none along the gradient lowers f,
+    /// or when directions failed twice with nothing but rounding won in between.
     bool step();
 
-    int x() const { return x_; }                  ///< slot of the current point
-    int gradient() const { return gradient_; }    ///< slot of its gradient
+    int x() const { return x_; }                ///< slot of the current point
+    int gradient() const { return gradient_; }  ///< slot of its gradient
     double objective() const { return objective_; }
     double gradient_norm() const;
     Index evaluations() const { return evaluations_; }
 
-    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for bit,
-    /// unless its history is shorter than the saved one, of which it then keeps the newest part.
+    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
+    /// bit, unless its history is shorter than the saved one, of which it then keeps the newest
+    /// part.
     void save(NpzWriter& writer) const;
     void load(const NpzReader& reader);
 
@@ -88,9 +90,9 @@ private:
     Slots& slots_;
     Options options_;
     int x_ = 0, gradient_ = 1, trial_x_ = 2, trial_gradient_ = 3, direction_ = 4;
-    std::vector<int> s_, y_, free_;        ///< history, oldest first; slots not in use
-    std::vector<double> s_gradient_, y_gradient_;          ///< <s_k, g>, <y_k, g>
-    std::vector<std::vector<double>> s_y_, y_y_;           ///< <s_i, y_j>, <y_i, y_j>
+    std::vector<int> s_, y_, free_;                ///< history, oldest first; slots not in use
+    std::vector<double> s_gradient_, y_gradient_;  ///< <s_k, g>, <y_k, g>
+    std::vector<std::vector<double>> s_y_, y_y_;   ///< <s_i, y_j>, <y_i, y_j>
     double objective_ = 0, gradient_gradient_ = 0, slope_ = 0;
     /// Where the history was last given up for the gradient; infinite before.
     double restart_objective_ = std::numeric_limits<double>::infinity();

@@ -211,7 +211,8 @@ const ZipMember& NpzReader::member(std::string_view name) const {
 std::vector<Index> NpzReader::shape(std::string_view name) const {
     constexpr std::size_t kMostHeader = 1 << 16;
     const ZipMember& stored = member(name);
-    const NpyHeader header = read_npy_header(archive_->read_start(stored, kMostHeader), label(name));
+    const NpyHeader header =
+        read_npy_header(archive_->read_start(stored, kMostHeader), label(name));
     if (header.bytes > stored.bytes || stored.bytes - header.bytes != header.data_bytes)
         throw InputError(label(name), 0,
                          fmt::format("expected {} bytes of type {} and shape ({}), found {}",
@@ -245,9 +246,9 @@ std::string NpzReader::text(std::string_view name) const {
     constexpr Index kMostText = Index{16} << 20;
     for (const Index extent : shape(name))
         if (extent > kMostText)
-            throw InputError(label(name), 0,
-                             fmt::format("expected a text of at most {} bytes, found {}", kMostText,
-                                         extent));
+            throw InputError(
+                label(name), 0,
+                fmt::format("expected a text of at most {} bytes, found {}", kMostText, extent));
     const NpyArray array = get(name);
     if (array.dtype != "|u1" || array.shape.size() != 1)
         throw InputError(label(name), 0,

@@ -26,9 +26,9 @@ struct NpyArray {
     std::vector<std::uint8_t> bytes;
 
     Index size() const;
-    /// The elements converted to T (float, double, int8, uint8, int32, uint32, int64, uint64); `what` names
-    /// the array in errors. InputError when a value does not fit: out of an integer's range, or
-    /// with a fraction where an integer is wanted.
+    /// The elements converted to T (float, double, int8, uint8, int32, uint32, int64, uint64);
+    /// `what` names the array in errors. InputError when a value does not fit: out of an integer's
+    /// range, or with a fraction where an integer is wanted.
     template <class T>
     std::vector<T> as(std::string_view what) const;
 };
@@ -36,7 +36,8 @@ struct NpyArray {
 /// Reads one .npy file (format 1, 2 or 3, any byte order, C or Fortran order); InputError on
 /// anything else, such as strings, objects, complex numbers, missing or left-over bytes.
 /// `max_bytes`: of the whole file.
-NpyArray read_npy(const std::filesystem::path& path, std::int64_t max_bytes = std::int64_t{1} << 40);
+NpyArray read_npy(const std::filesystem::path& path,
+                  std::int64_t max_bytes = std::int64_t{1} << 40);
 
 /// Reads the bytes of one .npy file; `name` stands for the file in errors.
 NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name);

@@ -170,13 +170,14 @@ std::string complete_name(std::string_view partial) {
     if (!partial.ends_with(OutputFile::kSuffix)) return {};
     partial.remove_suffix(OutputFile::kSuffix.size());
     const std::size_t dot = partial.find_last_not_of("0123456789");
-    const bool is_numbered = dot != std::string_view::npos && dot + 1 < partial.size() &&
-                             partial[dot] == '.' && dot > 0;
+    const bool is_numbered =
+        dot != std::string_view::npos && dot + 1 < partial.size() && partial[dot] == '.' && dot > 0;
     return std::string(is_numbered ? partial.substr(0, dot) : partial);
 }
 
 bool is_open_file(int descriptor, const std::filesystem::path& path) {
-    struct stat open {}, named {};
+    struct stat open {
+    }, named{};
     return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }

@@ -10,11 +10,11 @@
 
 namespace pleat {
 
-/// A file that appears under its name whole or not at all. Bytes go to `NAME.pleat-part` in the same
-/// folder, or to `NAME.N.pleat-part` while another process writes the same file; `close()` flushes
-/// them to the disk and renames. What a killed process left is used again. Destroyed without
-/// `close()`, nothing stays. A path that names a device or a pipe (`/dev/stdout`) is written directly. Every failure
-/// is an OutputError that names the file and the system's reason.
+/// A file that appears under its name whole or not at all. Bytes go to `NAME.pleat-part` in the
+/// same folder, or to `NAME.N.pleat-part` while another process writes the same file; `close()`
+/// flushes them to the disk and renames. What a killed process left is used again. Destroyed
+/// without `close()`, nothing stays. A path that names a device or a pipe (`/dev/stdout`) is
+/// written directly. Every failure is an OutputError that names the file and the system's reason.
 class OutputFile {
 public:
     explicit OutputFile(std::filesystem::path path);

@@ -14,7 +14,8 @@ int available_threads();
 /// The part of them that a rank may use beside the other ranks of its machine.
 int available_threads(const Comm& comm);
 
-/// `context.threads`, or the available ones of the context's rank where that is 0; 1 on the reference device; UsageError when negative.
+/// `context.threads`, or the available ones of the context's rank where that is 0; 1 on the
+/// reference device; UsageError when negative.
 int resolve_threads(const Context& context);
 
 /// Calls `body(index, thread)` for each index in [0, count), in no particular order, on up to

@@ -115,9 +115,8 @@ std::string ProgressMeter::line() const {
     const double rate = seconds > 0 ? static_cast<double>(done_ - first_) / seconds : 0.0;
     if (rate > 0) {
         text += fmt::format(", {:.3g}/s", rate);
-        const double left = std::isnan(share_)
-                                ? static_cast<double>(total_ - done_) / rate
-                                : seconds * (1 - share_) / (share_ - first_share_);
+        const double left = std::isnan(share_) ? static_cast<double>(total_ - done_) / rate
+                                               : seconds * (1 - share_) / (share_ - first_share_);
         if (total_ > done_ && std::isfinite(left)) text += fmt::format(", {} left", duration(left));
     }
     if (!note_.empty()) text += fmt::format(", {}", note_);

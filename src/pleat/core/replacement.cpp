@@ -35,7 +35,8 @@ constexpr std::string_view kInputNote = "/input ";
 
 bool is_there(const path& file) {
     std::error_code none;
-    return std::filesystem::symlink_status(file, none).type() != std::filesystem::file_type::not_found;
+    return std::filesystem::symlink_status(file, none).type() !=
+           std::filesystem::file_type::not_found;
 }
 
 bool is_folder(const path& file) {
@@ -101,7 +102,7 @@ bool is_within(const path& inner, const path& outer) {
 void keep_file(const path& from, const path& to) {
     std::error_code none;
     const bool is_newer = !is_there(to) || std::filesystem::last_write_time(from, none) >
-                                             std::filesystem::last_write_time(to, none);
+                                               std::filesystem::last_write_time(to, none);
     // A rename between two links to one file does nothing.
     if (!is_newer || ::rename(from.c_str(), to.c_str()) == 0) remove_quietly(from);
 }
@@ -208,7 +209,8 @@ void move_run(const path& from, const path& to) {
 
 bool RunFiles::contains(const std::string& file) const {
     const auto is_made = [&](const std::string& name) {
-        return names.contains(name) || std::any_of(names.begin(), names.end(), [&](const auto& made) {
+        return names.contains(name) ||
+               std::any_of(names.begin(), names.end(), [&](const auto& made) {
                    return made.starts_with("checkpoint") && is_rank_file(name, made);
                });
     };
@@ -275,8 +277,7 @@ namespace {
 /// Removes what a finished run no longer needs, if a kill came before it did so itself.
 void remove_leftovers(FolderClaim& claim) {
     const path& folder = claim.path();
-    if (read_notes(folder).empty() ||
-        read_earlier_run(folder / kManifestFile).status != "finished")
+    if (read_notes(folder).empty() || read_earlier_run(folder / kManifestFile).status != "finished")
         return;
     const RunFiles made = files_of_run(folder), listed = files_of_manifest(folder / kManifestFile);
     for (const std::string& name : entries_of(folder))

@@ -39,7 +39,8 @@ std::filesystem::path forced_folder(const std::filesystem::path& run);
 /// path is an input that cannot be read twice.
 std::string input_note(const std::filesystem::path& input);
 
-/// Whether this command resumes the forced run that stopped in `run`: the same command line, and with
+/// Whether this command resumes the forced run that stopped in `run`: the same command line, and
+/// with
 /// --force inputs that have not changed. (Without --force the saved state is compared instead.)
 bool resumes_forced_run(const std::filesystem::path& run, std::string_view command,
                         const std::vector<std::string>& arguments, bool force);

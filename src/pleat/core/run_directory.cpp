@@ -58,11 +58,10 @@ void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& 
                         "a run; choose another folder, or --force to write among them",
                         folder));
     if (earlier.status != "finished" && earlier.command == request.command) return;
-    throw UsageError(
-        fmt::format("{}: holds {} run of 'pleat {}'; choose another folder, or --force to "
-                    "replace it",
-                    folder, earlier.status == "finished" ? "a finished" : "an unfinished",
-                    earlier.command));
+    throw UsageError(fmt::format(
+        "{}: holds {} run of 'pleat {}'; choose another folder, or --force to "
+        "replace it",
+        folder, earlier.status == "finished" ? "a finished" : "an unfinished", earlier.command));
 }
 
 }  // namespace
@@ -97,7 +96,7 @@ struct RunDirectory::Implementation : Progress {
     Manifest manifest;
     std::string bibliography;
     std::vector<std::string> output_names, checkpoint_names;
-    std::vector<std::string> stale;         ///< outputs of the run that this one resumes
+    std::vector<std::string> stale;      ///< outputs of the run that this one resumes
     std::set<std::string> stale_stages;  ///< and folders of runs within it
     std::ofstream log_file;
     std::unique_ptr<LogProgress> log_progress;
@@ -136,8 +135,8 @@ void RunDirectory::Implementation::open_log() {
         [this](std::string_view line) { log_file << utc_now() << ' ' << line << std::endl; });
 }
 
-// A forced run works in a hidden folder within, and takes the place of what the folder holds when it
-// has finished, not before (docs/decisions/0025).
+// A forced run works in a hidden folder within, and takes the place of what the folder holds when
+// it has finished, not before (docs/decisions/0025).
 void RunDirectory::Implementation::take_over(const Request& request) {
     finish_replacement(folder);
     const std::filesystem::path hidden = forced_folder(folder.path());
@@ -418,8 +417,7 @@ void RunDirectory::stage(std::string_view name) {
 Progress& RunDirectory::watch(Progress* shown) {
     implementation_->shown = shown;
     if (resumed())
-        implementation_->message(
-            fmt::format("resuming the unfinished run in {}", path().string()));
+        implementation_->message(fmt::format("resuming the unfinished run in {}", path().string()));
     return *implementation_;
 }
 

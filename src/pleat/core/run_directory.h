@@ -83,8 +83,8 @@ public:
     /// files that ranks keep beside it (rank_file()).
     std::filesystem::path checkpoint(std::string_view name = "checkpoint.npz");
 
-    /// Lists an input under the path as given, once, and hashes it behind the work that goes on; finish()
-    /// throws InputError when it could not be read.
+    /// Lists an input under the path as given, once, and hashes it behind the work that goes on;
+    /// finish() throws InputError when it could not be read.
     void input(const std::filesystem::path& path);
     /// Lists an input that was hashed while it was read (a pipe).
     void input(std::string_view name, const FileHash& hash);
@@ -105,7 +105,8 @@ public:
     /// Times what follows under this name. The stages of a watched progress time themselves.
     void stage(std::string_view name);
     /// A progress that passes everything on to `shown` (may be null; not owned) and records stages,
-    /// their times and messages here. The first message says that a run is resumed. Lives as long as this object; call it once.
+    /// their times and messages here. The first message says that a run is resumed. Lives as long
+    /// as this object; call it once.
     Progress& watch(Progress* shown);
 
     /// Writes cite.bib and the manifest with status "finished", and removes the checkpoints.

@@ -12,7 +12,8 @@ namespace pleat {
 
 void require_room(const std::filesystem::path& path, std::int64_t bytes) {
     std::error_code unknown;
-    const auto room = std::filesystem::space(std::filesystem::absolute(path).parent_path(), unknown);
+    const auto room =
+        std::filesystem::space(std::filesystem::absolute(path).parent_path(), unknown);
     if (unknown || static_cast<std::int64_t>(room.available) >= bytes) return;
     throw OutputError(fmt::format("{}: expected {} of free space, found {}", path.string(),
                                   human_bytes(bytes),

@@ -17,7 +17,8 @@ class SaveClock {
 public:
     explicit SaveClock(double least) : least_(least) {}
     bool is_due() const { return seconds_since(last_) >= std::max(least_, 9.0 * cost_); }
-    /// Less than `least` seconds have gone by since the last save: what was done in them may be lost.
+    /// Less than `least` seconds have gone by since the last save: what was done in them may be
+    /// lost.
     bool is_recent() const { return seconds_since(last_) < least_; }
     template <class Action>
     void run(Action action) {

@@ -40,15 +40,17 @@ struct TileSink {
     virtual std::filesystem::path place() const { return {}; }
 };
 
-/// Computes one tile into `output`, [tile.items, tile.values], zeroed; may throw Cancelled when asked to stop.
+/// Computes one tile into `output`, [tile.items, tile.values], zeroed; may throw Cancelled when
+/// asked to stop.
 using TileFunction = std::function<void(const Tile& tile, View<float, 2> output)>;
 
 /// Computes every tile that `sink` does not have and puts it there, in the order of `tiles`. With
 /// several ranks the missing tiles are dealt out in turn, those with the largest output first, so
-/// that a round's tiles are about alike; each rank has its own sink object, and all ranks agree on a
-/// cancel or failure after each round. Threads belong into `compute`. Progress
-/// counts tiles. Throws Cancelled, with what is kept, when asked to stop before the last tile is done; another error of
-/// `compute` or of the sink is thrown as it is, on other ranks as OtherRankFailed. In each case the tiles finished before are in the sink.
+/// that a round's tiles are about alike; each rank has its own sink object, and all ranks agree on
+/// a cancel or failure after each round. Threads belong into `compute`. Progress counts tiles.
+/// Throws Cancelled, with what is kept, when asked to stop before the last tile is done; another
+/// error of `compute` or of the sink is thrown as it is, on other ranks as OtherRankFailed. In each
+/// case the tiles finished before are in the sink.
 void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
            TileSink& sink, const TileFunction& compute);
 

@@ -1,4 +1,5 @@
-// Value bins: the histogram of many values with their sum and extremes, counted the same everywhere.
+// Value bins: the histogram of many values with their sum and extremes, counted the same
+// everywhere.
 #pragma once
 
 #include <algorithm>

@@ -19,8 +19,8 @@ struct View {
 
     constexpr View() = default;
     template <class... Extents>
-        requires(sizeof...(Extents) == Rank)
-    constexpr View(T* pointer, Extents... n) : data(pointer), extents{static_cast<Index>(n)...} {}
+    requires(sizeof...(Extents) == Rank) constexpr View(T* pointer, Extents... n)
+        : data(pointer), extents{static_cast<Index>(n)...} {}
 
     constexpr Index extent(int axis) const { return extents[axis]; }
 
@@ -31,8 +31,7 @@ struct View {
     }
 
     template <class... Indices>
-        requires(sizeof...(Indices) == Rank)
-    constexpr T& operator()(Indices... index) const {
+    requires(sizeof...(Indices) == Rank) constexpr T& operator()(Indices... index) const {
         const Index at[Rank] = {static_cast<Index>(index)...};
         Index offset = 0;
         for (int axis = 0; axis < Rank; ++axis) offset = offset * extents[axis] + at[axis];
@@ -58,9 +57,7 @@ struct View {
     constexpr T* begin() const { return data; }
     constexpr T* end() const { return data + size(); }
 
-    constexpr operator View<const T, Rank>() const
-        requires(!std::is_const_v<T>)
-    {
+    constexpr operator View<const T, Rank>() const requires(!std::is_const_v<T>) {
         View<const T, Rank> view;
         view.data = data;
         for (int axis = 0; axis < Rank; ++axis) view.extents[axis] = extents[axis];

@@ -98,7 +98,8 @@ ZipReader::ZipReader(const std::filesystem::path& path) {
     struct stat info {};
     if (file->descriptor < 0 || ::fstat(file->descriptor, &info) != 0)
         throw InputError(file->name, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
-    if (!S_ISREG(info.st_mode)) throw InputError(file->name, 0, "expected a regular file, found a folder, device or pipe");
+    if (!S_ISREG(info.st_mode))
+        throw InputError(file->name, 0, "expected a regular file, found a folder, device or pipe");
     file->bytes = static_cast<std::uint64_t>(info.st_size);
     file_ = std::move(file);
     read_directory();

@@ -1,4 +1,5 @@
-// Times one evaluation of the couplings and its steps, on random families or on named alignment files.
+// Times one evaluation of the couplings and its steps, on random families or on named alignment
+// files.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -148,7 +149,8 @@ void time_softmax(benchmark::State& state, const Case& input, bool gram) {
     const std::vector<double> fields(input.letter_count, 0.0);
     std::vector<double> totals(input.letter_count), matrix(input.letter_count * input.letter_count);
     Array<float, 2> out(input.count(), Index{sums.stride});
-    const ColumnView view{input.count(), input.letter_count, sums.stride, own.data(), weights.data()};
+    const ColumnView view{input.count(), input.letter_count, sums.stride, own.data(),
+                          weights.data()};
     sum_rows(sums.tree, sums.table.data(), sums.stride, sums.rows.data());
     softmax_pass(view, sums.rows.data(), fields.data(), out.data(), totals.data());
     for (auto _ : state) {
@@ -164,8 +166,8 @@ void time_softmax(benchmark::State& state, const Case& input, bool gram) {
 }
 
 void add(const Case& input) {
-    const std::string size = std::to_string(input.count()) + "x" + std::to_string(input.columns()) +
-                             "/" + input.name;
+    const std::string size =
+        std::to_string(input.count()) + "x" + std::to_string(input.columns()) + "/" + input.name;
     const auto time = [](const std::string& name, auto body) {
         benchmark::RegisterBenchmark(name.c_str(), body)->Unit(benchmark::kMillisecond);
     };
@@ -194,8 +196,10 @@ void add(const Case& input) {
         if (gpu.usable) evaluations(context.device.name(), context);
     }
     time("sum_rows/" + size, [&input](benchmark::State& state) { time_sums(state, input, false); });
-    time("scatter_rows/" + size, [&input](benchmark::State& state) { time_sums(state, input, true); });
-    time("softmax/" + size, [&input](benchmark::State& state) { time_softmax(state, input, false); });
+    time("scatter_rows/" + size,
+         [&input](benchmark::State& state) { time_sums(state, input, true); });
+    time("softmax/" + size,
+         [&input](benchmark::State& state) { time_softmax(state, input, false); });
     time("gram/" + size, [&input](benchmark::State& state) { time_softmax(state, input, true); });
 }
 
@@ -207,8 +211,10 @@ int main(int argc, char** argv) {
     std::vector<Case> cases;
     cases.reserve(argc + 3);
     if (argc == 1) {
-        // Five columns: a table of 10 KiB, so the rows come from the first-level cache: the ceiling.
-        for (const auto& [count, columns] : {std::pair<Index, Index>{4000, 5}, {3000, 75}, {3600, 160}}) {
+        // Five columns: a table of 10 KiB, so the rows come from the first-level cache: the
+        // ceiling.
+        for (const auto& [count, columns] :
+             {std::pair<Index, Index>{4000, 5}, {3000, 75}, {3600, 160}}) {
             cases.push_back({"random", test::RandomFamily(count, columns, 21, 1).letters});
         }
     }

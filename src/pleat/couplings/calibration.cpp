@@ -18,8 +18,8 @@ constexpr Index kLeastSeparation = 6;
 constexpr double kConstant = 0.7058, kOfScore = 1.1038, kOfColumns = -0.9045;
 constexpr double kSaturation = 6, kLeastColumns = 50, kMostColumns = 500;
 
-// Families cut to so many effective sequences (medians): the mean probability of their best L pairs, and
-// the share of these that were contacts. README.md says how it was measured.
+// Families cut to so many effective sequences (medians): the mean probability of their best L
+// pairs, and the share of these that were contacts. README.md says how it was measured.
 struct Depth {
     double effective, promised, seen;
 };

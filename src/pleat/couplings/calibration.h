@@ -8,9 +8,9 @@
 
 namespace pleat::couplings {
 
-/// Mean and standard deviation of the scores that a Z value is measured by: plain ones, over all pairs
-/// of columns with |i - j| >= 6 in the source; over all pairs where there are fewer than two such
-/// pairs. `columns`: Alignment::columns.
+/// Mean and standard deviation of the scores that a Z value is measured by: plain ones, over all
+/// pairs of columns with |i - j| >= 6 in the source; over all pairs where there are fewer than two
+/// such pairs. `columns`: Alignment::columns.
 struct ScoreScale {
     double mean = 0, deviation = 0;
     /// (score - mean) / deviation; 0 where all scores are equal.
@@ -18,15 +18,15 @@ struct ScoreScale {
 };
 ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns);
 
-/// Probability that two residues of a protein have their CB atoms (CA of glycine) within 8 angstrom,
-/// for a pair with |i - j| >= 6:
+/// Probability that two residues of a protein have their CB atoms (CA of glycine) within 8
+/// angstrom, for a pair with |i - j| >= 6:
 ///
 ///     1 / (1 + exp(-(b0 + b1 s + b2 ln L))),    s = Z / sqrt(1 + (Z / 6)^2)
 ///
 /// L is the number of columns (the share of contacts falls with it), taken as 50 below and as 500
 /// above: the range of the families that the constants were fitted to by
-/// scripts/calibrate_probability.py. README.md states the data and the error that cross-validation by
-/// family gave. Rises with Z.
+/// scripts/calibrate_probability.py. README.md states the data and the error that cross-validation
+/// by family gave. Rises with Z.
 double contact_probability(double z, Index columns);
 
 /// Families of fewer effective sequences have no probabilities: see depth_warning().

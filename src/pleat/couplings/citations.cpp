@@ -40,7 +40,8 @@ const Citation kPseudolikelihood{
 
 const Citation kCorrection{
     "Dunn2008",
-    "Dunn, Wahl, Gloor: Mutual information without the influence of phylogeny or entropy dramatically "
+    "Dunn, Wahl, Gloor: Mutual information without the influence of phylogeny or entropy "
+    "dramatically "
     "improves residue contact prediction. Bioinformatics 24:333 (2008), doi:10.1093/bioinformatics/"
     "btm604",
     R"(@article{Dunn2008,

@@ -104,10 +104,9 @@ __global__ void __launch_bounds__(kSequenceTile, 3)
         if (n < shape.sequences) {
             float surprise;
             const float w = input.weights[n];
-            const float all =
-                exponentials(input.logits + i * shape.row * shape.padded_sequences + n,
-                             shape.padded_sequences, fields, free, own_letter(input.letters, n, i),
-                             p, surprise);
+            const float all = exponentials(
+                input.logits + i * shape.row * shape.padded_sequences + n, shape.padded_sequences,
+                fields, free, own_letter(input.letters, n, i), p, surprise);
             const float root = sqrtf(w), share = root / all;
 #pragma unroll
             for (int a = 0; a < kMostFree; ++a) {

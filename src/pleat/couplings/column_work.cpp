@@ -114,8 +114,8 @@ HWY_INLINE Row<kStride> exponentials(const float* sums, const Row<kStride>& e, V
     return h;
 }
 
-// The three loops over a block keep the long chains (exponentials, division, logarithm) of different
-// rows independent of one another.
+// The three loops over a block keep the long chains (exponentials, division, logarithm) of
+// different rows independent of one another.
 template <int kStride>
 double softmax_of(const ColumnView& column, const float* sums, const double* fields, float* out,
                   double* totals) {
@@ -123,7 +123,7 @@ double softmax_of(const ColumnView& column, const float* sums, const double* fie
     HWY_ALIGN float padded[kStride], lanes[kStride], sum_of[kBlock], factor[kBlock], shift[kBlock];
     for (int a = 0; a < kStride; ++a) {
         // Far below every logit, yet finite: padding lanes become exp(...) = 0.
-        padded[a] = a < column.letter_count - 1   ? static_cast<float>(fields[a])
+        padded[a] = a < column.letter_count - 1    ? static_cast<float>(fields[a])
                     : a == column.letter_count - 1 ? 0.0f
                                                    : -1e30f;
     }
@@ -346,15 +346,16 @@ void sum_rows_any(const SequenceTree& tree, const float* table, int stride, floa
 void scatter_rows_any(const SequenceTree& tree, float* rows, int stride, float* table) {
     stride == 8 ? scatter_rows_of<8>(tree, rows, table) : scatter_rows_of<24>(tree, rows, table);
 }
-double softmax_any(const ColumnView& c, const float* sums, const double* e, float* out, double* totals) {
+double softmax_any(const ColumnView& c, const float* sums, const double* e, float* out,
+                   double* totals) {
     return c.stride == 8 ? softmax_of<8>(c, sums, e, out, totals)
                          : softmax_of<24>(c, sums, e, out, totals);
 }
 void gram_any(const ColumnView& c, const float* out, int free, double* gram) {
     c.stride == 8 ? gram_of<8>(c, out, free, gram) : gram_of<24>(c, out, free, gram);
 }
-void build_table_any(const float* pairs, Index i, Index columns, int letters, const Scaling& scaling,
-                     float* table) {
+void build_table_any(const float* pairs, Index i, Index columns, int letters,
+                     const Scaling& scaling, float* table) {
     scaling.spread.extent(1) == 8 ? build_table_of<8>(pairs, i, columns, letters, scaling, table)
                                   : build_table_of<24>(pairs, i, columns, letters, scaling, table);
 }

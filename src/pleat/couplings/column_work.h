@@ -10,8 +10,8 @@
 
 namespace pleat::couplings {
 
-/// Floats that a row of `letter_count` letters takes: 8 up to 8 letters, else 24. Lanes past the last
-/// letter are zero in every table.
+/// Floats that a row of `letter_count` letters takes: 8 up to 8 letters, else 24. Lanes past the
+/// last letter are zero in every table.
 int row_stride(int letter_count);
 
 /// Columns' spreads v_i(a) and the constants of the scaling 1/sqrt(offset + factor v_i(a) v_j(b));
@@ -23,10 +23,10 @@ struct Scaling {
 
 /// One pass over all sequences for one column: its inputs.
 struct ColumnView {
-    Index count = 0;                ///< sequences, in tree positions
+    Index count = 0;  ///< sequences, in tree positions
     int letter_count = 0, stride = 0;
-    const std::uint8_t* own = nullptr;     ///< the column's letters by position
-    const float* weights = nullptr;        ///< by position
+    const std::uint8_t* own = nullptr;  ///< the column's letters by position
+    const float* weights = nullptr;     ///< by position
 };
 
 /// out[k] = number of different bytes between rows `one` and others[k] of `base` (rows of `width`
@@ -43,8 +43,8 @@ void build_table(const float* pairs, Index i, Index columns, int letters, const 
 /// sums[k][a] = sum_j table[j][x_j][a] for each position k.
 void sum_rows(const SequenceTree& tree, const float* table, int stride, float* sums);
 
-/// The transposed sum: table[j][x_j][a] += rows[k][a] for each position k. `rows` is used up: it ends
-/// as sums over subtrees. The table must be zero at first.
+/// The transposed sum: table[j][x_j][a] += rows[k][a] for each position k. `rows` is used up: it
+/// ends as sums over subtrees. The table must be zero at first.
 void scatter_rows(const SequenceTree& tree, float* rows, int stride, float* table);
 
 /// Softmax of sums + e for each position: returns sum_k w_k (log sum_a exp h - h(own)), writes
@@ -64,7 +64,8 @@ struct PairSums {
     double regulariser = 0, gradient2 = 0, point2 = 0;
 };
 
-/// Completes the gradient of the pairs (i, j > i): adds the regulariser's part and applies the scaling.
+/// Completes the gradient of the pairs (i, j > i): adds the regulariser's part and applies the
+/// scaling.
 PairSums finish_pairs(const float* pairs, Index i, Index columns, int letters,
                       const Scaling& scaling, double lambda, float* gradient);
 

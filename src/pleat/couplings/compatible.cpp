@@ -23,8 +23,8 @@ namespace {
 constexpr Index kMostIterations = 250;
 
 // The kernel's vectors as that program has them: inner products are summed term by term in single
-// precision. Such a sum of 10^6 squares loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 % for
-// 126), and steps depend on it.
+// precision. Such a sum of 10^6 squares loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 %
+// for 126), and steps depend on it.
 class SinglePrecisionSlots final : public PlainSlots {
 public:
     SinglePrecisionSlots(Kernel& kernel, int threads) : PlainSlots(kernel), threads_(threads) {}
@@ -138,8 +138,9 @@ int fit_compatible(const Problem& problem, const Model& start, std::int64_t iter
         }
         state.at = kernel.latest();
         if (!std::isfinite(state.at.objective)) {
-            throw UsageError("expected an objective that is a finite number, found none at these "
-                             "values of --lambda-single, --lambda-pair and --initial");
+            throw UsageError(
+                "expected an objective that is a finite number, found none at these "
+                "values of --lambda-single, --lambda-pair and --initial");
         }
         report.note = fmt::format("f {:.8g}", state.at.objective);
         return report;

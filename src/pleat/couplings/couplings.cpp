@@ -30,7 +30,7 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr double kFieldShare = 1e-3;  // of the gap, left to the fields
+constexpr double kFieldShare = 1e-3;       // of the gap, left to the fields
 constexpr double kCoarseTolerance = 1e-5;  // from here on, rounding by 1e-6 does no harm
 
 // What the loop saves: the minimiser with its history, so that a resumed fit repeats every bit, and
@@ -79,7 +79,9 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
                          const Model& start, const Device& device) {
     Sha256 hash;
     Parameters copy = parameters;
-    hash.field(alignment.letters.view()).field(alignment.alphabet->name()).field(device.kind_name());
+    hash.field(alignment.letters.view())
+        .field(alignment.alphabet->name())
+        .field(device.kind_name());
     for (const Field& field : fields(copy)) {
         if (field.name != "iterations" && field.name != "models")
             hash.field(field.name).field(field.text());
@@ -106,8 +108,8 @@ void check_input(const Alignment& alignment, Parameters parameters) {
 int fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
         const Model& start, int history, const Context& context, Kernel& kernel, Result& result) {
     // The fields need no more accuracy than the couplings have reached.
-    kernel.field_gap = kFieldShare * result.effective_sequences *
-                       static_cast<double>(alignment.column_count());
+    kernel.field_gap =
+        kFieldShare * result.effective_sequences * static_cast<double>(alignment.column_count());
     Lbfgs minimiser(kernel, {.history = history, .f_precision = kernel.rounding()});
     FitState state(minimiser, kernel, history,
                    [&] { return problem_hash(alignment, parameters, start, context.device); });
@@ -122,14 +124,15 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
         }
         const Evaluation& at = kernel.latest();
         if (!std::isfinite(at.objective)) {
-            throw UsageError("expected an objective that is a finite number, found none at these "
-                             "values of --lambda-single, --lambda-pair and --initial");
+            throw UsageError(
+                "expected an objective that is a finite number, found none at these "
+                "values of --lambda-single, --lambda-pair and --initial");
         }
         state.relative_gap = certified_gap(at, problem) / std::abs(at.objective);
-        state.relative_gradient = std::sqrt(at.field_gradient2 + at.pair_gradient2) /
-                                  std::max(1.0, std::sqrt(at.point2));
-        kernel.field_gap = kFieldShare * at.objective *
-                           std::clamp(state.relative_gap, parameters.tolerance, 1.0);
+        state.relative_gradient =
+            std::sqrt(at.field_gradient2 + at.pair_gradient2) / std::max(1.0, std::sqrt(at.point2));
+        kernel.field_gap =
+            kFieldShare * at.objective * std::clamp(state.relative_gap, parameters.tolerance, 1.0);
         return {state.relative_gap <= parameters.tolerance,
                 fmt::format("f {:.8g}  certified gap {:.1e}", at.objective, state.relative_gap)};
     };
@@ -138,9 +141,9 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
     result.objective = minimiser.objective();
     result.relative_gap = state.relative_gap;
     result.relative_gradient = state.relative_gradient;
-    result.ending = state.stalled                                  ? Ending::stalled
+    result.ending = state.stalled                                ? Ending::stalled
                     : state.relative_gap <= parameters.tolerance ? Ending::converged
-                                                                   : Ending::iteration_limit;
+                                                                 : Ending::iteration_limit;
     result.evaluations = minimiser.evaluations();
     return minimiser.x();
 }
@@ -187,9 +190,10 @@ std::vector<double> sequence_weights(const Alignment& alignment, const Parameter
     check_input(alignment, parameters);
     if (!parameters.weights) return std::vector<double>(alignment.sequence_count(), 1.0);
     if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
-        context.message(fmt::format("{}: {}, which the weights count as identical: --max-gaps and "
-                                    "--min-coverage leave them out",
-                                    alignment.source.string(), gaps));
+        context.message(
+            fmt::format("{}: {}, which the weights count as identical: --max-gaps and "
+                        "--min-coverage leave them out",
+                        alignment.source.string(), gaps));
     return weights::sequence_weights(alignment.letters, parameters.threshold, context);
 }
 

@@ -23,8 +23,9 @@ struct Parameters {
     std::int64_t iterations = 2000;  ///< most iterations
     double tolerance = 1e-4;         ///< certified relative gap of the objective at which to stop
     std::string compatible;          ///< "" or "ccmpred": that program's optimiser and stop
-    std::string initial;             ///< couplings.npz of an earlier run to start from; "" = from the column counts
-    bool models = true;              ///< false: no Result::model
+    std::string
+        initial;  ///< couplings.npz of an earlier run to start from; "" = from the column counts
+    bool models = true;  ///< false: no Result::model
 };
 
 /// The options with names, ranges and help, bound to `parameters`.
@@ -33,7 +34,8 @@ std::vector<Field> fields(Parameters& parameters);
 /// A Markov random field over L columns of q letters (q counts the gap, the last letter).
 struct Model {
     Array<float, 2> fields;  ///< e_i(a): [column, letter], L x q; the gap's entry is 0
-    Array<float, 3> pairs;   ///< e_ij(a,b): [pair, letter at i, letter at j], L(L-1)/2 x q x q, i < j in row order
+    Array<float, 3> pairs;   ///< e_ij(a,b): [pair, letter at i, letter at j], L(L-1)/2 x q x q, i <
+                             ///< j in row order
 
     Index column_count() const { return fields.extent(0); }
     Index letter_count() const { return fields.extent(1); }
@@ -51,13 +53,15 @@ enum class Ending { converged, settled, iteration_limit, stalled };
 /// What a fit gives back.
 struct Result {
     Model model;  ///< empty without Parameters::models: then it never leaves the device
-    Array<double, 2> raw;        ///< Frobenius norms of the centred couplings, L x L, symmetric, diagonal 0
-    Array<double, 2> corrected;  ///< raw after APC and shift to a least value of 0 (raw itself without APC)
-    std::vector<double> weights; ///< one a sequence
+    Array<double, 2>
+        raw;  ///< Frobenius norms of the centred couplings, L x L, symmetric, diagonal 0
+    Array<double, 2>
+        corrected;  ///< raw after APC and shift to a least value of 0 (raw itself without APC)
+    std::vector<double> weights;     ///< one a sequence
     double effective_sequences = 0;  ///< sum of weights
-    double objective = 0;        ///< f at the end
-    double relative_gap = 0;     ///< certified bound of (f - f*) / f
-    double relative_gradient = 0;  ///< |g| / max(1, |x|)
+    double objective = 0;            ///< f at the end
+    double relative_gap = 0;         ///< certified bound of (f - f*) / f
+    double relative_gradient = 0;    ///< |g| / max(1, |x|)
     std::int64_t iterations = 0;
     std::int64_t evaluations = 0;
     Ending ending = Ending::converged;
@@ -68,8 +72,8 @@ struct Result {
 /// (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// The two halves of run(): first one weight a sequence, then the fit with them. The weights need no
-/// GPU, so that one may start meanwhile, unless weights_want_gpu().
+/// The two halves of run(): first one weight a sequence, then the fit with them. The weights need
+/// no GPU, so that one may start meanwhile, unless weights_want_gpu().
 std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
                                      const Context& context);
 Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,

@@ -8,8 +8,8 @@
 
 namespace pleat::couplings::cuda {
 
-/// A CTA of the one-hot products makes this many rows and columns of the result, and takes the inner
-/// index in steps of this depth.
+/// A CTA of the one-hot products makes this many rows and columns of the result, and takes the
+/// inner index in steps of this depth.
 constexpr int kTileRows = 128, kTileColumns = 256, kTileDepth = 64;
 /// Codes of letters, the gap's included, that the softmax steps have room for.
 constexpr int kMostLetterCodes = 24;
@@ -22,9 +22,9 @@ constexpr int kSequenceTile = 256;
 
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
-/// Gap and one other letter need no place: logits are taken relative to the gap's, and the gap's sums
-/// follow from those of the other letters. So a column has `row` letters, q - 1 rounded up to 4, and
-/// (column, letter) is the flat index column * row + letter.
+/// Gap and one other letter need no place: logits are taken relative to the gap's, and the gap's
+/// sums follow from those of the other letters. So a column has `row` letters, q - 1 rounded up to
+/// 4, and (column, letter) is the flat index column * row + letter.
 struct Layout {
     Index sequences, columns;
     int letters;
@@ -71,14 +71,15 @@ struct Layout {
         const std::int64_t vectors = 4 * slots * (fields() + pairs());
         const std::int64_t operands = 2 * (dense_size() + residual_size() + letter_size());
         const std::int64_t results = 4 * (product_size() + width() * padded_sequences());
-        const std::int64_t sums = 4 * pair_tiles() * block_width() + 4 * sequence_tiles() * width() +
-                                  16 * pair_tiles() * columns + kPartialBytes * chunks() * columns;
+        const std::int64_t sums = 4 * pair_tiles() * block_width() +
+                                  4 * sequence_tiles() * width() + 16 * pair_tiles() * columns +
+                                  kPartialBytes * chunks() * columns;
         return vectors + operands + results + sums + 4 * padded_sequences();
     }
 };
 
-/// What a fit takes on the device besides its layout: the alignment while it is laid out, the scores,
-/// and what allocations are rounded up by.
+/// What a fit takes on the device besides its layout: the alignment while it is laid out, the
+/// scores, and what allocations are rounded up by.
 constexpr std::int64_t extra_bytes(const Layout& layout) {
     return layout.sequences * layout.columns + 8 * layout.columns * layout.columns +
            (std::int64_t{64} << 20);

@@ -97,7 +97,7 @@ const Precision& ContactEvaluation::at(const std::string& range, const std::stri
 }
 
 ContactEvaluation evaluate(View<const double, 2> scores, View<const double, 2> distances,
-                    const std::vector<Index>& columns, double cutoff) {
+                           const std::vector<Index>& columns, double cutoff) {
     check_shapes(scores, distances, columns);
     ContactEvaluation evaluation;
     evaluation.cutoff = cutoff;

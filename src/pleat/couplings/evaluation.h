@@ -54,6 +54,6 @@ struct ContactEvaluation {
 /// bring residues closer. Pairs of equal score stand in row order. A pair is a contact when its
 /// distance is below `cutoff`. UsageError for shapes that differ and for scores that are NaN.
 ContactEvaluation evaluate(View<const double, 2> scores, View<const double, 2> distances,
-                    const std::vector<Index>& columns, double cutoff);
+                           const std::vector<Index>& columns, double cutoff);
 
 }  // namespace pleat::couplings

@@ -9,7 +9,7 @@ namespace pleat::couplings {
 namespace {
 
 constexpr int kMostPasses = 30;
-constexpr double kLongestStep = 3.0;   // e is a logarithm: a factor of 20 in probability is enough
+constexpr double kLongestStep = 3.0;  // e is a logarithm: a factor of 20 in probability is enough
 constexpr double kSlow = 0.04;  // where a step leaves more of the squared gradient: new Hessian
 
 using Vector = double[kMostFreeLetters];

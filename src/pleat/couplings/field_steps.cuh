@@ -12,8 +12,7 @@ static_assert(triangle(kMostFree, 0) <= kFieldThreads);
 
 // Cholesky and solve by one warp, a row a lane: step = -hessian^-1 gradient. False: not positive
 // definite. The diagonal of the factor is kept inverted.
-__device__ bool newton_solve(int n, double (*h)[kMostFree], const double* gradient,
-                             double* step) {
+__device__ bool newton_solve(int n, double (*h)[kMostFree], const double* gradient, double* step) {
     const int lane = threadIdx.x;
     bool good = true;
     for (int j = 0; j < n; ++j) {
@@ -91,12 +90,11 @@ __device__ void field_hessian(const Shape& shape, const Partial* partials,
     hessian[a][k - triangle(a, 0)] = -sum;
 }
 
-// grid (columns): judges the latest trial and proposes the next. All threads gather the Hessian, one
-// warp does the rest. `remaining` counts the columns that go on.
+// grid (columns): judges the latest trial and proposes the next. All threads gather the Hessian,
+// one warp does the rest. `remaining` counts the columns that go on.
 __global__ void __launch_bounds__(kFieldThreads)
-    advance_fields(Shape shape, ColumnInput input, const Partial* partials,
-                               double target2, int most_passes, FieldState* states,
-                               int* remaining) {
+    advance_fields(Shape shape, ColumnInput input, const Partial* partials, double target2,
+                   int most_passes, FieldState* states, int* remaining) {
     FieldState& state = states[blockIdx.x];
     if (state.done) return;
     const int lane = threadIdx.x, free = shape.letters - 1;
@@ -164,8 +162,9 @@ struct Sums {
     int too_large;  // couplings beyond the range of float16
 };
 
-// One CTA: writes fields and their gradient into the slots, and adds everything up in a fixed order.
-// The gradient of the best fields is zero up to rounding, and no part of the reduced problem.
+// One CTA: writes fields and their gradient into the slots, and adds everything up in a fixed
+// order. The gradient of the best fields is zero up to rounding, and no part of the reduced
+// problem.
 template <int kCount>
 __global__ void __launch_bounds__(kCount)
     finish_evaluation(Shape shape, const FieldState* states, bool best_fields,

@@ -18,9 +18,10 @@ union GramShared {
     float sums[kGramWarps][kGramSums];
 };
 
-// A warp's sums over the sequences that it takes: 16 by 8 letters a tile, of which rows 0 to 15 meet
-// columns 0 to 15 (tiles 0 and 1) and rows 16 to 31 meet columns 0 to 23 (tiles 2 to 4). A product
-// high * high + high * low + low * high keeps 21 bits: what a conserved letter's variance needs.
+// A warp's sums over the sequences that it takes: 16 by 8 letters a tile, of which rows 0 to 15
+// meet columns 0 to 15 (tiles 0 and 1) and rows 16 to 31 meet columns 0 to 23 (tiles 2 to 4). A
+// product high * high + high * low + low * high keeps 21 bits: what a conserved letter's variance
+// needs.
 struct Gram {
     float sum[kGramTiles][4];
 
@@ -80,7 +81,8 @@ struct Gram {
 private:
     // The fragments of rows serve as those of columns: registers 0 and 2 are eight letters, 1 and 3
     // the next eight.
-    __device__ void add_parts(const std::uint32_t (&rows)[2][4], const std::uint32_t (&columns)[2][4]) {
+    __device__ void add_parts(const std::uint32_t (&rows)[2][4],
+                              const std::uint32_t (&columns)[2][4]) {
         multiply_add(sum[0], rows[0], columns[0][0], columns[0][2]);
         multiply_add(sum[1], rows[0], columns[0][1], columns[0][3]);
         multiply_add(sum[2], rows[1], columns[0][0], columns[0][2]);

@@ -23,15 +23,16 @@ struct Problem {
     View<const double, 1> weights;        ///< one a sequence, > 0
     int letter_count = 21;
     double lambda_single = 0.01;
-    double lambda_pair = 0;               ///< the full factor, (L - 1) included
+    double lambda_pair = 0;  ///< the full factor, (L - 1) included
     /// True: slots hold couplings divided by 1/sqrt(2 lambda_pair + 2 W v_i(a) v_j(b)), with
-    /// v = f (1 - f) of the weighted letter frequencies and W the sum of weights: about the diagonal
-    /// of the Hessian, which makes the minimiser's steps even. False: slots hold the couplings.
+    /// v = f (1 - f) of the weighted letter frequencies and W the sum of weights: about the
+    /// diagonal of the Hessian, which makes the minimiser's steps even. False: slots hold the
+    /// couplings.
     bool scaled = true;
     /// Inner products count each pair this many times (2 where a program stores both orders).
     double pair_metric = 1;
-    /// Relative error of f that a kernel may make by rounding: a GPU takes one float16 number for each
-    /// coupling and residual from 1e-6 on, two below.
+    /// Relative error of f that a kernel may make by rounding: a GPU takes one float16 number for
+    /// each coupling and residual from 1e-6 on, two below.
     double objective_error = 1e-9;
 };
 
@@ -54,7 +55,9 @@ double certified_gap(const Evaluation& at, const Problem& problem);
 /// optimum. `evaluate_plain` leaves the point as it is and gives the whole gradient.
 class Kernel : public Slots {
 public:
-    double evaluate(int x, int gradient) final { return evaluate_best_fields(x, gradient).objective; }
+    double evaluate(int x, int gradient) final {
+        return evaluate_best_fields(x, gradient).objective;
+    }
     virtual Evaluation evaluate_best_fields(int x, int gradient) = 0;
     virtual Evaluation evaluate_plain(int x, int gradient) = 0;
     /// The Evaluation of the latest call.

@@ -17,21 +17,27 @@ namespace {
 
 constexpr Index kChunk = 1 << 16;  // floats of a slot that one thread takes at a time
 
-// Slots are float: fields [column][stride], then for each pair i < j a block [letter at j][letter at
-// i, padded to the stride]. Padding is zero and stays zero.
+// Slots are float: fields [column][stride], then for each pair i < j a block [letter at j][letter
+// at i, padded to the stride]. Padding is zero and stays zero.
 class CpuKernel final : public Kernel {
 public:
     CpuKernel(const Problem& problem, int threads);
 
     void reserve(int count) override;
     Index size() const override { return field_count() + pair_floats_; }
-    void download(int slot, float* to) const override { std::copy_n(slots_[slot].data(), size(), to); }
+    void download(int slot, float* to) const override {
+        std::copy_n(slots_[slot].data(), size(), to);
+    }
     const float* host_data(int slot) const override { return slots_[slot].data(); }
-    void upload(int slot, const float* from) override { std::copy_n(from, size(), slots_[slot].data()); }
+    void upload(int slot, const float* from) override {
+        std::copy_n(from, size(), slots_[slot].data());
+    }
     void dots(int a, std::span<const int> with, std::span<double> out) override;
     void combine(int out, std::span<const int> slots, std::span<const double> factors) override;
 
-    Evaluation evaluate_best_fields(int x, int gradient) override { return evaluate(x, gradient, true); }
+    Evaluation evaluate_best_fields(int x, int gradient) override {
+        return evaluate(x, gradient, true);
+    }
     Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
     const Evaluation& latest() const override { return latest_; }
 
@@ -55,8 +61,7 @@ private:
     float* pairs(int slot) { return slots_[slot].data() + field_count(); }
     const float* pairs(int slot) const { return slots_[slot].data() + field_count(); }
     float scale(Index i, int a, Index j, int b) const {
-        return 1.0f / std::sqrt(scaling_.offset +
-                                scaling_.factor * spread_(j, b) * spread_(i, a));
+        return 1.0f / std::sqrt(scaling_.offset + scaling_.factor * spread_(j, b) * spread_(i, a));
     }
 
     /// e_ij(a,b) of the pair i < j of a slot, [a, b].
@@ -74,9 +79,9 @@ private:
     int letter_count_, stride_;
     Index pair_floats_;
     SequenceTree tree_;
-    Array<std::uint8_t, 2> letters_;      // [column, position]
-    std::vector<float> weights_;          // by position
-    Array<double, 2> counts_;             // weighted letter counts, [column, letter]
+    Array<std::uint8_t, 2> letters_;  // [column, position]
+    std::vector<float> weights_;      // by position
+    Array<double, 2> counts_;         // weighted letter counts, [column, letter]
     Array<float, 2> spread_;
     Scaling scaling_;
     std::vector<Array<float, 1>> slots_;
@@ -177,7 +182,8 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
         if (work.table.size() == 0) {
             work = {Array<float, 3>(columns_, letter_count_, stride_),
                     Array<float, 3>(columns_, letter_count_, stride_),
-                    Array<float, 2>(tree_.count(), stride_), Array<float, 2>(tree_.count(), stride_)};
+                    Array<float, 2>(tree_.count(), stride_),
+                    Array<float, 2>(tree_.count(), stride_)};
         }
         results[i] = column(x, gradient, i, best_fields, work);
     });
@@ -196,7 +202,8 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
     return latest_;
 }
 
-// Leaves w_k p_k(a) in work.rows and the gradient of the fields, regulariser included, in `gradient`.
+// Leaves w_k p_k(a) in work.rows and the gradient of the fields, regulariser included, in
+// `gradient`.
 double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool best_fields,
                              Workspace& work, double* gradient) {
     const int free = letter_count_ - 1;
@@ -213,7 +220,8 @@ double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool be
     };
     double data = 0;
     if (best_fields) {
-        const double target2 = 4 * problem_.lambda_single * field_gap / static_cast<double>(columns_);
+        const double target2 =
+            4 * problem_.lambda_single * field_gap / static_cast<double>(columns_);
         data = minimise_fields(free, problem_.lambda_single, target2, e, pass).data_term;
     } else {
         data = pass(e, gradient, nullptr);

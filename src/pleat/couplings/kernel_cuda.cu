@@ -28,7 +28,7 @@ using pleat::cuda::DeviceArray;
 constexpr int kMostPasses = 30;      // over the sequences, for the fields of one evaluation
 constexpr int kUnwatchedPasses = 3;  // before the host asks whether more are needed
 constexpr int kRowThreads = 128, kSumThreads = 1024;
-constexpr float kDenseScale = 64;         // couplings up to 1023, and down to 1e-9 in two parts
+constexpr float kDenseScale = 64;           // couplings up to 1023, and down to 1e-9 in two parts
 constexpr double kLargestResidual = 16384;  // about; float16 reaches 65504
 constexpr double kCoarseRounding = 1e-6, kFineRounding = 1e-9;
 
@@ -63,7 +63,9 @@ public:
     Evaluation evaluate_best_fields(int x, int gradient) override {
         return evaluate_at(x, gradient, true);
     }
-    Evaluation evaluate_plain(int x, int gradient) override { return evaluate_at(x, gradient, false); }
+    Evaluation evaluate_plain(int x, int gradient) override {
+        return evaluate_at(x, gradient, false);
+    }
     const Evaluation& latest() const override { return latest_; }
     Model model(int slot) const override;
     void set_model(int slot, const Model& model) override;
@@ -133,8 +135,10 @@ CudaKernel::CudaKernel(const Problem& problem, int index, const CudaChoices& cho
     const CudaDevice gpu = use_cuda_device(index);
     hopper_ = gpu.major == 9 && gpu.minor == 0 && !choices.portable;
     layout_ = choose_layout(problem, gpu, choices.blocks);
-    shape_ = {layout_.sequences, layout_.padded_sequences(), layout_.columns, layout_.letters,
-              layout_.row(),     layout_.parts,              layout_.depth(), layout_.width(),
+    shape_ = {layout_.sequences, layout_.padded_sequences(),
+              layout_.columns,   layout_.letters,
+              layout_.row(),     layout_.parts,
+              layout_.depth(),   layout_.width(),
               layout_.chunk(),   layout_.chunks()};
     dense_ = DeviceArray<__half>(layout_.dense_size());
     residuals_ = DeviceArray<__half>(layout_.residual_size());
@@ -164,7 +168,8 @@ void CudaKernel::upload_alignment() {
         total += problem_.weights[n];
         largest = std::max(largest, problem_.weights[n]);
     }
-    residual_scale_ = std::ldexp(1.0f, static_cast<int>(std::floor(std::log2(kLargestResidual / largest))));
+    residual_scale_ =
+        std::ldexp(1.0f, static_cast<int>(std::floor(std::log2(kLargestResidual / largest))));
     weights_ = DeviceArray<float>(shape_.padded_sequences);
     weights_.upload(weights.data());
     DeviceArray<std::uint8_t> rows(shape_.sequences * columns);
@@ -193,7 +198,10 @@ void CudaKernel::upload_alignment() {
         spread_.factor = static_cast<float>(2 * total);
     }
     input_ = {{letters_.data(), static_cast<int>(tile_columns), shape_.row},
-              logits_.data(), offsets_.data(), weights_.data(), counts_.data(),
+              logits_.data(),
+              offsets_.data(),
+              weights_.data(),
+              counts_.data(),
               problem_.lambda_single};
 }
 
@@ -238,10 +246,10 @@ void CudaKernel::sum_logits(const float* pairs) {
         const Index first = first_column(block) * shape_.row, width = width_of(block);
         const dim3 grid(blocks(columns_of(block)), blocks(layout_.pair_tiles()));
         for_letters(q(), [&](auto letters) {
-            build_dense<letters><<<grid, kPairThreads>>>(
-                shape_, pairs, spread_,
-                {first_column(block), dense, gap_sums_.data(), layout_.block_width(), kDenseScale,
-                 too_large_.data()});
+            build_dense<letters>
+                <<<grid, kPairThreads>>>(shape_, pairs, spread_,
+                                         {first_column(block), dense, gap_sums_.data(),
+                                          layout_.block_width(), kDenseScale, too_large_.data()});
         });
         const Index sums = columns_of(block) * shape_.row;
         add_rows<<<blocks((sums + kRowThreads - 1) / kRowThreads), kRowThreads>>>(
@@ -262,11 +270,11 @@ void CudaKernel::fit_fields(bool best_fields) {
     check(cudaMemsetAsync(remaining_.data(), 0, kMostPasses * sizeof(int)), "cannot clear memory");
     for (int pass = 0; pass < most; ++pass) {
         for_letters(q(), [&](auto letters) {
-            softmax_sums<letters.value - 1><<<grid, kSequenceTile>>>(shape_, input_, states_.data(),
-                                                                     partials_.data());
+            softmax_sums<letters.value - 1>
+                <<<grid, kSequenceTile>>>(shape_, input_, states_.data(), partials_.data());
         });
         advance_fields<<<grid.x, kFieldThreads>>>(shape_, input_, partials_.data(), target2, most,
-                                       states_.data(), remaining_.data() + pass);
+                                                  states_.data(), remaining_.data() + pass);
         check(cudaGetLastError(), "fields");
         if (pass + 1 < std::min(kUnwatchedPasses, most)) continue;
         int remaining = 0;
@@ -312,13 +320,17 @@ void CudaKernel::sum_gradient(const float* pairs, float* gradient) {
             const ProductBlock of_j =
                 first == second ? of_i : sum_products(first, second, data + next);
             const dim3 grid(blocks(columns_of(first)), blocks(tiles_of(second)));
-            const GradientStep step{of_i,     of_j, marginals_.data(), pairs,
-                                    gradient, static_cast<float>(problem_.lambda_pair),
+            const GradientStep step{of_i,
+                                    of_j,
+                                    marginals_.data(),
+                                    pairs,
+                                    gradient,
+                                    static_cast<float>(problem_.lambda_pair),
                                     pair_sums_.data()};
             for_letters(q(), [&](auto letters) {
-                finish_gradient<letters><<<grid, kPairThreads>>>(
-                    shape_, spread_, step, first_column(first),
-                    first_column(second) / kPairColumns);
+                finish_gradient<letters>
+                    <<<grid, kPairThreads>>>(shape_, spread_, step, first_column(first),
+                                             first_column(second) / kPairColumns);
             });
             check(cudaGetLastError(), "gradient");
         }
@@ -352,7 +364,8 @@ Model CudaKernel::model(int slot) const {
     const Index block = Index{q()} * q();
     Model model{Array<float, 2>(columns, q()), Array<float, 3>::unset(count, q(), q())};
     slots_[slot].download(model.fields.data(), 0, layout_.fields());
-    // The products of the latest evaluation are used up, and have room for the pairs of some columns.
+    // The products of the latest evaluation are used up, and have room for the pairs of some
+    // columns.
     const auto place = [&](Index i) { return i * (2 * columns - i - 1) / 2 * block; };
     for (Index first = 0; first + 1 < columns;) {
         Index last = first + 1;

@@ -49,7 +49,8 @@ public:
         for (std::size_t k = 0; k < with.size(); ++k) {
             double sum = 0;
             for (Index e = 0; e < size(); ++e) {
-                sum += (e < fields ? 1.0 : problem_.pair_metric) * slots_[a][e] * slots_[with[k]][e];
+                sum +=
+                    (e < fields ? 1.0 : problem_.pair_metric) * slots_[a][e] * slots_[with[k]][e];
             }
             out[k] = sum;
         }
@@ -63,7 +64,9 @@ public:
         }
     }
 
-    Evaluation evaluate_best_fields(int x, int gradient) override { return evaluate(x, gradient, true); }
+    Evaluation evaluate_best_fields(int x, int gradient) override {
+        return evaluate(x, gradient, true);
+    }
     Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
     const Evaluation& latest() const override { return latest_; }
 

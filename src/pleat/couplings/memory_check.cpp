@@ -26,8 +26,8 @@ int slots_of(const Parameters& parameters, int history) {
 }
 
 // What the minimiser works in, on the CPU.
-std::int64_t host_bytes(Index sequences, Index columns, int letters, const Device& device, int threads,
-                        int slots) {
+std::int64_t host_bytes(Index sequences, Index columns, int letters, const Device& device,
+                        int threads, int slots) {
     const bool reference = device.kind == Device::Kind::reference;
     const std::int64_t number = reference ? 8 : 4;
     const std::int64_t row = reference ? letters : row_stride(letters);
@@ -38,9 +38,9 @@ std::int64_t host_bytes(Index sequences, Index columns, int letters, const Devic
     return vectors + tree + work;
 }
 
-// A fit without its minimiser, in the host's memory: the model where it starts; then either a copy of a
-// vector that is saved or loaded, or the models that it returns or that the compatible minimiser
-// multiplies, with its table of terms.
+// A fit without its minimiser, in the host's memory: the model where it starts; then either a copy
+// of a vector that is saved or loaded, or the models that it returns or that the compatible
+// minimiser multiplies, with its table of terms.
 std::int64_t model_bytes(Index columns, int letters, const Parameters& parameters,
                          const Context& context) {
     const bool is_compatible = !parameters.compatible.empty();
@@ -49,9 +49,11 @@ std::int64_t model_bytes(Index columns, int letters, const Parameters& parameter
     const std::int64_t terms = is_compatible ? 4 * columns * letters * columns * letters : 0;
     const bool on_cpu = context.device.kind == Device::Kind::cpu && !is_compatible;
     std::error_code none;
-    const bool copies = on_cpu ? std::filesystem::exists(context.checkpoint, none)  // to resume from
-                               : !context.checkpoint.empty();
-    const std::int64_t row = context.device.kind == Device::Kind::cpu ? row_stride(letters) : letters;
+    const bool copies = on_cpu
+                            ? std::filesystem::exists(context.checkpoint, none)  // to resume from
+                            : !context.checkpoint.empty();
+    const std::int64_t row =
+        context.device.kind == Device::Kind::cpu ? row_stride(letters) : letters;
     const std::int64_t copy = copies ? 4 * (pairs * letters + columns) * row : 0;
     const std::int64_t returned = std::max<int>(parameters.models, 2 * is_compatible) * model;
     return !parameters.initial.empty() * model + std::max(returned + terms, copy);
@@ -62,8 +64,8 @@ std::int64_t host_memory_needed(Index sequences, Index columns, const Alignment&
     const int letters = alignment.alphabet->size();
     const std::int64_t models = model_bytes(columns, letters, parameters, context);
     if (context.device.kind == Device::Kind::cuda) return models + 8 * sequences;
-    return models + host_bytes(sequences, columns, letters, context.device, resolve_threads(context),
-                               slots_of(parameters, history));
+    return models + host_bytes(sequences, columns, letters, context.device,
+                               resolve_threads(context), slots_of(parameters, history));
 }
 
 /// What a device needs for a number of columns and a history.
@@ -97,8 +99,8 @@ int check_memory(const Alignment& alignment, const Parameters& parameters, const
     // First whether there is such a GPU.
     const CudaDevice gpu = on_gpu ? use_cuda_device(context.device.index) : CudaDevice{};
     const int longest = parameters.compatible.empty() ? kHistory : 1;
-    int history = require(on_gpu ? " on the host" : "", available_memory(), alignment, context, longest,
-                          [&](Index columns, int length) {
+    int history = require(on_gpu ? " on the host" : "", available_memory(), alignment, context,
+                          longest, [&](Index columns, int length) {
                               return host_memory_needed(sequences, columns, alignment, parameters,
                                                         context, length);
                           });
@@ -106,19 +108,20 @@ int check_memory(const Alignment& alignment, const Parameters& parameters, const
         // The kernel lays out its arrays for the longest history, in the smallest blocks where that
         // does not fit.
         const int slots = Lbfgs::slots_needed({.history = kHistory});
-        history = require(
-            fmt::format(" on {} ({})", context.device.name(), gpu.name), gpu.free_bytes, alignment,
-            context, longest, [&](Index columns, int length) {
-                const cuda::Layout layout{sequences, columns, alignment.alphabet->size()};
-                return cuda::bytes_needed(cuda::fit_layout(layout, slots, gpu.free_bytes),
-                                          slots_of(parameters, length));
-            });
+        history =
+            require(fmt::format(" on {} ({})", context.device.name(), gpu.name), gpu.free_bytes,
+                    alignment, context, longest, [&](Index columns, int length) {
+                        const cuda::Layout layout{sequences, columns, alignment.alphabet->size()};
+                        return cuda::bytes_needed(cuda::fit_layout(layout, slots, gpu.free_bytes),
+                                                  slots_of(parameters, length));
+                    });
     }
     if (history < longest)
-        context.message(fmt::format("memory is short: L-BFGS keeps {} of its latest steps instead of "
-                                    "{}, so the fit may take more iterations, and other last digits "
-                                    "than with enough memory",
-                                    history, longest));
+        context.message(
+            fmt::format("memory is short: L-BFGS keeps {} of its latest steps instead of "
+                        "{}, so the fit may take more iterations, and other last digits "
+                        "than with enough memory",
+                        history, longest));
     return history;
 }
 
@@ -127,8 +130,7 @@ MemoryDemand memory_demand(const Alignment& alignment, const Parameters& paramet
     const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
     const int letters = alignment.alphabet->size(), threads = resolve_threads(context);
     MemoryDemand demand;
-    demand.host =
-        host_memory_needed(sequences, columns, alignment, parameters, context, kHistory);
+    demand.host = host_memory_needed(sequences, columns, alignment, parameters, context, kHistory);
     if (context.device.kind == Device::Kind::cuda) {
         demand.gpu = cuda::bytes_needed({sequences, columns, letters},
                                         Lbfgs::slots_needed({.history = kHistory}));

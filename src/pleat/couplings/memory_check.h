@@ -7,13 +7,13 @@
 
 namespace pleat::couplings {
 
-/// The minimiser's history where memory allows it; with the points it works on it makes the number of
-/// slots.
+/// The minimiser's history where memory allows it; with the points it works on it makes the number
+/// of slots.
 constexpr int kHistory = 4;
 
-/// Says what the fit needs and what there is. Returns the longest history, up to kHistory, with which
-/// the fit fits, and says so where it is shorter. Throws DeviceError when not even a history of 1 fits,
-/// with the number of columns that would, or when the named GPU is absent.
+/// Says what the fit needs and what there is. Returns the longest history, up to kHistory, with
+/// which the fit fits, and says so where it is shorter. Throws DeviceError when not even a history
+/// of 1 fits, with the number of columns that would, or when the named GPU is absent.
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
 /// Bytes that a fit takes beyond its alignment.

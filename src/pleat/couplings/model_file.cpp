@@ -39,13 +39,13 @@ void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
 
 }  // namespace
 
-void write_model(const std::filesystem::path& path, const Model& model, const Alignment& alignment) {
+void write_model(const std::filesystem::path& path, const Model& model,
+                 const Alignment& alignment) {
     NpzWriter writer(path);
     writer.add("fields", model.fields.view());
     writer.add("pairs", model.pairs.view());
     writer.add_text("letters", alignment.alphabet->letters());
-    writer.add("columns", alignment.columns.data(),
-               {static_cast<Index>(alignment.columns.size())});
+    writer.add("columns", alignment.columns.data(), {static_cast<Index>(alignment.columns.size())});
     writer.close();
 }
 
@@ -67,9 +67,10 @@ Model read_model(const std::filesystem::path& path, const Alignment& alignment) 
     // Nothing is read that cannot be these columns.
     if (reader.shape("columns") != std::vector<Index>{columns} ||
         reader.get("columns").as<Index>(label) != alignment.columns) {
-        throw InputError(fmt::format("{}: expected the {} columns that this alignment keeps, found "
-                                     "others; use the same file and filters as that run",
-                                     label, alignment.column_count()));
+        throw InputError(
+            fmt::format("{}: expected the {} columns that this alignment keeps, found "
+                        "others; use the same file and filters as that run",
+                        label, alignment.column_count()));
     }
     return model;
 }

@@ -53,7 +53,8 @@ __device__ __forceinline__ void copy_ahead(const OneHotProduct& p, int part, con
         expect_bytes(full, kDenseBytes + kTiles * staged * kTileDepth * 2);
         for (int tile = 0; tile < kTiles; ++tile) {
             const Index sequences = kTransposed ? step : first_row / kTileDepth + tile;
-            const Index column = (kTransposed ? first_row : Index{step} * kTileDepth) / p.letters.row;
+            const Index column =
+                (kTransposed ? first_row : Index{step} * kTileDepth) / p.letters.row;
             copy_bytes(letters + tile * staged * kTileDepth * 2,
                        p.letters.data + (sequences * p.letters.columns + column) * kTileDepth,
                        staged * kTileDepth * 2, full);
@@ -75,13 +76,13 @@ __device__ __forceinline__ void consume(const OneHotProduct& p, int part, const 
     const int steps = static_cast<int>(p.depth_tiles);
     Letters letters(p, row_tile, row_in_tile);
     float sum[kHalves][64] = {};
-    const auto make = [&](std::uint32_t (&a)[4][4], int step) {
+    const auto make = [&](std::uint32_t(&a)[4][4], int step) {
         const int stage = step % kStages;
         wait_barrier(shared.full + stage, step / kStages & 1);
-        letters.make(
-            reinterpret_cast<const std::uint16_t*>(shared.letters + stage * kLetterBytes), a);
+        letters.make(reinterpret_cast<const std::uint16_t*>(shared.letters + stage * kLetterBytes),
+                     a);
     };
-    const auto multiply = [&](const std::uint32_t (&a)[4][4], int step) {
+    const auto multiply = [&](const std::uint32_t(&a)[4][4], int step) {
         const unsigned char* dense = shared.dense + step % kStages * kDenseBytes;
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
@@ -140,7 +141,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     __syncthreads();
     if (threadIdx.x >= kConsumers) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCopyRegisters));
-        if (threadIdx.x == kConsumers) copy_ahead<kTransposed>(p, part, shared, row_tile, column_tile);
+        if (threadIdx.x == kConsumers)
+            copy_ahead<kTransposed>(p, part, shared, row_tile, column_tile);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kMultiplyRegisters));
         using Letters = std::conditional_t<kTransposed, LetterRows, SequenceRows>;
@@ -151,8 +153,9 @@ __global__ void __launch_bounds__(kThreads, 1)
 template <bool kTransposed>
 void launch(const OneHotProduct& product) {
     const auto kernel = multiply_one_hot<kTransposed>;
-    pleat::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes),
-          "shared memory");
+    pleat::cuda::check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes),
+        "shared memory");
     const Index tiles = product.rows / kTileRows * (product.columns / kTileColumns);
     for (int part = 0; part < product.parts; ++part)
         kernel<<<static_cast<unsigned>(tiles), kThreads, kSharedBytes>>>(product, part);

@@ -35,7 +35,8 @@ struct LetterRows {
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
 #pragma unroll
-            for (int r = 0; r < 4; ++r) {  // r & 1: row g or g + 8; r / 2: inner index 2 t or 2 t + 8
+            for (int r = 0; r < 4;
+                 ++r) {  // r & 1: row g or g + 8; r / 2: inner index 2 t or 2 t + 8
                 const auto x = *reinterpret_cast<const std::uint32_t*>(
                     letters + column[r & 1] * kTileDepth + k * 16 + r / 2 * 8 + 2 * t);
                 a[k][r] = equal(x, code[r & 1]);
@@ -45,8 +46,9 @@ struct LetterRows {
 };
 
 // The same for the one-hot whose rows are sequences: the inner index runs over (column, letter), so
-// each of this thread's eight pairs of letters moves on by 64 from step to step. Registers are short:
-// a word holds where the pair's letters are staged, above, and the code of its first letter, below.
+// each of this thread's eight pairs of letters moves on by 64 from step to step. Registers are
+// short: a word holds where the pair's letters are staged, above, and the code of its first letter,
+// below.
 struct SequenceRows {
     static constexpr std::uint32_t kNextColumn = kTileDepth << 16;
     std::uint32_t place[8];
@@ -100,8 +102,8 @@ __device__ __forceinline__ void store_pair(float* to, bool add, float first, flo
 }
 
 // Writes, or adds, rows `row` and `row` + 8 of a fragment, and of every eighth column from `column`
-// on two. Tensor cores cut what a float does not hold: the parts are summed one by one, and only here
-// together, where sums are rounded.
+// on two. Tensor cores cut what a float does not hold: the parts are summed one by one, and only
+// here together, where sums are rounded.
 template <bool kTransposed, int kColumns>
 __device__ __forceinline__ void store(const OneHotProduct& p, Index row, Index column, bool add,
                                       const float (&sum)[kColumns / 2]) {

@@ -43,17 +43,17 @@ struct LetterTiles {
 };
 
 /// transposed false: out[c][n] = factor * sum_j sum_p dense_p[c][(j, x_j^n)]: rows are sequences n.
-/// true: out[(j,b)][c] = factor * sum_n sum_p [x_j^n = b] dense_p[c][n]: rows are flat indices (j,b).
-/// Parts p follow each other along the inner index. Products are exact, sums are float.
+/// true: out[(j,b)][c] = factor * sum_n sum_p [x_j^n = b] dense_p[c][n]: rows are flat indices
+/// (j,b). Parts p follow each other along the inner index. Products are exact, sums are float.
 struct OneHotProduct {
     LetterTiles letters;
     const __half* dense;
     int parts;
-    Index depth_tiles;         // of one part
-    Index first_row;           // of the letters; a multiple of kTileRows
-    Index rows, columns;       // of the result: multiples of kTileRows and kTileColumns
+    Index depth_tiles;    // of one part
+    Index first_row;      // of the letters; a multiple of kTileRows
+    Index rows, columns;  // of the result: multiples of kTileRows and kTileColumns
     float* out;
-    Index pitch;               // of `out`, whose first element is that of first_row
+    Index pitch;  // of `out`, whose first element is that of first_row
     float factor;
     bool transposed;
 };

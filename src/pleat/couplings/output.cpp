@@ -132,18 +132,23 @@ std::string one_word(std::string name) {
     return printable(name);
 }
 
-// CASP's contact format (RR of CASP 11 to 13): at most 50 letters a line, pairs i < j in the numbers
-// of the target's residues, the range of distances in angstrom, and falling probabilities.
+// CASP's contact format (RR of CASP 11 to 13): at most 50 letters a line, pairs i < j in the
+// numbers of the target's residues, the range of distances in angstrom, and falling probabilities.
 TextPieces casp_contacts(const Report& report, int threads) {
     constexpr std::size_t kLettersPerLine = 50;
     const std::string& target = report.reference.sequence;
     Text text;
-    append(text, "PFRMAT RR\nTARGET {}\nAUTHOR pleat {}\n", one_word(report.reference.name), kVersion);
+    append(text, "PFRMAT RR\nTARGET {}\nAUTHOR pleat {}\n", one_word(report.reference.name),
+           kVersion);
     append(text, "METHOD Markov random field of {} sequences ({:.1f} effective), {} columns; L2\n",
            report.alignment.sequence_count(), report.result.effective_sequences,
            report.alignment.column_count());
-    append(text, "METHOD regularised pseudolikelihood, Frobenius norms with APC, calibrated probability\n");
-    append(text, "REMARK Numbers count all residues of the target's row, insertions included.\nMODEL 1\n");
+    append(
+        text,
+        "METHOD regularised pseudolikelihood, Frobenius norms with APC, calibrated probability\n");
+    append(
+        text,
+        "REMARK Numbers count all residues of the target's row, insertions included.\nMODEL 1\n");
     for (std::size_t at = 0; at < target.size(); at += kLettersPerLine)
         append(text, "{}\n", target.substr(at, kLettersPerLine));
     const auto number = [&](Index column) {
@@ -221,8 +226,8 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     // Named in the manifest's order, written with what takes longest first.
     const auto scores = run.output("scores.npz"), matrix = run.output("scores.mat");
     const auto table = run.output("contacts.tsv");
-    // The format is of probabilities, and those are calibrated for corrected scores of proteins, and not
-    // for the fewest sequences.
+    // The format is of probabilities, and those are calibrated for corrected scores of proteins,
+    // and not for the fewest sequences.
     const bool is_protein = report.alignment.alphabet->kind() == Alphabet::Kind::protein;
     const bool has_casp = is_protein && report.parameters.apc &&
                           report.result.effective_sequences >= kMinEffectiveSequences;

@@ -40,11 +40,11 @@ __global__ void rescale(Shape shape, const float* pairs, Index first, Spread spr
 // dense[(i,a)][(j,b)] = e_ij(a,b) - e_ij(a,g) - e_ij(g,b) + e_ij(g,g), and what this leaves out,
 // sum_j e_ij(a,g) - e_ij(g,g), summed over the CTA's columns j.
 struct DenseBlock {
-    Index first_column;   // of the block
-    DenseOperand dense;   // [block's (i,a)][(j,b)]
-    float* gap_sums;      // [tile of j][width of the block]
+    Index first_column;  // of the block
+    DenseOperand dense;  // [block's (i,a)][(j,b)]
+    float* gap_sums;     // [tile of j][width of the block]
     Index width;
-    float scale;          // of the operand, so that float16 keeps small couplings
+    float scale;  // of the operand, so that float16 keeps small couplings
     int* too_large;
 };
 
@@ -83,8 +83,8 @@ __device__ __forceinline__ void load_couplings(const Shape& shape, const float* 
     }
 }
 
-// grid (block's columns, tiles of 8 columns j). A thread makes pieces of 8 of the inner index, which
-// columns in eights begin and end with. kLetters 0: any number of letters.
+// grid (block's columns, tiles of 8 columns j). A thread makes pieces of 8 of the inner index,
+// which columns in eights begin and end with. kLetters 0: any number of letters.
 template <int kLetters>
 __global__ void __launch_bounds__(kPairThreads, 3)
     build_dense(Shape shape, const float* pairs, Spread spread, DenseBlock block) {
@@ -120,8 +120,7 @@ __global__ void __launch_bounds__(kPairThreads, 3)
     if (largest > kLargestHalf) *block.too_large = 1;
     if (static_cast<int>(threadIdx.x) < free) {
         float sum = 0;
-        for (int j = 0; j < count; ++j)
-            sum += e[j][threadIdx.x * q + free] - e[j][free * q + free];
+        for (int j = 0; j < count; ++j) sum += e[j][threadIdx.x * q + free] - e[j][free * q + free];
         block.gap_sums[blockIdx.y * block.width + Index{blockIdx.x} * row + threadIdx.x] = sum;
     }
 }
@@ -139,22 +138,22 @@ struct ProductBlock {
 
 // Everything that completes the gradient of the pairs (i, j) of two blocks of columns.
 struct GradientStep {
-    ProductBlock of_i, of_j;    // residuals of i with letters of j, and the other way round
-    const float* marginals;     // sums of the residuals over all sequences [(i,a)]
+    ProductBlock of_i, of_j;  // residuals of i with letters of j, and the other way round
+    const float* marginals;   // sums of the residuals over all sequences [(i,a)]
     const float* x;
-    float* gradient;            // pairs of the slots
+    float* gradient;  // pairs of the slots
     float lambda;
-    double2* sums;              // [tile of j][i]: squared norms of gradient and point, unscaled
+    double2* sums;  // [tile of j][i]: squared norms of gradient and point, unscaled
 };
 
-// Products of one pair as its block has them, [a of i][b of j] with the gap last; rows of 25, so that
-// neither rows nor columns meet bank conflicts.
+// Products of one pair as its block has them, [a of i][b of j] with the gap last; rows of 25, so
+// that neither rows nor columns meet bank conflicts.
 constexpr int kBlockPitch = kMostLetterCodes + 1;
 using PairBlock = float[kMostLetterCodes * kBlockPitch];
 
 // The gap's entries follow from the others: residuals of a column sum to zero over its letters, and
-// over the letters of another column to their sums over all sequences. A warp completes a block, whose
-// next letter and next residual lie these steps away.
+// over the letters of another column to their sums over all sequences. A warp completes a block,
+// whose next letter and next residual lie these steps away.
 __device__ __forceinline__ void complete_gap(float* p, int letter, int residual, int free,
                                              const float* marginals) {
     const int lane = threadIdx.x % 32;
@@ -175,8 +174,8 @@ __device__ __forceinline__ float4 load_four(const float* from) {
     return __ldg(reinterpret_cast<const float4*>(from));
 }
 
-// Loads the products of i with `count` columns j behind it: first those of the residuals of i, which
-// lie in rows of the letters of j, then the others, in rows of the letters of i.
+// Loads the products of i with `count` columns j behind it: first those of the residuals of i,
+// which lie in rows of the letters of j, then the others, in rows of the letters of i.
 template <int kLetters>
 __device__ __forceinline__ void load_products(const Shape& shape, const GradientStep& step, Index i,
                                               Index j0, int count, PairBlock (*p)[kPairColumns]) {
@@ -221,10 +220,10 @@ __device__ __forceinline__ void load_products(const Shape& shape, const Gradient
 // grid (columns i, tiles of 8 columns j) of two blocks; pairs with i < j are completed.
 template <int kLetters>
 __global__ void __launch_bounds__(kPairThreads, 3)
-    finish_gradient(Shape shape, Spread spread, GradientStep step, Index first_i, Index first_tile) {
+    finish_gradient(Shape shape, Spread spread, GradientStep step, Index first_i,
+                    Index first_tile) {
     const int q = kLetters > 0 ? kLetters : shape.letters, size = q * q;
-    const Index i = first_i + blockIdx.x, tile = first_tile + blockIdx.y,
-                j0 = tile * kPairColumns;
+    const Index i = first_i + blockIdx.x, tile = first_tile + blockIdx.y, j0 = tile * kPairColumns;
     const int count = static_cast<int>(min(Index{kPairColumns}, shape.columns - j0));
     if (i >= j0 + count) return;
     __shared__ PairBlock p[2][kPairColumns];
@@ -269,7 +268,8 @@ __global__ void __launch_bounds__(32)
     double mean = 0, sum = 0;
 #pragma unroll
     for (int a = 0; a < kMostLetterCodes; ++a) {
-        value[a] = a < q && b < q ? block[a * q + b] * spread.scale(spread.v[i * q + a], own) : 0.0f;
+        value[a] =
+            a < q && b < q ? block[a * q + b] * spread.scale(spread.v[i * q + a], own) : 0.0f;
         mean += value[a];
     }
     for (int k = 16; k > 0; k /= 2) mean += __shfl_xor_sync(~0u, mean, k);

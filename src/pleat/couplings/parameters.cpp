@@ -46,8 +46,9 @@ std::vector<Field> fields(Parameters& p) {
                     .most = 1});
     list.push_back({.name = "compatible",
                     .target = &p.compatible,
-                    .help = "Take the optimiser and the stop of another program instead, to compare; "
-                            "--tolerance then does not apply",
+                    .help =
+                        "Take the optimiser and the stop of another program instead, to compare; "
+                        "--tolerance then does not apply",
                     .choices = {"", "ccmpred"}});
     list.push_back({.name = "initial",
                     .target = &p.initial,

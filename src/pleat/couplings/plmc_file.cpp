@@ -30,7 +30,8 @@ std::vector<int> plmc_order(const Alphabet& alphabet) {
 /// Sequences by their letter in column i.
 std::vector<std::vector<Index>> by_letter(const Alignment& alignment, Index i) {
     std::vector<std::vector<Index>> groups(static_cast<std::size_t>(alignment.alphabet->size()));
-    for (Index n = 0; n < alignment.sequence_count(); ++n) groups[alignment.letters(n, i)].push_back(n);
+    for (Index n = 0; n < alignment.sequence_count(); ++n)
+        groups[alignment.letters(n, i)].push_back(n);
     return groups;
 }
 
@@ -70,9 +71,9 @@ void write_head(Layout& layout, const Alignment& alignment, const Parameters& pa
                                      alignment.sequence_count(), Index{0}, result.iterations})
         layout.integer(value);
     const double lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
-    for (const double value : {parameters.weights ? 1.0 - parameters.threshold : -1.0,
-                               parameters.lambda_single, lambda_pair, 0.0,
-                               result.effective_sequences})
+    for (const double value :
+         {parameters.weights ? 1.0 - parameters.threshold : -1.0, parameters.lambda_single,
+          lambda_pair, 0.0, result.effective_sequences})
         layout.number(value);
     for (const int a : layout.order) layout.letter(letters, a);
     for (const double weight : result.weights) layout.number(1.0 / weight);
@@ -84,11 +85,11 @@ void write_columns(Layout& layout, const Alignment& alignment, const Result& res
     const Index columns = alignment.column_count();
     Array<double, 2> frequencies(columns, alignment.alphabet->size());
     for (Index n = 0; n < alignment.sequence_count(); ++n) {
-        const double share = result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
+        const double share =
+            result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
         for (Index i = 0; i < columns; ++i) frequencies(i, alignment.letters(n, i)) += share;
     }
-    for (Index i = 0; i < columns; ++i)
-        layout.column<double>(std::as_const(frequencies)[i]);
+    for (Index i = 0; i < columns; ++i) layout.column<double>(std::as_const(frequencies)[i]);
     for (Index i = 0; i < columns; ++i) layout.column<float>(result.model.fields[i]);
 }
 

@@ -10,12 +10,12 @@ namespace pleat::couplings {
 double centred_norm(View<const float, 2> block);
 
 /// Frobenius norm of each pair's couplings over the letters without the gap, after the mean of the
-/// whole q x q block is subtracted: L x L, symmetric, diagonal 0 (Seemayer et al. 2014, as its program
-/// computes it: the centring is not in the paper).
+/// whole q x q block is subtracted: L x L, symmetric, diagonal 0 (Seemayer et al. 2014, as its
+/// program computes it: the centring is not in the paper).
 Array<double, 2> frobenius_scores(const Model& model, int threads);
 
-/// Average product correction (Dunn et al. 2008): s_ij - mean_i mean_j / mean, with means over all L
-/// or L^2 entries, the zero diagonal included; then everything is shifted so that the least
+/// Average product correction (Dunn et al. 2008): s_ij - mean_i mean_j / mean, with means over all
+/// L or L^2 entries, the zero diagonal included; then everything is shifted so that the least
 /// off-diagonal value is 0, and the diagonal is set to 0.
 Array<double, 2> average_product_correction(View<const double, 2> scores, int threads = 1);
 

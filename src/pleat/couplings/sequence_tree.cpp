@@ -61,7 +61,8 @@ void append_depth_first(const Chunk& chunk, std::vector<std::int32_t>& order,
     for (Index k = chunk.count - 1; k > 0; --k) {
         children[chunk.parent[k]].push_back(static_cast<std::int32_t>(k));
     }
-    std::vector<std::pair<std::int32_t, std::int32_t>> stack = {{0, -1}};  // (sequence, parent position)
+    std::vector<std::pair<std::int32_t, std::int32_t>> stack = {
+        {0, -1}};  // (sequence, parent position)
     while (!stack.empty()) {
         const auto [sequence, above] = stack.back();
         stack.pop_back();
@@ -116,8 +117,7 @@ void list_places(const std::vector<Chunk>& chunks, int row_stride, SequenceTree&
         for (std::size_t c = 0; c < chunks.size(); ++c) {
             for (const Index stop = k + chunks[c].count; k < stop; ++k) {
                 const std::uint64_t first = tree.begin[k], last = tree.begin[k + 1];
-                const std::uint64_t middle =
-                    tree.parent[k] < 0 ? last : first + (last - first) / 2;
+                const std::uint64_t middle = tree.parent[k] < 0 ? last : first + (last - first) / 2;
                 for (std::uint64_t r = first; r < last; ++r) {
                     const Index row = tree.rows[r] / row_stride;
                     visit(2 * (static_cast<Index>(c) * tree.row_count + row) + (r >= middle), k);

@@ -1,4 +1,5 @@
-// Sequence tree: each sequence as a few changes of a similar one, so that sums over columns are shared.
+// Sequence tree: each sequence as a few changes of a similar one, so that sums over columns are
+// shared.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +10,25 @@
 namespace pleat::couplings {
 
 /// A forest over the sequences of an alignment. A sum over columns of rows picked by letters,
-/// h(n) = sum_j T(j, x_j^n), is h(parent) plus the rows of the letters that differ, minus the parent's
-/// own: on real families a third of the additions (the sum over n of min(L, 2 differences) / (N L) is
-/// 0.37 for 1atzA). The transposed sum (scattering a row to all its letters) becomes sums over
-/// subtrees first, then for each letter the sum of the subtrees where it appears minus those where it
-/// disappears. Trees are minimum spanning trees of Hamming distances (Prim) within chunks of
-/// consecutive sequences; chains are cut to a full sum every few generations, so that rounding does
-/// not build up.
+/// h(n) = sum_j T(j, x_j^n), is h(parent) plus the rows of the letters that differ, minus the
+/// parent's own: on real families a third of the additions (the sum over n of min(L, 2 differences)
+/// / (N L) is 0.37 for 1atzA). The transposed sum (scattering a row to all its letters) becomes
+/// sums over subtrees first, then for each letter the sum of the subtrees where it appears minus
+/// those where it disappears. Trees are minimum spanning trees of Hamming distances (Prim) within
+/// chunks of consecutive sequences; chains are cut to a full sum every few generations, so that
+/// rounding does not build up.
 struct SequenceTree {
     /// Positions put every parent before its children; order[position] = sequence.
     std::vector<std::int32_t> order;
     /// Earlier position, or -1 for a root.
     std::vector<std::int32_t> parent;
-    /// rows[begin[k]] .. rows[begin[k + 1]]: for a root all its L rows; else the rows to add, then as
-    /// many to subtract. A row is (column * letter_count + letter) * row_stride.
+    /// rows[begin[k]] .. rows[begin[k + 1]]: for a root all its L rows; else the rows to add, then
+    /// as many to subtract. A row is (column * letter_count + letter) * row_stride.
     std::vector<std::uint64_t> begin;
     std::vector<std::uint32_t> rows;
     /// The same lists turned around, chunk by chunk so that a chunk's sums stay in cache: with
-    /// list = 2 (chunk * row_count + row) [+ 1], places[place_begin[list]] .. are the positions times
-    /// row_stride at which `row` (without its stride) is added [subtracted].
+    /// list = 2 (chunk * row_count + row) [+ 1], places[place_begin[list]] .. are the positions
+    /// times row_stride at which `row` (without its stride) is added [subtracted].
     Index chunk_count = 0, row_count = 0;
     std::vector<std::uint64_t> place_begin;
     std::vector<std::uint32_t> places;

@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(kVectorThreads)
 
 __global__ void __launch_bounds__(kVectorThreads)
     combine_vectors(Vectors from, Index size, float* out) {
-    const Index fours = size / 4, thread = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const Index fours = size / 4,
+                thread = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
     for (Index k4 = thread; k4 < fours; k4 += static_cast<Index>(gridDim.x) * blockDim.x) {
         float4 sum = {0, 0, 0, 0};
 #pragma unroll

@@ -36,10 +36,9 @@ Context context_on(Device::Kind kind, int threads = 1) {
 }
 
 void report(benchmark::State& state, Index items) {
-    state.counters["seconds a pair or triple and shuffle"] =
-        benchmark::Counter(static_cast<double>(items * kShuffles),
-                           benchmark::Counter::kIsIterationInvariantRate |
-                               benchmark::Counter::kInvert);
+    state.counters["seconds a pair or triple and shuffle"] = benchmark::Counter(
+        static_cast<double>(items * kShuffles),
+        benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void time_shuffles(benchmark::State& state, const Case& input) {
@@ -83,17 +82,17 @@ void time_moments(benchmark::State& state, const Case& input) {
 }
 
 void add(const std::string& name, void (*time)(benchmark::State&, const Case&), const Case& input) {
-    benchmark::RegisterBenchmark((name + "/" + input.name).c_str(),
-                                 [time, &input](benchmark::State& state) { time(state, input); })
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark((name + "/" + input.name).c_str(), [time, &input](
+                                                                        benchmark::State& state) {
+        time(state, input);
+    })->Unit(benchmark::kMillisecond);
 }
 
 void add_kernels(const Case& input, Device::Kind kind, const std::string& suffix) {
     const auto add_one = [&](const std::string& name, auto time) {
-        benchmark::RegisterBenchmark((name + suffix + "/" + input.name).c_str(),
-                                     [time, &input, kind](benchmark::State& state) {
-                                         time(state, input, kind);
-                                     })
+        benchmark::RegisterBenchmark(
+            (name + suffix + "/" + input.name).c_str(),
+            [time, &input, kind](benchmark::State& state) { time(state, input, kind); })
             ->Unit(benchmark::kMillisecond);
     };
     add_one("pairs", time_pairs);
@@ -106,7 +105,8 @@ int main(int count, char** values) {
     benchmark::Initialize(&count, values);
     std::vector<Case> cases;
     for (int i = 1; i < count; ++i) {
-        const Alignment alignment = read_alignment(values[i], {.format = "", .alphabet = "", .keep_unknown = true});
+        const Alignment alignment =
+            read_alignment(values[i], {.format = "", .alphabet = "", .keep_unknown = true});
         cases.push_back({std::string(values[i]), compact(alignment.letters)});
     }
     if (cases.empty()) {

@@ -13,8 +13,7 @@ namespace pleat::mutual_information::cuda {
 /// c += population count of (row of A and column of B), 16 rows by 8 columns of 128 bits.
 __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2],
                                               const std::uint32_t (&b)[1]) {
-    asm(
-        "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc "
+    asm("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc "
         "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(b[0]));
@@ -23,8 +22,7 @@ __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (
 /// The same of 256 bits.
 __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4],
                                               const std::uint32_t (&b)[2]) {
-    asm(
-        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+    asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));

@@ -7,7 +7,8 @@ namespace {
 
 const Citation kMethod{
     "Waechter2014",
-    "Waechter, Jaeger, Thuerck, Weissgraeber, Widmer, Goesele, Hamacher: Using graphics processing units "
+    "Waechter, Jaeger, Thuerck, Weissgraeber, Widmer, Goesele, Hamacher: Using graphics processing "
+    "units "
     "to investigate molecular coevolution. Concurrency and Computation 26:1278 (2014), "
     "doi:10.1002/cpe.3074",
     R"(@article{Waechter2014,
@@ -24,7 +25,8 @@ const Citation kMethod{
 
 const Citation kCorrection{
     "Dunn2008",
-    "Dunn, Wahl, Gloor: Mutual information without the influence of phylogeny or entropy dramatically "
+    "Dunn, Wahl, Gloor: Mutual information without the influence of phylogeny or entropy "
+    "dramatically "
     "improves residue contact prediction. Bioinformatics 24:333 (2008), doi:10.1093/bioinformatics/"
     "btm604",
     R"(@article{Dunn2008,
@@ -39,11 +41,11 @@ const Citation kCorrection{
 }
 )"};
 
-const Citation kMean{
-    "Vinh2010",
-    "Vinh, Epps, Bailey: Information theoretic measures for clusterings comparison: variants, properties, "
-    "normalization and correction for chance. J. Mach. Learn. Res. 11:2837 (2010)",
-    R"(@article{Vinh2010,
+const Citation kMean{"Vinh2010",
+                     "Vinh, Epps, Bailey: Information theoretic measures for clusterings "
+                     "comparison: variants, properties, "
+                     "normalization and correction for chance. J. Mach. Learn. Res. 11:2837 (2010)",
+                     R"(@article{Vinh2010,
   author  = {Vinh, Nguyen Xuan and Epps, Julien and Bailey, James},
   title   = {Information theoretic measures for clusterings comparison: variants, properties, normalization and correction for chance},
   journal = {Journal of Machine Learning Research},
@@ -53,11 +55,11 @@ const Citation kMean{
 }
 )"};
 
-const Citation kVariance{
-    "Romano2014",
-    "Romano, Bailey, Nguyen, Verspoor: Standardized mutual information for clustering comparisons: one "
-    "step further in adjustment for chance. ICML 32:1143 (2014)",
-    R"(@inproceedings{Romano2014,
+const Citation kVariance{"Romano2014",
+                         "Romano, Bailey, Nguyen, Verspoor: Standardized mutual information for "
+                         "clustering comparisons: one "
+                         "step further in adjustment for chance. ICML 32:1143 (2014)",
+                         R"(@inproceedings{Romano2014,
   author    = {Romano, Simone and Bailey, James and Nguyen, Vinh and Verspoor, Karin},
   title     = {Standardized mutual information for clustering comparisons: one step further in adjustment for chance},
   booktitle = {Proceedings of the 31st International Conference on Machine Learning},
@@ -68,7 +70,8 @@ const Citation kVariance{
 
 const Citation kRates{
     "Benjamini1995",
-    "Benjamini, Hochberg: Controlling the false discovery rate: a practical and powerful approach to "
+    "Benjamini, Hochberg: Controlling the false discovery rate: a practical and powerful approach "
+    "to "
     "multiple testing. J. R. Stat. Soc. B 57:289 (1995), doi:10.1111/j.2517-6161.1995.tb02031.x",
     R"(@article{Benjamini1995,
   author  = {Benjamini, Yoav and Hochberg, Yosef},
@@ -82,11 +85,11 @@ const Citation kRates{
 }
 )"};
 
-const Citation kExcess{
-    "Schneidman2003",
-    "Schneidman, Still, Berry, Bialek: Network information and connected correlations. Phys. Rev. Lett. "
-    "91:238701 (2003), doi:10.1103/PhysRevLett.91.238701",
-    R"(@article{Schneidman2003,
+const Citation kExcess{"Schneidman2003",
+                       "Schneidman, Still, Berry, Bialek: Network information and connected "
+                       "correlations. Phys. Rev. Lett. "
+                       "91:238701 (2003), doi:10.1103/PhysRevLett.91.238701",
+                       R"(@article{Schneidman2003,
   author  = {Schneidman, Elad and Still, Susanne and Berry, Michael J. and Bialek, William},
   title   = {Network information and connected correlations},
   journal = {Physical Review Letters},

@@ -11,20 +11,21 @@
 namespace pleat::mutual_information {
 
 /// The columns of an alignment, compacted to the symbols that occur in each: code 0 is the most
-/// frequent symbol of its column, code 1 the next, and so on; of equally frequent ones that with the
-/// smaller letter code comes first.
+/// frequent symbol of its column, code 1 the next, and so on; of equally frequent ones that with
+/// the smaller letter code comes first.
 struct Columns {
-    Array<std::uint8_t, 2> codes;          ///< [column, row]
-    std::vector<Index> first_symbol;       ///< [column_count + 1]: where a column's symbols begin
-    std::vector<Index> counts;             ///< [symbol]: its number of rows in its column
-    std::vector<std::uint8_t> letters;     ///< [symbol]: its letter code in the alignment
+    Array<std::uint8_t, 2> codes;       ///< [column, row]
+    std::vector<Index> first_symbol;    ///< [column_count + 1]: where a column's symbols begin
+    std::vector<Index> counts;          ///< [symbol]: its number of rows in its column
+    std::vector<std::uint8_t> letters;  ///< [symbol]: its letter code in the alignment
 
     Index column_count() const { return codes.extent(0); }
     Index row_count() const { return codes.extent(1); }
     int symbol_count(Index column) const {
         return static_cast<int>(first_symbol[column + 1] - first_symbol[column]);
     }
-    /// How many rows each symbol of the column has, the most frequent first; they sum to row_count().
+    /// How many rows each symbol of the column has, the most frequent first; they sum to
+    /// row_count().
     std::span<const Index> margin(Index column) const {
         return {counts.data() + first_symbol[column],
                 static_cast<std::size_t>(symbol_count(column))};

@@ -46,8 +46,8 @@ struct ExcessOptions {
     int most_rounds = 1000;
 };
 
-/// What lists of triples need: bits to four digits and more, in a tenth of the time where columns have
-/// many symbols.
+/// What lists of triples need: bits to four digits and more, in a tenth of the time where columns
+/// have many symbols.
 inline constexpr ExcessOptions kListedExcess{1e-4, 300};
 
 /// Computes one triple after another; the memory is kept between them. Not for two threads at once.

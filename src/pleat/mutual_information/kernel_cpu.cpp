@@ -1,4 +1,5 @@
-// The CPU kernel: shuffles in batches that stay in the cache, blocks of columns spread over threads.
+// The CPU kernel: shuffles in batches that stay in the cache, blocks of columns spread over
+// threads.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,8 +16,8 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kMostGroups = 8;                      // of shuffles in a batch
-constexpr std::int64_t kBlockBytes = 1 << 20;         // planes of two blocks of columns: half a cache
+constexpr Index kMostGroups = 8;               // of shuffles in a batch
+constexpr std::int64_t kBlockBytes = 1 << 20;  // planes of two blocks of columns: half a cache
 constexpr std::int64_t kBatchBytes = 256 << 20;
 
 Block whole(const Columns& columns) { return {0, columns.column_count()}; }
@@ -24,8 +25,11 @@ Block whole(const Columns& columns) { return {0, columns.column_count()}; }
 class CpuKernel final : public Kernel {
 public:
     CpuKernel(const Problem& problem, int threads)
-        : columns_(*problem.columns), statistic_(*problem.statistic), seed_(problem.seed),
-          threads_(threads), rare_rows_(static_cast<std::size_t>(columns_.column_count())),
+        : columns_(*problem.columns),
+          statistic_(*problem.statistic),
+          seed_(problem.seed),
+          threads_(threads),
+          rare_rows_(static_cast<std::size_t>(columns_.column_count())),
           scratch_(static_cast<std::size_t>(threads)) {
         for (std::size_t column = 0; column < rare_rows_.size(); ++column)
             for (Index row = 0; row < columns_.row_count(); ++row)
@@ -37,8 +41,8 @@ public:
     void observe_triples(const TripleTile& tile, View<std::int64_t, 1> t) override;
     void sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
                       const LargestZ* largest) override;
-    void sample_triples(const TripleTile& tile, Block shuffles, View<const std::int64_t, 1> observed,
-                        NullSums& sums) override;
+    void sample_triples(const TripleTile& tile, Block shuffles,
+                        View<const std::int64_t, 1> observed, NullSums& sums) override;
 
 private:
     struct BlockPair {
@@ -49,8 +53,8 @@ private:
     void in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes, Take take);
     std::vector<BlockPair> block_pairs(const PlaneLayout& layout, Index groups) const;
     void count_block(const PlaneGroups& groups, const BlockPair& blocks,
-                     View<const std::int64_t, 1> observed, const LargestZ* largest, double* largest_z,
-                     NullSums& sums) const;
+                     View<const std::int64_t, 1> observed, const LargestZ* largest,
+                     double* largest_z, NullSums& sums) const;
     /// Rows by a symbol or by a pair of symbols, and how many rows have each.
     struct Joint {
         std::vector<std::uint16_t> codes;
@@ -63,7 +67,8 @@ private:
     const Statistic& statistic_;
     std::uint64_t seed_;
     int threads_;
-    std::vector<std::vector<std::uint32_t>> rare_rows_;  // of each column, with symbols other than 0
+    std::vector<std::vector<std::uint32_t>>
+        rare_rows_;  // of each column, with symbols other than 0
     Array<std::uint64_t, 1> bits_;
     Array<std::uint8_t, 1> codes_;
     std::vector<TripleScratch> scratch_;
@@ -97,7 +102,8 @@ void CpuKernel::observe_pairs(View<std::int64_t, 1> t) {
         const std::uint8_t* const codes = columns_.codes[i].data;
         const std::span<const Index> margin = columns_.margin(i);
         const Joint joint{{codes, codes + columns_.row_count()}, {margin.begin(), margin.end()}};
-        for (Index j = i + 1; j < count; ++j) t[pair_index(i, j, count)] = table_statistic(joint, j);
+        for (Index j = i + 1; j < count; ++j)
+            t[pair_index(i, j, count)] = table_statistic(joint, j);
     });
 }
 
@@ -133,8 +139,9 @@ void CpuKernel::in_batches(const PlaneLayout& layout, Block shuffles, bool with_
         const Index now = std::min(batch, groups - done);
         shuffle_planes(columns_, layout, seed_, shuffles.first + done * kLanes, now, threads_,
                        bits_.data(), codes);
-        take(done * kLanes, PlaneGroups{&columns_, &layout, &statistic_, bits_.data(), codes, 0, now,
-                                        std::min(now * kLanes, shuffles.count - done * kLanes)});
+        take(done * kLanes,
+             PlaneGroups{&columns_, &layout, &statistic_, bits_.data(), codes, 0, now,
+                         std::min(now * kLanes, shuffles.count - done * kLanes)});
     }
 }
 

@@ -42,7 +42,8 @@ public:
     void stop_clock() { end_.record(); }
     double clocked_seconds() const {
         float milliseconds = 0;
-        check(cudaEventElapsedTime(&milliseconds, start_.get(), end_.get()), "cannot read its clock");
+        check(cudaEventElapsedTime(&milliseconds, start_.get(), end_.get()),
+              "cannot read its clock");
         return 1e-3 * milliseconds;
     }
 

@@ -34,8 +34,8 @@ public:
             pairs(shuffled, [&](Index pair, std::int64_t found) {
                 const std::int64_t d = add(pair, found - observed[pair], sums);
                 if (largest == nullptr || largest->factor[pair] == 0) return;
-                const double z = (static_cast<double>(d) - largest->centre[pair]) *
-                                 largest->factor[pair];
+                const double z =
+                    (static_cast<double>(d) - largest->centre[pair]) * largest->factor[pair];
                 largest->largest[s] = std::max(largest->largest[s], z);
             });
         }

@@ -277,7 +277,8 @@ void AllPairs::make_blocks() {
 }
 
 void AllPairs::set_cells(const Tile& tile) {
-    const MarginBlock *const p = &block_of(tile.side[0].first), *const q = &block_of(tile.side[1].first);
+    const MarginBlock *const p = &block_of(tile.side[0].first), *const q =
+                                                                    &block_of(tile.side[1].first);
     if (p == cells_of_[0] && q == cells_of_[1]) return;
     cells_of_[0] = nullptr;
     cells_.emplace(p->counts, q->counts);

@@ -12,11 +12,11 @@
 
 namespace pleat::mutual_information {
 
-/// Mean, and population variance, of MI_ij in bits over all permutations of the columns against each
-/// other, for every pair i < j in lexicographic order, [pair]. Mean: Vinh, Epps, Bailey, JMLR 11:2837
-/// (2010); variance: Romano et al., ICML 2014, regrouped (README.md). Stage "exact" of the progress;
-/// the same bits for any number of threads and ranks, whose tiles `sweep` deals. Resumes from, and
-/// saves to, context.checkpoint, for the problem of that hash. Throws Cancelled.
+/// Mean, and population variance, of MI_ij in bits over all permutations of the columns against
+/// each other, for every pair i < j in lexicographic order, [pair]. Mean: Vinh, Epps, Bailey, JMLR
+/// 11:2837 (2010); variance: Romano et al., ICML 2014, regrouped (README.md). Stage "exact" of the
+/// progress; the same bits for any number of threads and ranks, whose tiles `sweep` deals. Resumes
+/// from, and saves to, context.checkpoint, for the problem of that hash. Throws Cancelled.
 void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> variance,
                   const Context& context, const std::string& problem_hash = {});
 

@@ -28,20 +28,24 @@ void check_combinations(const Parameters& p) {
     const auto refuse = [](bool found, const char* text) {
         if (found) throw UsageError(text);
     };
-    refuse(p.is_weighted() && p.has_exact(),
-           "expected --null sampled or none with --weights or --pseudocount, found an exact one: its "
-           "moments hold for plain counts only");
-    refuse(p.counts_on_cpu() && p.order > 2,
-           "expected plain counts with gaps as a symbol for --order 3, found --weights, --pseudocount "
-           "or --gaps omit, which are of pairs");
+    refuse(
+        p.is_weighted() && p.has_exact(),
+        "expected --null sampled or none with --weights or --pseudocount, found an exact one: its "
+        "moments hold for plain counts only");
+    refuse(
+        p.counts_on_cpu() && p.order > 2,
+        "expected plain counts with gaps as a symbol for --order 3, found --weights, --pseudocount "
+        "or --gaps omit, which are of pairs");
     refuse(p.gaps == "omit" && p.has_sampled(),
-           "expected --null exact or none with --gaps omit, found a sampled one: shuffles would change "
+           "expected --null exact or none with --gaps omit, found a sampled one: shuffles would "
+           "change "
            "which rows are left out");
     refuse(p.gaps == "omit" && p.is_weighted(),
            "expected plain counts with --gaps omit, found --weights or --pseudocount");
     const bool has_by = p.by.empty() || p.by == "mi" || p.by == "synergy" || p.by == "excess" ||
                         (p.by == "z" ? p.has_exact() && p.triple_variance : p.has_sampled());
-    refuse(!has_by, "expected a number for --by that --null computes, found one that it leaves out");
+    refuse(!has_by,
+           "expected a number for --by that --null computes, found one that it leaves out");
     refuse(p.all && !std::isnan(p.threshold), "expected one of --all and --threshold, found both");
     refuse(p.order == 2 && (p.all || !p.by.empty()),
            "expected --order 3 with --all or --by, found pairs alone");
@@ -62,8 +66,8 @@ void check_input(const Alignment& alignment, Parameters parameters) {
                                      alignment.alphabet->size()));
 }
 
-/// Of all that decides a stage's sums and what it collects. Others may change between two calls: sums
-/// of pairs serve whatever is listed of them, and both orders.
+/// Of all that decides a stage's sums and what it collects. Others may change between two calls:
+/// sums of pairs serve whatever is listed of them, and both orders.
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
                          const Context& context, std::initializer_list<std::string_view> decisive) {
     Sha256 hash;
@@ -151,7 +155,8 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     result.columns = compact(alignment.letters);
     result.shuffles = parameters.has_sampled() ? parameters.shuffles : 0;
     for (Index column = 0; column < result.columns.column_count(); ++column) {
-        result.entropy.push_back(entropy(result.columns.margin(column), result.columns.row_count()));
+        result.entropy.push_back(
+            entropy(result.columns.margin(column), result.columns.row_count()));
         if (result.entropy.back() < parameters.least_entropy) result.low_entropy.push_back(column);
     }
     if (parameters.counts_on_cpu()) {
@@ -164,15 +169,14 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
     const auto hash = [&](std::initializer_list<std::string_view> decisive) {
         return problem_hash(alignment, parameters, context, decisive);
     };
-    PairRun pairs = run_pairs(problem, *kernel, parameters,
-                              {hash({}), hash({"null", "shuffles"})}, context);
+    PairRun pairs =
+        run_pairs(problem, *kernel, parameters, {hash({}), hash({"null", "shuffles"})}, context);
     const double of_pairs = kernel->gpu_seconds();
     if (parameters.order == 3) {
         Context own = context;
         own.checkpoint = triple_checkpoint(context.checkpoint);
-        const std::string of_triples =
-            hash({"null", "shuffles", "triple-variance", "top", "by", "threshold", "all",
-                  "min-entropy"});
+        const std::string of_triples = hash({"null", "shuffles", "triple-variance", "top", "by",
+                                             "threshold", "all", "min-entropy"});
         result.triples = run_triples(problem, *kernel, pairs, parameters, of_triples, own);
     }
     if (context.device.kind == Device::Kind::cuda)

@@ -15,15 +15,19 @@ constexpr std::int64_t kMostShuffles = (std::int64_t{1} << 22) - 1;
 struct NullSums {
     NullSums() = default;
     explicit NullSums(Index items)
-        : less(items), equal(items), first(items), second(items), third_low(items),
+        : less(items),
+          equal(items),
+          first(items),
+          second(items),
+          third_low(items),
           third_high(items) {}
 
-    Array<std::uint32_t, 1> less;      ///< shuffles with D < 0
-    Array<std::uint32_t, 1> equal;     ///< shuffles with D = 0
-    Array<std::int64_t, 1> first;      ///< sum of d
-    Array<std::int64_t, 1> second;     ///< sum of d^2
-    Array<std::int64_t, 1> third_low;  ///< sum of the low 32 bits of d^3 (two's complement)
-    Array<std::int64_t, 1> third_high; ///< sum of floor(d^3 / 2^32)
+    Array<std::uint32_t, 1> less;       ///< shuffles with D < 0
+    Array<std::uint32_t, 1> equal;      ///< shuffles with D = 0
+    Array<std::int64_t, 1> first;       ///< sum of d
+    Array<std::int64_t, 1> second;      ///< sum of d^2
+    Array<std::int64_t, 1> third_low;   ///< sum of the low 32 bits of d^3 (two's complement)
+    Array<std::int64_t, 1> third_high;  ///< sum of floor(d^3 / 2^32)
 
     Index items() const { return less.size(); }
 };
@@ -31,8 +35,10 @@ struct NullSums {
 /// Standardising d, and the largest standardised value of each shuffle (for max-T).
 struct LargestZ {
     View<const double, 1> centre;  ///< [item]: the null mean of d
-    View<const double, 1> factor;  ///< [item]: 1 / (its standard deviation); 0: the item is left out
-    View<double, 1> largest;       ///< [shuffle - first]: raised to max over items of (d - centre) factor
+    View<const double, 1>
+        factor;  ///< [item]: 1 / (its standard deviation); 0: the item is left out
+    View<double, 1>
+        largest;  ///< [shuffle - first]: raised to max over items of (d - centre) factor
 };
 
 }  // namespace pleat::mutual_information

@@ -32,7 +32,7 @@ void append_cell(std::string& text, double value) {
 }
 
 template <class Member>
-std::vector<double> member(const std::vector<SampledNull>& sampled, Member SampledNull::* which) {
+std::vector<double> member(const std::vector<SampledNull>& sampled, Member SampledNull::*which) {
     std::vector<double> values;
     values.reserve(sampled.size());
     for (const SampledNull& null : sampled) values.push_back(null.*which);
@@ -41,25 +41,26 @@ std::vector<double> member(const std::vector<SampledNull>& sampled, Member Sampl
 
 /// The numbers of pairs by their names in pairs.npz, but for counts; empty ones left out.
 std::vector<Column> pair_columns(const PairStatistics& pairs) {
-    std::vector<Column> columns = {{"mi", pairs.mi},
-                                   {"joint_entropy", pairs.joint_entropy},
-                                   {"normalised", pairs.normalised},
-                                   {"apc", pairs.mip},
-                                   {"asc", pairs.mia},
-                                   {"mean", pairs.mean},
-                                   {"variance", pairs.variance},
-                                   {"z", pairs.z},
-                                   {"sampled_mean", member(pairs.sampled, &SampledNull::mean)},
-                                   {"sampled_variance", member(pairs.sampled, &SampledNull::variance)},
-                                   {"sampled_skewness", member(pairs.sampled, &SampledNull::skewness)},
-                                   {"sampled_z", member(pairs.sampled, &SampledNull::z)},
-                                   {"percentile", member(pairs.sampled, &SampledNull::percentile)},
-                                   {"p", member(pairs.sampled, &SampledNull::p)},
-                                   {"p_strict", member(pairs.sampled, &SampledNull::p_strict)},
-                                   {"exact_p", pairs.exact_p},
-                                   {"tail_p", pairs.tail_p},
-                                   {"fdr", pairs.fdr},
-                                   {"family_p", pairs.family_p}};
+    std::vector<Column> columns = {
+        {"mi", pairs.mi},
+        {"joint_entropy", pairs.joint_entropy},
+        {"normalised", pairs.normalised},
+        {"apc", pairs.mip},
+        {"asc", pairs.mia},
+        {"mean", pairs.mean},
+        {"variance", pairs.variance},
+        {"z", pairs.z},
+        {"sampled_mean", member(pairs.sampled, &SampledNull::mean)},
+        {"sampled_variance", member(pairs.sampled, &SampledNull::variance)},
+        {"sampled_skewness", member(pairs.sampled, &SampledNull::skewness)},
+        {"sampled_z", member(pairs.sampled, &SampledNull::z)},
+        {"percentile", member(pairs.sampled, &SampledNull::percentile)},
+        {"p", member(pairs.sampled, &SampledNull::p)},
+        {"p_strict", member(pairs.sampled, &SampledNull::p_strict)},
+        {"exact_p", pairs.exact_p},
+        {"tail_p", pairs.tail_p},
+        {"fdr", pairs.fdr},
+        {"family_p", pairs.family_p}};
     std::erase_if(columns, [](const Column& column) { return column.second.empty(); });
     return columns;
 }
@@ -87,7 +88,8 @@ void write_pair_arrays(const std::filesystem::path& path, const Report& report) 
         add_vector(writer, "n_equal", result.pairs.equal);
     }
     if (!result.pair_rows.empty()) add_vector(writer, "rows", result.pair_rows);
-    // The diagonal: a column tells its own entropy of itself, and no shuffle changes that: Z is 0/0.
+    // The diagonal: a column tells its own entropy of itself, and no shuffle changes that: Z is
+    // 0/0.
     add_vector(writer, "diagonal_mi", result.entropy);
     add_vector(writer, "diagonal_z",
                std::vector<double>(columns, std::numeric_limits<double>::quiet_NaN()));
@@ -147,8 +149,8 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     std::string head = cells.head({"i", "j"}) + (known != nullptr ? "\tdistance" : "");
     for (const auto& [name, values] : numbers) head += "\t" + name;
     if (!report.result.pairs.less.empty()) head += "\tn_less\tn_equal";
-    TextPieces lines = make_lines(
-        threads, static_cast<Index>(ranked.size()), [&](Index rank, std::string& text) {
+    TextPieces lines =
+        make_lines(threads, static_cast<Index>(ranked.size()), [&](Index rank, std::string& text) {
             const Index pair = ranked[static_cast<std::size_t>(rank)];
             const auto at = static_cast<std::size_t>(pair);
             append_integer(text, rank + 1);
@@ -193,7 +195,8 @@ TextPieces column_table(const Report& report) {
         append_cell(text, bits);
         text += fmt::format("\tNA\t{}", bits < report.parameters.least_entropy ? "yes" : "no");
         for (const auto& [name, values] : members)
-            text += fmt::format("\t{}", static_cast<Index>(values[static_cast<std::size_t>(column)]));
+            text +=
+                fmt::format("\t{}", static_cast<Index>(values[static_cast<std::size_t>(column)]));
         text += '\n';
     }
     return {text};
@@ -246,7 +249,8 @@ TextPieces triple_table(const Report& report, int threads) {
     TextPieces lines = make_lines(threads, count, [&](Index rank, std::string& text) {
         append_integer(text, rank + 1);
         const auto at = static_cast<std::size_t>(rank);
-        cells.append(text, triple_at(triples.best.triples[at], report.result.columns.column_count()));
+        cells.append(text,
+                     triple_at(triples.best.triples[at], report.result.columns.column_count()));
         for (const double value : triples.best.numbers[rank]) append_cell(text, value);
         if (!triples.best_fdr.empty()) append_cell(text, triples.best_fdr[at]);
         if (!has_excess) append_cell(text, triples.best_excess[at]);
@@ -260,9 +264,10 @@ TextPieces triple_table(const Report& report, int threads) {
 
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters) {
     const PairStatistics& pairs = result.pairs;
-    const std::vector<double> key = !pairs.z.empty()         ? pairs.z
-                                    : !pairs.sampled.empty() ? member(pairs.sampled, &SampledNull::z)
-                                                             : pairs.mip;
+    const std::vector<double> key = !pairs.z.empty() ? pairs.z
+                                    : !pairs.sampled.empty()
+                                        ? member(pairs.sampled, &SampledNull::z)
+                                        : pairs.mip;
     std::vector<Index> ranked(pairs.mi.size());
     std::iota(ranked.begin(), ranked.end(), Index{0});
     // A pair above all of its shuffles, which were all alike, has no sampled Z, yet the least p.
@@ -279,7 +284,8 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
         return value(a) > value(b) || (value(a) == value(b) && a < b);
     };
     const auto top = std::min(static_cast<std::size_t>(parameters.top), ranked.size());
-    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<Index>(top), ranked.end(), before);
+    std::partial_sort(ranked.begin(), ranked.begin() + static_cast<Index>(top), ranked.end(),
+                      before);
     ranked.resize(top);
     return ranked;
 }
@@ -297,7 +303,8 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     write_text(run.output("triples.tsv"), triple_table(report, threads));
     const auto write_set = [&](const char* name, const std::optional<CliqueSet>& set) {
         if (set)
-            write_npy(run.output(name), set->words().data(), {static_cast<Index>(set->words().size())});
+            write_npy(run.output(name), set->words().data(),
+                      {static_cast<Index>(set->words().size())});
     };
     write_set("cliques.npy", report.result.triples->cliques);
     write_set("cliques_by_z.npy", report.result.triples->cliques_by_z);

@@ -20,13 +20,13 @@ struct Report {
     const KnownStructure* structure = nullptr;  ///< null: none given
 };
 
-/// The pairs that pairs.tsv lists, best first: by exact Z, else by sampled Z, else by MIp, with order 2
-/// each of at least Parameters::threshold; of equal ones the lexicographically first. Pairs without a Z (a column
-/// of one symbol) come last.
+/// The pairs that pairs.tsv lists, best first: by exact Z, else by sampled Z, else by MIp, with
+/// order 2 each of at least Parameters::threshold; of equal ones the lexicographically first. Pairs
+/// without a Z (a column of one symbol) come last.
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters);
 
-/// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the clique
-/// sets; README.md of this folder describes each. OutputError where files cannot be written.
+/// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the
+/// clique sets; README.md of this folder describes each. OutputError where files cannot be written.
 void write_results(RunDirectory& run, const Report& report, int threads);
 
 }  // namespace pleat::mutual_information

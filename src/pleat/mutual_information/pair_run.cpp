@@ -22,7 +22,7 @@ constexpr Index kGpuShuffles = 1024;  // the same on a GPU, where sums are copie
 // Words of tables, as a tile's columns by shuffles: some 0.1 s of a GPU, so that it can be stopped.
 constexpr Index kGpuWords = Index{1} << 36;
 constexpr Index kMostTiles = 200;
-constexpr double kTailWork = 100;    // of an enumeration: 10 us
+constexpr double kTailWork = 100;  // of an enumeration: 10 us
 
 /// Blocks of shuffles, a tile each.
 std::vector<Tile> shuffle_tiles(Index shuffles, Index least) {
@@ -79,17 +79,19 @@ void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index row
         const Block& block = tile.side[0];
         if (standard == nullptr)
             return kernel.sample_pairs(block, view_of(observed), sums, nullptr);
-        const LargestZ z{view_of(standard->centre), view_of(standard->factor),
+        const LargestZ z{view_of(standard->centre),
+                         view_of(standard->factor),
                          {largest.data() + block.first, block.count}};
         kernel.sample_pairs(block, view_of(observed), sums, &z);
     });
     checkpoint.total();
 }
 
-/// P(T >= observed) of each pair whose tables are few enough to enumerate in passing; NaN of the others
-/// and where no permutation changes T.
+/// P(T >= observed) of each pair whose tables are few enough to enumerate in passing; NaN of the
+/// others and where no permutation changes T.
 std::vector<double> enumerated_p(const Columns& columns, const Statistic& statistic,
-                                 const std::vector<std::int64_t>& observed, const Context& context) {
+                                 const std::vector<std::int64_t>& observed,
+                                 const Context& context) {
     const ExactNulls nulls(statistic);
     const Index count = columns.column_count();
     std::vector<double> p(observed.size(), std::numeric_limits<double>::quiet_NaN());
@@ -118,7 +120,8 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
     PairRun run;
     run.observed.resize(pairs);
     kernel.observe_pairs(view_of(run.observed));
-    PairSource source{.columns = columns, .statistic = *problem.statistic, .observed = run.observed};
+    PairSource source{
+        .columns = columns, .statistic = *problem.statistic, .observed = run.observed};
 
     std::vector<double> mean, variance, exact_p;
     if (parameters.has_exact()) {
@@ -143,7 +146,8 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
             largest.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
         }
         sample(kernel, run.observed, columns.row_count(), parameters.shuffles,
-               parameters.has_exact() ? &standard : nullptr, hashes.sampled, context, sums, largest);
+               parameters.has_exact() ? &standard : nullptr, hashes.sampled, context, sums,
+               largest);
         source.sums = &sums;
         source.shuffles = parameters.shuffles;
         source.largest = largest;

@@ -81,11 +81,12 @@ struct PairStatistics {
     std::vector<SampledNull> sampled;
     std::vector<std::uint32_t> less, equal;  ///< shuffles
     /// P(MI >= observed) of the Pearson III distribution of exact mean and variance and sampled
-    /// skewness; without samples gamma_tail(); exact_p where that is known. With samples alone their mean and variance are used.
-    /// NaN where the null is constant. An approximation: against full enumeration off by 0.06 in
-    /// log10 p in the mean, 0.35 at most, down to p = 1e-3 where the null has 50 atoms or more; up to
-    /// 0.85 too low where it has two; wrong by many orders far out (p < 1e-9). Where the shuffles
-    /// themselves say more than a few n_greater_or_equal, sampled.p is the better number.
+    /// skewness; without samples gamma_tail(); exact_p where that is known. With samples alone
+    /// their mean and variance are used. NaN where the null is constant. An approximation: against
+    /// full enumeration off by 0.06 in log10 p in the mean, 0.35 at most, down to p = 1e-3 where
+    /// the null has 50 atoms or more; up to 0.85 too low where it has two; wrong by many orders far
+    /// out (p < 1e-9). Where the shuffles themselves say more than a few n_greater_or_equal,
+    /// sampled.p is the better number.
     std::vector<double> tail_p;
     /// P(MI >= observed) over all permutations where tables were enumerated, else NaN.
     std::vector<double> exact_p;

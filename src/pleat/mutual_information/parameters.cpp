@@ -30,57 +30,59 @@ std::vector<Field> null_fields(Parameters& p) {
 }
 
 std::vector<Field> count_fields(Parameters& p) {
-    return {{.name = "gaps",
-             .target = &p.gaps,
-             .help = "Gaps as a symbol like all others, or rows with a gap in either column left out "
-                     "(pairs without sampling only)",
-             .choices = {"symbol", "omit"}},
-            {.name = "weights",
-             .target = &p.weights,
-             .help = "Weight sequences by the number of their near copies (pairs without exact null "
-                     "only)"},
-            {.name = "identity",
-             .target = &p.identity,
-             .help = "Identity above which sequences share their weight",
-             .letter = 'w',
-             .least = 0,
-             .most = 1},
-            {.name = "pseudocount",
-             .target = &p.pseudocount,
-             .help = "Added to every cell of a table (pairs without exact null only)",
-             .unit = "sequences",
-             .least = 0,
-             .most = 1e6},
-            {.name = "min-entropy",
-             .target = &p.least_entropy,
-             .help = "Flag columns of a smaller entropy in columns.tsv, and leave triples with one out of "
-                     "the ranking",
-             .unit = "bits",
-             .least = 0}};
+    return {
+        {.name = "gaps",
+         .target = &p.gaps,
+         .help = "Gaps as a symbol like all others, or rows with a gap in either column left out "
+                 "(pairs without sampling only)",
+         .choices = {"symbol", "omit"}},
+        {.name = "weights",
+         .target = &p.weights,
+         .help = "Weight sequences by the number of their near copies (pairs without exact null "
+                 "only)"},
+        {.name = "identity",
+         .target = &p.identity,
+         .help = "Identity above which sequences share their weight",
+         .letter = 'w',
+         .least = 0,
+         .most = 1},
+        {.name = "pseudocount",
+         .target = &p.pseudocount,
+         .help = "Added to every cell of a table (pairs without exact null only)",
+         .unit = "sequences",
+         .least = 0,
+         .most = 1e6},
+        {.name = "min-entropy",
+         .target = &p.least_entropy,
+         .help =
+             "Flag columns of a smaller entropy in columns.tsv, and leave triples with one out of "
+             "the ranking",
+         .unit = "bits",
+         .least = 0}};
 }
 
 std::vector<Field> list_fields(Parameters& p) {
-    return {{.name = "top",
-             .target = &p.top,
-             .help = "Pairs and triples that the tables list",
-             .letter = 'k',
-             .least = 1,
-             .most = 1e8},
-            {.name = "by",
-             .target = &p.by,
-             .help = "Number that ranks triples: mi, z (exact), sampled_z, percentile, synergy (minus the "
-                     "co-information) or excess (over what pairs explain); by default the first there is "
-                     "of z, sampled_z, mi",
-             .choices = {"", "mi", "z", "sampled_z", "percentile", "synergy", "excess"}},
-            {.name = "threshold",
-             .target = &p.threshold,
-             .help = "Of pairs, list none with a smaller Z (MIp without a null); with --order 3, keep "
-                     "all triples of at least this value of the number that ranks them, and list no "
-                     "other",
-             .automatic = "none"},
-            {.name = "all",
-             .target = &p.all,
-             .help = "Keep every triple in triples.npz"}};
+    return {
+        {.name = "top",
+         .target = &p.top,
+         .help = "Pairs and triples that the tables list",
+         .letter = 'k',
+         .least = 1,
+         .most = 1e8},
+        {.name = "by",
+         .target = &p.by,
+         .help =
+             "Number that ranks triples: mi, z (exact), sampled_z, percentile, synergy (minus the "
+             "co-information) or excess (over what pairs explain); by default the first there is "
+             "of z, sampled_z, mi",
+         .choices = {"", "mi", "z", "sampled_z", "percentile", "synergy", "excess"}},
+        {.name = "threshold",
+         .target = &p.threshold,
+         .help = "Of pairs, list none with a smaller Z (MIp without a null); with --order 3, keep "
+                 "all triples of at least this value of the number that ranks them, and list no "
+                 "other",
+         .automatic = "none"},
+        {.name = "all", .target = &p.all, .help = "Keep every triple in triples.npz"}};
 }
 
 }  // namespace

@@ -42,11 +42,12 @@ HWY_INLINE Signed look_up(const std::int64_t* HWY_RESTRICT f, Vector counts) {
     return hn::GatherIndex(d, f, hn::BitCast(d, counts));
 }
 
-/// Rows that plane `a` shares with each of kCells planes from `b` on, which are `stride` apart; `words`
-/// words of kLanes each.
+/// Rows that plane `a` shares with each of kCells planes from `b` on, which are `stride` apart;
+/// `words` words of kLanes each.
 template <int kCells>
-HWY_INLINE void count_cells(const std::uint64_t* HWY_RESTRICT a, const std::uint64_t* HWY_RESTRICT b,
-                            Index stride, Index words, Vector* HWY_RESTRICT n) {
+HWY_INLINE void count_cells(const std::uint64_t* HWY_RESTRICT a,
+                            const std::uint64_t* HWY_RESTRICT b, Index stride, Index words,
+                            Vector* HWY_RESTRICT n) {
     const Words d;
     Vector n0 = hn::Zero(d), n1 = n0, n2 = n0, n3 = n0;
     for (Index at = 0; at < words * kLanes; at += kLanes) {
@@ -65,11 +66,13 @@ HWY_INLINE void count_cells(const std::uint64_t* HWY_RESTRICT a, const std::uint
     if constexpr (kCells > 3) n[3] = n3;
 }
 
-/// The cells of plane `a` and `count` planes from `b` on: subtracts each from its column's rest, and
-/// all of them from `rest_of_a`. Returns the sum of F over them, or 0 where none can be above 1.
-HWY_INLINE Signed count_row(const std::uint64_t* HWY_RESTRICT a, const std::uint64_t* HWY_RESTRICT b,
-                            int count, Index stride, Index words, const std::int64_t* HWY_RESTRICT f,
-                            bool any_above_1, Vector* HWY_RESTRICT rests, Vector& rest_of_a) {
+/// The cells of plane `a` and `count` planes from `b` on: subtracts each from its column's rest,
+/// and all of them from `rest_of_a`. Returns the sum of F over them, or 0 where none can be
+/// above 1.
+HWY_INLINE Signed count_row(const std::uint64_t* HWY_RESTRICT a,
+                            const std::uint64_t* HWY_RESTRICT b, int count, Index stride,
+                            Index words, const std::int64_t* HWY_RESTRICT f, bool any_above_1,
+                            Vector* HWY_RESTRICT rests, Vector& rest_of_a) {
     Signed t = hn::Zero(Numbers());
     Vector n[4];
     for (int done = 0; done < count; done += 4) {
@@ -158,8 +161,8 @@ HWY_INLINE Signed accumulate(Accumulator& sums, Signed t, std::int64_t observed,
     const Signed square = product(step, step);
     // The cube has 60 bits: from the upper and the lower 20 of the square.
     const Signed low = hn::And(square, hn::Set(d, 0xfffff));
-    const Signed cube = hn::Add(hn::ShiftLeft<20>(product(hn::ShiftRight<20>(square), step)),
-                                product(low, step));
+    const Signed cube =
+        hn::Add(hn::ShiftLeft<20>(product(hn::ShiftRight<20>(square), step)), product(low, step));
     sums.first = hn::Add(sums.first, step);
     sums.second = hn::Add(sums.second, square);
     sums.third_low = hn::Add(sums.third_low, hn::And(cube, hn::Set(d, 0xffffffff)));
@@ -173,9 +176,11 @@ HWY_INLINE Signed valid_lanes(Index lane, Index valid) {
 }
 
 /// T of two columns in one group, for the lanes of one vector.
-HWY_INLINE Signed pair_statistic(const std::uint64_t* HWY_RESTRICT i, std::span<const Index> margin_i,
-                                 const std::uint64_t* HWY_RESTRICT j, std::span<const Index> margin_j,
-                                 Index words, const std::int64_t* HWY_RESTRICT f) {
+HWY_INLINE Signed pair_statistic(const std::uint64_t* HWY_RESTRICT i,
+                                 std::span<const Index> margin_i,
+                                 const std::uint64_t* HWY_RESTRICT j,
+                                 std::span<const Index> margin_j, Index words,
+                                 const std::int64_t* HWY_RESTRICT f) {
     const Words d;
     const Index stride = words * kLanes;
     const int count = static_cast<int>(margin_j.size()) - 1;
@@ -207,8 +212,9 @@ void count_pair(const PlaneGroups& groups, const PairTarget& target, double* HWY
             const Signed step = accumulate(at, t, target.observed, groups.statistic->shift,
                                            valid_lanes(lane, groups.valid(group)));
             if (target.factor == 0) continue;
-            const auto z = hn::Mul(hn::Sub(hn::ConvertTo(reals, step), hn::Set(reals, target.centre)),
-                                   hn::Set(reals, target.factor));
+            const auto z =
+                hn::Mul(hn::Sub(hn::ConvertTo(reals, step), hn::Set(reals, target.centre)),
+                        hn::Set(reals, target.factor));
             double* const place = largest + group * kLanes + lane;
             hn::Store(hn::Max(hn::Load(reals, place), z), reals, place);
         }
@@ -271,13 +277,15 @@ HWY_INLINE void mask_planes(const std::uint64_t* HWY_RESTRICT planes, Index coun
             const std::uint64_t* const from = planes + (b * words + range.first_word + w) * kLanes;
             std::uint64_t* const to = masked + (b * range.words + w) * kLanes;
             for (Index lane = 0; lane < kLanes; lane += lanes)
-                hn::Store(hn::And(hn::Load(d, from + lane), hn::Set(d, range.mask(w))), d, to + lane);
+                hn::Store(hn::And(hn::Load(d, from + lane), hn::Set(d, range.mask(w))), d,
+                          to + lane);
         }
     }
 }
 
-/// The cells of one symbol of i (the rows of `range`) with the columns j and k, for the lanes of one
-/// vector. `j`: its planes within the range; `of_j`, `of_k`: rows of each of their planes there.
+/// The cells of one symbol of i (the rows of `range`) with the columns j and k, for the lanes of
+/// one vector. `j`: its planes within the range; `of_j`, `of_k`: rows of each of their planes
+/// there.
 HWY_INLINE Signed triple_cells(const RowRange& range, const std::uint64_t* HWY_RESTRICT j,
                                const std::uint64_t* HWY_RESTRICT of_j, int count_j,
                                const std::uint64_t* HWY_RESTRICT k,
@@ -319,8 +327,8 @@ void triple_row(const PlaneGroups& groups, Index group, const TripleTile::Row& r
             const int count_k = groups.columns->symbol_count(k) - 1;
             for (Index lane = 0; lane < kLanes; lane += static_cast<Index>(hn::Lanes(d))) {
                 const Signed cells = triple_cells(
-                    ranges[a], masked + lane, of + layout.first_plane[row.j] * kLanes + lane, count_j,
-                    groups.planes(group, k) + ranges[a].first_word * kLanes + lane,
+                    ranges[a], masked + lane, of + layout.first_plane[row.j] * kLanes + lane,
+                    count_j, groups.planes(group, k) + ranges[a].first_word * kLanes + lane,
                     of + layout.first_plane[k] * kLanes + lane, count_k, stride,
                     groups.statistic->f.data());
                 std::int64_t* const at = t + n * kLanes + lane;
@@ -330,8 +338,9 @@ void triple_row(const PlaneGroups& groups, Index group, const TripleTile::Row& r
     }
 }
 
-void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row, Index last_row,
-                   View<const std::int64_t, 1> observed, TripleScratch& scratch, LaneSums* sums) {
+void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
+                   Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
+                   LaneSums* sums) {
     const Numbers d;
     const PlaneLayout& layout = *groups.layout;
     const std::vector<RowRange> ranges =
@@ -340,7 +349,8 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
     scratch.fit(static_cast<Index>(ranges.size()) * layout.planes * kLanes,
                 kMostSymbols * layout.words * kLanes, tile.side[2].count * kLanes);
     const auto by_rows = [&](Index r) {
-        return groups.codes != nullptr && counts_by_rows(*groups.columns, tile.rows[static_cast<std::size_t>(r)]);
+        return groups.codes != nullptr &&
+               counts_by_rows(*groups.columns, tile.rows[static_cast<std::size_t>(r)]);
     };
     bool any_by_planes = false;
     for (Index r = first_row; r < last_row; ++r) any_by_planes = any_by_planes || !by_rows(r);
@@ -355,8 +365,8 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
                                       groups.codes + group * layout.group_code_bytes()},
                                      row, scratch.t.data());
             else
-                triple_row(groups, group, row, ranges, scratch.within.data(),
-                           scratch.masked.data(), scratch.t.data());
+                triple_row(groups, group, row, ranges, scratch.within.data(), scratch.masked.data(),
+                           scratch.t.data());
             for (Index n = 0; n < row.count; ++n) {
                 LaneSums& item = sums[row.offset - first_item + n];
                 for (Index lane = 0; lane < kLanes; lane += static_cast<Index>(hn::Lanes(d))) {
@@ -396,12 +406,14 @@ void LaneSums::add_to(NullSums& sums, Index item) const {
     sums.third_high[item] += total(5);
 }
 
-void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest, LaneSums& sums) {
+void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest,
+                LaneSums& sums) {
     HWY_DYNAMIC_DISPATCH(count_pair)(groups, target, largest, sums);
 }
 
-void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row, Index last_row,
-                   View<const std::int64_t, 1> observed, TripleScratch& scratch, LaneSums* sums) {
+void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
+                   Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
+                   LaneSums* sums) {
     HWY_DYNAMIC_DISPATCH(count_triples)
     (groups, tile, first_row, last_row, observed, scratch, sums);
 }

@@ -24,7 +24,8 @@ struct PlaneGroups {
     Index shuffles = 0;                   ///< of all groups: the last one may have fewer than lanes
 
     const std::uint64_t* planes(Index group, Index column) const {
-        return bits + ((group * layout->planes + layout->first_plane[column]) * layout->words) * kLanes;
+        return bits +
+               ((group * layout->planes + layout->first_plane[column]) * layout->words) * kLanes;
     }
     /// Shuffles that a group holds.
     Index valid(Index group) const { return std::min(kLanes, shuffles - group * kLanes); }
@@ -36,14 +37,15 @@ struct LaneSums {
     void add_to(NullSums& sums, Index item) const;
 };
 
-/// T of one pair, compared with its observed value. `largest` is [group][lane], raised where factor is
-/// not 0.
+/// T of one pair, compared with its observed value. `largest` is [group][lane], raised where factor
+/// is not 0.
 struct PairTarget {
     Index i = 0, j = 0;
     std::int64_t observed = 0;
     double centre = 0, factor = 0;
 };
-void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest, LaneSums& sums);
+void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest,
+                LaneSums& sums);
 
 /// Room for count_triples(), kept by a thread.
 struct TripleScratch {
@@ -54,9 +56,10 @@ struct TripleScratch {
     void fit(Index within_size, Index masked_size, Index t_size);
 };
 
-/// The triples of the tile's rows [first_row, last_row), all of one i, added to `sums`, which has an
-/// element an item of these rows. `observed` is that of the whole tile.
-void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row, Index last_row,
-                   View<const std::int64_t, 1> observed, TripleScratch& scratch, LaneSums* sums);
+/// The triples of the tile's rows [first_row, last_row), all of one i, added to `sums`, which has
+/// an element an item of these rows. `observed` is that of the whole tile.
+void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
+                   Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
+                   LaneSums* sums);
 
 }  // namespace pleat::mutual_information

@@ -28,7 +28,8 @@ std::int64_t codes_bytes(Index rows, int symbols) {
     return kGroups * kTileColumns * kLanes * ((rows + 63) / 64 * 64);
 }
 
-// A row that shares its symbols of i and j with no other row can be in no cell above 1, where F is 0.
+// A row that shares its symbols of i and j with no other row can be in no cell above 1, where F is
+// 0.
 void RowTables::list_shared_rows(const Columns& columns, const TripleTile::Row& row,
                                  const std::uint8_t* j) {
     const int width = columns.symbol_count(row.j);

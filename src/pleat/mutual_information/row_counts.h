@@ -1,4 +1,5 @@
-// Row counts: triples of shuffled columns counted row by row, where tables have more cells than rows.
+// Row counts: triples of shuffled columns counted row by row, where tables have more cells than
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace pleat::mutual_information {
 /// estimated faster way. Both give the same integers.
 bool counts_by_rows(const Columns& columns, const TripleTile::Row& row);
 
-/// Bytes that the codes of a tile's columns take at most, in all groups of a batch, where triples of
-/// columns with so many symbols are counted so; else 0.
+/// Bytes that the codes of a tile's columns take at most, in all groups of a batch, where triples
+/// of columns with so many symbols are counted so; else 0.
 std::int64_t codes_bytes(Index rows, int symbols);
 
 /// The codes of one group of shuffles.
@@ -39,13 +40,14 @@ private:
     struct Entry {
         std::uint32_t row, first_cell;
     };
-    void list_shared_rows(const Columns& columns, const TripleTile::Row& row, const std::uint8_t* j);
+    void list_shared_rows(const Columns& columns, const TripleTile::Row& row,
+                          const std::uint8_t* j);
 
-    std::vector<std::int64_t> steps_;     // [n]: F(n + 1) - F(n)
-    std::vector<std::uint16_t> of_row_;   // [row]: its pair of symbols of i and j
-    std::vector<std::uint32_t> pairs_;    // [pair of symbols]: its rows
-    std::vector<std::uint32_t> first_;    // [pair of symbols]: its first cell
-    std::vector<std::uint16_t> cells_;    // counts of (i, j, k), zero between two calls
+    std::vector<std::int64_t> steps_;    // [n]: F(n + 1) - F(n)
+    std::vector<std::uint16_t> of_row_;  // [row]: its pair of symbols of i and j
+    std::vector<std::uint32_t> pairs_;   // [pair of symbols]: its rows
+    std::vector<std::uint32_t> first_;   // [pair of symbols]: its first cell
+    std::vector<std::uint16_t> cells_;   // counts of (i, j, k), zero between two calls
     std::vector<Entry> entries_;
 };
 

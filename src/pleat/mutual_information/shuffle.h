@@ -8,15 +8,15 @@
 
 namespace pleat::mutual_information {
 
-/// The words of Philox4x32-10 (Salmon et al., SC 2011) that give the draws of one shuffle. Draw number
-/// i of column c in shuffle s is word i % 4 of the block with
+/// The words of Philox4x32-10 (Salmon et al., SC 2011) that give the draws of one shuffle. Draw
+/// number i of column c in shuffle s is word i % 4 of the block with
 ///     key = (low, high 32 bits of the seed),
 ///     counter = (i / 4, c, s, kShufflePurpose + attempt).
 constexpr std::uint32_t kShufflePurpose = 0x4d490000;  // "MI"
 
-/// Draw `index` of a shuffle as an integer uniform in [0, range): the high half of word * range, where
-/// words whose low half falls below 2^32 mod range are refused and the next attempt's word is taken
-/// (Lemire, ACM TOMACS 29:3, 2019), so that no value is favoured.
+/// Draw `index` of a shuffle as an integer uniform in [0, range): the high half of word * range,
+/// where words whose low half falls below 2^32 mod range are refused and the next attempt's word is
+/// taken (Lemire, ACM TOMACS 29:3, 2019), so that no value is favoured.
 std::uint32_t bounded_draw(std::uint64_t seed, std::uint32_t shuffle, std::uint32_t column,
                            std::uint32_t index, std::uint32_t range);
 
@@ -25,8 +25,8 @@ std::uint32_t bounded_draw(std::uint64_t seed, std::uint32_t shuffle, std::uint3
 /// It is the Fisher-Yates shuffle of the column sorted by falling code (so that the most frequent
 /// symbol, code 0, comes last), begun where the symbols are no longer alike: with m rows of other
 /// symbols than 0, for i = m - 1, ..., 0 the element i changes places with element
-/// i + bounded_draw(index = i, range = N - i). Elements from m on are alike, hence uniformly arranged
-/// already; each step adds one element to the uniformly arranged end.
+/// i + bounded_draw(index = i, range = N - i). Elements from m on are alike, hence uniformly
+/// arranged already; each step adds one element to the uniformly arranged end.
 void shuffle_column(std::span<const Index> margin, std::uint64_t seed, std::uint32_t shuffle,
                     std::uint32_t column, std::span<std::uint8_t> codes);
 

@@ -21,8 +21,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::CappedTag<std::uint64_t, kLanes>;
 using Vector = hn::Vec<Words>;
 
-/// The product of the low 32 bits of each lane. A template, since the plain scalar target cannot see a
-/// lane as two: there the branch must not be compiled.
+/// The product of the low 32 bits of each lane. A template, since the plain scalar target cannot
+/// see a lane as two: there the branch must not be compiled.
 template <class V>
 HWY_INLINE V low_product(V a, V b) {
     if constexpr (HWY_TARGET == HWY_SCALAR) {
@@ -33,8 +33,8 @@ HWY_INLINE V low_product(V a, V b) {
     }
 }
 
-/// Philox4x32-10 (Salmon et al., SC 2011) of the counters (c0, c1, c2, c3), a word in the low half of
-/// each lane; what the high halves hold never reaches a low one.
+/// Philox4x32-10 (Salmon et al., SC 2011) of the counters (c0, c1, c2, c3), a word in the low half
+/// of each lane; what the high halves hold never reaches a low one.
 HWY_INLINE void philox(Vector& c0, Vector& c1, Vector& c2, Vector& c3, std::uint64_t seed) {
     const Words d;
     const Vector factor0 = hn::Set(d, 0xD2511F53u), factor1 = hn::Set(d, 0xCD9E8D57u);
@@ -100,8 +100,8 @@ void pack(const std::uint8_t* HWY_RESTRICT codes, Index words, int symbols,
     }
 }
 
-/// One column for one group of shuffles; `codes` has room for kLanes rows of 64 `words` bytes, `draws`
-/// for kLanes numbers a row.
+/// One column for one group of shuffles; `codes` has room for kLanes rows of 64 `words` bytes,
+/// `draws` for kLanes numbers a row.
 void shuffle_group(const Columns& columns, Index column, Index words, std::uint64_t seed,
                    std::uint32_t first, std::uint8_t* HWY_RESTRICT codes,
                    std::uint32_t* HWY_RESTRICT draws, std::uint64_t* HWY_RESTRICT bits) {
@@ -161,15 +161,16 @@ void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint
                     std::uint8_t* codes) {
     const Index words = layout.words, group_words = layout.planes * words * kLanes;
     const auto count = static_cast<Index>(layout.columns.size());
-    Array<std::uint8_t, 2> work(Index{threads}, codes == nullptr ? kLanes * layout.code_bytes() : 0);
+    Array<std::uint8_t, 2> work(Index{threads},
+                                codes == nullptr ? kLanes * layout.code_bytes() : 0);
     Array<std::uint32_t, 2> draws(Index{threads}, kLanes * (columns.row_count() + 4));
     parallel_for(threads, count * groups, [&](Index task, int thread) {
         const Index group = task / count, column = layout.columns[task % count];
-        std::uint8_t* const into = codes == nullptr ? work[thread].data
-                                                    : codes + task * kLanes * layout.code_bytes();
+        std::uint8_t* const into =
+            codes == nullptr ? work[thread].data : codes + task * kLanes * layout.code_bytes();
         HWY_DYNAMIC_DISPATCH(shuffle_group)
-        (columns, column, words, seed, static_cast<std::uint32_t>(first + group * kLanes),
-         into, draws[thread].data,
+        (columns, column, words, seed, static_cast<std::uint32_t>(first + group * kLanes), into,
+         draws[thread].data,
          bits + group * group_words + layout.first_plane[column] * words * kLanes);
     });
 }

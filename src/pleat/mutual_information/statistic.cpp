@@ -9,15 +9,13 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr int kMostScale = 40;
-constexpr int kBits = 62;            // of T, one below what int64 holds
-constexpr int kMomentBits = 20;      // of a difference whose cube is summed
+constexpr int kBits = 62;                  // of T, one below what int64 holds
+constexpr int kMomentBits = 20;            // of a difference whose cube is summed
 constexpr double kMostInformation = 10.0;  // bits a row: 2 lg 32, the most that three columns share
 
 }  // namespace
 
-double Statistic::bits(std::int64_t t) const {
-    return std::ldexp(static_cast<double>(t), -scale);
-}
+double Statistic::bits(std::int64_t t) const { return std::ldexp(static_cast<double>(t), -scale); }
 
 double Statistic::moment_unit() const { return std::ldexp(1.0, shift - scale); }
 

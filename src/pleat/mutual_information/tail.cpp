@@ -24,11 +24,12 @@ double stirling_rest(double a) {
                                           square * (1.0 / 1188 - square * 691.0 / 360360)))));
 }
 
-/// x^a e^-x / Gamma(a), x = a (1 + u). For large a its logarithm is a small difference of numbers like
-/// a ln a, which u, known by itself, avoids: about sqrt(a) z 1e-16 is lost at z deviations.
+/// x^a e^-x / Gamma(a), x = a (1 + u). For large a its logarithm is a small difference of numbers
+/// like a ln a, which u, known by itself, avoids: about sqrt(a) z 1e-16 is lost at z deviations.
 double density(double a, double x, double u) {
     if (a < 10) return std::exp(a * std::log(x) - x - std::lgamma(a));
-    return std::exp(a * (std::log1p(u) - u) - stirling_rest(a)) * std::sqrt(a / (2 * std::numbers::pi));
+    return std::exp(a * (std::log1p(u) - u) - stirling_rest(a)) *
+           std::sqrt(a / (2 * std::numbers::pi));
 }
 
 /// P(a, x) by the power series x^a e^-x / Gamma(a) sum of x^n / (a (a+1) ... (a+n)).

@@ -7,8 +7,8 @@
 
 namespace pleat::mutual_information {
 
-/// The triples i < j < k of one tile, in lexicographic order: i from one block of columns, j from the
-/// same or a later one, k likewise. A row holds the triples of one i and j.
+/// The triples i < j < k of one tile, in lexicographic order: i from one block of columns, j from
+/// the same or a later one, k likewise. A row holds the triples of one i and j.
 struct TripleTile {
     struct Row {
         Index i, j;

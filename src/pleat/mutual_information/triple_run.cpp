@@ -21,10 +21,10 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kCpuSide = 16;                    // columns of a tile's block
-constexpr double kLong = 60.0;                    // seconds
-constexpr Index kMostKept = Index{20} << 20;      // triples over a threshold
-constexpr int kMostSymbols = 32;                  // of any alphabet
+constexpr Index kCpuSide = 16;                // columns of a tile's block
+constexpr double kLong = 60.0;                // seconds
+constexpr Index kMostKept = Index{20} << 20;  // triples over a threshold
+constexpr int kMostSymbols = 32;              // of any alphabet
 
 /// Columns on a side of a tile: on a GPU large blocks of about as many columns, or one where that
 /// takes no longer than it takes a person to cancel.
@@ -104,7 +104,8 @@ struct Collectors {
     std::vector<std::uint8_t> is_conserved;
 };
 
-TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& parameters, Index columns) {
+TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& parameters,
+                             Index columns) {
     TripleNumbers numbers{columns, values.names()};
     if (!parameters.by.empty()) {
         numbers.key = values.place(parameters.by);
@@ -175,7 +176,8 @@ void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters
     }
     if (cliques_by_z) {
         const View<const double, 1> z = at.z();
-        cliques_by_z->put_z(at.tile, pairs.statistics.z, {z.data, static_cast<std::size_t>(z.size())});
+        cliques_by_z->put_z(at.tile, pairs.statistics.z,
+                            {z.data, static_cast<std::size_t>(z.size())});
     }
     leave_out(at, numbers.key, parameters.threshold, is_conserved);
     best.put(at.tile, at.values);
@@ -229,9 +231,10 @@ void tell_cost(const Columns& columns, const Parameters& parameters, const Conte
     const double seconds =
         TripleMoments::seconds(columns, parameters.triple_variance) / resolve_threads(context);
     if (seconds < kLong) return;
-    context.message(fmt::format("the exact moments of {} triples take some {:.0f} min{}",
-                                triple_count(columns.column_count()), std::ceil(seconds / 60),
-                                parameters.triple_variance ? "; --no-triple-variance leaves the mean" : ""));
+    context.message(
+        fmt::format("the exact moments of {} triples take some {:.0f} min{}",
+                    triple_count(columns.column_count()), std::ceil(seconds / 60),
+                    parameters.triple_variance ? "; --no-triple-variance leaves the mean" : ""));
 }
 
 }  // namespace
@@ -259,7 +262,8 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     if (parameters.has_exact()) tell_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, *problem.columns, context);
-    AdditiveCheckpoint checkpoint(context, "triples", problem_hash, static_cast<Index>(tiles.size()));
+    AdditiveCheckpoint checkpoint(context, "triples", problem_hash,
+                                  static_cast<Index>(tiles.size()));
     collectors.join(checkpoint);
     checkpoint.resume();
     // The tiles' output goes to the collectors.

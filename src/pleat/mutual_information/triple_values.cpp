@@ -11,7 +11,11 @@ namespace pleat::mutual_information {
 
 TripleValues::TripleValues(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                            const Parameters& parameters, const Context& context)
-    : problem_(problem), kernel_(kernel), pairs_(pairs), parameters_(parameters), silent_(context),
+    : problem_(problem),
+      kernel_(kernel),
+      pairs_(pairs),
+      parameters_(parameters),
+      silent_(context),
       threads_(resolve_threads(context)),
       margin_sums_(margin_sums(*problem.columns, *problem.statistic)) {
     silent_.progress = nullptr;
@@ -27,8 +31,8 @@ TripleValues::TripleValues(const Problem& problem, Kernel& kernel, const PairRun
         if (parameters.triple_variance) add({"variance", "z"});
     }
     if (parameters.has_sampled())
-        add({"sampled_mean", "sampled_variance", "sampled_skewness", "sampled_z", "n_less", "n_equal",
-             "percentile", "p", "p_strict"});
+        add({"sampled_mean", "sampled_variance", "sampled_skewness", "sampled_z", "n_less",
+             "n_equal", "percentile", "p", "p_strict"});
     if (parameters.by == "excess") add({"excess"});
 }
 
@@ -88,8 +92,8 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
                            at.sums);
     const int first = place("sampled_mean");
     const auto fill = [&](Index item) {
-        const SampledNull null = sampled_null(at.sums, item, parameters_.shuffles, at.values(0, item),
-                                              *problem_.statistic);
+        const SampledNull null = sampled_null(at.sums, item, parameters_.shuffles,
+                                              at.values(0, item), *problem_.statistic);
         const double numbers[] = {null.mean,
                                   null.variance,
                                   null.skewness,
@@ -99,7 +103,8 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
                                   null.percentile,
                                   null.p,
                                   null.p_strict};
-        for (int number = 0; number < 9; ++number) at.values(first + number, item) = numbers[number];
+        for (int number = 0; number < 9; ++number)
+            at.values(first + number, item) = numbers[number];
     };
     parallel_for(threads_, static_cast<Index>(at.tile.rows.size()), [&](Index place, int) {
         const TripleTile::Row& row = at.tile.rows[place];

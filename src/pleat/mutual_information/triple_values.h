@@ -17,13 +17,13 @@ namespace pleat::mutual_information {
 struct TripleTileValues {
     TripleTile tile;
     Array<double, 2> values;  ///< [number, triple of the tile]
-    NullSums sums;         ///< without sampling no items
+    NullSums sums;            ///< without sampling no items
     View<const double, 1> z() const { return values.view()[z_row]; }
-    int z_row = -1;           ///< of the exact Z; -1: none
+    int z_row = -1;  ///< of the exact Z; -1: none
 };
 
-/// Computes tiles with what Parameters::null asks for. The names of numbers are those of the arrays in
-/// triples.npz; README.md defines each.
+/// Computes tiles with what Parameters::null asks for. The names of numbers are those of the arrays
+/// in triples.npz; README.md defines each.
 class TripleValues {
 public:
     TripleValues(const Problem& problem, Kernel& kernel, const PairRun& pairs,

@@ -34,10 +34,10 @@ void run_weights(const Alignment& alignment, const Parameters& parameters, const
     options.symbols = alignment.alphabet->size();
     if (parameters.weights) {
         if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
-            context.message(gaps + ", which the weights count as identical: --max-gaps and "
-                                   "--min-coverage leave them out");
-        result.weights =
-            weights::sequence_weights(alignment.letters, parameters.identity, context);
+            context.message(gaps +
+                            ", which the weights count as identical: --max-gaps and "
+                            "--min-coverage leave them out");
+        result.weights = weights::sequence_weights(alignment.letters, parameters.identity, context);
         result.effective_sequences = weights::effective_count(result.weights);
         options.weights = result.weights;
     }
@@ -57,8 +57,8 @@ void run_weights(const Alignment& alignment, const Parameters& parameters, const
 void run_without_gaps(const Alignment& alignment, const Parameters& parameters,
                       const Context& context, Result& result) {
     const Statistic statistic = make_statistic(result.columns.row_count());
-    OmittedPairs found = pairs_without(result.columns, statistic,
-                                       letter_set(alignment.alphabet->gap()), context);
+    OmittedPairs found =
+        pairs_without(result.columns, statistic, letter_set(alignment.alphabet->gap()), context);
     PairStatistics& pairs = result.pairs;
     pairs.mi = std::move(found.mi);
     pairs.joint_entropy = std::move(found.joint_entropy);
@@ -80,7 +80,8 @@ void run_weighted(const Alignment& alignment, const Parameters& parameters, cons
             "which the CPU alone computes, found " +
             std::string(context.device.kind_name()));
     if (context.comm != nullptr && context.comm->size() > 1)
-        throw UsageError("expected one rank for --weights, --pseudocount and --gaps omit, found several");
+        throw UsageError(
+            "expected one rank for --weights, --pseudocount and --gaps omit, found several");
     if (parameters.gaps == "omit") {
         run_without_gaps(alignment, parameters, context, result);
     } else {

@@ -254,11 +254,14 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
         letters.push_back(label.letter);
         placed.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
     }
-    return {
-        {"kind", "contact_map"},  {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
-        {"places", pairs.places}, {"letters", letters},
-        {"residues", residues_of(labels)},    {"placed", placed},
-        {"contacts", contacts},   {"layers", layers}};
+    return {{"kind", "contact_map"},
+            {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
+            {"places", pairs.places},
+            {"letters", letters},
+            {"residues", residues_of(labels)},
+            {"placed", placed},
+            {"contacts", contacts},
+            {"layers", layers}};
 }
 
 /// Numbers by column, for the molecule's colours and a curve.
@@ -347,9 +350,9 @@ void draw_columns(Drawing& drawing) {
         for (const char* file : {arrays, list}) drawing.take(file);
     }
     if (drawing.take("triples.tsv"))
-        drawing.add(table_section("Triples", residues_first(read_table(
-                                                 drawing.run.file("triples.tsv"),
-                                                 drawing.limits.rows))));
+        drawing.add(table_section(
+            "Triples",
+            residues_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
     if (drawing.take("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",

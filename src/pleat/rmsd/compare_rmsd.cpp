@@ -103,8 +103,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision,
-                                      double cutoff, const Context& context) {
+std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision, double cutoff,
+                                      const Context& context) {
     if (context.device.kind == Device::Kind::reference)
         return std::make_unique<ReferenceRmsd>(std::move(all), columns);
     const int threads = resolve_threads(context);

@@ -133,8 +133,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     switch (metric.kind) {
         case Metric::Kind::drmsd:
             return make_drmsd(unweighted(sides.rows), other_side(sides, unweighted),
-                              gather(atoms.weights, atoms.measured), exactness.precision,
-                              context);
+                              gather(atoms.weights, atoms.measured), exactness.precision, context);
         case Metric::Kind::tm:
         case Metric::Kind::gdt_ts:
             return make_tm(unweighted(sides.rows), other_side(sides, unweighted), metric, context);
@@ -148,8 +147,8 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     }
     Frames all = centre(gather({sides.columns, sides.rows}, atoms.fit),
                         gather(atoms.weights, atoms.fit), threads);
-    return make_rmsd(std::move(all), sides.columns.extent(0), exactness.precision,
-                     exactness.cutoff, context);
+    return make_rmsd(std::move(all), sides.columns.extent(0), exactness.precision, exactness.cutoff,
+                     context);
 }
 
 std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit) {

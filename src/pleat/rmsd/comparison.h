@@ -63,8 +63,8 @@ std::unique_ptr<Kernel> make_pair_kernel(const Comparison& comparison, Index fra
 // The measures. `frames` are the rows, `others` the columns; null: the same.
 
 /// Plain RMSD; `all` holds the columns and then the rows.
-std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision,
-                                      double cutoff, const Context& context);
+std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision, double cutoff,
+                                      const Context& context);
 
 /// Structures of one side for make_fit_rmsd(): both parts have their origin at the mean of the
 /// fitted atoms.

@@ -25,15 +25,18 @@ void check_rows(const std::filesystem::path& path, const PairList& list, Index f
     if (static_cast<Index>(list.starts.size()) != frames + 1 || list.starts.front() != 0 ||
         list.starts.back() != listed || !std::is_sorted(list.starts.begin(), list.starts.end()) ||
         list.rmsd.size() != list.indices.size())
-        refuse(path, fmt::format("expected the neighbours of {} frames in compressed rows, found others",
-                                 frames));
+        refuse(path,
+               fmt::format("expected the neighbours of {} frames in compressed rows, found others",
+                           frames));
     for (Index i = 0; i < frames; ++i) {
         for (std::int64_t n = list.starts[i]; n < list.starts[i + 1]; ++n) {
             const std::int32_t j = list.indices[n];
             const bool ascends = n == list.starts[i] || list.indices[n - 1] < j;
             if (j < 0 || j >= frames || j == i || !ascends)
-                refuse(path, fmt::format("expected ascending other frames as neighbours of frame {}, "
-                                         "found {}", i, j));
+                refuse(path,
+                       fmt::format("expected ascending other frames as neighbours of frame {}, "
+                                   "found {}",
+                                   i, j));
         }
     }
 }
@@ -73,18 +76,21 @@ PairList read_pair_list(const std::filesystem::path& folder, Index frames, doubl
     check_rows(path, list, frames);
     list.bin = bin;
     const Index pairs = cluster::pairs_before(frames, frames);
-    list.totals = {read_histogram(folder / "histogram.tsv"), mean * static_cast<double>(pairs), least, most};
+    list.totals = {read_histogram(folder / "histogram.tsv"), mean * static_cast<double>(pairs),
+                   least, most};
     std::int64_t counted = 0;
     for (const std::int64_t count : list.totals.histogram) counted += count;
     if (counted != pairs)
-        refuse(folder / "histogram.tsv", fmt::format("expected {} pairs, found {}", pairs, counted));
+        refuse(folder / "histogram.tsv",
+               fmt::format("expected {} pairs, found {}", pairs, counted));
     return list;
 }
 
 std::unique_ptr<cluster::Neighbours> ListedPairs::listed_neighbours(double cutoff) const {
     if (!(cutoff <= list_.cutoff)) return nullptr;
     const double unsure = doubt(cutoff);
-    const auto least = static_cast<float>(cutoff - unsure), most = static_cast<float>(cutoff + unsure);
+    const auto least = static_cast<float>(cutoff - unsure),
+               most = static_cast<float>(cutoff + unsure);
     cluster::NeighbourList below{{0}, {}};
     for (Index i = 0; i < count(); ++i) {
         for (std::int64_t n = list_.starts[i]; n < list_.starts[i + 1]; ++n) {

@@ -22,13 +22,15 @@ struct PairList {
     cluster::PairTotals totals;
 };
 
-/// Reads neighbours.npz and histogram.tsv of a finished run of `frames` frames. `least`, `mean` and `most`
-/// are those of its manifest. Throws InputError for files that contradict each other or the frames.
+/// Reads neighbours.npz and histogram.tsv of a finished run of `frames` frames. `least`, `mean` and
+/// `most` are those of its manifest. Throws InputError for files that contradict each other or the
+/// frames.
 PairList read_pair_list(const std::filesystem::path& folder, Index frames, double bin, double least,
                         double mean, double most);
 
-/// Gives the distances of `pairs`, and from the list what it says of them: the neighbours below its cutoff
-/// or a smaller one. Values of the list as near to the cutoff as doubt() are decided by is_below().
+/// Gives the distances of `pairs`, and from the list what it says of them: the neighbours below its
+/// cutoff or a smaller one. Values of the list as near to the cutoff as doubt() are decided by
+/// is_below().
 class ListedPairs final : public cluster::Distances {
 public:
     ListedPairs(std::unique_ptr<cluster::Distances> pairs, PairList list)

@@ -34,8 +34,8 @@ void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters)
         throw UsageError(
             fmt::format("expected no weights with --metric {}, found some", metric.name));
     if (metric.is_score && parameters.precision != Parameters().precision)
-        throw UsageError(fmt::format("expected no --precision with --metric {}, found {}", metric.name,
-                                     parameters.precision));
+        throw UsageError(fmt::format("expected no --precision with --metric {}, found {}",
+                                     metric.name, parameters.precision));
     if (metric.kind != Metric::Kind::rmsd && !sets.are_one())
         throw UsageError(
             fmt::format("expected --metric rmsd with --measure, found {}, which looks at the "
@@ -128,7 +128,8 @@ private:
                                         sides_.rows.extent(2));
         // Lists of best frames of all parts are taken after the first of them.
         const std::int64_t lists =
-            first == 0 ? best_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_) : 0;
+            first == 0 ? best_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_)
+                       : 0;
         comparison_ = prepare({rows, sides_.columns}, sets_, metric_, parameters_, lists, context_);
         first_ = first;
     }
@@ -205,9 +206,8 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
     const Sides sides{xyz, xyz};
     const Index frames = xyz.extent(0);
     const Index others = sides.columns.extent(0) - 1;
-    const auto comparison =
-        prepare(sides, sets, metric, parameters,
-                best_memory(sides.rows.extent(0), others, parameters), context);
+    const auto comparison = prepare(sides, sets, metric, parameters,
+                                    best_memory(sides.rows.extent(0), others, parameters), context);
     const auto kernel = make_pair_kernel(*comparison, frames, resolve_threads(context));
     const Index pairs = static_cast<Index>(kTileTime / comparison->cost());
     return run_pairs({*kernel, frames, measured_atoms(sets, xyz.extent(1)),

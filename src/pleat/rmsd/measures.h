@@ -24,8 +24,7 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
 /// others of each frame. Goes on from kept tiles as run() does. Works on one rank. Memory: `others`
 /// are prepared whole (rmsd/README.md), the frames of `xyz` some at a time.
 Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
-                   const Parameters& parameters, const Context& context,
-                   const MatrixPlace& matrix);
+                   const Parameters& parameters, const Context& context, const MatrixPlace& matrix);
 
 /// UsageError that `what` goes with pairs of frames, not with one structure.
 [[noreturn]] void refuse_with_reference(std::string_view what);

@@ -69,11 +69,11 @@ struct Result {
 
 /// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all
 /// 1). The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1),
-/// (0, 2), ..., as SciPy's; or full; or the same numbers go to memory of matrix_size(), on one rank,
-/// and no tiles are kept. Tiles of a file are kept in the file Context::checkpoint (beside `matrix`
-/// without one), from which a stopped run goes on; without a matrix sums are kept in files beside
-/// Context::checkpoint. Ranks share the tiles: the leading one gets the result, the others one
-/// without values, and the files are in a folder that all see. UsageError, InputError (shape,
+/// (0, 2), ..., as SciPy's; or full; or the same numbers go to memory of matrix_size(), on one
+/// rank, and no tiles are kept. Tiles of a file are kept in the file Context::checkpoint (beside
+/// `matrix` without one), from which a stopped run goes on; without a matrix sums are kept in files
+/// beside Context::checkpoint. Ranks share the tiles: the leading one gets the result, the others
+/// one without values, and the files are in a folder that all see. UsageError, InputError (shape,
 /// weights, coordinates), DeviceError, OutputError, Cancelled.
 Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
            const Context& context, const MatrixPlace& matrix);

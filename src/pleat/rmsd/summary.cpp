@@ -46,9 +46,8 @@ void Summary::add(Block rows, const float* rmsd) {
         const Index last = std::min(rows.first + rows.count, result_.frames);
         const Index pairs =
             pairs_before(last, result_.frames) - pairs_before(rows.first, result_.frames);
-        make_room(static_cast<std::size_t>(std::count_if(rmsd, rmsd + pairs, [&](float value) {
-            return metric_.is_nearer(value, cutoff_);
-        })));
+        make_room(static_cast<std::size_t>(std::count_if(
+            rmsd, rmsd + pairs, [&](float value) { return metric_.is_nearer(value, cutoff_); })));
     }
     for (Index i = rows.first; i < rows.first + rows.count; ++i) {
         add_row(i, rmsd);
@@ -240,8 +239,8 @@ void RectangleSummary::add(Block rows, const float* values) {
     Neighbours& near = result_.neighbours;
     const auto is_near = [&](float value) { return metric_.is_nearer(value, cutoff_); };
     if (has_cutoff_)
-        make_room(
-            static_cast<std::size_t>(std::count_if(values, values + rows.count * others_, is_near)));
+        make_room(static_cast<std::size_t>(
+            std::count_if(values, values + rows.count * others_, is_near)));
     for (Index i = rows.first; i < rows.first + rows.count; ++i, values += others_) {
         tally_.add(values, others_);
         for (Index j = 0; has_cutoff_ && j < others_; ++j) {

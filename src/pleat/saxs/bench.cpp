@@ -108,9 +108,10 @@ int main(int count, char** values) {
     RandomScatterers uneven = saxs::test::paper_size();
     uneven.model.q[1] *= 1.01;
     const RandomScatterers atoms = saxs::test::globule(
-        {.scatterers = 12204, .types = 15, .channels = 3, .scaled = 1, .q = 501, .step = 0.001}, 15.0);
-    const RandomScatterers one_channel = saxs::test::globule(
-        {.scatterers = 12204, .types = 15, .q = 501, .step = 0.001}, 15.0);
+        {.scatterers = 12204, .types = 15, .channels = 3, .scaled = 1, .q = 501, .step = 0.001},
+        15.0);
+    const RandomScatterers one_channel =
+        saxs::test::globule({.scatterers = 12204, .types = 15, .q = 501, .step = 0.001}, 15.0);
     const Options pairs{.method = Method::debye}, multipole{.method = Method::multipole};
     add("plain_loop/1888x51", [&](benchmark::State& state) { plain_loop(state, paper); });
     add_profiles("pairs/1888x51", paper, pairs, cpu, 1);
@@ -127,7 +128,8 @@ int main(int count, char** values) {
     if (pleat::test::cuda_absence().empty()) {
         add_profiles("gpu/1888x51", paper, pairs, cuda, 1);
         add_profiles("gpu/12204x501", one_channel, pairs, cuda, 1);
-        add("gpu_rigid_move/1888x51", [&](benchmark::State& state) { time_moves(state, paper, cuda); });
+        add("gpu_rigid_move/1888x51",
+            [&](benchmark::State& state) { time_moves(state, paper, cuda); });
     }
     benchmark::RunSpecifiedBenchmarks();
 }

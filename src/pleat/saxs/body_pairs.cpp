@@ -80,7 +80,8 @@ private:
         return {run.type, run.first + first, std::min(size, run.count - first)};
     }
 
-    /// Calls body(run of a or its end, run of b or its end) for each type that either has from here on.
+    /// Calls body(run of a or its end, run of b or its end) for each type that either has from here
+    /// on.
     template <class Body>
     void for_types(const PairJob& job, const Run* a, const Run* b, const Body& body) const {
         const Run *const end_a = end_of(job.a), *const end_b = end_of(job.b);
@@ -135,8 +136,8 @@ private:
         }
     }
 
-    /// Pairs of the task's rows and scatterers of the other body, of no earlier type: both orders of
-    /// two types at a time, since their form factors are the same.
+    /// Pairs of the task's rows and scatterers of the other body, of no earlier type: both orders
+    /// of two types at a time, since their form factors are the same.
     void add_between(const PairJob& job, const Task& task, PairSums<Real>& sums,
                      View<double, 2> to) const {
         const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
@@ -239,7 +240,9 @@ void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> pa
             if (job.a == job.b) both -= 2.0 * sums.square(job.a, a, b);
             const bool twice = job.a != job.b && a != b;
             const bool half = job.a == job.b && a == b;
-            partial(channel_pair(a, b, channels), 0) = twice ? 2.0 * both : half ? 0.5 * both : both;
+            partial(channel_pair(a, b, channels), 0) = twice  ? 2.0 * both
+                                                       : half ? 0.5 * both
+                                                              : both;
         }
     }
 }

@@ -21,7 +21,8 @@ class BodyPairs {
 public:
     virtual ~BodyPairs() = default;
     /// What the pairs of each job give, in either order and without self terms: [job, channel pair,
-    /// q]. `xyz` [set, axis, slot], `scales` [set, channel with scales, slot]: in the order of runs.
+    /// q]. `xyz` [set, axis, slot], `scales` [set, channel with scales, slot]: in the order of
+    /// runs.
     virtual void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                           std::span<const PairJob> jobs, View<double, 3> partial) = 0;
     /// Seconds that a GPU computed in the last call, without transfers, where it measured them.
@@ -41,7 +42,8 @@ std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
 /// `from` [set, row, scatterer] in the order of slots; sets first, ..., first + count - 1.
 Array<float, 3> arranged(const Runs& runs, View<const float, 3> from, Index first, Index count);
 
-/// What scatterers give by themselves: [channel pair, q]; `scales` [channel with scales, scatterer].
+/// What scatterers give by themselves: [channel pair, q]; `scales` [channel with scales,
+/// scatterer].
 Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales);
 
 /// Profiles of frames by pairs of the one body of `runs`.

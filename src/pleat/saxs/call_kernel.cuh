@@ -20,25 +20,26 @@ struct Call {
     const Task* tasks;               ///< as those of CallTable
     const std::int32_t* first_slot;  ///< [pair of bodies, and one]
     const std::int32_t* first_task;  ///< [slot, and one]
-    const uint4* sent;     ///< [pieces]: jobs, positions and scales in the host's memory
-    uint4* taken;          ///< the same in the GPU's
+    const uint4* sent;               ///< [pieces]: jobs, positions and scales in the host's memory
+    uint4* taken;                    ///< the same in the GPU's
     Index pieces;
-    unsigned* takers;      ///< [2]: CTAs that have taken their part; that know all have; then 0
-    const double* unit_scale;  ///< [1]: of `units`, as large scales leave fewer; these four in `taken`
+    unsigned* takers;  ///< [2]: CTAs that have taken their part; that know all have; then 0
+    const double*
+        unit_scale;  ///< [1]: of `units`, as large scales leave fewer; these four in `taken`
     const PairJob* jobs;
-    const float* xyz;      ///< [set, axis, slot]
-    const float* scales;   ///< [set, scale, slot]
+    const float* xyz;     ///< [set, axis, slot]
+    const float* scales;  ///< [set, scale, slot]
     Index slots;
     std::int32_t scale_count;
-    PairJob job;           ///< the one, if there are no more
-    std::int32_t takes;    ///< whether the kernel that sums takes what is sent
-    const double* units;   ///< [channel pair, q]: of one electron^2, powers of two
+    PairJob job;               ///< the one, if there are no more
+    std::int32_t takes;        ///< whether the kernel that sums takes what is sent
+    const double* units;       ///< [channel pair, q]: of one electron^2, powers of two
     unsigned long long* sums;  ///< [job, channel pair, q]: units and kCountBits; 0 between calls
     double* results;           ///< [job, channel pair, q] in the host's memory
 };
 
-/// Takes the part of a CTA of what the host has sent, a piece a thread: few CTAs with much each, since
-/// a line of the host's memory is far.
+/// Takes the part of a CTA of what the host has sent, a piece a thread: few CTAs with much each,
+/// since a line of the host's memory is far.
 __device__ inline void take(const Call& call, Index cta) {
     const Index piece = cta * kCallThreads + threadIdx.x;
     if (piece < call.pieces) call.taken[piece] = call.sent[piece];
@@ -54,8 +55,8 @@ __device__ inline void take_and_count(const Call& call, Index cta) {
     atomicAdd(call.takers, 1u);
 }
 
-/// Waits for the parts of all CTAs, which must be on the GPU at once. Who is the last to know clears
-/// the counts for the next call.
+/// Waits for the parts of all CTAs, which must be on the GPU at once. Who is the last to know
+/// clears the counts for the next call.
 __device__ inline void await_all(const Call& call, unsigned ctas) {
     if (threadIdx.x == 0) {
         const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
@@ -146,8 +147,8 @@ __device__ void sum_slot(const Scattering& from, const Call& call, const PairJob
     }
 }
 
-/// Adds a CTA's sum of one channel pair and q, and counts it; who is the last answers. Whole units add
-/// up to the same in every order.
+/// Adds a CTA's sum of one channel pair and q, and counts it; who is the last answers. Whole units
+/// add up to the same in every order.
 __device__ inline void add_and_answer(const Call& call, Index place, double sum, double units,
                                       unsigned ctas) {
     const auto own = static_cast<unsigned long long>(whole(sum * units)) << kCountBits | 1u;
@@ -186,7 +187,8 @@ __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, 
         int a, b;
         channels_of(pair, from.channels, a, b);
         const int u = part.weighting / from.classes, v = part.weighting % from.classes;
-        if (n % kTaskSums >= kPassSums || k >= from.q_count || !concerns(from, u, v, a, b)) continue;
+        if (n % kTaskSums >= kPassSums || k >= from.q_count || !concerns(from, u, v, a, b))
+            continue;
         double sum = 0.0;
         for (int w = 0; w < kCallWarps; ++w) sum += sums[w * of_warp + n];
         const Index of_pair = Index{pair} * from.q_count + k;

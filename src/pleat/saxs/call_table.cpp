@@ -55,9 +55,10 @@ public:
 
 private:
     void add(const Run& row, const Run& column, bool inner) {
-        tasks_.push_back({static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column.first),
-                          static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(column.count),
-                          row.type, column.type, inner ? 1 : 0});
+        tasks_.push_back(
+            {static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column.first),
+             static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(column.count),
+             row.type, column.type, inner ? 1 : 0});
     }
     static Run part(const Run& run, Index first, Index count) {
         return {run.type, run.first + first, std::min(count, run.count - first)};
@@ -70,7 +71,8 @@ private:
                 add(part(row, i, cut.rows), part(column, j, cut.columns), false);
     }
 
-    /// Pairs inside a run: those inside pieces of equal size, and each piece with what comes after it.
+    /// Pairs inside a run: those inside pieces of equal size, and each piece with what comes after
+    /// it.
     void cut_inner(const Run& run, Index wanted) {
         const Index pieces = (run.count + kLanes - 1) / kLanes;
         const Index size = (run.count + pieces - 1) / std::max<Index>(pieces, 1);
@@ -112,8 +114,8 @@ Deal deal(std::vector<Task> tasks, Index slots) {
 
 /// The best of some sizes of tasks. `rectangles`: pairs of runs, each of which is a task at least.
 Deal best_deal(Cutter& cutter, Index pairs, Index rectangles, Index most_slots) {
-    // Less work than this is not worth a warp; more pairs than this lose digits in a lane's sums, and
-    // far fewer of them than a slot gets are dealt evenly without a search.
+    // Less work than this is not worth a warp; more pairs than this lose digits in a lane's sums,
+    // and far fewer of them than a slot gets are dealt evenly without a search.
     constexpr Index kLeastCost = 1500, kMostPairs = kLanes * 512;
     constexpr Index kTries = 24;
     const Index cost = rectangles * kTaskCost + pairs * kPairCost / kLanes;
@@ -156,8 +158,9 @@ CallTable::CallTable(const Runs& runs, Index most_slots)
         for (Index b = a; b < bodies; ++b) {
             Cutter cutter(runs_of(a), runs_of(b), a == b);
             const Index pairs = size_of(runs_of(a)) * size_of(runs_of(b)) / (a == b ? 2 : 1);
-            const Deal best = best_deal(
-                cutter, pairs, static_cast<Index>(runs_of(a).size() * runs_of(b).size()), most_slots);
+            const Deal best =
+                best_deal(cutter, pairs, static_cast<Index>(runs_of(a).size() * runs_of(b).size()),
+                          most_slots);
             for (const std::vector<Task>& slot : best.slots) {
                 if (slot.empty()) continue;
                 tasks.insert(tasks.end(), slot.begin(), slot.end());

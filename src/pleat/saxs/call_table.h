@@ -11,14 +11,15 @@ namespace pleat::saxs::cuda {
 /// Warps of a CTA of a small call, each of which does the tasks of a slot.
 inline constexpr int kCallWarps = 16;
 
-/// Instructions that a task takes beside its pairs, and for every kLanes pairs: counted by a profiler.
+/// Instructions that a task takes beside its pairs, and for every kLanes pairs: counted by a
+/// profiler.
 inline constexpr Index kTaskCost = 400, kPairCost = 163;
 
 /// What a task costs.
 Index cost_of(const Task& task);
 
-/// Tasks dealt to slots, of which a pair of bodies has at most `most_slots`, and no more than there is
-/// work for.
+/// Tasks dealt to slots, of which a pair of bodies has at most `most_slots`, and no more than there
+/// is work for.
 struct CallTable {
     CallTable(const Runs& runs, Index most_slots);
 

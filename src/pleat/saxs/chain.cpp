@@ -45,7 +45,7 @@ void Chain::place(const Move& move, const std::vector<Index>& slot_of) {
                                          slot_of.size() - 1, scatterer));
     pending_ = true;
     const float *const x = move.xyz[0].data, *const y = move.xyz[1].data,
-                *const z = move.xyz[2].data;
+                       *const z = move.xyz[2].data;
     float *const u = proposed.view()[0].data, *const v = proposed.view()[1].data,
                  *const w = proposed.view()[2].data;
     // In locals, as flags of bodies might be anything to the compiler.
@@ -118,8 +118,8 @@ void Chain::accept() {
 }
 
 void Chain::settle(const Array<float, 2>& from, Array<float, 2>& to) {
-    // What lies between the first and the last moved slot is the same in both, and copied faster than
-    // picked.
+    // What lies between the first and the last moved slot is the same in both, and copied faster
+    // than picked.
     for (Index axis = 0; axis < 3 && first_moved_ <= last_moved_; ++axis)
         std::copy_n(&from(axis, first_moved_), last_moved_ - first_moved_ + 1,
                     &to(axis, first_moved_));
@@ -134,8 +134,7 @@ void Chain::forget() { settle(xyz, proposed); }
 void Chain::add_up() {
     std::copy(self.begin(), self.end(), profile.begin());
     for (Index pair = 0; pair < sums.extent(0); ++pair)
-        for (Index k = 0; k < size(); ++k)
-            profile[static_cast<std::size_t>(k)] += sums(pair, k);
+        for (Index k = 0; k < size(); ++k) profile[static_cast<std::size_t>(k)] += sums(pair, k);
     accepted = 0;
 }
 

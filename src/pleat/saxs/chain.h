@@ -44,9 +44,9 @@ private:
     void settle(const Array<float, 2>& from, Array<float, 2>& to);
 
     Index bodies_;
-    std::vector<Anchors> anchors_;        ///< [body]
-    std::vector<std::int32_t> body_of_;   ///< [slot]
-    std::vector<std::uint8_t> moved_;     ///< [body]
+    std::vector<Anchors> anchors_;             ///< [body]
+    std::vector<std::int32_t> body_of_;        ///< [slot]
+    std::vector<std::uint8_t> moved_;          ///< [body]
     Index first_moved_ = 0, last_moved_ = -1;  ///< slots
     std::vector<BodyPair> changed_;
     std::vector<double> new_sums_, new_profile_;

@@ -20,8 +20,8 @@ struct Contrast {
 /// c1^3 exp(-(4 pi / 3)^(2/3) r^2 (c1^2 - 1) q^2 / (4 pi)).
 double volume_factor(double c1, double mean_radius, double q);
 
-/// The factors [channel pair, q] by which partial profiles add up to the profile: the products of the
-/// channels' weights, for 6, 3 or 1 channel pairs.
+/// The factors [channel pair, q] by which partial profiles add up to the profile: the products of
+/// the channels' weights, for 6, 3 or 1 channel pairs.
 Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, double mean_radius,
                                       const Contrast& contrast);
 

@@ -117,19 +117,20 @@ void check(const Model& model) {
     if (model.types.empty()) throw InputError("expected at least 1 scatterer, found none");
     if (model.channel_count() < 1 || model.type_count() < 1 ||
         model.factors.extent(2) != model.q_count())
-        throw InputError(fmt::format("expected form factors [channel, type, {}], found [{}, {}, {}]",
-                                     model.q_count(), model.factors.extent(0),
-                                     model.factors.extent(1), model.factors.extent(2)));
+        throw InputError(fmt::format(
+            "expected form factors [channel, type, {}], found [{}, {}, {}]", model.q_count(),
+            model.factors.extent(0), model.factors.extent(1), model.factors.extent(2)));
     if (static_cast<Index>(model.scaled.size()) != model.channel_count())
         throw InputError(fmt::format("expected {} marks of scaled channels, found {}",
                                      model.channel_count(), model.scaled.size()));
     for (const std::int32_t type : model.types)
         if (type < 0 || type >= model.type_count())
-            throw InputError(fmt::format("expected types from 0 to {}, found {}",
-                                         model.type_count() - 1, type));
+            throw InputError(
+                fmt::format("expected types from 0 to {}, found {}", model.type_count() - 1, type));
     for (const double f : model.factors)
         if (!(std::fabs(f) <= 1e9))
-            throw InputError(fmt::format("expected form factors within 1e9 electrons, found {}", f));
+            throw InputError(
+                fmt::format("expected form factors within 1e9 electrons, found {}", f));
 }
 
 Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,

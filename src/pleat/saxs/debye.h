@@ -13,12 +13,13 @@ namespace pleat::saxs {
 
 /// What scatters, whatever its place. The amplitude of scatterer i is
 ///     A_i(q) = sum_c w_c s_ci f_c[type_i](q)
-/// over channels c (vacuum, excluded volume, hydration, ...), with weights w_c that a fit may choose
-/// afterwards, and a scale s_ci of the scatterer (its exposure), 1 where the channel has none.
+/// over channels c (vacuum, excluded volume, hydration, ...), with weights w_c that a fit may
+/// choose afterwards, and a scale s_ci of the scatterer (its exposure), 1 where the channel has
+/// none.
 struct Model {
-    std::vector<double> q;            ///< 1/angstrom, rising, not negative
-    std::vector<std::int32_t> types;  ///< [scatterer]
-    Array<double, 3> factors;         ///< [channel, type, q], electrons
+    std::vector<double> q;             ///< 1/angstrom, rising, not negative
+    std::vector<std::int32_t> types;   ///< [scatterer]
+    Array<double, 3> factors;          ///< [channel, type, q], electrons
     std::vector<std::uint8_t> scaled;  ///< [channel]: 1 where scatterers have scales
 
     Index q_count() const { return static_cast<Index>(q.size()); }

@@ -52,7 +52,8 @@ void grow(Array& array, Index count) {
 template <class T, class From>
 DeviceArray<T> uploaded(const From& values) {
     DeviceArray<T> array(std::max<Index>(static_cast<Index>(std::size(values)), 1));
-    if (std::size(values) > 0) array.upload(std::data(values), 0, static_cast<Index>(std::size(values)));
+    if (std::size(values) > 0)
+        array.upload(std::data(values), 0, static_cast<Index>(std::size(values)));
     return array;
 }
 
@@ -75,7 +76,9 @@ struct Slices {
 
 class Stream {
 public:
-    Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cannot make a stream"); }
+    Stream() {
+        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cannot make a stream");
+    }
     ~Stream() { cudaStreamDestroy(stream_); }
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;

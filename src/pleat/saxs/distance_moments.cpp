@@ -101,7 +101,8 @@ HWY_INLINE void add_one(const float* HWY_RESTRICT from, float weight, float* HWY
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     for (Index m = 0; m < kMoments; m += lanes) {
         const auto sum = hn::Load(d, to + m), term = hn::Load(d, from + m);
-        hn::Store(kPlain ? hn::Add(sum, term) : hn::MulAdd(term, hn::Set(d, weight), sum), d, to + m);
+        hn::Store(kPlain ? hn::Add(sum, term) : hn::MulAdd(term, hn::Set(d, weight), sum), d,
+                  to + m);
     }
 }
 
@@ -119,13 +120,15 @@ HWY_INLINE void collect(const DistanceMoments& moments, const float* HWY_RESTRIC
     for (; p + lanes <= count; p += lanes, from += lanes * kMoments)
         HWY_UNROLL(16) for (Index n = 0; n < lanes; ++n) {
             const Index at = p + distance_at(n, lanes);
-            add_one<kPlain>(from + n * kMoments, kPlain ? 1.0f : weight[at], copies[n % kCopies] + places[at]);
+            add_one<kPlain>(from + n * kMoments, kPlain ? 1.0f : weight[at],
+                            copies[n % kCopies] + places[at]);
         }
     if (p == count) return;
     for (Index n = 0; n < lanes; ++n) {
         const Index at = p + distance_at(n, lanes);
         if (at < count)
-            add_one<kPlain>(from + n * kMoments, kPlain ? 1.0f : weight[at], copies[n % kCopies] + places[at]);
+            add_one<kPlain>(from + n * kMoments, kPlain ? 1.0f : weight[at],
+                            copies[n % kCopies] + places[at]);
     }
 }
 
@@ -150,8 +153,9 @@ HWY_INLINE void waves_of(DistanceMoments& moments, const float* HWY_RESTRICT all
     const Lanes d;
     const Index lanes = static_cast<Index>(hn::Lanes(d)), stride = moments.table->q_stride;
     V sum[kMoments][kCount];
-    HWY_UNROLL(8) for (Index m = 0; m < kMoments; ++m)
-        HWY_UNROLL(2) for (int n = 0; n < kCount; ++n) sum[m][n] = hn::Zero(d);
+    HWY_UNROLL(8)
+    for (Index m = 0; m < kMoments; ++m) HWY_UNROLL(2) for (int n = 0; n < kCount; ++n) sum[m][n] =
+        hn::Zero(d);
     for (Index bin = first; bin < last; ++bin) {
         const float* HWY_RESTRICT const wave = &moments.table->waves(bin, k);
         const float* HWY_RESTRICT const moment = all + bin * kMoments;
@@ -162,13 +166,14 @@ HWY_INLINE void waves_of(DistanceMoments& moments, const float* HWY_RESTRICT all
         }
         HWY_UNROLL(8) for (Index m = 0; m < kMoments; ++m) {
             const V value = hn::Set(d, moment[m]);
-            HWY_UNROLL(2) for (int n = 0; n < kCount; ++n)
-                sum[m][n] = hn::MulAdd(value, sine_cosine[m % 2][n], sum[m][n]);
+            HWY_UNROLL(2)
+            for (int n = 0; n < kCount; ++n) sum[m][n] =
+                hn::MulAdd(value, sine_cosine[m % 2][n], sum[m][n]);
         }
     }
-    HWY_UNROLL(8) for (Index m = 0; m < kMoments; ++m)
-        HWY_UNROLL(2) for (int n = 0; n < kCount; ++n)
-            hn::Store(sum[m][n], d, &moments.waves(m, k + n * lanes));
+    HWY_UNROLL(8)
+    for (Index m = 0; m < kMoments; ++m) HWY_UNROLL(2) for (int n = 0; n < kCount; ++n)
+        hn::Store(sum[m][n], d, &moments.waves(m, k + n * lanes));
 }
 
 /// Adds the copies of all bins to moments.all, and empties them.
@@ -181,11 +186,12 @@ void join(DistanceMoments& moments) {
         static_assert(kCopies == 4);
         for (Index m = 0; m < stride; m += lanes) {
             float* HWY_RESTRICT const place = copies + m;
-            const auto sum = hn::Add(
-                hn::Add(hn::Load(d, place), hn::Load(d, place + stride)),
-                hn::Add(hn::Load(d, place + 2 * stride), hn::Load(d, place + 3 * stride)));
+            const auto sum =
+                hn::Add(hn::Add(hn::Load(d, place), hn::Load(d, place + stride)),
+                        hn::Add(hn::Load(d, place + 2 * stride), hn::Load(d, place + 3 * stride)));
             hn::Store(hn::Add(sum, hn::Load(d, all + m)), d, all + m);
-            HWY_UNROLL(4) for (Index copy = 0; copy < kCopies; ++copy)
+            HWY_UNROLL(4)
+            for (Index copy = 0; copy < kCopies; ++copy)
                 hn::Store(hn::Zero(d), d, place + copy * stride);
         }
     }
@@ -200,9 +206,10 @@ HWY_INLINE void add_waves(const DistanceMoments& moments, double* HWY_RESTRICT t
     const double* HWY_RESTRICT const power = moments.table->powers.data();
     for (Index k = 0; k < stride; k += lanes) {
         auto sum = hn::Load(d, to + k);
-        HWY_UNROLL(8) for (Index m = 0; m < kMoments; ++m)
-            sum = hn::MulAdd(hn::Load(d, power + m * stride + k),
-                             hn::PromoteTo(d, hn::Load(narrow, wave + m * stride + k)), sum);
+        HWY_UNROLL(8)
+        for (Index m = 0; m < kMoments; ++m) sum =
+            hn::MulAdd(hn::Load(d, power + m * stride + k),
+                       hn::PromoteTo(d, hn::Load(narrow, wave + m * stride + k)), sum);
         hn::Store(sum, d, to + k);
     }
 }

@@ -21,7 +21,8 @@ HWY_INLINE V about_centre(D d, V s, V c, const T* HWY_RESTRICT w, DistanceSums<T
                           bool of_sines) {
     V even = hn::Set(d, w[0]), odd = hn::Zero(d);
     for (int t = 1; t <= kReach; ++t) {
-        even = hn::MulAdd(hn::Set(d, w[t]), hn::Load(d, row(sums, kOffsetCosine + t - 1) + p), even);
+        even =
+            hn::MulAdd(hn::Set(d, w[t]), hn::Load(d, row(sums, kOffsetCosine + t - 1) + p), even);
         odd = hn::MulAdd(hn::Set(d, w[kReach + t]), hn::Load(d, row(sums, kOffsetSine + t - 1) + p),
                          odd);
     }
@@ -48,8 +49,8 @@ HWY_INLINE void slopes_even(DistanceSums<T>& sums, const T* weights, T* slopes) 
             s = next;
         }
         const auto inverse = hn::Load(d, row(sums, kInverse) + p);
-        const auto slope = hn::Mul(hn::NegMulAdd(inverse, sines, cosines),
-                                   hn::Mul(inverse, inverse));
+        const auto slope =
+            hn::Mul(hn::NegMulAdd(inverse, sines, cosines), hn::Mul(inverse, inverse));
         hn::Store(slope, d, slopes + p);
     }
 }
@@ -128,9 +129,7 @@ SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
                 static_cast<T>(value(centre + t) - value(centre - t));
         }
     };
-    const auto at_zero = [&](Index k) {
-        return k == 0 && grid.from_zero ? 0.0 : of_cosine(k);
-    };
+    const auto at_zero = [&](Index k) { return k == 0 && grid.from_zero ? 0.0 : of_cosine(k); };
     for (Index m = 0; m < grid.centres; ++m) {
         arrange(m, 0, at_zero);
         arrange(m, kSpan, of_sine);

@@ -81,8 +81,9 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
     const T* HWY_RESTRICT const offset_cosine = row(sums, kOffsetCosine + offset);
     const T* HWY_RESTRICT const offset_sine = row(sums, kOffsetSine + offset);
     V plus[kCount][kBlock], minus[kCount][kBlock];
-    HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
-        HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) plus[g][t] = minus[g][t] = hn::Zero(d);
+    HWY_UNROLL(8)
+    for (int g = 0; g < kCount; ++g) HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) plus[g][t] =
+        minus[g][t] = hn::Zero(d);
     for (Index p = 0; p < count; p += lanes) {
         V s[kCount], c[kCount];
         HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) {
@@ -91,20 +92,19 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
         }
         HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
             const V oc = hn::Load(d, offset_cosine + t * stride + p);
-            HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
-                plus[g][t] = hn::MulAdd(s[g], oc, plus[g][t]);
+            HWY_UNROLL(8)
+            for (int g = 0; g < kCount; ++g) plus[g][t] = hn::MulAdd(s[g], oc, plus[g][t]);
             const V os = hn::Load(d, offset_sine + t * stride + p);
-            HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
-                minus[g][t] = hn::MulAdd(c[g], os, minus[g][t]);
+            HWY_UNROLL(8)
+            for (int g = 0; g < kCount; ++g) minus[g][t] = hn::MulAdd(c[g], os, minus[g][t]);
         }
     }
-    HWY_UNROLL(8) for (int g = 0; g < kCount; ++g)
-        HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
-            T* const place = to + (g * kSpan + 1 + offset + t) * kSlack;
-            hn::Store(hn::Add(plus[g][t], hn::Load(d, place)), d, place);
-            T* const other = place + kReach * kSlack;
-            hn::Store(hn::Add(minus[g][t], hn::Load(d, other)), d, other);
-        }
+    HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
+        T* const place = to + (g * kSpan + 1 + offset + t) * kSlack;
+        hn::Store(hn::Add(plus[g][t], hn::Load(d, place)), d, place);
+        T* const other = place + kReach * kSlack;
+        hn::Store(hn::Add(minus[g][t], hn::Load(d, other)), d, other);
+    }
 }
 
 template <int kCount, class T>
@@ -227,7 +227,8 @@ HWY_INLINE void squared_of(const T* xyz, Index stride, const Segment* segments, 
     }
 }
 
-void squared_float(const float* xyz, Index stride, const Segment* segments, Index count, float* to) {
+void squared_float(const float* xyz, Index stride, const Segment* segments, Index count,
+                   float* to) {
     squared_of(xyz, stride, segments, count, to);
 }
 void squared_double(const double* xyz, Index stride, const Segment* segments, Index count,

@@ -64,7 +64,8 @@ struct Segment {
 
 /// Squared distances of all pairs of the segments, one after another, between points of `xyz`
 /// [axis][stride]; with room for kSlack more.
-void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments, float* to);
+void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments,
+                       float* to);
 void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
                        double* to);
 

@@ -25,7 +25,9 @@ struct Range {
     double at(double part) const { return least + part * width(); }
     /// Values of a grid with steps of at most `step`: at least 25, at most 101.
     int grid_size(double step) const {
-        return is_fixed() ? 1 : static_cast<int>(std::clamp(std::ceil(width() / step) + 1, 25.0, 101.0));
+        return is_fixed()
+                   ? 1
+                   : static_cast<int>(std::clamp(std::ceil(width() / step) + 1, 25.0, 101.0));
     }
     double part(double value) const {
         return is_fixed() ? 0 : std::clamp((value - least) / width(), 0.0, 1.0);
@@ -162,8 +164,8 @@ private:
             found.slope[n] = (up - down) / 2;
             // By its size, so that a step leaves a saddle downwards.
             found.bend[n] = std::max(std::abs(up - 2 * least_ + down), 1e-12 * least_ + 1e-300);
-            found.free[n] = !(best_[n] <= 0 && found.slope[n] > 0) &&
-                            !(best_[n] >= 1 && found.slope[n] < 0);
+            found.free[n] =
+                !(best_[n] <= 0 && found.slope[n] > 0) && !(best_[n] >= 1 && found.slope[n] < 0);
         }
         if (found.free[0] && found.free[1])
             found.cross =
@@ -224,8 +226,8 @@ Scaling scale_to(const Profile& curve, std::span<const double> model, bool backg
 }
 
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
-                         const std::function<double(const Contrast&)>& chi2,
-                         const Contrast* start, const Context& context, double precision) {
+                         const std::function<double(const Contrast&)>& chi2, const Contrast* start,
+                         const Context& context, double precision) {
     return Search(options, is_atomic, chi2, context, precision).run(start);
 }
 
@@ -277,10 +279,11 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
     if (q.size() < 2 || !rises(q) || static_cast<Index>(q.size()) != partial.extent(1))
         throw InputError(fmt::format("expected 2 or more rising q, one a point of {}, found {}",
                                      partial.extent(1), q.size()));
-    if (!std::is_sorted(to.begin(), to.end()) || (!to.empty() && !(to.front() >= q.front() && to.back() <= q.back())))
-        throw InputError(
-            fmt::format("expected q from {:g} to {:g} that does not fall to read off at, found others",
-                        q.front(), q.back()));
+    if (!std::is_sorted(to.begin(), to.end()) ||
+        (!to.empty() && !(to.front() >= q.front() && to.back() <= q.back())))
+        throw InputError(fmt::format(
+            "expected q from {:g} to {:g} that does not fall to read off at, found others",
+            q.front(), q.back()));
     Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
     for (Index pair = 0; pair < partial.extent(0); ++pair) {
         const std::vector<double> values = interpolate(q, {partial[pair].begin(), q.size()}, to);

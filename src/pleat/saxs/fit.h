@@ -40,8 +40,9 @@ struct Fit {
 
 /// The c1 (1 where there are no atoms) and c2 within the bounds for which `chi2` is least: a grid
 /// of steps of at most 0.005 and 0.25 (25 to 101 values each), then damped Newton steps from its
-/// three lowest local minima until they are below 1e-7 of the range or chi^2 would fall by less than
-/// `precision` of itself. With a `start` the steps begin there, without a grid. Throws Cancelled.
+/// three lowest local minima until they are below 1e-7 of the range or chi^2 would fall by less
+/// than `precision` of itself. With a `start` the steps begin there, without a grid. Throws
+/// Cancelled.
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
                          const std::function<double(const Contrast&)>& chi2,
                          const Contrast* start = nullptr, const Context& context = {},
@@ -60,8 +61,8 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 /// Whether partial profiles [channel pair, q] are those of atoms.
 bool are_atomic(View<const double, 2> partial);
 
-/// Partial profiles [channel pair, q] at other points within the range of q, which never fall, by cubic
-/// splines. Throws InputError.
+/// Partial profiles [channel pair, q] at other points within the range of q, which never fall, by
+/// cubic splines. Throws InputError.
 Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
                           std::span<const double> to);
 

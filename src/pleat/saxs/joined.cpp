@@ -115,9 +115,10 @@ std::string settle_models(std::string_view models, Ensemble& ensemble) {
     const Index parts = ensemble.frame_count();
     ensemble = join_models(ensemble);
     if (!is_guess) return {};
-    return fmt::format("{} models are copies of one another in other places: taken as parts of one "
-                       "structure (--models states takes them one by one)",
-                       parts);
+    return fmt::format(
+        "{} models are copies of one another in other places: taken as parts of one "
+        "structure (--models states takes them one by one)",
+        parts);
 }
 
 }  // namespace pleat::saxs

@@ -29,13 +29,14 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
     const double all_pairs = 0.5 * scatterers * scatterers;
     const double sines = all_pairs * (even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
     const MultipoleSize size = multipole_size(model.q.back(), rounded_radius(radius));
-    const double degrees = static_cast<double>(size.degrees), nodes = static_cast<double>(size.nodes);
+    const double degrees = static_cast<double>(size.degrees),
+                 nodes = static_cast<double>(size.nodes);
     const double harmonics = degrees * degrees;
     const double types = std::min(static_cast<double>(model.type_count()), scatterers);
     // As measured: moments wait for memory. Bins have 8, and about 0.75 / q on either side.
     const double bins = radius * model.q.back() / 0.75 + 3.0;
-    const double moments = all_pairs * (90.0 + 55.0 * weightings) +
-                           0.5 * types * types * weightings * 8.0 * bins * q;
+    const double moments =
+        all_pairs * (90.0 + 55.0 * weightings) + 0.5 * types * types * weightings * 8.0 * bins * q;
     const double pairs = with_moments ? std::min(sines, moments) : sines;
     // Float64 has half the lanes. Degrees rise with q, so a third of q and harmonics is needed.
     const double spreading = 2.0 * scatterers * harmonics * (classes * nodes + 8.0);

@@ -28,13 +28,13 @@ public:
 };
 
 /// The one place where a device and a method are chosen. The model must outlive the kernel.
-/// UsageError for what a device has not (multipoles on other devices than CPUs, float64 on a GPU; the
-/// reference is float64 whatever is asked for), DeviceError.
+/// UsageError for what a device has not (multipoles on other devices than CPUs, float64 on a GPU;
+/// the reference is float64 whatever is asked for), DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
-/// Seconds that one core takes for a frame of such scatterers, roughly, within `radius` of a centre:
-/// measured on AVX-512, for choices between devices. Of `model` sizes alone count.
+/// Seconds that one core takes for a frame of such scatterers, roughly, within `radius` of a
+/// centre: measured on AVX-512, for choices between devices. Of `model` sizes alone count.
 double frame_seconds(const Model& model, Method method, double radius);
 
 /// Every pair and q by sin in float64, one after another; one thread.

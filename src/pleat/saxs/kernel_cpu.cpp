@@ -31,10 +31,9 @@ public:
           pieces_(split(runs_.runs, kRows)),
           context_(context),
           threads_(resolve_threads(context)),
-          pairs_(make_cpu_body_pairs(model, runs_,
-                                     std::is_same_v<Real, double> ? Precision::float64
-                                                                  : Precision::float32,
-                                     context)) {
+          pairs_(make_cpu_body_pairs(
+              model, runs_, std::is_same_v<Real, double> ? Precision::float64 : Precision::float32,
+              context)) {
         sums_.resize(static_cast<std::size_t>(threads_));
     }
 

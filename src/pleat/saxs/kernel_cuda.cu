@@ -11,8 +11,8 @@
 #include "pleat/saxs/body_pairs.h"
 #include "pleat/saxs/device_memory.cuh"
 #include "pleat/saxs/kernel.h"
-#include "pleat/saxs/small_calls.cuh"
 #include "pleat/saxs/pair_sums.h"
+#include "pleat/saxs/small_calls.cuh"
 #include "pleat/saxs/task_table.h"
 
 namespace pleat::saxs {
@@ -29,11 +29,7 @@ constexpr Index kMostJobs = 65535;
 class CudaBodyPairs final : public BodyPairs {
 public:
     CudaBodyPairs(const Model& model, const Runs& runs, int device)
-        : model_(model),
-          runs_(runs),
-          classes_(model),
-          grid_(model.q),
-          bulk_(runs, 3) {
+        : model_(model), runs_(runs), classes_(model), grid_(model.q), bulk_(runs, 3) {
         factors_ = DeviceArray<double>(model.factors.size());
         factors_.upload(model.factors.data());
         std::vector<double> inverse_q;
@@ -127,11 +123,10 @@ private:
     void launch(const DeviceTasks& tasks, Work work, Index jobs, cudaStream_t stream) const {
         const Scattering from = scattering(tasks);
         const auto rows = static_cast<unsigned>(jobs);
-        const dim3 grid(
-            static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
-            static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
+        const dim3 grid(static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
+                        static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
         // A sine a pair and q hides what a scale of 1 costs.
-        const auto sum = !grid_.even               ? sum_tasks<false, true>
+        const auto sum = !grid_.even                ? sum_tasks<false, true>
                          : model_.scale_count() > 0 ? sum_tasks<true, true>
                                                     : sum_tasks<true, false>;
         if (work.task_count > 0) sum<<<grid, kWarps * kLanes, 0, stream>>>(from, work);
@@ -157,8 +152,8 @@ private:
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
         DeviceArray<PairJob> device_jobs = uploaded<PairJob>(jobs);
-        grow(bulk_sums_, std::max<Index>(std::min(at_once, count) *
-                                         sum_bytes(std::min(tasks, most)) / 4, 1));
+        grow(bulk_sums_,
+             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, most)) / 4, 1));
         grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, most));
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
@@ -215,7 +210,7 @@ private:
     DeviceArray<float> bulk_xyz_, bulk_scales_, bulk_sums_;
     Slices bulk_slices_;
     double device_seconds_ = 0.0;
-    ForwardSums forward_;             ///< of a set, or of all where there are no scales
+    ForwardSums forward_;  ///< of a set, or of all where there are no scales
     std::int32_t forward_set_ = -1;
 };
 
@@ -234,8 +229,9 @@ public:
 
     void gradient(View<const float, 2>, View<const float, 2>, View<const double, 2>,
                   View<double, 2>) override {
-        throw DeviceError("CUDA: expected a device with gradients of profiles, found a GPU; use the "
-                          "CPU for them");
+        throw DeviceError(
+            "CUDA: expected a device with gradients of profiles, found a GPU; use the "
+            "CPU for them");
     }
 
 private:

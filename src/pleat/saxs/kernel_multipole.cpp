@@ -40,7 +40,8 @@ public:
         : model_(model),
           classes_(model),
           runs_(sort_by_type(model)),
-          pieces_(split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kMultipolePieces))),
+          pieces_(
+              split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kMultipolePieces))),
           context_(context),
           threads_(resolve_threads(context)),
           by_pairs_(make_cpu_kernel(model, precision, context)) {}
@@ -86,9 +87,10 @@ private:
         const MultipoleSize size = multipole_size(model_.q.back(), rounded_radius(radius));
         const double degrees = static_cast<double>(size.degrees);
         const double nodes = static_cast<double>(size.nodes);
-        const double copies = static_cast<double>(pieces_.size()) * static_cast<double>(classes_.count);
-        const double numbers = nodes * degrees *
-                               (copies * degrees + static_cast<double>(model_.q_count()));
+        const double copies =
+            static_cast<double>(pieces_.size()) * static_cast<double>(classes_.count);
+        const double numbers =
+            nodes * degrees * (copies * degrees + static_cast<double>(model_.q_count()));
         require_memory(static_cast<std::int64_t>(std::min(8.0 * numbers, 9e18)),
                        fmt::format("multipoles of {} scatterers up to degree {}",
                                    model_.scatterer_count(), size.degrees - 1),
@@ -121,7 +123,8 @@ private:
             auto& to = parts[static_cast<std::size_t>(piece)];
             to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
                                   tables.harmonic.stride);
-            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread, to);
+            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread,
+                         to);
         });
         std::vector<Array<double, 3>> result;
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {

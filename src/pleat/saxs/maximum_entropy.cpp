@@ -21,8 +21,7 @@ struct Coordinates {
 
 /// Gram and Schmidt, the frame that is left longest first, until what is left of every frame is
 /// below a thousandth of a standard error in all.
-Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve,
-                   const Context& context) {
+Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve, const Context& context) {
     constexpr double kEnough = 1e-6;
     constexpr std::size_t kMost = 100;
     const Index frames = profiles.extent(0);
@@ -173,8 +172,8 @@ double objective(const Weighted& one, double theta) {
 /// Weights, scale and background at the contrast of `from`, in turn.
 Weighted at_contrast(const EnsembleProblem& problem, double theta, Weighted from) {
     constexpr int kMostRounds = 50;
-    const Coordinates at = reduce(frame_profiles(problem, from.fit.contrast), *problem.curve,
-                                  problem.context);
+    const Coordinates at =
+        reduce(frame_profiles(problem, from.fit.contrast), *problem.curve, problem.context);
     if (at.basis.empty()) return from;
     std::vector<double> l(at.basis.size(), 0);
     for (int round = 0; round < kMostRounds; ++round) {

@@ -29,9 +29,8 @@ void keep_best(std::vector<FittedSet>& sets) {
         return a.members != b.members ? a.members < b.members : a.chi2 < b.chi2;
     });
     const auto last =
-        std::unique(sets.begin(), sets.end(), [](const FittedSet& a, const FittedSet& b) {
-            return a.members == b.members;
-        });
+        std::unique(sets.begin(), sets.end(),
+                    [](const FittedSet& a, const FittedSet& b) { return a.members == b.members; });
     sets.erase(last, sets.end());
     std::sort(sets.begin(), sets.end(), is_better);
     if (sets.size() > static_cast<std::size_t>(kKept)) sets.resize(static_cast<std::size_t>(kKept));
@@ -115,8 +114,8 @@ Contrast contrast_of_mean(const EnsembleProblem& problem) {
     Members every(static_cast<std::size_t>(problem.partial.extent(0)));
     std::iota(every.begin(), every.end(), Index{0});
     const std::vector<double> equal(every.size(), 1.0 / static_cast<double>(every.size()));
-    return fit(*problem.curve, weighted_partial(problem.partial, every, equal),
-               problem.mean_radius, problem.options, nullptr, problem.context)
+    return fit(*problem.curve, weighted_partial(problem.partial, every, equal), problem.mean_radius,
+               problem.options, nullptr, problem.context)
         .contrast;
 }
 
@@ -179,8 +178,8 @@ public:
         is_exhaustive_ = is_exhaustive_ && is_all;
         const auto few = static_cast<Index>(few_.frames.size());
         if (is_all || (size_ == 2 && set_count(few, 2) <= static_cast<double>(kMostTried))) {
-            best_ = refined(few_,
-                            fit_from_grid(few_.table, all_sets(few, size_), kCoarse, threads_));
+            best_ =
+                refined(few_, fit_from_grid(few_.table, all_sets(few, size_), kCoarse, threads_));
         } else {
             best_ = grown();
         }
@@ -310,10 +309,10 @@ Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set) {
     Weighted found;
     found.frames = set.members;
     found.weights = set.weights;
-    found.fit = fit_at(set.contrast, *problem.curve,
-                       weighted_partial(problem.partial, found.frames, found.weights),
-                       problem.mean_radius, problem.options,
-                       static_cast<Index>(set.members.size()) - 1);
+    found.fit =
+        fit_at(set.contrast, *problem.curve,
+               weighted_partial(problem.partial, found.frames, found.weights), problem.mean_radius,
+               problem.options, static_cast<Index>(set.members.size()) - 1);
     return found;
 }
 
@@ -340,9 +339,8 @@ std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index mo
     EnsembleProblem asking = problem;
     asking.context = context;
     std::vector<Weighted> sizes = validated(
-        asking,
-        [&](const EnsembleProblem& part) { return best_ensembles(part, most, threads); }, context,
-        "minimal ensembles");
+        asking, [&](const EnsembleProblem& part) { return best_ensembles(part, most, threads); },
+        context, "minimal ensembles");
     // A size that repeats the one before is no ensemble of that size.
     std::vector<Weighted> distinct;
     for (Weighted& one : sizes)

@@ -87,7 +87,8 @@ Index MomentTable::bins(double reach) const {
 
 /// Counted in vectors of 16 distances or values of q.
 bool MomentTable::pays(double pairs, double reach, Index weightings) const {
-    const double bins_taken = static_cast<double>(bins(reach)), sums = static_cast<double>(weightings);
+    const double bins_taken = static_cast<double>(bins(reach)),
+                 sums = static_cast<double>(weightings);
     if (bins_taken == 0.0) return false;
     const double q = static_cast<double>(grid->count);
     const double by_sines = grid->even ? 90.0 + 1.3 * sums * q : (12.0 + sums) * q;

@@ -24,14 +24,16 @@ public:
     void extend(double reach);
     /// Bins that distances up to `reach` take; 0 where there are no waves for them.
     Index bins(double reach) const;
-    /// Whether moments take less time than a sum of sines a q, for as many distances and weightings.
+    /// Whether moments take less time than a sum of sines a q, for as many distances and
+    /// weightings.
     bool pays(double pairs, double reach, Index weightings) const;
 
     const SineGrid* grid;
     float per_width;  ///< bins an angstrom: of few digits, so that roundings of r do not add up
     Index q_stride;   ///< q rounded up to whole vectors
-    Array<float, 2> waves;   ///< [bin, 2 q_stride]: sin(q b width), then cos(q b width)
-    Array<double, 2> powers;  ///< [power, q_stride]: of x in sin and cos of q width x, divided by q; 0 at q = 0
+    Array<float, 2> waves;  ///< [bin, 2 q_stride]: sin(q b width), then cos(q b width)
+    Array<double, 2>
+        powers;  ///< [power, q_stride]: of x in sin and cos of q width x, divided by q; 0 at q = 0
 
 private:
     Index wanted(double reach) const;

@@ -1,4 +1,5 @@
-// Multipole products: recurrences and register tiles in float64, compiled for every instruction set.
+// Multipole products: recurrences and register tiles in float64, compiled for every instruction
+// set.
 #include "pleat/saxs/multipole_products.h"
 
 #include <algorithm>
@@ -65,23 +66,24 @@ HWY_INLINE void tile(Index count, const double* HWY_RESTRICT rows, Index row_str
     const Doubles d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     Vector sums[kRows][kWidth];
-    HWY_UNROLL(8) for (int r = 0; r < kRows; ++r)
-        HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v) sums[r][v] = hn::Zero(d);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v) sums[r][v] =
+        hn::Zero(d);
     for (Index j = 0; j < count; ++j) {
         Vector column[kWidth];
-        HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v)
-            column[v] = hn::Load(d, columns + j * column_stride + v * lanes);
+        HWY_UNROLL(8)
+        for (int v = 0; v < kWidth; ++v) column[v] =
+            hn::Load(d, columns + j * column_stride + v * lanes);
         HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
             const Vector row = hn::Set(d, rows[j * row_stride + r]);
-            HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v)
-                sums[r][v] = hn::MulAdd(row, column[v], sums[r][v]);
+            HWY_UNROLL(8)
+            for (int v = 0; v < kWidth; ++v) sums[r][v] = hn::MulAdd(row, column[v], sums[r][v]);
         }
     }
-    HWY_UNROLL(8) for (int r = 0; r < kRows; ++r)
-        HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v) {
-            double* const place = to + r * to_stride + v * lanes;
-            hn::Store(add ? hn::Add(sums[r][v], hn::Load(d, place)) : sums[r][v], d, place);
-        }
+    HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v) {
+        double* const place = to + r * to_stride + v * lanes;
+        hn::Store(add ? hn::Add(sums[r][v], hn::Load(d, place)) : sums[r][v], d, place);
+    }
 }
 
 /// The product of `row_count` rows (whole tiles) and columns first, ..., last - 1 (whole vectors).
@@ -153,8 +155,8 @@ void real_harmonics(const HarmonicTable& table, const double* direction, double*
     HWY_DYNAMIC_DISPATCH(harmonics_of)(table, direction, scratch, to);
 }
 
-void spread(const HarmonicTable& table, Index count, const double* weights,
-            const double* harmonics, double* to) {
+void spread(const HarmonicTable& table, Index count, const double* weights, const double* harmonics,
+            double* to) {
     HWY_DYNAMIC_DISPATCH(spread_of)(table, count, weights, harmonics, to);
 }
 

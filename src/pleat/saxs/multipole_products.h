@@ -1,4 +1,5 @@
-// Multipole products: spherical harmonics of blocks of scatterers, and the matrix products over them.
+// Multipole products: spherical harmonics of blocks of scatterers, and the matrix products over
+// them.
 #pragma once
 
 #include "pleat/core/array.h"
@@ -9,7 +10,8 @@ namespace pleat::saxs {
 /// Scatterers whose harmonics lie in the second cache together.
 inline constexpr Index kHarmonicBlock = 32;
 
-/// Coefficients of the recurrence of normalised Legendre functions, and the strides of its products.
+/// Coefficients of the recurrence of normalised Legendre functions, and the strides of its
+/// products.
 struct HarmonicTable {
     explicit HarmonicTable(Index degrees, Index nodes);
 
@@ -26,8 +28,8 @@ void real_harmonics(const HarmonicTable& table, const double* direction, double*
 constexpr Index harmonic_scratch(Index degrees) { return 5 * (degrees + 16); }
 
 /// to [node, harmonic] += sum_j weights [j, node] harmonics [j, harmonic].
-void spread(const HarmonicTable& table, Index count, const double* weights,
-            const double* harmonics, double* to);
+void spread(const HarmonicTable& table, Index count, const double* weights, const double* harmonics,
+            double* to);
 
 /// to [order, q] = sum_n spread [n, harmonic of this degree] bessel [n, q], from first_q on. `to`
 /// has room for whole tiles of kOrderTile orders.

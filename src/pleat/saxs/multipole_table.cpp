@@ -11,9 +11,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 /// Degrees past which (2 l + 1) j_l(x)^2 vanishes in float64.
-Index far_degree(double x) {
-    return static_cast<Index>(x + 16.0 * std::cbrt(x + 1.0)) + 24;
-}
+Index far_degree(double x) { return static_cast<Index>(x + 16.0 * std::cbrt(x + 1.0)) + 24; }
 
 /// Degrees that leave at most kMultipoleError.
 Index degrees_for(double x) {
@@ -33,9 +31,7 @@ Index degrees_for(double x) {
 
 /// Nodes that interpolate waves up to q on [0, R]: Chebyshev coefficients of exp(i q r) are Bessel
 /// functions of z = q R / 2, which fall off past their order z as those of spheres do.
-Index nodes_for(double z) {
-    return static_cast<Index>(z + 5.5 * std::cbrt(z + 1.0)) + 10;
-}
+Index nodes_for(double z) { return static_cast<Index>(z + 5.5 * std::cbrt(z + 1.0)) + 10; }
 
 }  // namespace
 

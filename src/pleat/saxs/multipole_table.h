@@ -10,7 +10,8 @@ namespace pleat::saxs {
 
 /// Values of q side by side, so that vectors have no rest.
 inline constexpr Index kQPad = 8;
-/// Pieces of scatterers that threads spread apart: few, since each has a copy of the nodes' harmonics.
+/// Pieces of scatterers that threads spread apart: few, since each has a copy of the nodes'
+/// harmonics.
 inline constexpr Index kMultipolePieces = 32;
 /// What may be left of sum_l (2 l + 1) j_l(q R)^2 = 1 past the last degree, and of the radial
 /// interpolation: the error of a profile is at most about this part of (sum_i |A_i|)^2.

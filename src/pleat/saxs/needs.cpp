@@ -67,8 +67,7 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
                            const Parameters& parameters, const Context& context) {
     Parameters sized = parameters;
     const double diameter = diameter_of(components);
-    sized.points =
-        static_cast<std::int64_t>(grid_points(parameters, curve != nullptr, diameter));
+    sized.points = static_cast<std::int64_t>(grid_points(parameters, curve != nullptr, diameter));
     std::int64_t needed = 0;
     const Index frames = frame_count(components);
     for (const Ensemble& ensemble : components)
@@ -77,16 +76,17 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
     if (context.comm != nullptr && context.comm->size() > 1)
         needed += 3 * 8 * frames * kMostChannelPairs * sized.points;
     if (curve != nullptr) {
-        // At the curve's points, in parts for validation, as profiles, and what is left of them along
-        // axes; then products at the nodes of the contrast: of each frame, of all pairs of
+        // At the curve's points, in parts for validation, as profiles, and what is left of them
+        // along axes; then products at the nodes of the contrast: of each frame, of all pairs of
         // representatives, and these at the contrasts of a grid.
         constexpr std::int64_t kMostAxes = 100, kMostNodes = 64 * 5, kMostContrasts = 61 * 61;
         constexpr std::int64_t kPairs = kRepresentatives * (kRepresentatives + 1) / 2;
-        needed += 8 * frames * (static_cast<std::int64_t>(curve->size()) * (2 * kMostChannelPairs + 4) +
-                                kMostAxes + 2 * kMostNodes);
+        needed += 8 * frames *
+                  (static_cast<std::int64_t>(curve->size()) * (2 * kMostChannelPairs + 4) +
+                   kMostAxes + 2 * kMostNodes);
         if (parameters.members > 1)
-            needed += 8 * std::min(kPairs, frames * (frames + 1) / 2) *
-                      (2 * kMostNodes + kMostContrasts);
+            needed +=
+                8 * std::min(kPairs, frames * (frames + 1) / 2) * (2 * kMostNodes + kMostContrasts);
     }
     if (parameters.bin == 0) return needed;
     constexpr std::int64_t kHistograms = 64;  // of a frame, and frames of a block
@@ -111,8 +111,7 @@ Effort effort(std::span<const Ensemble> components, const Profile* curve,
         sum.cpu_seconds += static_cast<double>(ensemble.frame_count()) *
                            frame_seconds(model, method, diameter / 2);
         if (keeps_to_cpu) continue;
-        sum.gpu_bytes =
-            std::max(sum.gpu_bytes, memory_needed(model, {}, {Device::Kind::cuda, 0}));
+        sum.gpu_bytes = std::max(sum.gpu_bytes, memory_needed(model, {}, {Device::Kind::cuda, 0}));
     }
     return sum;
 }

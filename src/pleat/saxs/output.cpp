@@ -43,10 +43,10 @@ std::string frames_table(const Result& result) {
                                    has_fits ? "\tchi2\tc1\tc2" : "");
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
         const Shape& shape = result.shapes[frame];
-        text += fmt::format(
-            "{}\t{}\t{:.9g}\t{:.6g}", frame_label(result, static_cast<Index>(frame)),
-            shape.gyration2 >= 0 ? fmt::format("{:.6g}", shape.gyration) : "NA", shape.forward,
-            shape.diameter);
+        text +=
+            fmt::format("{}\t{}\t{:.9g}\t{:.6g}", frame_label(result, static_cast<Index>(frame)),
+                        shape.gyration2 >= 0 ? fmt::format("{:.6g}", shape.gyration) : "NA",
+                        shape.forward, shape.diameter);
         if (has_fits) {
             const Fit& fit = result.frame_fits[frame];
             text += fmt::format("\t{:.8g}\t{}\t{:.6g}", fit.chi2,

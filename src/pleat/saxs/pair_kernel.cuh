@@ -18,8 +18,8 @@ struct Scattering {
     const Task* tasks;
     const std::int32_t* first_task;  ///< [pair of bodies, and one]
     const Pass* passes;
-    const double* factors;    ///< [channel, type, q]
-    const double* inverse_q;  ///< [q]; 0 for 0
+    const double* factors;         ///< [channel, type, q]
+    const double* inverse_q;       ///< [q]; 0 for 0
     const std::int32_t* class_of;  ///< [channel]
     std::int32_t bodies, pass_count, classes, has_plain, channels, types, q_count;
     std::int32_t from_zero;  ///< q are even, and the first is 0
@@ -33,12 +33,12 @@ struct Work {
     Index slots;
     std::int32_t scale_count;
     std::int32_t first_task, task_count;  ///< of each job, those of this launch
-    float* sums;  ///< [job, weighting, pass, task, kTaskSums]
-    double* partial;  ///< [job, channel pair, q]
-    std::int32_t add;  ///< to what is there
-    std::int32_t slice_count;  ///< of the tasks of a job, each added by a CTA
-    double* slices;            ///< [job, channel pair, slice, q]
-    unsigned* arrived;         ///< [job, channel pair, block of q]; 0 between launches
+    float* sums;                          ///< [job, weighting, pass, task, kTaskSums]
+    double* partial;                      ///< [job, channel pair, q]
+    std::int32_t add;                     ///< to what is there
+    std::int32_t slice_count;             ///< of the tasks of a job, each added by a CTA
+    double* slices;                       ///< [job, channel pair, slice, q]
+    unsigned* arrived;                    ///< [job, channel pair, block of q]; 0 between launches
 };
 
 /// Place of the bodies a <= b among pairs of bodies, as channel_pair().
@@ -50,22 +50,22 @@ PLEAT_DEVICE Index body_pair(Index a, Index b, Index bodies) {
 struct JobTasks {
     std::int32_t first, count;
 };
-PLEAT_DEVICE JobTasks tasks_of(const Scattering& from, const Work& work,
-                                           const PairJob& job) {
+PLEAT_DEVICE JobTasks tasks_of(const Scattering& from, const Work& work, const PairJob& job) {
     const Index pair = body_pair(job.a, job.b, from.bodies);
     const std::int32_t first = from.first_task[pair] + work.first_task;
     const std::int32_t left = from.first_task[pair + 1] - first;
     return {first, left < work.task_count ? left : work.task_count};
 }
-PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index job,
-                                          Index weighting, Index pass, Index task) {
+PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index job, Index weighting,
+                              Index pass, Index task) {
     const Index weightings = Index{from.classes} * from.classes;
-    return work.sums + (((job * weightings + weighting) * from.pass_count + pass) *
-                            work.task_count + task) * kTaskSums;
+    return work.sums +
+           (((job * weightings + weighting) * from.pass_count + pass) * work.task_count + task) *
+               kTaskSums;
 }
 /// Scales of a class of a set; null: all 1.
 PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
-                                                int of_class) {
+                                    int of_class) {
     const int scale = of_class - from.has_plain;
     return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
 }
@@ -130,8 +130,8 @@ PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int
 }
 
 /// A part of `parts` of the sum over a job's tasks of one channel pair and q, in either order.
-PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a,
-                             int b, int k, int part, int parts) {
+PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
+                             int k, int part, int parts) {
     const JobTasks range = tasks_of(from, work, work.jobs[job]);
     const int pass = k / kPassSums, n = k % kPassSums;
     const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
@@ -142,11 +142,10 @@ PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job
     for (Index task = part; task < range.count; task += parts) {
         const Task& of = from.tasks[range.first + task];
         const double value = one[task * kTaskSums];
-        double product = factor_of(from, a, of.row_type, k) *
-                         factor_of(from, b, of.column_type, k) * value;
+        double product =
+            factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k) * value;
         if (a != b)
-            product += factor_of(from, b, of.row_type, k) *
-                       factor_of(from, a, of.column_type, k) *
+            product += factor_of(from, b, of.row_type, k) * factor_of(from, a, of.column_type, k) *
                        static_cast<double>(other[task * kTaskSums]);
         sum += product;
     }

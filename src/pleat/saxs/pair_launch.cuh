@@ -40,7 +40,8 @@ PLEAT_DEVICE bool is_last(unsigned* arrived, unsigned count) {
 }
 
 /// Slices of a job's tasks go to CTAs; the last to be ready adds all of them in their order.
-static __global__ void __launch_bounds__(kReducedQ* kParts) reduce_tasks(Scattering from, Work work) {
+static __global__ void __launch_bounds__(kReducedQ* kParts)
+    reduce_tasks(Scattering from, Work work) {
     __shared__ double parts[kParts][kReducedQ];
     const Index job = blockIdx.y;
     const int slices = work.slice_count, slice = blockIdx.x % slices, block = blockIdx.x / slices;
@@ -49,10 +50,9 @@ static __global__ void __launch_bounds__(kReducedQ* kParts) reduce_tasks(Scatter
     channels_of(blockIdx.z, from.channels, a, b);
     const int lane = threadIdx.x % kReducedQ, part = threadIdx.x / kReducedQ;
     const int k = block * kReducedQ + lane;
-    parts[part][lane] =
-        k < from.q_count
-            ? sum_part(from, work, job, a, b, k, slice * kParts + part, slices * kParts)
-            : 0.0;
+    parts[part][lane] = k < from.q_count ? sum_part(from, work, job, a, b, k, slice * kParts + part,
+                                                    slices * kParts)
+                                         : 0.0;
     __syncthreads();
     const bool adds = part == 0 && k < from.q_count;
     double sum = 0.0;

@@ -22,7 +22,7 @@ inline constexpr int kHeldColumns = 128;
 /// What a warp holds of a task, in memory that its lanes share.
 struct Held {
     Place places[kHeldColumns + kLanes];  ///< columns, then rows
-    float others[kHeldColumns];  ///< scales among columns, of the pairs inside a piece
+    float others[kHeldColumns];           ///< scales among columns, of the pairs inside a piece
 };
 
 /// The positions of a set.
@@ -83,8 +83,7 @@ PLEAT_DEVICE Wave wave_of(float r, Split<float> turn) {
     return {turned(sine_polynomial(v, y), sign), turned(sum, sign)};
 }
 PLEAT_DEVICE Wave product(Wave a, Wave b) {
-    return {fmaf(a.sine, b.cosine, a.cosine * b.sine),
-            fmaf(a.cosine, b.cosine, -a.sine * b.sine)};
+    return {fmaf(a.sine, b.cosine, a.cosine * b.sine), fmaf(a.cosine, b.cosine, -a.sine * b.sine)};
 }
 PLEAT_DEVICE Wave doubled(Wave a) {
     const float more = a.sine + a.sine;
@@ -111,8 +110,7 @@ struct LaneSums {
     float plus[kCentres][kReach], minus[kCentres][kReach];
 };
 
-PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t,
-                                       Wave step) {
+PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t, Wave step) {
 #pragma unroll
     for (int m = 0; m < kCentres; ++m) {
         sums.plus[m][t - 1] = fmaf(centre[m].sine, step.cosine, sums.plus[m][t - 1]);
@@ -120,8 +118,8 @@ PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t
     }
 }
 
-/// Adds a pair at distance r, weighted by `weight` = w / r. From zero the first centre is the eighth
-/// step, and needs no sine of its own.
+/// Adds a pair at distance r, weighted by `weight` = w / r. From zero the first centre is the
+/// eighth step, and needs no sine of its own.
 template <bool kFromZero>
 PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
     const Wave s1 = wave_of(r, pass.step), s2 = doubled(s1);
@@ -152,8 +150,8 @@ struct Columns {
     std::int32_t first, count;
 };
 
-/// Takes the places of a task's columns and rows into `held`, a lane every 32nd. Pieces, whose pairs
-/// are (i, i + d) modulo their size, stand twice one after the other.
+/// Takes the places of a task's columns and rows into `held`, a lane every 32nd. Pieces, whose
+/// pairs are (i, i + d) modulo their size, stand twice one after the other.
 template <bool kScaled, class From>
 PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns, const From& from,
                        int lane) {
@@ -174,11 +172,12 @@ PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns, con
         if constexpr (kScaled)
             held.others[n] = held.others[n + columns.count] = from.of_column(slot);
     }
-    if (task.inner == 0 && lane < task.rows) held.places[kHeldColumns + lane] = row(task.row + lane);
+    if (task.inner == 0 && lane < task.rows)
+        held.places[kHeldColumns + lane] = row(task.row + lane);
 }
 
-/// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without a
-/// division a pair.
+/// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without
+/// a division a pair.
 template <class Body>
 PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body& body) {
     // Pairs inside a piece of n: (i, i + d) modulo n, which for an even n has half of the last d.
@@ -208,9 +207,9 @@ PLEAT_DEVICE float pair_distance(const Place& a, const Place& b, float& inverse)
     return fminf(squared * inverse, kMostDistance);
 }
 
-/// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of pairs
-/// inside a piece stand for either order, since its pairs have no order of their own:
-/// (s_i t_j + t_i s_j) / 2.
+/// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of
+/// pairs inside a piece stand for either order, since its pairs have no order of their own: (s_i
+/// t_j + t_i s_j) / 2.
 template <bool kScaled, class From, class Warp, class Body>
 PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, int lane,
                                 const Warp& warp, const Body& body) {
@@ -224,9 +223,9 @@ PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, 
             float weight;
             const float r = pair_distance(a, b, weight);
             if constexpr (kScaled)
-                weight *= task.inner == 0 ? a.scale * b.scale
-                                          : 0.5f * fmaf(a.scale, held.others[j],
-                                                        b.scale * held.others[i]);
+                weight *= task.inner == 0
+                              ? a.scale * b.scale
+                              : 0.5f * fmaf(a.scale, held.others[j], b.scale * held.others[i]);
             body(r, weight);
         });
     }
@@ -273,8 +272,7 @@ PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pa
 /// the other to the lane kOffset away. After steps 16, 8, 4, 2, 1 lane n has the sums of values 2 n
 /// and 2 n + 1.
 template <int kOffset, class Warp>
-PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane,
-                        const Warp& warp) {
+PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane, const Warp& warp) {
     const bool upper = (lane & kOffset) != 0;
 #pragma unroll
     for (int n = 0; n < 2 * kOffset; ++n) {
@@ -284,8 +282,7 @@ PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane,
     }
 }
 template <class Warp>
-PLEAT_DEVICE void sum_over_lanes(float (&values)[2 * kLanes], int lane,
-                                 const Warp& warp) {
+PLEAT_DEVICE void sum_over_lanes(float (&values)[2 * kLanes], int lane, const Warp& warp) {
     halve<16>(values, lane, warp);
     halve<8>(values, lane, warp);
     halve<4>(values, lane, warp);

@@ -214,7 +214,8 @@ void PairSums<Real>::slope_weight(std::int32_t row_type, std::int32_t column_typ
             if (classes_.of_channel[static_cast<std::size_t>(a)] != u ||
                 classes_.of_channel[static_cast<std::size_t>(b)] != v)
                 continue;
-            const double* const of = &weight(channel_pair(std::min(a, b), std::max(a, b), channels), 0);
+            const double* const of =
+                &weight(channel_pair(std::min(a, b), std::max(a, b), channels), 0);
             for (Index k = 0; k < model_.q_count(); ++k)
                 to[k] += 2.0 * of[k] * model_.factors(a, row_type, k) *
                          model_.factors(b, column_type, k);

@@ -51,10 +51,10 @@ struct Points {
           scale_sums(scale_count, count + 1) {}
 
     Index stride = 0;
-    Array<Real, 2> xyz;            ///< [axis, slot]
-    Array<Real, 2> scales;         ///< [scale, slot]
-    Array<double, 2> scale_sums;   ///< [scale, slot]: of the slots before
-    double reach = 0;              ///< angstrom: no distance is longer
+    Array<Real, 2> xyz;           ///< [axis, slot]
+    Array<Real, 2> scales;        ///< [scale, slot]
+    Array<double, 2> scale_sums;  ///< [scale, slot]: of the slots before
+    double reach = 0;             ///< angstrom: no distance is longer
 
     /// `xyz` [axis, scatterer], `from_scales` [scale, scatterer]; slot n gets scatterer order[n].
     void fill(View<const float, 2> from_xyz, View<const float, 2> from_scales,

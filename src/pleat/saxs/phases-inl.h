@@ -22,12 +22,12 @@ static_assert(kReach % kBlock == 0);
 /// Rows of the scratch memory.
 enum Row : Index {
     kDistance,
-    kInverse,                   ///< 1 / r, 0 past the last distance
-    kSine,                      ///< of the centre's phase
+    kInverse,  ///< 1 / r, 0 past the last distance
+    kSine,     ///< of the centre's phase
     kCosine,
-    kTurnSine,                  ///< of the phase from a centre to the next
+    kTurnSine,  ///< of the phase from a centre to the next
     kTurnCosine,
-    kOffsetCosine,              ///< kReach rows
+    kOffsetCosine,  ///< kReach rows
     kOffsetSine = kOffsetCosine + kReach,
     kCentreSine = kOffsetSine + kReach,  ///< kGroup rows: divided by r
     kCentreCosine = kCentreSine + kGroup,
@@ -43,8 +43,8 @@ HWY_INLINE T* row(DistanceSums<T>& s, Index n) {
     return s.scratch.data() + n * kRowStride;
 }
 
-/// Sines and cosines of 2, ..., kReach steps to `to`, where that of the first is (cosines before all
-/// sines), and of the last to s8 and c8: doublings, and sums of neighbours between them.
+/// Sines and cosines of 2, ..., kReach steps to `to`, where that of the first is (cosines before
+/// all sines), and of the last to s8 and c8: doublings, and sums of neighbours between them.
 template <class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8) {
     const auto store = [&](int t, V s, V c) HWY_ATTR {

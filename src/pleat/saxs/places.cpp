@@ -14,8 +14,8 @@ namespace pleat::saxs {
 namespace {
 
 /// The hydration layers of all frames, [frame, amount and site (x, y, z), scatterer]. Ranks take
-/// frames in turn. Many frames take a thread each, few share all threads in turn; the values are the
-/// same.
+/// frames in turn. Many frames take a thread each, few share all threads in turn; the values are
+/// the same.
 Array<float, 3> hydrate_all(View<const float, 3> xyz, const Scatterers& scatterers,
                             const Context& context) {
     const Turn turn(context);
@@ -69,8 +69,7 @@ Places place_all(View<const float, 3> xyz, const Scatterers& scatterers, bool wi
                     layers(frame, 1 + axis, wet[static_cast<std::size_t>(w)]);
         }
         for (Index w = 0; w < places.sites; ++w)
-            places.scales(frame, 0, count + w) =
-                layers(frame, 0, wet[static_cast<std::size_t>(w)]);
+            places.scales(frame, 0, count + w) = layers(frame, 0, wet[static_cast<std::size_t>(w)]);
     }
     places.touching = std::move(wet);
     return places;

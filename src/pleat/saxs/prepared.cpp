@@ -21,13 +21,15 @@ void check_bodies(Bodies bodies, const Parameters& parameters) {
     const Parameters usual;
     if (!std::isnan(parameters.c1) || parameters.c1_least != usual.c1_least ||
         parameters.c1_most != usual.c1_most)
-        throw UsageError(fmt::format("expected --c1 and its bounds for the all-atom model, found the "
-                                     "{} model, whose form factors have it built in",
-                                     name_of(bodies)));
+        throw UsageError(
+            fmt::format("expected --c1 and its bounds for the all-atom model, found the "
+                        "{} model, whose form factors have it built in",
+                        name_of(bodies)));
     if (parameters.hydrogens == "explicit")
-        throw UsageError(fmt::format("expected --hydrogens explicit for the all-atom model, found "
-                                     "the {} model, whose form factors have them built in",
-                                     name_of(bodies)));
+        throw UsageError(
+            fmt::format("expected --hydrogens explicit for the all-atom model, found "
+                        "the {} model, whose form factors have them built in",
+                        name_of(bodies)));
 }
 
 }  // namespace
@@ -45,9 +47,8 @@ void check_structures(const Ensemble& ensemble) {
     for (Index frame = 0; frame < frames; ++frame)
         for (const float x : ensemble.xyz[frame])
             if (!(std::fabs(x) <= kFarthest))
-                throw InputError(
-                    fmt::format("expected coordinates within 1e8 angstrom, found {} in frame {}", x,
-                                frame));
+                throw InputError(fmt::format(
+                    "expected coordinates within 1e8 angstrom, found {} in frame {}", x, frame));
 }
 
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {

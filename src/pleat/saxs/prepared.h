@@ -16,8 +16,8 @@ struct Prepared {
     /// Channels: net amplitudes; where c2 is not 0 the hydration layer too, c2 in its factors, so
     /// that the weight of every channel is 1.
     Model model;
-    Array<float, 3> xyz;     ///< [frame, axis, scatterer], angstrom; sites of the layer come last
-    Array<float, 3> scales;  ///< [frame, channel with scales, scatterer]; empty without the layer
+    Array<float, 3> xyz;       ///< [frame, axis, scatterer], angstrom; sites of the layer come last
+    Array<float, 3> scales;    ///< [frame, channel with scales, scatterer]; empty without the layer
     std::vector<Index> atoms;  ///< [scatterer]: its first atom; of a site that of what touches it
     std::vector<std::string> type_names;  ///< [type]: "CH3", "ALA", "BB"; the last is "water"
     Index sites = 0;
@@ -34,12 +34,12 @@ Prepared prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
 /// `points` values of q, evenly from 0 to `most`.
 std::vector<double> even_grid(double most, std::size_t points);
 
-/// InputError unless an ensemble has frames, atoms, a topology of these atoms, and coordinates within
-/// 1e8 angstrom.
+/// InputError unless an ensemble has frames, atoms, a topology of these atoms, and coordinates
+/// within 1e8 angstrom.
 void check_structures(const Ensemble& ensemble);
 
-/// How the options divide a structure; InputError where its atoms do not suffice, UsageError where its
-/// model does not know them.
+/// How the options divide a structure; InputError where its atoms do not suffice, UsageError where
+/// its model does not know them.
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters);
 
 /// How the options sum over pairs.

@@ -144,23 +144,21 @@ void ProductTable::scale(double* profile) const {
 /// Sets the products at a node. `profiles` [frame or thread, point] is scratch.
 void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
     const std::size_t points = by_sigma_.size();
-    const Array<double, 2> factors =
-        channel_pair_factors(problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius,
-                             nodes_.node(node));
-    parallel_until_stopped(
-        problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
-            double* const profile = profiles[with_pairs_ ? frame : thread].data;
-            std::fill_n(profile, points, 0.0);
-            for (Index pair = 0; pair < factors.extent(0); ++pair) {
-                const double* const factor = factors[pair].data;
-                const double* const partial = problem_.partial[frame][pair].data;
-                for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
-            }
-            scale(profile);
-            products_[row(frame, frame) + node] = dot(profile, profile, points);
-            with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
-                dot(profile, curve_.data(), points);
-        });
+    const Array<double, 2> factors = channel_pair_factors(
+        problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
+    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
+        double* const profile = profiles[with_pairs_ ? frame : thread].data;
+        std::fill_n(profile, points, 0.0);
+        for (Index pair = 0; pair < factors.extent(0); ++pair) {
+            const double* const factor = factors[pair].data;
+            const double* const partial = problem_.partial[frame][pair].data;
+            for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
+        }
+        scale(profile);
+        products_[row(frame, frame) + node] = dot(profile, profile, points);
+        with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
+            dot(profile, curve_.data(), points);
+    });
     if (!with_pairs_) return;
     parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index a, int) {
         for (Index b = 0; b < a; ++b)

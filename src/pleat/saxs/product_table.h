@@ -9,8 +9,8 @@
 namespace pleat::saxs {
 
 /// Interpolates functions of the contrast from their values at nodes. Products of two profiles are
-/// polynomials of degree 4 in c2, so 5 nodes are exact there; in c1 the number of Chebyshev nodes is
-/// chosen such that the factor of the excluded volume to the power of 4 is accurate to 1e-12.
+/// polynomials of degree 4 in c2, so 5 nodes are exact there; in c1 the number of Chebyshev nodes
+/// is chosen such that the factor of the excluded volume to the power of 4 is accurate to 1e-12.
 class ContrastNodes {
 public:
     /// `largest_q` in 1/angstrom; profiles without atoms (`is_atomic` false) do not depend on c1.
@@ -30,8 +30,9 @@ private:
 /// With a background, profiles and curve are first made orthogonal to a constant.
 class ProductTable {
 public:
-    /// Without `with_pairs` only the products of each frame with itself and with the curve. `problem`
-    /// is copied; its curve and partial profiles must outlive the table. Throws Cancelled.
+    /// Without `with_pairs` only the products of each frame with itself and with the curve.
+    /// `problem` is copied; its curve and partial profiles must outlive the table. Throws
+    /// Cancelled.
     ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads);
 
     const EnsembleProblem& problem() const { return problem_; }

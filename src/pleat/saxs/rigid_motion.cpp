@@ -91,9 +91,9 @@ std::optional<RigidMotion> rigid_motion(const Anchors& anchors, View<const float
         const auto from = frame_on(old[0], old[1], old[2]), to = frame_on(now[0], now[1], now[2]);
         for (std::size_t row = 0; row < 3; ++row)
             for (std::size_t column = 0; column < 3; ++column)
-                motion.rotation[3 * row + column] = static_cast<float>(
-                    to[0][row] * from[0][column] + to[1][row] * from[1][column] +
-                    to[2][row] * from[2][column]);
+                motion.rotation[3 * row + column] =
+                    static_cast<float>(to[0][row] * from[0][column] + to[1][row] * from[1][column] +
+                                       to[2][row] * from[2][column]);
     }
     for (Index axis = 0; axis < 3; ++axis) {
         motion.before[axis] = before(axis, anchors[0]);

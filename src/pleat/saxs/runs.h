@@ -9,8 +9,8 @@
 namespace pleat::saxs {
 
 struct Runs {
-    std::vector<Index> order;  ///< [slot]: the scatterer there
-    std::vector<Run> runs;     ///< in the order of slots
+    std::vector<Index> order;      ///< [slot]: the scatterer there
+    std::vector<Run> runs;         ///< in the order of slots
     std::vector<Index> first_run;  ///< [body + 1]: its runs
 };
 

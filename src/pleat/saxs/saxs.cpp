@@ -37,9 +37,10 @@ void check_device(const Parameters& parameters, const Device& device) {
 
 void check_span(double diameter, const Parameters& parameters) {
     if (parameters.bin > 0 && diameter / parameters.bin > kMostBins)
-        throw InputError(fmt::format("expected a structure of at most a million --bin widths of {:g} "
-                                     "angstrom across, found {:.4g} angstrom; --bin 0 leaves out P(r)",
-                                     parameters.bin, diameter));
+        throw InputError(
+            fmt::format("expected a structure of at most a million --bin widths of {:g} "
+                        "angstrom across, found {:.4g} angstrom; --bin 0 leaves out P(r)",
+                        parameters.bin, diameter));
 }
 
 void check_input(std::span<const Ensemble> components, const Profile* curve,
@@ -84,7 +85,7 @@ std::vector<double> amplitudes_at(Index k, const Model& model, View<const float,
 /// Rg^2 of the profile, that of the centres and of the scatterers' own extent: -3 d ln I / d q^2 at
 /// 0.
 double gyration2_with_extent(double of_centres, std::span<const double> at_0,
-                            std::span<const double> at_1, double q_1) {
+                             std::span<const double> at_1, double q_1) {
     const double sum_0 = std::accumulate(at_0.begin(), at_0.end(), 0.0);
     const double sum_1 = std::accumulate(at_1.begin(), at_1.end(), 0.0);
     if (sum_0 == 0) return of_centres;
@@ -135,7 +136,8 @@ std::vector<Shape> measure_block(const Component& component, Index from, Index c
     });
     if (turn.size == 1) return shapes;
     double bins = 0;
-    for (const Shape& shape : shapes) bins = std::max(bins, static_cast<double>(shape.pairs.size()));
+    for (const Shape& shape : shapes)
+        bins = std::max(bins, static_cast<double>(shape.pairs.size()));
     context.comm->raise({&bins, 1});
     // A row each: three numbers, then P(r), whose last bins may be empty. Rg^2 is a number always.
     Array<double, 2> rows(count, static_cast<Index>(bins) + 3);
@@ -150,9 +152,11 @@ std::vector<Shape> measure_block(const Component& component, Index from, Index c
     share_rows(context, rows.view());
     for (Index n = 0; n < count; ++n) {
         const View<const double, 1> row = rows.view()[n];
-        shapes[static_cast<std::size_t>(n)] = {
-            row.data[0], row.data[0] >= 0 ? std::sqrt(row.data[0]) : NAN, row.data[1], row.data[2],
-            {row.begin() + 3, row.end()}};
+        shapes[static_cast<std::size_t>(n)] = {row.data[0],
+                                               row.data[0] >= 0 ? std::sqrt(row.data[0]) : NAN,
+                                               row.data[1],
+                                               row.data[2],
+                                               {row.begin() + 3, row.end()}};
     }
     return shapes;
 }
@@ -163,9 +167,8 @@ void measure_shapes(const Component& component, const Parameters& parameters,
     const Index block = frames < resolve_threads(context) * ranks ? ranks : 64 * ranks;
     for (Index from = 0; from < frames; from += block) {
         context.update("shape", from, frames, "frames");
-        std::vector<Shape> shapes =
-            measure_block(component, from, std::min(block, frames - from), parameters,
-                          result.contrast, context);
+        std::vector<Shape> shapes = measure_block(component, from, std::min(block, frames - from),
+                                                  parameters, result.contrast, context);
         for (Shape& shape : shapes) {
             if (shape.pairs.size() > result.pairs.size()) result.pairs.resize(shape.pairs.size());
             for (std::size_t n = 0; n < shape.pairs.size(); ++n)
@@ -270,10 +273,11 @@ void check_unit(Result& result) {
     if (!result.guinier.found || !(model > 0)) return;
     const double ratio = curve / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
-    result.warnings.push_back(fmt::format(
-        "Guinier's Rg of the curve is {:.1f} angstrom, that of the structure {:.1f}: the unit of the "
-        "curve's q is probably wrong; --q-unit {} sets it",
-        curve, model, ratio > 1 ? "1/angstrom" : "1/nm"));
+    result.warnings.push_back(
+        fmt::format("Guinier's Rg of the curve is {:.1f} angstrom, that of the structure {:.1f}: "
+                    "the unit of the "
+                    "curve's q is probably wrong; --q-unit {} sets it",
+                    curve, model, ratio > 1 ? "1/angstrom" : "1/nm"));
 }
 
 /// Scatterers and their places, and what is to be told of them.

@@ -62,8 +62,8 @@ struct Result {
     std::vector<std::string> warnings;   ///< what is probably wrong, a line each
 
     bool has_fit = false;
-    Profile curve;    ///< the points that were used
-    Fit fit;          ///< of the mean profile to the curve
+    Profile curve;  ///< the points that were used
+    Fit fit;        ///< of the mean profile to the curve
     /// [frame], where there are several: each alone, with a contrast of its own; no Fit::model
     std::vector<Fit> frame_fits;
     Guinier guinier;  ///< of the curve
@@ -74,23 +74,22 @@ struct Result {
 /// Computes the profile of each frame and, with a curve, fits scale, background, c1 and c2 of the
 /// mean, and for several frames weights. Components of a mixture may have different atoms; their
 /// frames count on from one to the next. `form_factors` (may be null: pleat's own) is for coarse
-/// models. Layers, sums over pairs and shapes of frames are dealt over the ranks of `context`, each of
-/// which does the fits. UsageError, InputError, DeviceError,
-/// Cancelled.
+/// models. Layers, sums over pairs and shapes of frames are dealt over the ranks of `context`, each
+/// of which does the fits. UsageError, InputError, DeviceError, Cancelled.
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context);
 
-/// Rg of the mean profile of frames: the root of the mean of Rg^2, weighted by I(0); NaN where that is
-/// negative.
+/// Rg of the mean profile of frames: the root of the mean of Rg^2, weighted by I(0); NaN where that
+/// is negative.
 double root_mean_gyration(std::span<const Shape> shapes);
 
 /// Bytes of memory that the profiles of these frames need at Parameters::points, and their places,
 /// beside the coordinates.
 std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters);
 
-/// Bytes of memory that run() needs beside the coordinates: the same for all components at the points
-/// that they are given, the fits to a curve, and P(r).
+/// Bytes of memory that run() needs beside the coordinates: the same for all components at the
+/// points that they are given, the fits to a curve, and P(r).
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
                            const Parameters& parameters, const Context& context);
 

@@ -51,8 +51,7 @@ void check_positions(View<const float, 2> xyz) {
     if (off == 0) return;
     for (const float x : xyz)
         if (!(std::fabs(x) <= 1e8f))
-            throw InputError(
-                fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
+            throw InputError(fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
 }
 
 /// A chain by its number; InputError where there is none.
@@ -95,8 +94,7 @@ struct Session::State {
             most_pair_bytes = std::max(most_pair_bytes, pair_bytes(body, body));
         const Array<float, 3> slots = arranged(runs, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
-            chains.emplace_back(slots.view()[n], first_slot,
-                                model.pair_count() * model.q_count());
+            chains.emplace_back(slots.view()[n], first_slot, model.pair_count() * model.q_count());
             chains.back().self = self_profile(
                 model, runs, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
         }
@@ -109,12 +107,13 @@ struct Session::State {
                    : model.scatterer_count();
     }
 
-    /// Bytes for the sums of a pair of bodies under way: its own, and those of the rows of either that
-    /// threads take at a time.
+    /// Bytes for the sums of a pair of bodies under way: its own, and those of the rows of either
+    /// that threads take at a time.
     std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const {
         const auto pieces = [&](std::int32_t body) {
             const auto n = static_cast<std::size_t>(body);
-            return runs.first_run[n + 1] - runs.first_run[n] + (first_slot[n + 1] - first_slot[n]) / 64;
+            return runs.first_run[n + 1] - runs.first_run[n] +
+                   (first_slot[n + 1] - first_slot[n]) / 64;
         };
         return 8 * model.pair_count() * model.q_count() * (1 + pieces(a) + pieces(b));
     }
@@ -209,7 +208,8 @@ Session::Session(Model model, View<const float, 3> xyz, View<const float, 3> sca
     require_memory(xyz.extent(0) * chain_bytes + kBatchBytes,
                    fmt::format("{} chains of {} bodies", xyz.extent(0), count),
                    "take fewer bodies or chains");
-    const View<const float, 3> used_scales = model.scale_count() > 0 ? scales : View<const float, 3>{};
+    const View<const float, 3> used_scales =
+        model.scale_count() > 0 ? scales : View<const float, 3>{};
     state_ = std::make_unique<State>(std::move(model), xyz, used_scales, used, options, context);
     for (Index n = 0; n < xyz.extent(0); ++n) {
         stop_if_asked(context);
@@ -256,8 +256,8 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
         const Move& move = moves[static_cast<std::size_t>(n)];
         Chain& chain = state.chains[static_cast<std::size_t>(move.chain)];
         if (chain.is_pending())
-            throw InputError(fmt::format("expected one move a chain, found two of chain {}",
-                                         move.chain));
+            throw InputError(
+                fmt::format("expected one move a chain, found two of chain {}", move.chain));
         check_positions(move.xyz);
         chain.place(move, state.slot_of);
         batch.first.push_back(batch.jobs.size());
@@ -276,12 +276,12 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     batch.first.push_back(batch.jobs.size());
     state.recomputed_pairs = static_cast<Index>(batch.jobs.size());
     state.require_room(batch.jobs);
-    Array<double, 3> found(state.recomputed_pairs, state.model.pair_count(),
-                           state.model.q_count());
+    Array<double, 3> found(state.recomputed_pairs, state.model.pair_count(), state.model.q_count());
     state.pairs->evaluate(sent, sent_scales, batch.jobs, found);
     state.proposed = Array<double, 3>(count, state.model.pair_count(), state.model.q_count());
     for (Index n = 0; n < count; ++n) {
-        Chain& chain = state.chains[static_cast<std::size_t>(moves[static_cast<std::size_t>(n)].chain)];
+        Chain& chain =
+            state.chains[static_cast<std::size_t>(moves[static_cast<std::size_t>(n)].chain)];
         const auto first = static_cast<Index>(batch.first[static_cast<std::size_t>(n)]);
         chain.take(found.data() + first * chain.size(), state.proposed.view()[n].data);
     }
@@ -331,8 +331,8 @@ double Session::refresh(Index chain) {
     const std::vector<double> after = combine(profile(chain), ones);
     double drift = 0.0;
     for (std::size_t k = 0; k < after.size(); ++k)
-        drift = std::max(drift, std::fabs(before[k] - after[k]) /
-                                    std::max(std::fabs(after[k]), 1e-300));
+        drift = std::max(drift,
+                         std::fabs(before[k] - after[k]) / std::max(std::fabs(after[k]), 1e-300));
     state.drift = std::max(state.drift, drift);
     return drift;
 }
@@ -342,10 +342,11 @@ void Session::gradient(Index chain, View<const double, 2> weight, View<double, 2
     const Array<float, 2> xyz = positions(chain);
     const Index pair_count = state.model.pair_count(), q_count = state.model.q_count();
     if (weight.extent(0) != pair_count || weight.extent(1) != q_count)
-        throw InputError(fmt::format("expected weights [{}, {}], found [{}, {}]", pair_count, q_count,
-                                     weight.extent(0), weight.extent(1)));
+        throw InputError(fmt::format("expected weights [{}, {}], found [{}, {}]", pair_count,
+                                     q_count, weight.extent(0), weight.extent(1)));
     for (const double w : weight)
-        if (!std::isfinite(w)) throw InputError(fmt::format("expected finite weights, found {}", w));
+        if (!std::isfinite(w))
+            throw InputError(fmt::format("expected finite weights, found {}", w));
     if (!state.kernel)
         state.kernel = state.context.device.kind == Device::Kind::cpu
                            ? make_cpu_kernel(state.model, state.options.precision, state.context)

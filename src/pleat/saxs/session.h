@@ -26,14 +26,14 @@ struct Move {
 
 /// Chains of the same scatterers, each with positions of its own. Scatterers belong to bodies, best
 /// those that move as one: the sums over each two bodies are kept, and a move recomputes those of
-/// bodies that it changed. A body moved as a whole, without a change of its shape, keeps its own sum,
-/// and bodies moved alike keep those between them. Not for several threads at once.
+/// bodies that it changed. A body moved as a whole, without a change of its shape, keeps its own
+/// sum, and bodies moved alike keep those between them. Not for several threads at once.
 class Session {
 public:
-    /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which stay;
-    /// `bodies` [scatterer] from 0, or empty for a division into consecutive parts. The model is
-    /// copied; the context's progress is asked for chain by chain here and never later. InputError,
-    /// DeviceError, Cancelled.
+    /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which
+    /// stay; `bodies` [scatterer] from 0, or empty for a division into consecutive parts. The model
+    /// is copied; the context's progress is asked for chain by chain here and never later.
+    /// InputError, DeviceError, Cancelled.
     Session(Model model, View<const float, 3> xyz, View<const float, 3> scales,
             std::span<const std::int32_t> bodies, const SessionOptions& options,
             const Context& context);
@@ -75,8 +75,8 @@ private:
 
 /// Weights [channel pair, q] for Session::gradient() that make it the gradient of
 ///     chi^2 = sum_q ((intensity - scale I(q)) / sigma)^2
-/// at this scale, with I(q) = sum_{a <= b} w_a w_b I_ab of the partial profiles. At the best scale this
-/// is also the gradient of the least chi^2.
+/// at this scale, with I(q) = sum_{a <= b} w_a w_b I_ab of the partial profiles. At the best scale
+/// this is also the gradient of the least chi^2.
 Array<double, 2> chi_square_weights(View<const double, 2> partial,
                                     std::span<const double> channel_weights,
                                     std::span<const double> intensity,

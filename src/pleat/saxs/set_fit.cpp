@@ -102,8 +102,8 @@ double gain_of(Equations& equations, const std::vector<double>& amounts) {
     return gain;
 }
 
-/// By how much the best amounts of 0 or more lower chi^2; where that cannot exceed `enough`, a bound
-/// of it. `bits` are the members of positive amounts, tried first as they were the last time.
+/// By how much the best amounts of 0 or more lower chi^2; where that cannot exceed `enough`, a
+/// bound of it. `bits` are the members of positive amounts, tried first as they were the last time.
 double best_gain(Equations& equations, unsigned& bits, double enough = -INFINITY) {
     const std::size_t n = equations.count;
     if (n <= kFewMembers) {
@@ -281,7 +281,7 @@ private:
 
     const ProductTable& table_;
     std::vector<Contrast> contrasts_;
-    std::vector<Index> index_;   // [frame]: position in frames_, -1 where no set has it
+    std::vector<Index> index_;  // [frame]: position in frames_, -1 where no set has it
     std::vector<Index> frames_;
     bool with_pairs_ = false;
     std::vector<double> right_, products_;  // [frame or pair, contrast]
@@ -290,8 +290,8 @@ private:
 }  // namespace
 
 std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Members>& sets,
-                                const std::function<Contrast(std::size_t)>& start,
-                                double precision, int threads) {
+                                const std::function<Contrast(std::size_t)>& start, double precision,
+                                int threads) {
     constexpr Index kBlock = 16;
     const EnsembleProblem& problem = table.problem();
     const bool is_atomic = are_atomic(problem.partial[0]);
@@ -320,7 +320,8 @@ std::vector<FittedSet> fit_from_grid(const ProductTable& table, const std::vecto
     const bool are_singles = !sets.empty() && sets.front().size() == 1;
     std::vector<FittedSet> fitted;
     for (std::size_t first = 0; first < sets.size();) {
-        const std::size_t last = are_singles ? std::min(first + kSingles, sets.size()) : sets.size();
+        const std::size_t last =
+            are_singles ? std::min(first + kSingles, sets.size()) : sets.size();
         const std::vector<Members> block(sets.begin() + static_cast<std::ptrdiff_t>(first),
                                          sets.begin() + static_cast<std::ptrdiff_t>(last));
         const GridProducts grid(table, block, threads);

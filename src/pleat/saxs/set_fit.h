@@ -18,15 +18,15 @@ struct FittedSet {
     double chi2 = 0;              ///< sum over the points
 };
 
-/// Fits each set by the Newton steps of search_contrast() from the contrast that `start` returns for
-/// its index, until chi^2 would fall by less than `precision` of itself. The table must have pairs
-/// unless every set is one frame. Throws Cancelled.
+/// Fits each set by the Newton steps of search_contrast() from the contrast that `start` returns
+/// for its index, until chi^2 would fall by less than `precision` of itself. The table must have
+/// pairs unless every set is one frame. Throws Cancelled.
 std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Members>& sets,
-                                const std::function<Contrast(std::size_t)>& start,
-                                double precision, int threads);
+                                const std::function<Contrast(std::size_t)>& start, double precision,
+                                int threads);
 
-/// The same from the best contrast of a grid: steps of at most 0.01 in c1 and 0.5 in c2, for sets of
-/// more than two frames 0.025 and 1; at most 61 values of each. All sets have one size.
+/// The same from the best contrast of a grid: steps of at most 0.01 in c1 and 0.5 in c2, for sets
+/// of more than two frames 0.025 and 1; at most 61 values of each. All sets have one size.
 std::vector<FittedSet> fit_from_grid(const ProductTable& table, const std::vector<Members>& sets,
                                      double precision, int threads);
 

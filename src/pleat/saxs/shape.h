@@ -12,11 +12,11 @@ namespace pleat::saxs {
 
 /// Of scatterers with net amplitudes at q = 0, in angstrom and electrons.
 struct Shape {
-    double gyration2 = 0;       ///< Rg^2 = sum A |x - centre|^2 / sum A; negative amplitudes may make
-                                ///< it negative
-    double gyration = 0;        ///< Rg; NaN where Rg^2 is negative
-    double forward = 0;         ///< I(0) = (sum A)^2, electrons^2
-    double diameter = 0;        ///< largest distance between two of the first `solid` centres
+    double gyration2 = 0;  ///< Rg^2 = sum A |x - centre|^2 / sum A; negative amplitudes may make
+                           ///< it negative
+    double gyration = 0;   ///< Rg; NaN where Rg^2 is negative
+    double forward = 0;    ///< I(0) = (sum A)^2, electrons^2
+    double diameter = 0;   ///< largest distance between two of the first `solid` centres
     std::vector<double> pairs;  ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
 };
 

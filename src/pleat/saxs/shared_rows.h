@@ -33,7 +33,8 @@ void share_rows(const Context& context, View<T, 2> rows) {
     const std::size_t bytes = static_cast<std::size_t>(rows.extent(1)) * sizeof(T);
     std::vector<std::uint8_t> all(static_cast<std::size_t>(turn.own_count(count)) * bytes);
     for (Index n = 0; n < turn.own_count(count); ++n)
-        std::memcpy(all.data() + static_cast<std::size_t>(n) * bytes, rows[turn.own(n)].data, bytes);
+        std::memcpy(all.data() + static_cast<std::size_t>(n) * bytes, rows[turn.own(n)].data,
+                    bytes);
     const std::vector<std::vector<std::uint8_t>> parts = context.comm->gather(all, 0);
     all.resize(static_cast<std::size_t>(count) * bytes);
     for (std::size_t rank = 0; rank < parts.size(); ++rank)

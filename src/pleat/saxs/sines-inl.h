@@ -10,9 +10,9 @@ HWY_BEFORE_NAMESPACE();
 namespace pleat::saxs::HWY_NAMESPACE {
 
 /// Polynomials of v^2 for |v| <= 1/4: sin(2 pi v) / v less kLeading, and cos(2 pi v). Each float32
-/// coefficient was fitted by least squares after those before it had been rounded, so that no rounding
-/// shifts all sines alike: where a profile is a thousandth of I(0), such a shift would count a
-/// thousand times. Errors below 2e-9 in float32, 1e-17 in float64.
+/// coefficient was fitted by least squares after those before it had been rounded, so that no
+/// rounding shifts all sines alike: where a profile is a thousandth of I(0), such a shift would
+/// count a thousand times. Errors below 2e-9 in float32, 1e-17 in float64.
 template <class T>
 struct Polynomials;
 template <>
@@ -25,13 +25,19 @@ struct Polynomials<float> {
 template <>
 struct Polynomials<double> {
     static constexpr double sine[] = {
-        6.2831853071795862 - 6.28125, -41.341702240399755, 81.605249276073621,
-        -76.705859752824921, 42.058693925428685,  -15.094641676117901,
-        3.8199280942271643,  -0.71773379214134536, 0.10089695501646812};
-    static constexpr double cosine[] = {
-        1.0,                 -19.739208802178716, 64.939394022668282,  -85.456817206691511,
-        60.244641371646722,  -26.426256769631195, 7.9035358711039381,  -1.7143794371382703,
-        0.28185225938435093, -0.035219604638146759};
+        6.2831853071795862 - 6.28125, -41.341702240399755,  81.605249276073621,
+        -76.705859752824921,          42.058693925428685,   -15.094641676117901,
+        3.8199280942271643,           -0.71773379214134536, 0.10089695501646812};
+    static constexpr double cosine[] = {1.0,
+                                        -19.739208802178716,
+                                        64.939394022668282,
+                                        -85.456817206691511,
+                                        60.244641371646722,
+                                        -26.426256769631195,
+                                        7.9035358711039381,
+                                        -1.7143794371382703,
+                                        0.28185225938435093,
+                                        -0.035219604638146759};
 };
 
 constexpr double kLeading = 6.28125;

@@ -22,8 +22,8 @@
 namespace pleat::saxs::cuda {
 
 /// Calls whose time is that of launching and answering, not of the sums: positions are written into
-/// memory of the host that the GPU reads, one kernel is launched, and results are looked for in memory
-/// of the host that it writes.
+/// memory of the host that the GPU reads, one kernel is launched, and results are looked for in
+/// memory of the host that it writes.
 class SmallCalls {
 public:
     /// Pointers of `from` must outlive this; its tasks are not those of calls.
@@ -79,8 +79,8 @@ public:
     }
 
 private:
-    /// So many units a square electron that no sum of a whole system overflows what the count leaves:
-    /// no sine of x is larger than x. Powers of two, by which dividing is exact.
+    /// So many units a square electron that no sum of a whole system overflows what the count
+    /// leaves: no sine of x is larger than x. Powers of two, by which dividing is exact.
     void make_units(const Model& model) {
         constexpr int kSumBits = 64 - kCountBits - 3;
         std::vector<double> units;
@@ -181,8 +181,8 @@ private:
             std::memcpy(to + at.scales, scales.data, static_cast<std::size_t>(4 * scales.size()));
     }
 
-    /// Launches a call, whose CTAs take what is sent by themselves where all of them fit on the GPU at
-    /// once.
+    /// Launches a call, whose CTAs take what is sent by themselves where all of them fit on the GPU
+    /// at once.
     void launch(Call call, dim3 grid) const {
         const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
         const Index ctas = Index{grid.x} * grid.y * grid.z;
@@ -191,7 +191,8 @@ private:
             take_all<<<takers, kCallThreads, 0, stream_>>>(call);
             check(cudaGetLastError(), "cannot copy to the device");
         }
-        kernel_<<<grid, kCallThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(from_, call);
+        kernel_<<<grid, kCallThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(from_,
+                                                                                          call);
         check(cudaGetLastError(), "cannot start to sum over pairs");
     }
 
@@ -216,8 +217,8 @@ private:
         void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
     };
     using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy>;
-    /// What calls of one graph have in common: sets, jobs, CTAs a job, and the job if it is the only
-    /// one.
+    /// What calls of one graph have in common: sets, jobs, CTAs a job, and the job if it is the
+    /// only one.
     using Shape = std::array<Index, 6>;
 
     Graph captured(const Call& call, dim3 grid) const {
@@ -233,14 +234,15 @@ private:
         return Graph(executable);
     }
 
-    /// Until all results have come, which is sooner than the stream tells its end; that is looked at
-    /// now and then, for a GPU that fails.
+    /// Until all results have come, which is sooner than the stream tells its end; that is looked
+    /// at now and then, for a GPU that fails.
     void wait(Index results) {
         constexpr int kLooks = 4096;
         for (Index n = 0; n < results; ++n) {
             const std::atomic_ref<double> result(results_.data()[n]);
             const auto came = [&] {
-                return std::bit_cast<std::uint64_t>(result.load(std::memory_order_acquire)) != kAwaited;
+                return std::bit_cast<std::uint64_t>(result.load(std::memory_order_acquire)) !=
+                       kAwaited;
             };
             for (int look = 1; !came(); ++look) {
                 if (look % kLooks != 0) continue;

@@ -13,7 +13,8 @@ namespace pleat::saxs {
 inline void stop_if_asked(const Context& context) {
     if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
 }
-/// The same inside parallel_for(), of whose threads the first is the caller's: a Progress is for one.
+/// The same inside parallel_for(), of whose threads the first is the caller's: a Progress is for
+/// one.
 inline void stop_if_asked(const Context& context, int thread) {
     if (thread == 0) stop_if_asked(context);
 }
@@ -27,7 +28,8 @@ inline void parallel_until_stopped(const Context& context, int threads, Index co
     });
 }
 
-/// What a thread's call gets that may ask by itself: on other threads than the first without progress.
+/// What a thread's call gets that may ask by itself: on other threads than the first without
+/// progress.
 inline Context context_of_thread(const Context& context, int thread) {
     Context own = context;
     if (thread != 0) own.progress = nullptr;

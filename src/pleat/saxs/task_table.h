@@ -19,13 +19,13 @@ inline constexpr int kTaskSums = 52;
 
 /// Pairs of a piece of a run and columns of a run: of the same piece where `inner`.
 struct Task {
-    std::int32_t row, column;    ///< first slots
+    std::int32_t row, column;  ///< first slots
     std::int32_t rows, columns;
     std::int32_t row_type, column_type, inner;
 };
 
-/// A pass of q: turns an angstrom of its step and of its first centre's q, and, where q are not even,
-/// of each of its kPassSums values.
+/// A pass of q: turns an angstrom of its step and of its first centre's q, and, where q are not
+/// even, of each of its kPassSums values.
 struct Pass {
     Split<float> step, start;
     const Split<float>* turns;

@@ -1,4 +1,5 @@
-// A consumer of the installed library: includes public headers, calls compiled code, catches its errors.
+// A consumer of the installed library: includes public headers, calls compiled code, catches its
+// errors.
 #include <cstdio>
 
 #include "pleat/bio/read_alignment.h"

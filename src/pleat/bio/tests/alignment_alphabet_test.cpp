@@ -95,13 +95,14 @@ TEST(AlphabetToldByLetters, AmbiguityLettersBecomeGaps) {
 
 TEST(Alphabet, TellsUnknownLettersFromGapsWhereAsked) {
     const std::string rows = "XAC-\nBA-.\n";
-    const Alignment kept =
-        read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein", .keep_unknown = true});
+    const Alignment kept = read_alignment_from_memory(
+        "x.aln", rows, {.format = "", .alphabet = "protein", .keep_unknown = true});
     EXPECT_EQ(kept.alphabet->letters(), "ARNDCQEGHILKMFPSTWYVX-");
     EXPECT_EQ(kept.letters(0, 0), kept.letters(1, 0));
     EXPECT_EQ(kept.alphabet->letter(kept.letters(0, 0)), 'X');
     EXPECT_EQ(kept.letters(0, 3), kept.alphabet->gap());
-    const Alignment plain = read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein"});
+    const Alignment plain =
+        read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein"});
     const Alignment undone = without_unknown(kept);
     EXPECT_EQ(undone.alphabet, plain.alphabet);
     EXPECT_TRUE(std::equal(undone.letters.begin(), undone.letters.end(), plain.letters.begin()));

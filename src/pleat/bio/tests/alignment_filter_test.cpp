@@ -143,7 +143,8 @@ TEST(Filter, AgreesWithCountingByHandOnRandomAlignments) {
 TEST(GapOnly, CountsColumnsAndSequencesWithoutResidues) {
     EXPECT_EQ(gap_only_text(small()), "");
     const auto text_of = [](const char* rows) {
-        return gap_only_text(read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein"}));
+        return gap_only_text(
+            read_alignment_from_memory("x.aln", rows, {.format = "", .alphabet = "protein"}));
     };
     EXPECT_EQ(text_of("AC-W\nA--W\n"), "1 column holds only gaps");
     EXPECT_EQ(text_of("ACDW\n----\n----\n"), "2 sequences hold only gaps");

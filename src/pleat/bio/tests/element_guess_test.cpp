@@ -81,8 +81,7 @@ TEST(ElementGuess, IsForMissingElementsAndNotForX) {
         "HETATM    4 BR   LIG A   4      14.000   0.000   0.000  1.00  0.00      1ABC  23\n"
         "ATOM      5  CA  ALA A   5      19.000   0.000   0.000  1.00  0.00\n"
         "HETATM    6 CA    CA A   6      24.000   0.000   0.000  1.00  0.00\n";
-    EXPECT_EQ(elements("s.pdb", pdb),
-              (std::vector<std::string>{"X", "Fe", "Fe", "Br", "C", "Ca"}));
+    EXPECT_EQ(elements("s.pdb", pdb), (std::vector<std::string>{"X", "Fe", "Fe", "Br", "C", "Ca"}));
     const std::string head =
         "data_x\nloop_\n_atom_site.group_PDB\n_atom_site.type_symbol\n_atom_site.label_atom_id\n"
         "_atom_site.label_comp_id\n_atom_site.label_asym_id\n_atom_site.label_seq_id\n"

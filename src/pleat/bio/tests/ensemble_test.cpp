@@ -306,10 +306,10 @@ TEST_F(NpyEnsemble, RangesCountFramesOfAllFilesAsPythonSlicesDo) {
     };
     using List = std::vector<Index>;
     const std::pair<const char*, List> expected[] = {
-        {"1:8:3", {1, 4, 7}}, {"0:2", {0, 1}},      {":2", {0, 1}},        {"8:", {8, 9}},
-        {"-3:", {7, 8, 9}},   {"-3:-1", {7, 8}},    {":-8", {0, 1}},       {"-4::2", {6, 8}},
-        {"7", {7}},           {"-1", {9}},          {"-10", {0}},          {"-20:2", {0, 1}},
-        {"8:-1", {8}},        {"::4", {0, 4, 8}},   {"9:100", {9}}};
+        {"1:8:3", {1, 4, 7}}, {"0:2", {0, 1}},    {":2", {0, 1}},  {"8:", {8, 9}},
+        {"-3:", {7, 8, 9}},   {"-3:-1", {7, 8}},  {":-8", {0, 1}}, {"-4::2", {6, 8}},
+        {"7", {7}},           {"-1", {9}},        {"-10", {0}},    {"-20:2", {0, 1}},
+        {"8:-1", {8}},        {"::4", {0, 4, 8}}, {"9:100", {9}}};
     for (const auto& [range, frames] : expected) {
         const Ensemble ensemble = read(range);
         ASSERT_EQ(ensemble.frame_count(), static_cast<Index>(frames.size())) << range;
@@ -333,7 +333,8 @@ TEST(FrameRange, RefusesWhatHasNoFrame) {
     EXPECT_EQ(parse_frame_range("::10").step, 10);
     EXPECT_FALSE(parse_frame_range("3:9:3").has(9));
     EXPECT_TRUE(parse_frame_range("3:9:3").has(6));
-    for (const char* text : {"", "5:4", "5:5", "-3:-3", "-2:-5", "1:2:0", "4:1:-1", "a", "1:2:3:4", "1 :2"})
+    for (const char* text :
+         {"", "5:4", "5:5", "-3:-3", "-2:-5", "1:2:0", "4:1:-1", "a", "1:2:3:4", "1 :2"})
         EXPECT_TRUE(kHas(refusal([&] { parse_frame_range(text); }), text)) << text;
 }
 

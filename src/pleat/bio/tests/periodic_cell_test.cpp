@@ -24,7 +24,8 @@ using pleat::test::pdb_line;
 
 constexpr double kHalfRoot3 = 0.8660254037844386;
 
-void expect_vectors(const PeriodicCell& cell, const std::vector<double>& expected, double tolerance) {
+void expect_vectors(const PeriodicCell& cell, const std::vector<double>& expected,
+                    double tolerance) {
     for (std::size_t i = 0; i < 9; ++i)
         EXPECT_NEAR(cell.vectors[i / 3][i % 3], expected[i], tolerance) << "element " << i;
 }
@@ -51,8 +52,8 @@ std::string dcd_with_cell(const std::vector<double>& numbers, bool big) {
 
 TEST(PeriodicCell, IsMadeOfLengthsAndAngles) {
     expect_vectors(make_cell({10, 20, 30}, {90, 90, 90}), {10, 0, 0, 0, 20, 0, 0, 0, 30}, 1e-12);
-    expect_vectors(make_cell({10, 10, 10}, {90, 90, 60}), {10, 0, 0, 5, 10 * kHalfRoot3, 0, 0, 0, 10},
-                   1e-12);
+    expect_vectors(make_cell({10, 10, 10}, {90, 90, 60}),
+                   {10, 0, 0, 5, 10 * kHalfRoot3, 0, 0, 0, 10}, 1e-12);
     EXPECT_EQ(make_cell({10, 10, 10}, {0, 0, 0}).shortest_edge(), 0);
     EXPECT_EQ(make_cell({1, 1, 1}, {90, 90, 90}).shortest_edge(), 0) << "a dummy";
     EXPECT_NEAR(make_cell({30, 20, 40}, {90, 90, 90}).shortest_edge(), 20, 1e-12);
@@ -104,7 +105,8 @@ std::string model(int number, double first, double second, const std::string& ce
     return text + "ENDMDL\n";
 }
 
-constexpr const char* kCell = "CRYST1   40.000   50.000   60.000  90.00  90.00  90.00 P 1           1\n";
+constexpr const char* kCell =
+    "CRYST1   40.000   50.000   60.000  90.00  90.00  90.00 P 1           1\n";
 constexpr const char* kDummy =
     "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1\n";
 
@@ -118,7 +120,8 @@ std::string warning_of(const std::string& text) {
 TEST(BrokenMolecules, AreToldWithFrameAtomsAndDistance) {
     const std::string warning =
         warning_of(model(1, 1, 4.8, kCell) + model(2, 1, 37.2, kCell) + model(3, 1, 37.2, kCell));
-    EXPECT_NE(warning.find("CA of ALA 1 in chain 'A' and CA of ALA 2 in chain 'A' are 36.2 angstrom apart"),
+    EXPECT_NE(warning.find(
+                  "CA of ALA 1 in chain 'A' and CA of ALA 2 in chain 'A' are 36.2 angstrom apart"),
               std::string::npos)
         << warning;
     EXPECT_NE(warning.find("shortest edge is 40.0"), std::string::npos) << warning;
@@ -126,7 +129,8 @@ TEST(BrokenMolecules, AreToldWithFrameAtomsAndDistance) {
 }
 
 TEST(BrokenMolecules, AreNotSeenWhereThereAreNone) {
-    EXPECT_EQ(warning_of(model(1, 1, 4.8, kCell) + model(2, 39, 42.8, kCell)), "") << "whole molecules";
+    EXPECT_EQ(warning_of(model(1, 1, 4.8, kCell) + model(2, 39, 42.8, kCell)), "")
+        << "whole molecules";
     EXPECT_EQ(warning_of(model(1, 1, 37.2, kCell)), "") << "the cell of a crystal";
     EXPECT_EQ(warning_of(model(1, 1, 37.2, kDummy) + model(2, 1, 37.2, "")), "")
         << "models of a structure that is no crystal";

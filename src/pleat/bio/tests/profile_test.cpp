@@ -223,8 +223,8 @@ TEST(Profile, OfArraysIsHeldToTheSame) {
     EXPECT_EQ(made.q, q);
     EXPECT_EQ(made.intensity, intensity);
     EXPECT_EQ(made.sigma, sigma);
-    const ProfileFile assumed =
-        make_profile("curve", q, intensity, {}, {.unit = MomentumUnit::per_nanometre, .assumed_error = 0.5});
+    const ProfileFile assumed = make_profile(
+        "curve", q, intensity, {}, {.unit = MomentumUnit::per_nanometre, .assumed_error = 0.5});
     EXPECT_DOUBLE_EQ(assumed.profile.q.back(), 0.04);
     EXPECT_DOUBLE_EQ(assumed.profile.sigma.front(), 5);
     EXPECT_TRUE(assumed.per_nanometre);
@@ -243,8 +243,10 @@ TEST(Profile, OfArraysIsHeldToTheSame) {
               "as a part of the intensity");
     EXPECT_EQ(refused(q, intensity, {1}),
               "curve: expected q, intensity and error of one length, found 4, 4 and 1");
-    EXPECT_EQ(refused({0.1, 0.2}, {1, 1}, {1, 1}), "curve: expected from 3 to 1000000 points, found 2");
-    EXPECT_EQ(refused(q, {1, NAN, 1, 1}, sigma), "curve:2: expected finite numbers, found '0.2 nan 1'");
+    EXPECT_EQ(refused({0.1, 0.2}, {1, 1}, {1, 1}),
+              "curve: expected from 3 to 1000000 points, found 2");
+    EXPECT_EQ(refused(q, {1, NAN, 1, 1}, sigma),
+              "curve:2: expected finite numbers, found '0.2 nan 1'");
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ TEST(Selection, TermsTakeTheirAtoms) {
     EXPECT_EQ(taken("resname ALA SER"), taken("(ALA,SER)"));
     EXPECT_EQ(taken("chain B"), taken("B"));
     EXPECT_EQ(taken("resid 10 11-12"), (List{3, 4, 5, 8, 9, 10}));
-    EXPECT_EQ(taken("last 1"), (List{6, 7, 8, 9})) << "the ion and the water are no ends of chain B";
+    EXPECT_EQ(taken("last 1"), (List{6, 7, 8, 9}))
+        << "the ion and the water are no ends of chain B";
     EXPECT_EQ(taken("first 2 and A"), (List{0, 1, 2, 3, 4, 5}));
 }
 
@@ -69,10 +70,12 @@ TEST(Selection, ParenthesesGroupTerms) {
     const Topology topology = structure();
     const auto taken = [&](const char* text) { return select_atoms(topology, text); };
     EXPECT_EQ(taken("ca and (A:10 or B)"), (std::vector<Index>{4, 8}));
-    EXPECT_EQ(taken("ca and A:10 or B"), (std::vector<Index>{4, 8, 9, 10, 11})) << "another meaning";
+    EXPECT_EQ(taken("ca and A:10 or B"), (std::vector<Index>{4, 8, 9, 10, 11}))
+        << "another meaning";
     EXPECT_EQ(taken("(ca) and not((A:10) or (B))"), (std::vector<Index>{1, 6}));
     EXPECT_EQ(taken("not (name CA CB or heavy)"), (std::vector<Index>{2}));
-    EXPECT_EQ(taken("( (ALA,SER) and B )"), (std::vector<Index>{8, 9})) << "gemmi's list in a group";
+    EXPECT_EQ(taken("( (ALA,SER) and B )"), (std::vector<Index>{8, 9}))
+        << "gemmi's list in a group";
     EXPECT_EQ(taken("(//A/10-10/CA or //B/11-11/CA)"), (std::vector<Index>{4, 8}));
     EXPECT_EQ(taken("(CA)"), (std::vector<Index>{10})) << "capitals alone: residues, as before";
 }

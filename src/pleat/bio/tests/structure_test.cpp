@@ -155,7 +155,8 @@ TEST(Structure, ReadsTheTriphosphateAtTheStartOfAnRna) {
         const bool has_three = name[0] == 'G' && name[1] == 'T';
         return pdb_line({record, 1, has_three ? "PA" : "P", ' ', name, "B", number, ' ',
                          6.0 * number, 0, 0, 1, "P"}) +
-               pdb_line({record, 1, "C1'", ' ', name, "B", number, ' ', 6.0 * number, 4, 0, 1, "C"});
+               pdb_line(
+                   {record, 1, "C1'", ' ', name, "B", number, ' ', 6.0 * number, 4, 0, 1, "C"});
     };
     std::string text = nucleotide("ATOM", "GTP", 1) + nucleotide("ATOM", "C", 2);
     text += nucleotide("ATOM", "A", 3) + "TER\n" + nucleotide("HETATM", "GTP", 90);

@@ -33,14 +33,16 @@ std::string model(int atoms, float shift) {
 }
 
 /// Reads three frames of which the last is cut by `cut` bytes, all ways.
-void expect_two_frames(const std::string& name, const std::string& whole, std::size_t cut, int atoms) {
+void expect_two_frames(const std::string& name, const std::string& whole, std::size_t cut,
+                       int atoms) {
     SCOPED_TRACE(name);
     const ScratchFolder folder;
     EnsembleOptions options;
     options.topology = folder.write("atoms.pdb", model(atoms, 0));
     const std::string file = folder.write(name, whole.substr(0, whole.size() - cut)).string();
     const std::string refused = refusal([&] { read_ensemble({file}, options); });
-    EXPECT_NE(refused.find("the option truncated takes the 2 whole frames before it"), std::string::npos)
+    EXPECT_NE(refused.find("the option truncated takes the 2 whole frames before it"),
+              std::string::npos)
         << refused;
     options.truncated = true;
     const Ensemble found = read_ensemble({file, file}, options);
@@ -70,7 +72,8 @@ TEST(Truncated, WholeFramesOfEveryFormatAreTaken) {
     const std::string packed = xtc_packed_frame(1995);
     expect_two_frames("a.xtc", packed + packed + packed, 20, 12);
     expect_two_frames("b.xtc", packed + packed + packed, packed.size() - 10, 12);
-    expect_two_frames("c.xtc", xtc_plain_frame(0, 9) + xtc_plain_frame(1, 9) + xtc_plain_frame(2, 9), 8, 9);
+    expect_two_frames("c.xtc",
+                      xtc_plain_frame(0, 9) + xtc_plain_frame(1, 9) + xtc_plain_frame(2, 9), 8, 9);
     const auto trr = [](int f) { return trr_frame<float>(f, 4, true, true); };
     expect_two_frames("a.trr", trr(0) + trr(1) + trr(2), 4, 4);
     expect_two_frames("b.trr", trr(0) + trr(1) + trr(2), trr(2).size() - 2, 4);
@@ -91,9 +94,11 @@ TEST(Truncated, WholeFramesOfPackedDataAreTaken) {
     options.truncated = true;
     const std::string packed = gzipped(cut);
     EXPECT_EQ(read_ensemble({folder.write("a.dcd.gz", packed).string()}, options).frame_count(), 2);
-    EXPECT_EQ(read_ensemble({folder.write("b.dcd.gz", packed.substr(0, packed.size() - 12)).string()}, options)
-                  .frame_count(),
-              2);
+    EXPECT_EQ(
+        read_ensemble({folder.write("b.dcd.gz", packed.substr(0, packed.size() - 12)).string()},
+                      options)
+            .frame_count(),
+        2);
 }
 
 TEST(Truncated, AFileWithoutAWholeFrameAndDamageAreRefused) {
@@ -107,7 +112,8 @@ TEST(Truncated, AFileWithoutAWholeFrameAndDamageAreRefused) {
     std::string damaged = frame + frame + frame;
     damaged[frame.size() + 3] = 'x';
     const std::string bad = folder.write("bad.xtc", damaged).string();
-    EXPECT_NE(refusal([&] { read_ensemble({bad}, options); }).find("magic number"), std::string::npos);
+    EXPECT_NE(refusal([&] { read_ensemble({bad}, options); }).find("magic number"),
+              std::string::npos);
 }
 
 TEST(Centring, DoublesFarFromTheOriginKeepTheirDigits) {
@@ -129,12 +135,15 @@ TEST(Centring, DoublesFarFromTheOriginKeepTheirDigits) {
                     const auto* from = xyz.data() + frame * 12;
                     EXPECT_NEAR(moved, from[3 * atom + axis] - from[axis], 5e-7);
                 }
-        const auto told = [](const std::string& note) { return note.find("moved to the origin") != std::string::npos; };
+        const auto told = [](const std::string& note) {
+            return note.find("moved to the origin") != std::string::npos;
+        };
         EXPECT_EQ(std::count_if(found.notes.begin(), found.notes.end(), told), 1);
     }
     for (std::size_t k = 0; k < xyz.size(); ++k) xyz[k] -= k < 12 ? 1e5 : 2e5;
     write_npy(path, xyz.data(), {2, 4, 3});
-    EXPECT_EQ(read_ensemble({path}, options).xyz(1, 2, 3), static_cast<float>(xyz[23])) << "near the origin";
+    EXPECT_EQ(read_ensemble({path}, options).xyz(1, 2, 3), static_cast<float>(xyz[23]))
+        << "near the origin";
 }
 
 }  // namespace

@@ -152,8 +152,8 @@ public:
     PairTotals totals(double bin) const override {
         PairSummary pairs(count_, bin, 1);
         pass([&](Block rows, const float* values) { pairs.add(rows, values); });
-        return {pairs.histogram(), pairs.mean() * static_cast<double>(pairs.pairs()),
-                pairs.least(), pairs.most()};
+        return {pairs.histogram(), pairs.mean() * static_cast<double>(pairs.pairs()), pairs.least(),
+                pairs.most()};
     }
     Clustering daura(double cutoff) const override {
         ++clusterings;
@@ -275,8 +275,9 @@ TEST(Values, AreOneNumberOrARange) {
     EXPECT_EQ(parse_counts("2:5", "k"), std::vector<double>({2, 3, 4, 5}));
     EXPECT_EQ(parse_counts("2:9:3", "k"), std::vector<double>({2, 5, 8}));
     EXPECT_EQ(parse_counts("7", "k"), std::vector<double>({7}));
-    for (const char* bad : {"", "0", "-1", "nan", "inf", "1:2", "1:2:0", "2:1:0.5", "1:2:3:4",
-                            "1:x:2", "1:2:-1", "1e40", "1e-50", "1:1e40:1e39", "1:2:1e-9", "1 2", "2.5A"})
+    for (const char* bad :
+         {"", "0", "-1", "nan", "inf", "1:2", "1:2:0", "2:1:0.5", "1:2:3:4", "1:x:2", "1:2:-1",
+          "1e40", "1e-50", "1:1e40:1e39", "1:2:1e-9", "1 2", "2.5A"})
         EXPECT_THROW(parse_cutoffs(bad, "cutoff"), UsageError) << bad;
     for (const char* bad : {"", "0", "1.5", "-2", "3:2", "2:4:0", "2:4:0.5", "1e10", "x", "2:"})
         EXPECT_THROW(parse_counts(bad, "k"), UsageError) << bad;

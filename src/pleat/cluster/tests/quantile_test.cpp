@@ -23,7 +23,8 @@ StoredDistances scaled(const StoredDistances& from, double factor) {
 
 float found_in(const Distances& distances, double share, int many) {
     QuantileFinder finder(distances.count(), many);
-    distances.for_each_band("test", [&](Block rows, const float* values) { finder.add(rows, values); });
+    distances.for_each_band("test",
+                            [&](Block rows, const float* values) { finder.add(rows, values); });
     return finder.find(distances, share);
 }
 
@@ -31,7 +32,8 @@ TEST(Quantile, IsTheDistanceAtItsPlaceAmongAll) {
     for (const Index count : {2, 3, 64, 150}) {
         for (const int levels : {0, 1, 7}) {
             for (const double factor : {0.0, 1e-38, 1e-3, 1.0, 1e9}) {
-                const StoredDistances distances = scaled(random_distances(count, levels, 3), factor);
+                const StoredDistances distances =
+                    scaled(random_distances(count, levels, 3), factor);
                 std::vector<float> sorted = distances.condensed();
                 std::sort(sorted.begin(), sorted.end());
                 for (const double share : {0.0, 0.02, 0.5, 0.9999, 1.0}) {

@@ -33,7 +33,8 @@ constexpr Index kValues = 5;
 struct Sums {
     std::vector<std::int64_t> sums = std::vector<std::int64_t>(kValues);
     std::vector<std::uint32_t> counts = std::vector<std::uint32_t>(kValues);
-    std::vector<double> maxima = std::vector<double>(kValues, std::numeric_limits<double>::lowest());
+    std::vector<double> maxima =
+        std::vector<double>(kValues, std::numeric_limits<double>::lowest());
 
     void take(const Tile& tile) {
         std::mt19937_64 random(static_cast<std::uint64_t>(tile.id));
@@ -93,8 +94,8 @@ struct Job {
     }
 };
 
-/// Runs on `ranks` and dies in the midst of the tile that is the `last`-th to be computed; true when
-/// all were done before.
+/// Runs on `ranks` and dies in the midst of the tile that is the `last`-th to be computed; true
+/// when all were done before.
 bool run_and_die(const std::filesystem::path& checkpoint, int ranks, int last,
                  std::span<const Tile> tiles) {
     const pid_t child = ::fork();
@@ -365,7 +366,8 @@ TEST(AdditiveCheckpoint, WhereItCannotBeSavedTheSweepGoesOnAndSaysSo) {
     saved.add("sums", sums.sums);
     saved.resume();
     const auto tiles = make_tiles(4);
-    sweep(context, "sums", tiles, saved, [&](const Tile& tile, View<float, 2>) { sums.take(tile); });
+    sweep(context, "sums", tiles, saved,
+          [&](const Tile& tile, View<float, 2>) { sums.take(tile); });
     saved.total();
     EXPECT_EQ(sums.bits(), expected(tiles));
     ASSERT_EQ(listener.messages.size(), 1u);
@@ -418,9 +420,9 @@ TEST(RankFiles, AreFoundByTheirNamesAlone) {
          {"checkpoint.rank0.npz", "checkpoint.rank12.npz", "checkpoint.npz", "checkpoint.rank.npz",
           "checkpoint.rank1a.npz", "checkpoint.rank1.npz.part", "other.rank1.npz"})
         spill(folder / name, "x");
-    EXPECT_EQ(rank_files(checkpoint), (std::vector<std::filesystem::path>{
-                                          folder / "checkpoint.rank0.npz",
-                                          folder / "checkpoint.rank12.npz"}));
+    EXPECT_EQ(rank_files(checkpoint),
+              (std::vector<std::filesystem::path>{folder / "checkpoint.rank0.npz",
+                                                  folder / "checkpoint.rank12.npz"}));
     EXPECT_EQ(rank_files(checkpoint, ".part"),
               std::vector<std::filesystem::path>{folder / "checkpoint.rank1.npz.part"});
 }

@@ -15,6 +15,8 @@ inline std::filesystem::path folder_or(const char* variable, const char* built_i
 inline std::filesystem::path data_folder() { return folder_or("PLEAT_TEST_DATA", PLEAT_DATA); }
 
 /// What lies beside the repository and may be absent; PLEAT_TEST_SHARED.
-inline std::filesystem::path shared_folder() { return folder_or("PLEAT_TEST_SHARED", PLEAT_SHARED); }
+inline std::filesystem::path shared_folder() {
+    return folder_or("PLEAT_TEST_SHARED", PLEAT_SHARED);
+}
 
 }  // namespace pleat::test

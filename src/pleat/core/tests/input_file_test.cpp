@@ -29,7 +29,8 @@ public:
         EXPECT_EQ(::pipe(ends_), 0);
         writer_ = std::thread([this, bytes = std::move(bytes)] {
             for (std::size_t at = 0; at < bytes.size(); at += 1000)
-                if (::write(ends_[1], bytes.data() + at, std::min<std::size_t>(1000, bytes.size() - at)) < 0)
+                if (::write(ends_[1], bytes.data() + at,
+                            std::min<std::size_t>(1000, bytes.size() - at)) < 0)
                     break;
             ::close(ends_[1]);
         });
@@ -98,8 +99,9 @@ TEST(InputFile, OpensARegularFileAsOftenAsWanted) {
 }
 
 TEST(InputFile, RefusesMoreThanTheLimitOfAnEndlessDevice) {
-    EXPECT_NE(refusal_of([] { read_file("/dev/zero", 1 << 20); }).find("expected at most 1048576 bytes"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal_of([] { read_file("/dev/zero", 1 << 20); }).find("expected at most 1048576 bytes"),
+        std::string::npos);
 }
 
 TEST(InputFile, NamesTheFirstFileThatIsMissing) {
@@ -107,7 +109,9 @@ TEST(InputFile, NamesTheFirstFileThatIsMissing) {
     std::ofstream(folder / "a") << "text";
     const std::string a = folder / "a", b = folder / "b";
     EXPECT_EQ(refusal_of([&] { check_readable({"", "-", a}); }), "");
-    EXPECT_EQ(refusal_of([&] { check_readable({a, b}); }),
+    EXPECT_EQ(refusal_of([&] {
+                  check_readable({a, b});
+              }),
               b + ": expected a file, found nothing of that name");
     EXPECT_EQ(refusal_of([&] { check_readable({folder.path().string()}); }),
               folder.path().string() + ": expected a file, found a directory");
@@ -117,8 +121,9 @@ TEST(InputFile, RefusesPipesWhereFilesAreReadTwice) {
     const test::TemporaryFolder folder;
     const std::string pipe = folder / "pipe";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    EXPECT_NE(refusal_of([&] { refuse_pipes({"", pipe}, "two stages read it"); })
-                  .find("two stages read it"),
+    EXPECT_NE(refusal_of([&] {
+                  refuse_pipes({"", pipe}, "two stages read it");
+              }).find("two stages read it"),
               std::string::npos);
     EXPECT_EQ(refusal_of([&] { check_readable({pipe}); }), "") << "a pipe is not opened";
 }
@@ -139,8 +144,8 @@ TEST(HashInput, TakesSizeTimeAndEndsOfLargeFiles) {
     file.seekp(2 << 20);
     file.put('y');
     file.close();
-    std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) +
-                                               std::chrono::seconds(1));
+    std::filesystem::last_write_time(
+        path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
     EXPECT_NE(hash_input(path, 1 << 20).sha256, large.sha256);
 }
 

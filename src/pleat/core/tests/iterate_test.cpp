@@ -158,7 +158,8 @@ TEST(Iterate, GoesOnWhereItCannotSave) {
     context.progress = &listener;
     context.checkpoint = folder.path() / "state.npz";
     context.checkpoint_seconds = 0;
-    EXPECT_EQ(iterate(context, "steps", state, 5, [&](std::int64_t k) { return state.step(k); }), 5);
+    EXPECT_EQ(iterate(context, "steps", state, 5, [&](std::int64_t k) { return state.step(k); }),
+              5);
     EXPECT_EQ(state.x, uninterrupted(5));
     ASSERT_EQ(listener.told.size(), 1u);
     EXPECT_NE(listener.told[0].find("expected 1.0 EiB of free space, found "), std::string::npos)
@@ -198,8 +199,9 @@ TEST(Iterate, AStopTriesNoSaveThatFailedBefore) {
     context.progress = &recorder;
     context.checkpoint = folder.path() / "state.npz";
     context.checkpoint_seconds = 0;
-    error_text<Cancelled>(
-        [&] { iterate(context, "steps", state, 5, [&](std::int64_t k) { return state.step(k); }); });
+    error_text<Cancelled>([&] {
+        iterate(context, "steps", state, 5, [&](std::int64_t k) { return state.step(k); });
+    });
     EXPECT_EQ(state.saves, 1);
 }
 

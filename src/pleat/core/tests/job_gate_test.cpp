@@ -172,7 +172,9 @@ TEST(JobGate, ThoseWhoAllWaitDoNotWaitForEachOther) {
 TEST(JobGate, WhoGivesUpGivesItsReservationBack) {
     JobGate gate({10});
     JobGate::Pass holder = gate.enter({{5}}, never);
-    EXPECT_THROW(gate.enter({{9}}, [] { return true; }, gate.reserve({5}, never)), Cancelled);
+    EXPECT_THROW(gate.enter(
+                     {{9}}, [] { return true; }, gate.reserve({5}, never)),
+                 Cancelled);
     EXPECT_NO_THROW(gate.enter({{5}}, never));
     EXPECT_THROW(gate.enter({{6}}, [] { return true; }), Cancelled);  // the holder still counts
 }

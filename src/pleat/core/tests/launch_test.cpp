@@ -13,8 +13,8 @@ namespace pleat {
 namespace {
 
 constexpr const char* kVariables[] = {
-    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",   "PMI_SIZE",
-    "PMIX_RANK",            "SLURM_STEP_NUM_TASKS", "PLEAT_RANKS"};
+    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+    "SLURM_STEP_NUM_TASKS", "PLEAT_RANKS"};
 
 /// The launch that these variables, and no others, tell.
 Launch launch_of(const std::map<std::string, std::string>& variables) {

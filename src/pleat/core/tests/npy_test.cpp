@@ -321,7 +321,8 @@ TEST(Zip, RefusesNamesWithControlCharacters) {
         writer.append("x", 1);
         writer.end();
         writer.close();
-        const std::string text = error_text<InputError>([&] { NpzReader reader(folder / "a.zip"); });
+        const std::string text =
+            error_text<InputError>([&] { NpzReader reader(folder / "a.zip"); });
         EXPECT_NE(text.find("a member's name with control characters"), std::string::npos) << text;
     }
 }
@@ -417,8 +418,9 @@ TEST(Npy, MessagesHoldNoUnprintableBytesOfAFile) {
         text += static_cast<char>(header.size());
         text += '\0';
         text += header;
-        const std::string told = error_text<InputError>(
-            [&] { parse_npy({text.begin(), text.end()}, "x.npy"); });
+        const std::string told = error_text<InputError>([&] {
+            parse_npy({text.begin(), text.end()}, "x.npy");
+        });
         EXPECT_NE(told.find("found"), std::string::npos) << told;
         for (const char c : told) EXPECT_TRUE(c >= ' ' && c < 0x7f) << told;
     }

@@ -316,8 +316,8 @@ TEST(RunDirectory, WritesFileByFileWhereTheFolderIsTheWorkingFolder) {
         run.finish();
         if (!std::filesystem::equivalent(".", path)) ::abort();
     }));
-    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"log.txt", "manifest.json",
-                                                            "matrix.tsv", "notes.txt"}));
+    EXPECT_EQ(sorted_names(path),
+              (std::vector<std::string>{"log.txt", "manifest.json", "matrix.tsv", "notes.txt"}));
 }
 
 TEST(RunDirectory, AResumedRunRemovesWhatOnlyItsPredecessorWrote) {
@@ -374,8 +374,9 @@ TEST(RunDirectory, KeepsCheckpointsAndResultsOfAFailedRun) {
         EXPECT_EQ(slurp(run.checkpoint()), "state");
         write_text(run.output("scores.tsv"), "1\n");
     }
-    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{".pleat-lock", "checkpoint.npz", "log.txt",
-                                                            "manifest.json", "scores.tsv"}));
+    EXPECT_EQ(sorted_names(path),
+              (std::vector<std::string>{".pleat-lock", "checkpoint.npz", "log.txt", "manifest.json",
+                                        "scores.tsv"}));
     {
         RunDirectory run({.path = path, .command = "couplings"});
         (void)run.checkpoint();
@@ -406,8 +407,8 @@ TEST(RunDirectory, FilesOfRanksAreCheckpointsToo) {
         spill(path / "checkpoint.rankless.npz", "not ours");
         run.finish();
     }
-    EXPECT_EQ(sorted_names(path), (std::vector<std::string>{"checkpoint.rankless.npz", "log.txt",
-                                                            "manifest.json"}));
+    EXPECT_EQ(sorted_names(path),
+              (std::vector<std::string>{"checkpoint.rankless.npz", "log.txt", "manifest.json"}));
 }
 
 TEST(RunDirectory, AKilledRunIsContinued) {

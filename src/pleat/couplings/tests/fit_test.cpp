@@ -95,14 +95,15 @@ TEST(Fit, CudaConvergesByDefault) {
     }
 }
 
-// 13 slots of 500 x 21 + 124750 x 441 numbers; operands in two parts and products, 10240 by 10048 for
-// 500 columns of 20 letters; logits, residuals and letters of 5120 sequences.
+// 13 slots of 500 x 21 + 124750 x 441 numbers; operands in two parts and products, 10240 by 10048
+// for 500 columns of 20 letters; logits, residuals and letters of 5120 sequences.
 TEST(Fit, MemoryOfAGpuIsCounted) {
     const int slots = 13;
     const cuda::Layout layout{5000, 500, 21};
     const std::int64_t vectors = std::int64_t{slots} * 4 * (10500 + 55014750);
     const std::int64_t operands = std::int64_t{4} * 10240 * 10048 + std::int64_t{4} * 10240 * 10240;
-    const std::int64_t of_sequences = std::int64_t{5120} * ((4 + 4) * 10240 + 2 * (500 + 6 + 3) + 4);
+    const std::int64_t of_sequences =
+        std::int64_t{5120} * ((4 + 4) * 10240 + 2 * (500 + 6 + 3) + 4);
     const std::int64_t sums = 4 * 10240 * (63 + 20) + 500 * (16 * 63 + 1208 * 5);
     EXPECT_EQ(layout.bytes(slots), vectors + operands + of_sequences + sums);
 }

@@ -69,8 +69,8 @@ using MakeKernel = std::function<std::unique_ptr<Kernel>(const Problem&)>;
 
 /// Objective and gradient of a kernel against the reference at one point.
 inline void expect_agreement(const MakeKernel& make, const RandomFamily& family, bool scaled,
-                      bool best_fields, double spread, std::uint64_t seed,
-                      const Tolerances& tolerances) {
+                             bool best_fields, double spread, std::uint64_t seed,
+                             const Tolerances& tolerances) {
     const Problem problem = family.problem(scaled);
     const Index columns = family.letters.extent(1);
     const Model point = random_model(columns, family.letter_count, spread, seed);
@@ -85,7 +85,8 @@ inline void expect_agreement(const MakeKernel& make, const RandomFamily& family,
         at[k++] = best_fields ? kernel->evaluate_best_fields(0, 1) : kernel->evaluate_plain(0, 1);
     }
     EXPECT_NEAR(at[1].objective, at[0].objective, tolerances.objective * at[0].objective);
-    EXPECT_NEAR(at[1].pair_gradient2, at[0].pair_gradient2, tolerances.norm2 * at[0].pair_gradient2);
+    EXPECT_NEAR(at[1].pair_gradient2, at[0].pair_gradient2,
+                tolerances.norm2 * at[0].pair_gradient2);
     EXPECT_NEAR(at[1].point2, at[0].point2, tolerances.point2 * at[0].point2);
     if (!best_fields) {
         EXPECT_NEAR(at[1].field_gradient2, at[0].field_gradient2,
@@ -111,7 +112,7 @@ inline void expect_agreement(const MakeKernel& make, const RandomFamily& family,
 
 /// The same for awkward families of many shapes.
 inline void expect_agreement(const MakeKernel& make, const std::vector<Shape>& shapes,
-                      const Tolerances& usual, const Tolerances& weak) {
+                             const Tolerances& usual, const Tolerances& weak) {
     std::uint64_t seed = 1000;
     for (const Shape& shape : shapes) {
         for (int kind = 0; kind <= 6; ++kind) {

@@ -38,8 +38,10 @@ TEST_F(ModelFile, ComesBackBitForBit) {
     const Model back = read_model(path_, family.alignment);
     ASSERT_EQ(back.fields.extent(0), 5);
     ASSERT_EQ(back.pairs.extent(0), 10);
-    EXPECT_TRUE(std::equal(back.fields.begin(), back.fields.end(), family.result.model.fields.begin()));
-    EXPECT_TRUE(std::equal(back.pairs.begin(), back.pairs.end(), family.result.model.pairs.begin()));
+    EXPECT_TRUE(
+        std::equal(back.fields.begin(), back.fields.end(), family.result.model.fields.begin()));
+    EXPECT_TRUE(
+        std::equal(back.pairs.begin(), back.pairs.end(), family.result.model.pairs.begin()));
 }
 
 TEST_F(ModelFile, NamesItsLettersAndColumns) {
@@ -55,12 +57,12 @@ TEST_F(ModelFile, NamesItsLettersAndColumns) {
 TEST_F(ModelFile, RefusesAnotherWidthOrAlphabet) {
     const SmallFamily family(4, 3, Alphabet::rna(), 3);
     write_model(path_, family.result.model, family.alignment);
-    EXPECT_EQ(refusal(SmallFamily(4, 4, Alphabet::rna(), 3)),
-              path_.string() +
-                  ": array 'fields': expected shape 4 x 5 for this alignment, found 3 x 5");
-    EXPECT_EQ(refusal(SmallFamily(4, 3, Alphabet::dna(), 3)),
-              path_.string() +
-                  ": array 'letters': expected the dna letters 'ACGT-', found 'ACGU-'");
+    EXPECT_EQ(
+        refusal(SmallFamily(4, 4, Alphabet::rna(), 3)),
+        path_.string() + ": array 'fields': expected shape 4 x 5 for this alignment, found 3 x 5");
+    EXPECT_EQ(
+        refusal(SmallFamily(4, 3, Alphabet::dna(), 3)),
+        path_.string() + ": array 'letters': expected the dna letters 'ACGT-', found 'ACGU-'");
 }
 
 TEST_F(ModelFile, RefusesWhatIsNoNumber) {

@@ -19,8 +19,8 @@ using pleat::testing::SmallFamily;
 
 /// The fields of the layout, in the order in which a reader of "plmc_v2" takes them.
 struct Parsed {
-    std::vector<std::int32_t> head;    // L, q, sequences, left out, iterations
-    std::vector<float> numbers;        // theta, lambda h, lambda J, lambda group, effective
+    std::vector<std::int32_t> head;  // L, q, sequences, left out, iterations
+    std::vector<float> numbers;      // theta, lambda h, lambda J, lambda group, effective
     std::string letters;
     std::vector<float> copies;
     std::string target;
@@ -124,7 +124,8 @@ void expect_all_numbers(const Alphabet& alphabet, int threads) {
             for (std::size_t a = 0; a < q; ++a) {
                 for (std::size_t b = 0; b < q; ++b) {
                     const std::size_t at = (pair * q + a) * q + b;
-                    ASSERT_NEAR(parsed.pair_frequencies[at], frequency(i, j, code(a), code(b)), 1e-6);
+                    ASSERT_NEAR(parsed.pair_frequencies[at], frequency(i, j, code(a), code(b)),
+                                1e-6);
                     ASSERT_EQ(parsed.pairs[at], family.result.model.pairs(static_cast<Index>(pair),
                                                                           code(a), code(b)));
                 }

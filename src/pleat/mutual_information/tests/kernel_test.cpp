@@ -51,7 +51,7 @@ struct Shape {
     Index shuffles;
 };
 // None a multiple of words, lanes or blocks alone; columns of one symbol and of all symbols.
-const Shape kShapes[] = {{1, 4, 1, 3},    {2, 3, 2, 9},    {5, 2, 5, 1},   {63, 6, 4, 8},
+const Shape kShapes[] = {{1, 4, 1, 3},    {2, 3, 2, 9},    {5, 2, 5, 1},    {63, 6, 4, 8},
                          {64, 7, 22, 17}, {65, 9, 6, 33},  {128, 5, 3, 64}, {200, 11, 22, 70},
                          {753, 8, 9, 40}, {300, 30, 5, 20}};
 
@@ -109,7 +109,8 @@ TEST(CpuKernel, GivesTheSameOnEveryInstructionSet) {
 }
 
 TEST_P(EveryKernel, ShuffledTablesDifferFromTheObserved) {
-    // Two equal columns share all their information: no shuffle reaches it, unless it is the identity.
+    // Two equal columns share all their information: no shuffle reaches it, unless it is the
+    // identity.
     Array<std::uint8_t, 2> letters(100, 2);
     for (Index row = 0; row < 100; ++row)
         letters(row, 0) = letters(row, 1) = static_cast<std::uint8_t>(row % 4);

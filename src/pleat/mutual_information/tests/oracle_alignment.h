@@ -18,8 +18,7 @@ namespace pleat::mutual_information::test {
 
 /// The file NAME.ENDING of the oracle, whether or not it is there.
 inline std::filesystem::path oracle_file(const std::string& name, const std::string& ending) {
-    return pleat::test::shared_folder() / "oracle" / "mutual_information" /
-           (name + "." + ending);
+    return pleat::test::shared_folder() / "oracle" / "mutual_information" / (name + "." + ending);
 }
 
 /// Where the alignment stands: plain or compressed; empty when it is absent.

@@ -237,7 +237,8 @@ TEST(FamilyWiseP, CountsTheShufflesWhoseLargestReachesIt) {
     EXPECT_TRUE(std::isnan(p[2]));
 }
 
-/// A shuffle of another pair with the same margins has the very MI of this one, up to the rounding of d.
+/// A shuffle of another pair with the same margins has the very MI of this one, up to the rounding
+/// of d.
 TEST(FamilyWiseP, CountsTiesWithPairsOfTheSameNull) {
     const Statistic statistic = make_statistic(100);
     const std::vector<double> mi{0.5}, mean{0.2}, variance{0.01};
@@ -336,7 +337,8 @@ TEST(PairStatistics, FallBackWhereShufflesSayNothing) {
     for (int shuffle = 0; shuffle < 3; ++shuffle)
         test::add_difference(sums, 0, -1'000'000'000, statistic.shift);
     const std::vector<double> mean{0.1}, variance{0.02};
-    const PairStatistics pairs = pair_statistics({columns, statistic, t, mean, variance, &sums, 3, {}});
+    const PairStatistics pairs =
+        pair_statistics({columns, statistic, t, mean, variance, &sums, 3, {}});
     EXPECT_EQ(pairs.tail_p[0], gamma_tail(pairs.mi[0], 0.1, 0.02));
     EXPECT_GT(pairs.tail_p[0], 0);
     const PairStatistics sampled = pair_statistics({columns, statistic, t, {}, {}, &sums, 3, {}});
@@ -362,8 +364,8 @@ TEST_P(TailOracle, IsNearTheEnumeratedTail) {
     NullSums sums(pairs);
     const std::int64_t shuffles = 2000;
     kernel->sample_pairs({0, shuffles}, t, sums, nullptr);
-    const PairStatistics found = pair_statistics({columns, statistic, std::span(t.data(), t.size()),
-                                                  mean, variance, &sums, shuffles, {}});
+    const PairStatistics found = pair_statistics(
+        {columns, statistic, std::span(t.data(), t.size()), mean, variance, &sums, shuffles, {}});
     std::ifstream stream(test::oracle_file(GetParam(), "exact_pairs.json"));
     int compared = 0;
     double sum = 0;

@@ -38,7 +38,8 @@ Parameters exact_triples() {
 
 /// Asks to stop once a stage has come so far and was asked so often since.
 struct StopLater final : Progress {
-    StopLater(std::string_view of, std::int64_t at, int times) : stage(of), enough(at), left(times) {}
+    StopLater(std::string_view of, std::int64_t at, int times)
+        : stage(of), enough(at), left(times) {}
     void update(std::string_view now, std::int64_t done, std::int64_t, std::string_view) override {
         is_there |= now == stage && done >= enough;
     }
@@ -117,9 +118,10 @@ TEST(Run, WhatTheCpuAloneComputesIsRefusedElsewhere) {
         EXPECT_EQ(run(given, *parameters, {}).pairs.mi.size(), 10u);
         Context context;
         context.device = {Device::Kind::reference, 0};
-        EXPECT_EQ(error_text<UsageError>([&] { run(given, *parameters, context); }),
-                  "expected --device cpu or auto for --weights, --pseudocount and --gaps omit, which "
-                  "the CPU alone computes, found reference");
+        EXPECT_EQ(
+            error_text<UsageError>([&] { run(given, *parameters, context); }),
+            "expected --device cpu or auto for --weights, --pseudocount and --gaps omit, which "
+            "the CPU alone computes, found reference");
     }
 }
 
@@ -161,8 +163,7 @@ TEST(Run, AsksForTheMemoryOfAllRanksOfAMachine) {
     Context context;
     context.comm = &crowd;
     Parameters parameters = exact_triples();
-    const std::string text =
-        error_text<DeviceError>([&] { run(given, parameters, context); });
+    const std::string text = error_text<DeviceError>([&] { run(given, parameters, context); });
     EXPECT_EQ(text.find("the tables of 20 columns on 1073741824 ranks of a machine: "), 0u) << text;
     EXPECT_NE(text.find("or use fewer threads or ranks, or leave out variances"), std::string::npos)
         << text;

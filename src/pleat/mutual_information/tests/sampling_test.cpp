@@ -46,8 +46,8 @@ Columns read_columns(const std::filesystem::path& path, Index most_columns) {
     return compact(letters);
 }
 
-/// Standard errors by the null's own moments: of the mean sd / sqrt n; of the variance by the kurtosis
-/// that a Pearson III distribution of this skewness has, 1.5 skewness^2.
+/// Standard errors by the null's own moments: of the mean sd / sqrt n; of the variance by the
+/// kurtosis that a Pearson III distribution of this skewness has, 1.5 skewness^2.
 void compare_moments(const SampledNull& sampled, double mean, double variance, Deviations& found) {
     const double n = static_cast<double>(kShuffles);
     found.add((sampled.mean - mean) / std::sqrt(variance / n));
@@ -56,8 +56,10 @@ void compare_moments(const SampledNull& sampled, double mean, double variance, D
     ++found.pairs;
 }
 
-/// A share p of n shuffles has a standard error of sqrt(p (1 - p) / n), but never below one shuffle.
-void compare_shares(const ExactTail& tail, std::uint32_t less, std::uint32_t equal, Deviations& found) {
+/// A share p of n shuffles has a standard error of sqrt(p (1 - p) / n), but never below one
+/// shuffle.
+void compare_shares(const ExactTail& tail, std::uint32_t less, std::uint32_t equal,
+                    Deviations& found) {
     const double n = static_cast<double>(kShuffles);
     for (const auto& [share, count] : {std::pair{tail.less, less}, std::pair{tail.equal, equal}}) {
         const double error = std::sqrt(std::max(share * (1 - share) / n, 1 / (n * n)));
@@ -89,7 +91,8 @@ Deviations deviations(const Columns& columns, const Context& context) {
             compare_moments(sampled_null(sums, pair, kShuffles, mi[pair], statistic), mean(pair),
                             variance(pair), found);
             if (const auto null = nulls.null(columns.margin(i), columns.margin(j), 1000))
-                compare_shares(null->tail(observed(pair)), sums.less(pair), sums.equal(pair), found);
+                compare_shares(null->tail(observed(pair)), sums.less(pair), sums.equal(pair),
+                               found);
         }
     }
     return found;
@@ -109,14 +112,16 @@ TEST_P(Sampling, AgreesWithTheExactNullOfRealAlignments) {
     const std::filesystem::path alignments = shared / "data/alignments";
     int read = 0;
     Index tests = 0, beyond4 = 0;
-    for (const auto& path : {data / "cheY.aln.gz", data / "trypsin.a2m.gz", oracle / "trna140x71.fasta",
-                             oracle / "hivp_xray_unique.fasta", alignments / "PF00014_bpti.aln.gz"}) {
+    for (const auto& path :
+         {data / "cheY.aln.gz", data / "trypsin.a2m.gz", oracle / "trna140x71.fasta",
+          oracle / "hivp_xray_unique.fasta", alignments / "PF00014_bpti.aln.gz"}) {
         if (!std::filesystem::exists(path)) continue;
         SCOPED_TRACE(path.filename().string());
         const Deviations found = deviations(read_columns(path, 40), context);
         EXPECT_GT(found.pairs, 100);
-        // Of as many normal deviates the largest is beyond 6 once in 10^4 such tests; skewed nulls of
-        // few atoms have longer tails, and their variance a larger error than their skewness tells.
+        // Of as many normal deviates the largest is beyond 6 once in 10^4 such tests; skewed nulls
+        // of few atoms have longer tails, and their variance a larger error than their skewness
+        // tells.
         EXPECT_LT(found.worst, 7.0);
         tests += 2 * (found.pairs + found.tails);
         beyond4 += found.beyond4;

@@ -23,12 +23,11 @@ std::vector<std::uint8_t> shuffled(std::span<const Index> margin, std::uint64_t 
     return codes;
 }
 
-/// Chi-square of the arrangements of a column over `count` shuffles against the uniform distribution,
-/// as its distance from the mean in standard deviations.
+/// Chi-square of the arrangements of a column over `count` shuffles against the uniform
+/// distribution, as its distance from the mean in standard deviations.
 double chi_square_deviation(std::vector<Index> margin, int count, double arrangements) {
     std::map<std::vector<std::uint8_t>, int> seen;
-    for (int s = 0; s < count; ++s)
-        ++seen[shuffled(margin, 5, static_cast<std::uint32_t>(s), 3)];
+    for (int s = 0; s < count; ++s) ++seen[shuffled(margin, 5, static_cast<std::uint32_t>(s), 3)];
     EXPECT_EQ(static_cast<double>(seen.size()), arrangements);
     const double expected = count / arrangements;
     double chi2 = 0;
@@ -63,7 +62,8 @@ TEST(Shuffle, DependsOnSeedShuffleAndColumn) {
 }
 
 TEST(Shuffle, ColumnsOfAShuffleAreIndependent) {
-    // The number of rows in which two shuffled columns agree: hypergeometric, mean 25, variance 6.3.
+    // The number of rows in which two shuffled columns agree: hypergeometric, mean 25,
+    // variance 6.3.
     const std::vector<Index> margin{50, 50};
     double sum = 0;
     for (std::uint32_t s = 0; s < 4000; ++s) {
@@ -74,8 +74,8 @@ TEST(Shuffle, ColumnsOfAShuffleAreIndependent) {
 }
 
 TEST(BoundedDraw, RefusesWordsThatWouldFavourSomeValues) {
-    // Half of all words are refused for a range just above 2^31: a third of the draws below 2^30 would
-    // be too many without that.
+    // Half of all words are refused for a range just above 2^31: a third of the draws below 2^30
+    // would be too many without that.
     const std::uint32_t range = (1u << 31) + 1;
     int low = 0;
     for (std::uint32_t index = 0; index < 20000; ++index) {
@@ -97,9 +97,9 @@ TEST(ShuffledPlanes, HoldTheShufflesBitForBit) {
         shuffle_planes(columns, layout, 77, first, groups, 2, bits.data());
         for (const Index column : layout.columns) {
             for (Index s = 0; s < groups * kLanes; ++s) {
-                const auto codes = shuffled(columns.margin(column), 77,
-                                            static_cast<std::uint32_t>(first + s),
-                                            static_cast<std::uint32_t>(column));
+                const auto codes =
+                    shuffled(columns.margin(column), 77, static_cast<std::uint32_t>(first + s),
+                             static_cast<std::uint32_t>(column));
                 for (int symbol = 1; symbol < columns.symbol_count(column); ++symbol) {
                     const Index plane = layout.first_plane[column] + symbol - 1;
                     for (Index row = 0; row < layout.words * 64; ++row) {

@@ -1,4 +1,5 @@
-// The statistic: F is n lg n, tables of equal products of n^n tie exactly, and sums do not overflow.
+// The statistic: F is n lg n, tables of equal products of n^n tie exactly, and sums do not
+// overflow.
 #include "pleat/mutual_information/statistic.h"
 
 #include <gtest/gtest.h>

@@ -53,8 +53,7 @@ TEST_F(BandsTest, AMatrixIsSettledWhereItIsNearACutoff) {
         for (Index i = 0; i < kFrames; ++i)
             for (Index j = i + 1; j < kFrames; ++j, ++n) {
                 const bool is_sure = std::fabs(values[n] - cutoff) >= matrix.doubt(cutoff);
-                const bool is_below =
-                    is_sure ? values[n] < cutoff : matrix.is_below(i, j, cutoff);
+                const bool is_below = is_sure ? values[n] < cutoff : matrix.is_below(i, j, cutoff);
                 ASSERT_EQ(is_below, truth()[n] < cutoff) << i << ' ' << j;
             }
     }

@@ -211,8 +211,8 @@ TEST(Comparison, BandsOfPairsAreTheUpperTriangle) {
     for (const char* metric : {"drmsd", "tm"}) {
         const std::vector<float> full =
             all_values({xyz, xyz}, {}, metric, context_of(Device::Kind::cpu));
-        const auto comparison = make_comparison({xyz, xyz}, {}, metric_of(metric), {},
-                                                context_of(Device::Kind::cpu));
+        const auto comparison =
+            make_comparison({xyz, xyz}, {}, metric_of(metric), {}, context_of(Device::Kind::cpu));
         for (const int threads : {1, 3}) {
             for (const Index rows : {5, 41}) {
                 const auto kernel = make_pair_kernel(*comparison, count, threads);

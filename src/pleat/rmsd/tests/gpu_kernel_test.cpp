@@ -87,7 +87,8 @@ TEST(GpuOnHost, TalliesAsFloat64Decides) {
     }
 }
 
-// Room for one pair at first: the list grows; where memory for all of it is short, bands are halved.
+// Room for one pair at first: the list grows; where memory for all of it is short, bands are
+// halved.
 TEST(GpuOnHost, TalliesMorePairsThanItHadRoomFor) {
     const Index count = 70;
     const Frames frames = centre(random_ensemble(count, 9, 0.6, 5), {}, 1);

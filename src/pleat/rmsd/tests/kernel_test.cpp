@@ -57,7 +57,8 @@ TEST(Kernel, DecidesPairsAtTheCutoffInFloat64) {
             for (std::size_t pair = 0; pair < truth.size(); pair += 141) {
                 for (const double cutoff :
                      {double{truth[pair]}, double{std::nextafter(truth[pair], 9.0f)}}) {
-                    const auto kernel = make_cpu_kernel({&frames, precision, {0.05, cutoff}}, context);
+                    const auto kernel =
+                        make_cpu_kernel({&frames, precision, {0.05, cutoff}}, context);
                     const std::vector<float> found = test::all_pairs(*kernel, 45, 20);
                     for (std::size_t n = 0; n < truth.size(); ++n)
                         ASSERT_EQ(found[n] < static_cast<float>(cutoff),

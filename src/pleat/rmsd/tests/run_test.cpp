@@ -12,9 +12,9 @@
 #include "pleat/core/error.h"
 #include "pleat/core/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/metric.h"
 #include "pleat/rmsd/tally.h"
+#include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
 namespace pleat::rmsd {
@@ -183,7 +183,8 @@ TEST(Lists, TheBestAreSortedWhateverTheOrder) {
             for (const auto& [value, other] : all) keep_nearest(best, 1, other, value, metric);
             sort_best(best, metric, 2);
             std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-                return a.first != b.first ? metric.is_nearer(a.first, b.first) : a.second < b.second;
+                return a.first != b.first ? metric.is_nearer(a.first, b.first)
+                                          : a.second < b.second;
             });
             for (Index rank = 0; rank < kept; ++rank) {
                 ASSERT_EQ(best.indices(1, rank), all[rank].second) << name << ' ' << kept;

@@ -32,10 +32,15 @@ void meet(const Task& task, std::vector<std::vector<int>>& met) {
 }
 
 TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
-    for (const auto& [scatterers, types, bodies, slots] :
-         {std::array<Index, 4>{1, 1, 1, 2112}, {2, 1, 1, 16}, {65, 1, 1, 2112}, {200, 21, 1, 2112},
-          {400, 3, 3, 64}, {300, 7, 2, 2112}, {500, 1, 1, 16}}) {
-        SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) + " bodies");
+    for (const auto& [scatterers, types, bodies, slots] : {std::array<Index, 4>{1, 1, 1, 2112},
+                                                           {2, 1, 1, 16},
+                                                           {65, 1, 1, 2112},
+                                                           {200, 21, 1, 2112},
+                                                           {400, 3, 3, 64},
+                                                           {300, 7, 2, 2112},
+                                                           {500, 1, 1, 16}}) {
+        SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) +
+                     " bodies");
         const Runs runs = runs_of(scatterers, types, bodies);
         const CallTable table(runs, slots);
         std::vector<std::vector<int>> met(static_cast<std::size_t>(scatterers),
@@ -46,7 +51,8 @@ TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
             meet(task, met);
         }
         for (std::size_t a = 0; a < met.size(); ++a)
-            for (std::size_t b = 0; b < met.size(); ++b) ASSERT_EQ(met[a][b], a < b) << a << ' ' << b;
+            for (std::size_t b = 0; b < met.size(); ++b)
+                ASSERT_EQ(met[a][b], a < b) << a << ' ' << b;
         for (std::size_t pair = 0; pair + 1 < table.first_slot.size(); ++pair)
             EXPECT_LE(table.first_slot[pair + 1] - table.first_slot[pair], slots);
         EXPECT_EQ(table.first_task.back(), static_cast<std::int32_t>(table.tasks.size()));

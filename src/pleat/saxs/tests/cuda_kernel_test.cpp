@@ -52,10 +52,12 @@ const RandomShape kShapes[] = {
 
 TEST_F(CudaKernel, FindsTheFloat64Profiles) {
     for (const RandomShape& shape : kShapes) {
-        SCOPED_TRACE(std::to_string(shape.scatterers) + " scatterers, " + std::to_string(shape.q) + " q");
+        SCOPED_TRACE(std::to_string(shape.scatterers) + " scatterers, " + std::to_string(shape.q) +
+                     " q");
         const RandomScatterers given = random_scatterers(shape);
-        const Array<double, 3> expected = profiles_of(
-            *make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz, given.scales);
+        const Array<double, 3> expected =
+            profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model,
+                        given.xyz, given.scales);
         const Array<double, 3> found = profiles_of(*make_cuda_kernel(given.model, on_gpu()),
                                                    given.model, given.xyz, given.scales);
         // What two channels give together may vanish at some q, where each alone does not.
@@ -111,9 +113,11 @@ TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
     const auto reference = make_cpu_kernel(given.model, Precision::float64, {});
     for (Index chain = 0; chain < 5; ++chain) {
         const Array<float, 2> xyz = session.positions(chain);
-        const View<const float, 3> scales(given.scales.view()[chain].data, Index{1}, Index{1}, Index{60});
-        const Array<double, 3> expected = profiles_of(
-            *reference, given.model, View<const float, 3>(xyz.data(), Index{1}, Index{3}, Index{60}), scales);
+        const View<const float, 3> scales(given.scales.view()[chain].data, Index{1}, Index{1},
+                                          Index{60});
+        const Array<double, 3> expected =
+            profiles_of(*reference, given.model,
+                        View<const float, 3>(xyz.data(), Index{1}, Index{3}, Index{60}), scales);
         for (Index n = 0; n < expected.size(); ++n)
             ASSERT_NEAR(session.profile(chain).data[n] / expected.data()[n], 1.0, 1e-5);
     }
@@ -143,15 +147,15 @@ TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
     EXPECT_LE(session.refresh(0), 1e-5);
 }
 
-// Calls of many jobs are taken by a kernel of their own, single ones by that which sums: neither may
-// leave the other what it had before.
+// Calls of many jobs are taken by a kernel of their own, single ones by that which sums: neither
+// may leave the other what it had before.
 TEST_F(CudaKernel, TakesWhatEachCallSends) {
     const RandomShape shape{.scatterers = 8000, .types = 4, .q = 17, .frames = 7};
     const RandomScatterers given = random_scatterers(shape);
     const Runs runs = sort_by_type(given.model);
     const auto gpu = make_cuda_body_pairs(given.model, runs, 0);
-    const Array<double, 3> expected = profiles_of(
-        *make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz);
+    const Array<double, 3> expected =
+        profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz);
     const Array<double, 2> self = self_profile(given.model, runs, {});
     const auto compare = [&](Index first, Index count) {
         const Array<float, 3> slots = arranged(runs, given.xyz, first, count);
@@ -176,7 +180,8 @@ TEST_F(CudaKernel, TakesWhatEachCallSends) {
 TEST_F(CudaKernel, RefusesGradients) {
     const RandomScatterers given = random_scatterers({.scatterers = 3});
     Array<double, 2> weight(Index{1}, Index{51}), gradient(Index{3}, Index{3});
-    EXPECT_THROW(make_cuda_kernel(given.model, on_gpu())->gradient(given.xyz.view()[0], {}, weight, gradient),
+    EXPECT_THROW(make_cuda_kernel(given.model, on_gpu())
+                     ->gradient(given.xyz.view()[0], {}, weight, gradient),
                  DeviceError);
 }
 

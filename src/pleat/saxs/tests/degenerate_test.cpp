@@ -23,7 +23,8 @@ TEST(Degenerate, CoincidentScatterersAddTheirAmplitudes) {
         const Array<double, 3> found = profiles_of(kernel, given.model, given.xyz);
         for (Index k = 0; k < 30; ++k) {
             double sum = 0.0;
-            for (const std::int32_t type : given.model.types) sum += given.model.factors(0, type, k);
+            for (const std::int32_t type : given.model.types)
+                sum += given.model.factors(0, type, k);
             ASSERT_NEAR(found(0, 0, k) / (sum * sum), 1.0, float64 ? 1e-9 : 5e-5)
                 << name << " " << k;
         }
@@ -34,14 +35,15 @@ TEST(Degenerate, CoincidentScatterersAddTheirAmplitudes) {
 TEST(Degenerate, FarScatterersScatterAlone) {
     for (const double far : {1e3, 1e5, 1e7}) {
         RandomScatterers given = random_scatterers({.scatterers = 6, .types = 2, .q = 30});
-        for (Index i = 0; i < 6; ++i) given.xyz(0, 0, i) += static_cast<float>(far * static_cast<double>(i));
+        for (Index i = 0; i < 6; ++i)
+            given.xyz(0, 0, i) += static_cast<float>(far * static_cast<double>(i));
         const Array<double, 3> expected =
             profiles_of(*make_reference_kernel(given.model), given.model, given.xyz);
         Context context;
         context.threads = 1;
         for (const Precision precision : {Precision::float32, Precision::float64}) {
-            const Array<double, 3> found =
-                profiles_of(*make_cpu_kernel(given.model, precision, context), given.model, given.xyz);
+            const Array<double, 3> found = profiles_of(
+                *make_cpu_kernel(given.model, precision, context), given.model, given.xyz);
             for (Index k = 0; k < 30; ++k)
                 ASSERT_NEAR(found(0, 0, k) / expected(0, 0, k), 1.0,
                             precision == Precision::float64 ? 1e-9 : 1e-5)
@@ -59,7 +61,8 @@ TEST(Degenerate, MultipolesOfVastSystemsAreRefusedInTime) {
     RandomScatterers given = random_scatterers({.scatterers = 6, .types = 2, .q = 30});
     for (const float far : {1e5f, 1e8f}) {
         given.xyz(0, 0, 0) = far;
-        EXPECT_THROW(profiles_of(*make_multipole_kernel(given.model, Precision::float32, {}), given.model, given.xyz),
+        EXPECT_THROW(profiles_of(*make_multipole_kernel(given.model, Precision::float32, {}),
+                                 given.model, given.xyz),
                      DeviceError);
         EXPECT_NO_THROW(profiles(given.model, given.xyz, {}, {}, {}));
     }
@@ -80,7 +83,8 @@ TEST(Degenerate, OneValueOfQMayBeAny) {
 
 TEST(Degenerate, NoFramesGiveNoProfiles) {
     const RandomScatterers given = random_scatterers({.scatterers = 5});
-    EXPECT_EQ(profiles(given.model, View<const float, 3>(nullptr, 0, 3, 5), {}, {}, {}).extent(0), 0);
+    EXPECT_EQ(profiles(given.model, View<const float, 3>(nullptr, 0, 3, 5), {}, {}, {}).extent(0),
+              0);
 }
 
 TEST(Degenerate, BrokenModelsAreRefused) {

@@ -202,7 +202,8 @@ TEST(MinimalEnsembles, OfCopiesNeedOne) {
     EXPECT_EQ(choose(sizes), 0u);
 }
 
-// A table of all pairs of frames would take 512 MB. In a process of its own, whose peak starts anew.
+// A table of all pairs of frames would take 512 MB. In a process of its own, whose peak starts
+// anew.
 TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
     constexpr std::int64_t kMost = 300'000'000;
     const auto grow = [] {

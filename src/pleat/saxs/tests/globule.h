@@ -29,8 +29,12 @@ inline RandomScatterers globule(RandomShape shape, double volume) {
 
 /// The size that the paper times: 1888 bodies of 21 types, 51 q.
 inline RandomScatterers paper_size(Index q = 51, Index frames = 1) {
-    return globule({.scatterers = 1888, .types = 21, .q = q,
-                    .step = 0.75 / static_cast<double>(q - 1), .frames = frames}, 70.0);
+    return globule({.scatterers = 1888,
+                    .types = 21,
+                    .q = q,
+                    .step = 0.75 / static_cast<double>(q - 1),
+                    .frames = frames},
+                   70.0);
 }
 
 /// Two in five bodies, and the others.

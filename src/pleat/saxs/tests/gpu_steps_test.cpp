@@ -38,7 +38,8 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
         for (Index frame = 0; frame < from.extent(0); ++frame)
             for (Index row = 0; row < from.extent(1); ++row)
                 for (Index n = 0; n < from.extent(2); ++n)
-                    to(frame, row, n) = from(frame, row, result.runs.order[static_cast<std::size_t>(n)]);
+                    to(frame, row, n) =
+                        from(frame, row, result.runs.order[static_cast<std::size_t>(n)]);
         return to;
     };
     result.xyz = arrange(result.given.xyz);
@@ -67,10 +68,20 @@ public:
         }
         class_of_.assign(classes.of_channel.begin(), classes.of_channel.end());
         const auto small = [](Index n) { return static_cast<std::int32_t>(n); };
-        from_ = {table_.tasks.data(), table_.first.data(), pass_.data(), model.factors.data(),
-                 inverse_q_.data(), class_of_.data(), small(table_.bodies), small(passes_),
-                 small(classes.count), classes.has_plain ? 1 : 0, small(model.channel_count()),
-                 small(model.type_count()), small(model.q_count()), grid_.from_zero ? 1 : 0};
+        from_ = {table_.tasks.data(),
+                 table_.first.data(),
+                 pass_.data(),
+                 model.factors.data(),
+                 inverse_q_.data(),
+                 class_of_.data(),
+                 small(table_.bodies),
+                 small(passes_),
+                 small(classes.count),
+                 classes.has_plain ? 1 : 0,
+                 small(model.channel_count()),
+                 small(model.type_count()),
+                 small(model.q_count()),
+                 grid_.from_zero ? 1 : 0};
         job_count_ = small(static_cast<Index>(bodies.jobs.size()));
     }
 
@@ -79,9 +90,9 @@ public:
         const Model& model = bodies_.given.model;
         const Index weightings = Index{from_.classes} * from_.classes;
         Array<double, 3> partial(job_count_, model.pair_count(), model.q_count());
-        sums_.assign(static_cast<std::size_t>(job_count_ * weightings * passes_ * at_once *
-                                              cuda::kTaskSums),
-                     std::numeric_limits<float>::quiet_NaN());
+        sums_.assign(
+            static_cast<std::size_t>(job_count_ * weightings * passes_ * at_once * cuda::kTaskSums),
+            std::numeric_limits<float>::quiet_NaN());
         for (Index first = 0; first == 0 || first < table_.most; first += at_once) {
             const cuda::Work work{bodies_.jobs.data(),
                                   bodies_.xyz.data(),

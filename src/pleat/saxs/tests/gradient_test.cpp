@@ -44,12 +44,14 @@ const RandomShape kShapes[] = {
 };
 
 TEST(Gradient, IsTheSlopeOfTheReferencesProfile) {
-    const Given given({.scatterers = 12, .types = 3, .channels = 2, .scaled = 1, .q = 20, .spread = 6});
+    const Given given(
+        {.scatterers = 12, .types = 3, .channels = 2, .scaled = 1, .q = 20, .spread = 6});
     const Model& model = given.scatterers.model;
     const auto reference = make_reference_kernel(model);
     const Array<double, 2> gradient = given.gradient(*reference);
     const auto value = [&](const Array<float, 3>& xyz) {
-        const Array<double, 3> partial = profiles_of(*reference, model, xyz, given.scatterers.scales);
+        const Array<double, 3> partial =
+            profiles_of(*reference, model, xyz, given.scatterers.scales);
         double sum = 0.0;
         for (Index n = 0; n < given.weight.size(); ++n)
             sum += given.weight.data()[n] * partial.data()[n];
@@ -77,15 +79,14 @@ TEST(Gradient, IsTheReferencesByEveryKernel) {
             given.gradient(*make_reference_kernel(given.scatterers.model));
         double largest = 0.0;
         for (const double g : expected) largest = std::max(largest, std::fabs(g));
-        with_every_kernel(given.scatterers.model,
-                          [&](const std::string& name, Kernel& kernel, bool) {
-                              const bool float64 = name.starts_with("float64");
-                              const Array<double, 2> found = given.gradient(kernel);
-                              for (Index n = 0; n < found.size(); ++n)
-                                  ASSERT_NEAR(found.data()[n], expected.data()[n],
-                                              (float64 ? 1e-10 : 1e-5) * largest)
-                                      << name << " " << n;
-                          });
+        with_every_kernel(given.scatterers.model, [&](const std::string& name, Kernel& kernel,
+                                                      bool) {
+            const bool float64 = name.starts_with("float64");
+            const Array<double, 2> found = given.gradient(kernel);
+            for (Index n = 0; n < found.size(); ++n)
+                ASSERT_NEAR(found.data()[n], expected.data()[n], (float64 ? 1e-10 : 1e-5) * largest)
+                    << name << " " << n;
+        });
     }
 }
 

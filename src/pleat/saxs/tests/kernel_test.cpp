@@ -100,8 +100,8 @@ TEST(Kernel, FindsTheProfilesOfAllAtoms) {
 }
 
 TEST(Kernel, GivesTheSameBitsForAnyNumberOfThreadsAndFrames) {
-    const RandomScatterers given = random_scatterers(
-        {.scatterers = 700, .types = 3, .channels = 2, .scaled = 1, .frames = 3});
+    const RandomScatterers given =
+        random_scatterers({.scatterers = 700, .types = 3, .channels = 2, .scaled = 1, .frames = 3});
     for (const Method method : {Method::debye, Method::multipole, Method::automatic}) {
         Array<double, 3> expected;
         for (const int threads : {1, 2, 3}) {
@@ -117,8 +117,8 @@ TEST(Kernel, GivesTheSameBitsForAnyNumberOfThreadsAndFrames) {
                     return View<const float, 3>(of.view()[frame].data, Index{1}, of.extent(1),
                                                 of.extent(2));
                 };
-                const Array<double, 3> alone =
-                    profiles(given.model, one(given.xyz), one(given.scales), {.method = method}, context);
+                const Array<double, 3> alone = profiles(
+                    given.model, one(given.xyz), one(given.scales), {.method = method}, context);
                 for (Index n = 0; n < alone.size(); ++n)
                     ASSERT_EQ(alone.data()[n], expected.view()[frame].data[n]) << "frame " << frame;
             }

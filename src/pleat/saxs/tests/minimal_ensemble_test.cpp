@@ -1,4 +1,5 @@
-// Tests of minimal ensembles on curves made of two frames: the pair found fits as well as the true one.
+// Tests of minimal ensembles on curves made of two frames: the pair found fits as well as the true
+// one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +25,9 @@ struct Frames {
 
     Frames(const std::filesystem::path& trajectory, const std::filesystem::path& topology,
            Bodies bodies) {
-        const Ensemble ensemble = read_ensemble(
-            {trajectory.string()}, {.topology = topology, .assembly = {}, .select = "all", .range = {}});
+        const Ensemble ensemble =
+            read_ensemble({trajectory.string()},
+                          {.topology = topology, .assembly = {}, .select = "all", .range = {}});
         for (int k = 0; k < 90; ++k) q.push_back(0.012 + 0.0032 * k);
         const Scatterers scatterers =
             make_scatterers(*ensemble.topology, ensemble.xyz[0], {.bodies = bodies});
@@ -76,10 +78,10 @@ double chi2_of(const EnsembleProblem& problem, const Mixture& mixture) {
     for (int step = -3; step <= 3; ++step) {
         const double first = mixture.weights[0] + 0.01 * step;
         const std::vector<double> weights = {first, 1 - first};
-        least = std::min(least, fit(*problem.curve,
-                                    weighted_partial(problem.partial, mixture.frames, weights),
-                                    problem.mean_radius, problem.options)
-                                    .chi2);
+        least = std::min(
+            least, fit(*problem.curve, weighted_partial(problem.partial, mixture.frames, weights),
+                       problem.mean_radius, problem.options)
+                       .chi2);
     }
     return least;
 }

@@ -65,7 +65,8 @@ void expect_sums(const std::vector<double>& q, const std::vector<float>& distanc
             }
             const std::string where =
                 std::string(hwy::TargetName(target)) + " q " + std::to_string(k);
-            ASSERT_NEAR(found(0, k), sum, tolerance * static_cast<double>(distances.size())) << where;
+            ASSERT_NEAR(found(0, k), sum, tolerance * static_cast<double>(distances.size()))
+                << where;
             ASSERT_NEAR(found(1, k), weighted, tolerance * total) << where;
         }
     }

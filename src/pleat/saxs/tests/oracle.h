@@ -62,7 +62,8 @@ inline Oracle paper_1888() {
     result.xyz = Array<float, 3>(Index{1}, Index{3}, count);
     for (Index i = 0; i < count; ++i) {
         for (Index axis = 0; axis < 3; ++axis)
-            result.xyz(0, axis, i) = static_cast<float>(places[static_cast<std::size_t>(4 * i + axis)]);
+            result.xyz(0, axis, i) =
+                static_cast<float>(places[static_cast<std::size_t>(4 * i + axis)]);
         result.model.types.push_back(
             static_cast<std::int32_t>(places[static_cast<std::size_t>(4 * i + 3)]));
     }
@@ -93,7 +94,8 @@ inline Oracle all_atom(const std::string& name) {
     std::map<std::vector<double>, std::int32_t> types;
     for (Index i = 0; i < count; ++i) {
         for (Index axis = 0; axis < 3; ++axis)
-            result.xyz(0, axis, i) = static_cast<float>(places[static_cast<std::size_t>(3 * i + axis)]);
+            result.xyz(0, axis, i) =
+                static_cast<float>(places[static_cast<std::size_t>(3 * i + axis)]);
         std::vector<double> own;
         for (Index k = 0; k < q_count; ++k)
             own.push_back(factors[static_cast<std::size_t>(k * count + i)]);

@@ -1,4 +1,5 @@
-// Tests of prepared structures: their profiles are those of run(), and sites know what touches them.
+// Tests of prepared structures: their profiles are those of run(), and sites know what touches
+// them.
 #include "pleat/saxs/prepared.h"
 
 #include <gtest/gtest.h>

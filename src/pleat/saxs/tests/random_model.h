@@ -32,14 +32,17 @@ inline RandomScatterers random_scatterers(const RandomShape& shape) {
     RandomScatterers result;
     Model& model = result.model;
     for (Index k = 0; k < shape.q; ++k)
-        model.q.push_back(shape.first + shape.step * (static_cast<double>(k) +
-                                                      (shape.even || k == 0 ? 0.0 : 0.4 * uniform(generator))));
+        model.q.push_back(shape.first +
+                          shape.step * (static_cast<double>(k) +
+                                        (shape.even || k == 0 ? 0.0 : 0.4 * uniform(generator))));
     for (Index i = 0; i < shape.scatterers; ++i)
-        model.types.push_back(static_cast<std::int32_t>(generator() % static_cast<std::uint64_t>(shape.types)));
+        model.types.push_back(
+            static_cast<std::int32_t>(generator() % static_cast<std::uint64_t>(shape.types)));
     model.factors = Array<double, 3>(shape.channels, shape.types, shape.q);
     for (Index c = 0; c < shape.channels; ++c) {
         for (Index type = 0; type < shape.types; ++type) {
-            const double height = 2.0 + 8.0 * uniform(generator), width = 2.0 + 4.0 * uniform(generator);
+            const double height = 2.0 + 8.0 * uniform(generator),
+                         width = 2.0 + 4.0 * uniform(generator);
             for (Index k = 0; k < shape.q; ++k)
                 model.factors(c, type, k) =
                     height * std::exp(-std::pow(width * model.q[static_cast<std::size_t>(k)], 2));

@@ -45,7 +45,8 @@ TEST(Ranks, GetTheProfilesOfOne) {
         }
         for (const Array<double, 3>& own : found) {
             ASSERT_EQ(own.size(), expected.size());
-            for (Index n = 0; n < own.size(); ++n) ASSERT_EQ(own.data()[n], expected.data()[n]) << n;
+            for (Index n = 0; n < own.size(); ++n)
+                ASSERT_EQ(own.data()[n], expected.data()[n]) << n;
         }
     }
 }
@@ -100,7 +101,8 @@ TEST(Ranks, ShareLayersAndShapes) {
 }
 
 struct StopAfterOne final : Progress {
-    void update(std::string_view, std::int64_t done, std::int64_t total, std::string_view) override {
+    void update(std::string_view, std::int64_t done, std::int64_t total,
+                std::string_view) override {
         last = done;
         all = total;
     }

@@ -37,7 +37,8 @@ std::vector<Index> scatterers_of(const std::vector<std::int32_t>& bodies, std::i
 }
 
 /// By the float64 kernel.
-Array<double, 3> fresh(const Model& model, const Array<float, 2>& xyz, View<const float, 3> scales) {
+Array<double, 3> fresh(const Model& model, const Array<float, 2>& xyz,
+                       View<const float, 3> scales) {
     Context context;
     context.threads = 1;
     const View<const float, 3> frame(xyz.data(), Index{1}, Index{3}, xyz.extent(1));
@@ -65,7 +66,8 @@ Context one_thread() {
 TEST(Session, StartsWithTheProfileOfItsPositions) {
     const RandomScatterers given = random_scatterers(kChain);
     const Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
-    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
+                   2e-6);
     EXPECT_EQ(session.drift(), 0.0);
 }
 
@@ -112,7 +114,8 @@ TEST(Session, KeepsItsProfileRightOverAHundredThousandMoves) {
     Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
     Sampler sampler(two_bodies(60), 6);
     walk(session, sampler, 100000);
-    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 1e-5);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
+                   1e-5);
     EXPECT_LE(session.drift(), 1e-5);
 }
 
@@ -162,7 +165,8 @@ TEST(Session, ComputesChainsTogetherAsAlone) {
     Session together(given.model, given.xyz, {}, bodies, {}, one_thread());
     Sampler sampler(bodies, 9);
     std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
-    for (Index chain = 0; chain < 4; ++chain) kept.push_back(sampler.move(together.positions(chain)));
+    for (Index chain = 0; chain < 4; ++chain)
+        kept.push_back(sampler.move(together.positions(chain)));
     std::vector<Move> moves;
     for (const Index chain : {2, 0, 3}) {
         const auto& [moved, xyz] = kept[static_cast<std::size_t>(chain)];
@@ -208,7 +212,8 @@ TEST(Session, DividesScatterersWhereNoBodiesAreNamed) {
     EXPECT_GT(session.recomputed_pairs(), 1);
     session.accept(0);
     expect_same(session.profile(0), proposed);
-    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
+                   2e-6);
 }
 
 TEST(Session, GivesTheGradientOfChiSquare) {
@@ -263,7 +268,8 @@ TEST(Session, RefusesWhatIsNoMove) {
     xyz(0, 0) = 0.0f;
     propose(0, right);  // what was refused left nothing behind
     session.accept(0);
-    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
+                   2e-6);
     EXPECT_THROW(session.profile(1), InputError);
     EXPECT_THROW(session.reject(-1), InputError);
     const Array<double, 2> weight(Index{1}, Index{3});
@@ -285,7 +291,8 @@ TEST(Session, ForgetsEveryMoveOfABatchThatFails) {
     broken(2, 0) = std::numeric_limits<float>::quiet_NaN();
     const std::vector<Index> none{60};
     const Move sound{0, moved, xyz};
-    const Move second[] = {{1, moved, broken}, {1, none, Array<float, 2>(Index{3}, Index{1})}, sound};
+    const Move second[] = {
+        {1, moved, broken}, {1, none, Array<float, 2>(Index{3}, Index{1})}, sound};
     for (const Move& bad : second) {
         const Move both[] = {sound, bad};
         EXPECT_THROW(session.propose(both), InputError);
@@ -298,7 +305,8 @@ TEST(Session, ForgetsEveryMoveOfABatchThatFails) {
     const std::vector<double> proposed = copy(session.propose({&sound, 1})[0]);
     session.accept(0);
     expect_same(session.profile(0), proposed);
-    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0], 2e-6);
+    expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
+                   2e-6);
 }
 
 }  // namespace

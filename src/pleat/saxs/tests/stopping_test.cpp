@@ -130,9 +130,8 @@ TEST(Stopping, IsHeardInsideFits) {
         EXPECT_THROW(work(context), Cancelled);
         EXPECT_EQ(late.asked(), 3001);
     };
-    ask_often("minimal ensembles", [&](const Context& context) {
-        minimal_ensembles(bodies.problem(), 2, context);
-    });
+    ask_often("minimal ensembles",
+              [&](const Context& context) { minimal_ensembles(bodies.problem(), 2, context); });
     ask_often("maximum entropy",
               [&](const Context& context) { maximum_entropy(bodies.problem(), context); });
 }

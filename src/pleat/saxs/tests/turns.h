@@ -23,14 +23,14 @@ public:
         const Index count = static_cast<Index>(bodies_.size());
         std::vector<Index> moved;
         if (kind == 0) {
-            const std::int32_t body =
-                bodies_[generator_() % static_cast<std::uint64_t>(count)];
+            const std::int32_t body = bodies_[generator_() % static_cast<std::uint64_t>(count)];
             for (Index i = 0; i < count; ++i)
                 if (bodies_[static_cast<std::size_t>(i)] == body) moved.push_back(i);
             return {moved, turned(now, moved)};
         }
-        const Index few = kind == 1 ? 7 : 1, first = static_cast<Index>(
-            generator_() % static_cast<std::uint64_t>(count - few + 1));
+        const Index few = kind == 1 ? 7 : 1,
+                    first = static_cast<Index>(generator_() %
+                                               static_cast<std::uint64_t>(count - few + 1));
         for (Index i = first; i < first + few; ++i) moved.push_back(i);
         Array<float, 2> xyz(Index{3}, few);
         for (Index axis = 0; axis < 3; ++axis)
