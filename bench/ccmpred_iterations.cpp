@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/read_alignment.h"
-#include "pleat/core/conjugate_gradients.h"
-#include "pleat/core/parallel.h"
-#include "pleat/couplings/kernel.h"
-#include "pleat/couplings/plain_slots.h"
-#include "pleat/couplings/start.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/math/conjugate_gradients.h"
+#include "pleat/couplings/fit/plain_slots.h"
+#include "pleat/couplings/fit/start.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/weights/weights.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::bench {
 

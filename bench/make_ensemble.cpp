@@ -4,8 +4,8 @@
 #include <exception>
 
 #include "made_ensemble.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/loops/parallel.h"
 
 int main(int count, char** words) {
     if (count < 4) {

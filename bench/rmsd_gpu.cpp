@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "made_ensemble.h"
-#include "pleat/core/parallel.h"
-#include "pleat/rmsd/kernel.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/kernel/kernel.h"
 #include "product_ceilings.h"
 
 namespace {

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "pleat/core/parallel.h"
-#include "pleat/saxs/body_pairs.h"
-#include "pleat/saxs/kernel.h"
-#include "pleat/saxs/session.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/session/session.h"
 #include "pleat/saxs/tests/globule.h"
 #include "pleat/saxs/tests/turns.h"
 #include "product_ceilings.h"

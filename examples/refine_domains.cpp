@@ -17,8 +17,8 @@
 #include <random>
 #include <vector>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/saxs/session.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/saxs/session/session.h"
 
 namespace {
 

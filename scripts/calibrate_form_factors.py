@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Writes src/pleat/saxs/form_factor_tables.cpp from the tables that `pleat saxs-calibrate` derives.
+# Writes src/pleat/saxs/model/form_factor_tables.cpp from the tables that `pleat saxs-calibrate` derives.
 import argparse
 import subprocess
 import sys
@@ -13,7 +13,7 @@ HEAD = """// Form factors of coarse bodies, as scripts/calibrate_form_factors.py
 #include <array>
 #include <stdexcept>
 
-#include "pleat/saxs/form_factors.h"
+#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
 

@@ -11,16 +11,16 @@
 #include <string>
 #include <utility>
 
-#include "pleat/cluster/matrix_file.h"
+#include "pleat/cluster/distances/matrix_file.h"
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
-#include "pleat/core/manifest.h"
-#include "pleat/core/memory.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
-#include "pleat/rmsd/listed_pairs.h"
-#include "pleat/rmsd/metric.h"
-#include "pleat/rmsd/settled_matrix.h"
-#include "pleat/rmsd/superposed_pairs.h"
+#include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/pairs/listed_pairs.h"
+#include "pleat/rmsd/pairs/settled_matrix.h"
+#include "pleat/rmsd/pairs/superposed_pairs.h"
 
 namespace pleat::program {
 

@@ -8,8 +8,8 @@
 
 #include "common_options.h"
 #include "ensemble_options.h"
-#include "pleat/cluster/distances.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/cluster/distances/distances.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::program {

@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "cluster_input.h"
-#include "pleat/bio/ensemble_files.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/cluster/citations.h"
 #include "pleat/cluster/output.h"
-#include "pleat/core/input_file.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/printable.h"
 #include "pleat/rmsd/citations.h"
 
 namespace pleat::program {

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/write_structure.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/rmsd/superposition.h"
+#include "pleat/rmsd/superposition/superposition.h"
 
 namespace pleat::program {
 

@@ -7,7 +7,7 @@
 #include "cluster_input.h"
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/fields.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 
 namespace pleat::program {
 

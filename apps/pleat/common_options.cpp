@@ -9,11 +9,11 @@
 
 #include "given_text.h"
 #include "options.h"
-#include "pleat/bio/read_alignment.h"
-#include "pleat/core/device_choice.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
-#include "pleat/core/input_file.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/hardware/device_choice.h"
 
 namespace pleat::program {
 

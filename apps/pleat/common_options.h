@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 #include "ranks.h"
 
 namespace pleat::program {

@@ -10,8 +10,8 @@
 #include "help_format.h"
 #include "options.h"
 #include "pleat/core/error.h"
-#include "pleat/core/instruction_set.h"
-#include "pleat/core/progress_terminal.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/terminal/progress_terminal.h"
 #include "standard_output.h"
 #include "structure_choice.h"
 

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "couplings_summary.h"
-#include "pleat/bio/filter.h"
-#include "pleat/core/input_file.h"
-#include "pleat/core/parallel.h"
-#include "pleat/couplings/calibration.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/citations.h"
-#include "pleat/couplings/memory_check.h"
+#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/fit/memory_check.h"
 #include "pleat/couplings/output.h"
 #include "structure_choice.h"
 

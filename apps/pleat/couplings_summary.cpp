@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 

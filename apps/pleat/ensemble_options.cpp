@@ -8,9 +8,9 @@
 
 #include "common_options.h"
 #include "pleat/core/error.h"
-#include "pleat/core/input_file.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::program {
 

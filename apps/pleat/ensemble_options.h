@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 
 namespace pleat::program {
 

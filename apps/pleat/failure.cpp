@@ -9,7 +9,7 @@
 #include <new>
 #include <system_error>
 
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 

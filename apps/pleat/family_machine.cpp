@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "pleat/core/memory.h"
-#include "pleat/core/parallel.h"
-#include "pleat/couplings/memory_check.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/fit/memory_check.h"
 
 namespace pleat::program {
 

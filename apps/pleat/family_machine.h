@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "couplings_fit.h"
-#include "pleat/core/cuda_device.h"
-#include "pleat/core/job_gate.h"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/loops/job_gate.h"
 
 namespace pleat::program {
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "pleat/core/progress_terminal.h"
+#include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/core/view.h"
 
 namespace pleat::program {

@@ -9,7 +9,7 @@
 
 #include "couplings_summary.h"
 #include "failure.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "couplings_fit.h"
-#include "pleat/bio/family_list.h"
-#include "pleat/core/finished_run.h"
+#include "pleat/bio/alignment/family_list.h"
+#include "pleat/core/run/finished_run.h"
 
 namespace pleat::program {
 

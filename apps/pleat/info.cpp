@@ -4,10 +4,10 @@
 
 #include "commands.h"
 #include "help_format.h"
-#include "pleat/core/cuda_device.h"
-#include "pleat/core/instruction_set.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/core/version.h"
 #include "standard_output.h"
 

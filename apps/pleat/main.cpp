@@ -16,7 +16,7 @@
 #include "failure.h"
 #include "help_format.h"
 #include "pleat/core/error.h"
-#include "pleat/core/input_file.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/version.h"
 #include "ranks.h"
 #include "standard_output.h"

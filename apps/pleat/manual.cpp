@@ -12,7 +12,7 @@
 #include "help_format.h"
 #include "option_table.h"
 #include "pleat/core/error.h"
-#include "pleat/core/output_file.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/version.h"
 #include "standard_output.h"
 #include "usage_hint.h"

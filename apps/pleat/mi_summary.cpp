@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/core/progress_terminal.h"
+#include "pleat/core/terminal/progress_terminal.h"
 
 namespace pleat::program {
 

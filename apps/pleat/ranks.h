@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "failure.h"
-#include "pleat/core/comm.h"
-#include "pleat/core/progress.h"
+#include "pleat/core/loops/progress.h"
+#include "pleat/core/ranks/comm.h"
 
 namespace pleat::program {
 

@@ -7,15 +7,15 @@
 #include <functional>
 #include <memory>
 
-#include "pleat/bio/write_dcd.h"
-#include "pleat/bio/write_structure.h"
+#include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/npy_header.h"
-#include "pleat/core/output_file.h"
-#include "pleat/rmsd/measures.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/npy_header.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/rmsd/measures/measures.h"
 #include "pleat/rmsd/output.h"
-#include "pleat/rmsd/superposition.h"
+#include "pleat/rmsd/superposition/superposition.h"
 
 namespace pleat::program {
 

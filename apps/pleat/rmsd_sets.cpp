@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "pleat/bio/ensemble_files.h"
-#include "pleat/bio/selection.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/structure/selection.h"
 #include "pleat/core/error.h"
 
 namespace pleat::program {

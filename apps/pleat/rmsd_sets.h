@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ensemble_options.h"
-#include "pleat/rmsd/atom_sets.h"
+#include "pleat/rmsd/pairs/atom_sets.h"
 #include "ranks.h"
 
 namespace pleat::program {

@@ -8,13 +8,13 @@
 #include <optional>
 #include <thread>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/ensemble_files.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/error.h"
-#include "pleat/core/input_file.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/citations.h"
-#include "pleat/saxs/joined.h"
+#include "pleat/saxs/model/joined.h"
 #include "pleat/saxs/output.h"
 #include "ranks.h"
 #include "saxs_summary.h"

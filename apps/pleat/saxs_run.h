@@ -6,7 +6,7 @@
 
 #include "common_options.h"
 #include "ensemble_options.h"
-#include "pleat/bio/profile.h"
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::program {

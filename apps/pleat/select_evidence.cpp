@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "pleat/cluster/neighbours.h"
+#include "pleat/cluster/distances/neighbours.h"
 #include "pleat/core/error.h"
-#include "pleat/core/manifest.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/run/manifest.h"
 #include "pleat/report/table.h"
 
 namespace pleat::program {

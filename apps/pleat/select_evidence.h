@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "cluster_input.h"
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/structure.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/structure/structure.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/select/contacts.h"
 #include "select_options.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/bio/ensemble_files.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/error.h"
 
 namespace pleat::program {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "pleat/core/error.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/read_file.h"
 
 namespace pleat::program {
 

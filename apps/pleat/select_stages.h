@@ -10,8 +10,8 @@
 #include "common_options.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/core/finished_run.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/finished_run.h"
+#include "pleat/core/run/run_directory.h"
 
 namespace pleat::program {
 

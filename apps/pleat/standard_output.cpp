@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::program {
 

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "pleat/bio/contacts.h"
+#include "pleat/bio/structure/contacts.h"
 #include "pleat/core/error.h"
-#include "pleat/core/input_file.h"
+#include "pleat/core/files/input_file.h"
 
 namespace pleat::program {
 

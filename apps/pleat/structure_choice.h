@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "common_options.h"
-#include "pleat/bio/known_structure.h"
+#include "pleat/bio/structure/known_structure.h"
 
 namespace pleat::program {
 

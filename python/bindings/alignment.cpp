@@ -7,9 +7,9 @@
 
 #include "arrays.h"
 #include "parts.h"
-#include "pleat/bio/alignment.h"
-#include "pleat/bio/filter.h"
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/alignment/read_alignment.h"
 
 namespace pleat::python {
 

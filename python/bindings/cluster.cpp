@@ -6,9 +6,9 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/cluster/matrix_file.h"
+#include "pleat/cluster/distances/matrix_file.h"
 #include "pleat/rmsd/device_choice.h"
-#include "pleat/rmsd/superposed_pairs.h"
+#include "pleat/rmsd/pairs/superposed_pairs.h"
 
 namespace pleat::python {
 

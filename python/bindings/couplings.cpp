@@ -4,10 +4,10 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/bio/filter.h"
-#include "pleat/core/parallel.h"
-#include "pleat/couplings/calibration.h"
-#include "pleat/couplings/contact_list.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/contacts/contact_list.h"
 
 namespace pleat::python {
 

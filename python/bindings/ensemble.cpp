@@ -1,13 +1,13 @@
 // Ensembles: reading coordinate files, and the names of atoms.
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 
 #include <pybind11/stl.h>
 
 #include "arrays.h"
 #include "parts.h"
-#include "pleat/bio/atom_match.h"
-#include "pleat/bio/selection.h"
-#include "pleat/core/parallel.h"
+#include "pleat/bio/structure/atom_match.h"
+#include "pleat/bio/structure/selection.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::python {
 

@@ -2,9 +2,9 @@
 #include <pybind11/pybind11.h>
 
 #include "parts.h"
-#include "pleat/core/instruction_set.h"
-#include "pleat/core/parallel.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/core/version.h"
 
 namespace py = pybind11;

@@ -6,9 +6,9 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/bio/filter.h"
-#include "pleat/core/cuda_device.h"
-#include "pleat/core/parallel.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/mutual_information/device_choice.h"
 
 namespace pleat::python {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "pleat/core/device_choice.h"
 #include "pleat/core/error.h"
+#include "pleat/core/hardware/device_choice.h"
 
 namespace pleat::python {
 

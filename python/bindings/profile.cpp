@@ -1,5 +1,5 @@
 // Profiles: scattering curves from files and arrays, shown as they lie in memory.
-#include "pleat/bio/profile.h"
+#include "pleat/bio/scattering/profile.h"
 
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>

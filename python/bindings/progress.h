@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "pleat/core/progress.h"
+#include "pleat/core/loops/progress.h"
 
 namespace pleat::python {
 

@@ -4,11 +4,11 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/device_choice.h"
-#include "pleat/rmsd/measures.h"
-#include "pleat/rmsd/metric.h"
-#include "pleat/rmsd/superposition.h"
+#include "pleat/rmsd/measures/measures.h"
+#include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/superposition/superposition.h"
 
 namespace pleat::python {
 

@@ -11,8 +11,8 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/core/parallel.h"
-#include "pleat/saxs/joined.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/model/joined.h"
 #include "structures.h"
 
 namespace pleat::python {

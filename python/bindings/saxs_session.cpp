@@ -1,6 +1,6 @@
 // Sessions of saxs: models of arrays, profiles of scatterers, and Monte Carlo chains, one call at a
 // time.
-#include "pleat/saxs/session.h"
+#include "pleat/saxs/session/session.h"
 
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
@@ -12,10 +12,10 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/saxs/debye.h"
-#include "pleat/saxs/fit.h"
-#include "pleat/saxs/joined.h"
-#include "pleat/saxs/prepared.h"
+#include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/prepared.h"
 #include "structures.h"
 
 namespace pleat::python {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "arrays.h"
-#include "pleat/bio/ensemble.h"
-#include "pleat/saxs/form_factors.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::python {
 

@@ -1,11 +1,11 @@
 // What a build without CUDA links in place of every .cu file: the same symbols, which refuse.
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/error.h"
-#include "pleat/couplings/kernel.h"
-#include "pleat/mutual_information/kernel.h"
-#include "pleat/rmsd/kernel.h"
-#include "pleat/saxs/body_pairs.h"
-#include "pleat/saxs/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
+#include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/kernel/kernel.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat {

@@ -1,8 +1,8 @@
 // Fuzzer of the alignment reader: any bytes give a sound alignment or an InputError, nothing else.
 #include "harness.h"
 
-#include "pleat/bio/filter.h"
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/zip.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/zip.h"
 
 namespace {
 

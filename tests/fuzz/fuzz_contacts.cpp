@@ -2,7 +2,7 @@
 // else.
 #include "harness.h"
 
-#include "pleat/bio/casp_contacts.h"
+#include "pleat/bio/structure/casp_contacts.h"
 #include "pleat/core/error.h"
 
 namespace {

@@ -1,8 +1,8 @@
 // Fuzzer of the frame readers: any bytes give frames or an InputError, nothing else.
 #include "harness.h"
 
-#include "pleat/bio/frame_reader.h"
-#include "pleat/bio/selection.h"
+#include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/structure/selection.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 

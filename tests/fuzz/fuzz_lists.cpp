@@ -5,11 +5,11 @@
 #include <limits>
 #include <set>
 
-#include "pleat/bio/ensemble_files.h"
-#include "pleat/bio/family_list.h"
-#include "pleat/bio/frame_range.h"
-#include "pleat/bio/selection.h"
-#include "pleat/bio/structure.h"
+#include "pleat/bio/alignment/family_list.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/frame_range.h"
+#include "pleat/bio/structure/selection.h"
+#include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "pleat/bio/profile.h"
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "pleat/core/error.h"
-#include "pleat/core/manifest.h"
+#include "pleat/core/run/manifest.h"
 #include "pleat/report/report.h"
 
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "pleat/bio/structure.h"
-#include "pleat/bio/topology.h"
+#include "pleat/bio/structure/structure.h"
+#include "pleat/bio/structure/topology.h"
 #include "pleat/core/error.h"
 
 namespace {

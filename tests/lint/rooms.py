@@ -1,10 +1,10 @@
 # Rooms: every engine has the same files, so that who has read one engine knows all four.
 from source import ENGINES
 
-REQUIRED = ("README.md", "{engine}.h", "parameters.cpp", "{engine}.cpp", "kernel.h", "kernel.cpp",
-            "kernel_reference.cpp", "kernel_cpu.cpp")
+REQUIRED = ("README.md", "{engine}.h", "parameters.cpp", "{engine}.cpp", "kernel/kernel.h",
+            "kernel/kernel.cpp", "kernel/kernel_reference.cpp", "kernel/kernel_cpu.cpp")
 # Rooms that become required for every engine as soon as one engine has them.
-SHARED_ONCE_BUILT = ("bench.cpp", "kernel_cuda.cu")
+SHARED_ONCE_BUILT = ("bench.cpp", "cuda/kernel_cuda.cu")
 
 
 def check(root, files):

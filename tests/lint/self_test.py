@@ -9,8 +9,8 @@ sys.dont_write_bytecode = True
 from lint import CHECKS  # noqa: E402
 from source import project_files  # noqa: E402
 
-ENGINE = ("README.md", "parameters.cpp", "kernel.h", "kernel.cpp", "kernel_reference.cpp",
-          "kernel_cpu.cpp", "tests/rmsd.cpp", "rmsd.h", "rmsd.cpp")
+ENGINE = ("README.md", "parameters.cpp", "kernel/kernel.h", "kernel/kernel.cpp", "kernel/kernel_reference.cpp",
+          "kernel/kernel_cpu.cpp", "tests/rmsd.cpp", "rmsd.h", "rmsd.cpp")
 
 
 def engine(name, *more, leave_out=None):
@@ -30,16 +30,16 @@ CASES = [
      {"src/pleat/bio/a.h": '#include "pleat/core/b.h"\n'}),
     ("layers", "cluster includes an engine",
      {"src/pleat/cluster/a.cpp": '#include "pleat/rmsd/rmsd.h"\n'},
-     {"src/pleat/rmsd/a.cpp": '#include "pleat/cluster/distances.h"\n'}),
+     {"src/pleat/rmsd/a.cpp": '#include "pleat/cluster/distances/distances.h"\n'}),
     ("layers", "an engine includes another",
      {"src/pleat/rmsd/a.cpp": '#include "pleat/saxs/saxs.h"\n'},
      {"src/pleat/rmsd/a.cpp": '#include "pleat/weights/weights.h"\n'}),
     ("layers", "the program includes a kernel",
-     {"apps/pleat/a.cpp": '#include "pleat/rmsd/kernel.h"\n'},
+     {"apps/pleat/a.cpp": '#include "pleat/rmsd/kernel/kernel.h"\n'},
      {"apps/pleat/a.cpp": '#include "pleat/rmsd/rmsd.h"\n'}),
     ("layers", "a kernel's stand-in outside its place",
-     {"src/pleat/core/without_cuda.cpp": '#include "pleat/rmsd/kernel.h"\n'},
-     {"src/pleat/without_cuda.cpp": '#include "pleat/rmsd/kernel.h"\n'}),
+     {"src/pleat/core/without_cuda.cpp": '#include "pleat/rmsd/kernel/kernel.h"\n'},
+     {"src/pleat/without_cuda.cpp": '#include "pleat/rmsd/kernel/kernel.h"\n'}),
     ("layers", "a header named without its module",
      {"src/pleat/core/a.cpp": '#include "b.h"\n'},
      {"src/pleat/core/a.cpp": '// #include "b.h"\n#include "pleat/core/b.h"\n'}),
@@ -49,7 +49,7 @@ CASES = [
     ("layers", "a module without a layer",
      {"src/pleat/extra/a.cpp": '#include "pleat/core/b.h"\n'}, {}),
     ("rooms", "an engine without a reference kernel",
-     engine("rmsd", leave_out="kernel_reference.cpp"), engine("rmsd")),
+     engine("rmsd", leave_out="kernel/kernel_reference.cpp"), engine("rmsd")),
     ("rooms", "an engine without tests", engine("rmsd", leave_out="tests/rmsd.cpp"), engine("rmsd")),
     ("rooms", "one engine has a benchmark, the other none",
      {**engine("rmsd", "bench.cpp"), **engine("saxs")},

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 #include "rank_main.h"
 
 namespace {

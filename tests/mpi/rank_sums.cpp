@@ -14,12 +14,12 @@
 #include <string>
 #include <thread>
 
-#include "pleat/core/additive_checkpoint.h"
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/progress_terminal.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/loops/additive_checkpoint.h"
+#include "pleat/core/run/run_directory.h"
+#include "pleat/core/terminal/progress_terminal.h"
 #include "rank_main.h"
 
 namespace {

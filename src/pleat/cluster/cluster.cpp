@@ -7,14 +7,14 @@
 #include <optional>
 #include <utility>
 
-#include "pleat/cluster/dbscan.h"
-#include "pleat/cluster/greedy.h"
-#include "pleat/cluster/kmedoids.h"
-#include "pleat/cluster/neighbours.h"
+#include "pleat/cluster/distances/neighbours.h"
+#include "pleat/cluster/distances/quantile.h"
+#include "pleat/cluster/methods/dbscan.h"
+#include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/kmedoids.h"
 #include "pleat/cluster/plan.h"
-#include "pleat/cluster/quantile.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::cluster {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "pleat/cluster/clustering.h"
-#include "pleat/cluster/density_peaks.h"
 #include "pleat/cluster/describe.h"
-#include "pleat/cluster/distances.h"
-#include "pleat/cluster/linkage.h"
-#include "pleat/cluster/pair_summary.h"
+#include "pleat/cluster/distances/distances.h"
+#include "pleat/cluster/distances/pair_summary.h"
+#include "pleat/cluster/methods/density_peaks.h"
+#include "pleat/cluster/methods/linkage.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 

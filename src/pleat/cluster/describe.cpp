@@ -6,7 +6,7 @@
 
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::cluster {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pleat/cluster/clustering.h"
-#include "pleat/cluster/distances.h"
+#include "pleat/cluster/distances/distances.h"
 #include "pleat/core/context.h"
 
 namespace pleat::cluster {

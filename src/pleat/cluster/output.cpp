@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "pleat/core/npy.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/value_bins.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/math/value_bins.h"
 
 namespace pleat::cluster {
 

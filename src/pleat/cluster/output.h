@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pleat/cluster/cluster.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 
 namespace pleat::cluster {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "pleat/core/comm.h"
 #include "pleat/core/device.h"
-#include "pleat/core/progress.h"
+#include "pleat/core/loops/progress.h"
+#include "pleat/core/ranks/comm.h"
 
 namespace pleat {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat {
 

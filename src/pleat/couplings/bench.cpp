@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/bio/read_alignment.h"
-#include "pleat/core/cuda_device.h"
-#include "pleat/couplings/column_work.h"
-#include "pleat/couplings/kernel.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/couplings/kernel/column_work.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/couplings/tests/random_family.h"
 #include "pleat/weights/weights.h"
 

@@ -11,19 +11,19 @@
 
 #include <fmt/format.h>
 
-#include "pleat/bio/filter.h"
+#include "pleat/bio/alignment/filter.h"
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
-#include "pleat/core/iterate.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/parallel.h"
-#include "pleat/couplings/column_work.h"
-#include "pleat/couplings/compatible.h"
-#include "pleat/couplings/kernel.h"
-#include "pleat/couplings/memory_check.h"
-#include "pleat/couplings/model_file.h"
-#include "pleat/couplings/scores.h"
-#include "pleat/couplings/start.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/loops/iterate.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/contacts/scores.h"
+#include "pleat/couplings/files/model_file.h"
+#include "pleat/couplings/fit/compatible.h"
+#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/start.h"
+#include "pleat/couplings/kernel/column_work.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/weights/weights.h"
 
 namespace pleat::couplings {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"

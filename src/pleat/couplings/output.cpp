@@ -10,15 +10,15 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "pleat/core/job_pool.h"
-#include "pleat/core/line_text.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/line_text.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/loops/job_pool.h"
 #include "pleat/core/version.h"
-#include "pleat/couplings/calibration.h"
-#include "pleat/couplings/model_file.h"
-#include "pleat/couplings/plmc_file.h"
+#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/files/model_file.h"
+#include "pleat/couplings/files/plmc_file.h"
 
 namespace pleat::couplings {
 

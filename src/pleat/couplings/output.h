@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
-#include "pleat/bio/known_structure.h"
-#include "pleat/core/run_directory.h"
-#include "pleat/couplings/contact_list.h"
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/structure/known_structure.h"
+#include "pleat/core/run/run_directory.h"
+#include "pleat/couplings/contacts/contact_list.h"
+#include "pleat/couplings/contacts/evaluation.h"
 #include "pleat/couplings/couplings.h"
-#include "pleat/couplings/evaluation.h"
 
 namespace pleat::couplings {
 

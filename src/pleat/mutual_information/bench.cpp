@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/mutual_information/kernel.h"
-#include "pleat/mutual_information/moments.h"
-#include "pleat/mutual_information/shuffled_planes.h"
+#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/mutual_information/kernel/shuffled_planes.h"
 #include "pleat/mutual_information/tests/random_columns.h"
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/mutual_information/mutual_information.h"
 
 namespace pleat::mutual_information {

@@ -7,18 +7,18 @@
 #include <fmt/format.h>
 
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/parallel.h"
-#include "pleat/mutual_information/cuda_layout.h"
-#include "pleat/mutual_information/kernel.h"
-#include "pleat/mutual_information/moments.h"
-#include "pleat/mutual_information/pair_run.h"
-#include "pleat/mutual_information/row_counts.h"
-#include "pleat/mutual_information/shuffled_planes.h"
-#include "pleat/mutual_information/statistic.h"
-#include "pleat/mutual_information/triple_run.h"
-#include "pleat/mutual_information/weighted_run.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/mutual_information/count/statistic.h"
+#include "pleat/mutual_information/count/weighted_run.h"
+#include "pleat/mutual_information/cuda/cuda_layout.h"
+#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/mutual_information/kernel/row_counts.h"
+#include "pleat/mutual_information/kernel/shuffled_planes.h"
+#include "pleat/mutual_information/pairs/pair_run.h"
+#include "pleat/mutual_information/triples/triple_run.h"
 
 namespace pleat::mutual_information {
 

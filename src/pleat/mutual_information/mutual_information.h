@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/mutual_information/clique_set.h"
-#include "pleat/mutual_information/columns.h"
-#include "pleat/mutual_information/pair_statistics.h"
-#include "pleat/mutual_information/triple_sink.h"
+#include "pleat/mutual_information/count/columns.h"
+#include "pleat/mutual_information/pairs/pair_statistics.h"
+#include "pleat/mutual_information/triples/clique_set.h"
+#include "pleat/mutual_information/triples/triple_sink.h"
 
 namespace pleat::mutual_information {
 

@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "pleat/core/line_text.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/line_text.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::mutual_information {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
-#include "pleat/bio/known_structure.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/structure/known_structure.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/mutual_information/mutual_information.h"
 
 namespace pleat::mutual_information {

@@ -1,6 +1,6 @@
 // Parameters: the options of mutual information, described once.
+#include "pleat/mutual_information/kernel/null_sums.h"
 #include "pleat/mutual_information/mutual_information.h"
-#include "pleat/mutual_information/null_sums.h"
 
 namespace pleat::mutual_information {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/report/known_chain.h"
 #include "pleat/report/sections.h"
 

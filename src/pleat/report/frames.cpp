@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/read_file.h"
 #include "pleat/report/sections.h"
 #include "pleat/report/thinned.h"
 

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
+#include "pleat/core/files/hash.h"
 
 namespace pleat::report {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/contacts.h"
-#include "pleat/bio/structure.h"
+#include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/structure.h"
 #include "pleat/report/run_folder.h"
 
 namespace pleat::report {

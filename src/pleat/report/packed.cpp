@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy_header.h"
+#include "pleat/core/files/npy_header.h"
 
 namespace pleat::report {
 

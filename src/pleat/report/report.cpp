@@ -7,7 +7,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "pleat/core/folder_claim.h"
+#include "pleat/core/run/folder_claim.h"
 #include "pleat/core/version.h"
 #include "pleat/report/page_template.h"
 #include "pleat/report/sections.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "pleat/core/error.h"
-#include "pleat/core/folder_claim.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/parse_json.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/parse_json.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/run/folder_claim.h"
 #include "pleat/report/table.h"
 
 namespace pleat::report {

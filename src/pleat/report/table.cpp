@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/hardware/memory.h"
 
 namespace pleat::report {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/rmsd/kernel.h"
+#include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
 namespace {

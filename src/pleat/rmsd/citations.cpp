@@ -1,7 +1,7 @@
 // Citations: the papers behind superposition by quaternions and all pairs of an ensemble.
 #include "pleat/rmsd/citations.h"
 
-#include "pleat/rmsd/metric.h"
+#include "pleat/rmsd/measures/metric.h"
 
 namespace pleat::rmsd {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 
 namespace pleat::rmsd {
 

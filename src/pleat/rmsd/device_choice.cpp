@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "pleat/core/memory.h"
-#include "pleat/rmsd/daura.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/rmsd/cuda/daura.h"
 
 namespace pleat::rmsd {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "pleat/core/device_choice.h"
-#include "pleat/rmsd/atom_sets.h"
+#include "pleat/core/hardware/device_choice.h"
+#include "pleat/rmsd/pairs/atom_sets.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/rmsd/rmsd.h"
-#include "pleat/rmsd/superposition.h"
+#include "pleat/rmsd/superposition/superposition.h"
 
 namespace pleat::rmsd {
 

@@ -1,5 +1,5 @@
 // Parameters: the options of rmsd, described once.
-#include "pleat/rmsd/metric.h"
+#include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {

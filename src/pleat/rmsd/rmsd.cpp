@@ -7,15 +7,15 @@
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/parallel.h"
-#include "pleat/core/sweep.h"
-#include "pleat/rmsd/kernel.h"
-#include "pleat/rmsd/matrix.h"
-#include "pleat/rmsd/measures.h"
-#include "pleat/rmsd/pairs_run.h"
-#include "pleat/rmsd/tile_pack.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/sweep.h"
+#include "pleat/rmsd/cuda/tile_pack.h"
+#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/rmsd/measures/measures.h"
+#include "pleat/rmsd/pairs/matrix.h"
+#include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
 

@@ -13,7 +13,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/rmsd/band_tally.h"
+#include "pleat/rmsd/pairs/band_tally.h"
 
 namespace pleat::rmsd {
 

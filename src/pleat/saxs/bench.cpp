@@ -5,8 +5,8 @@
 #include <string>
 
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/saxs/kernel.h"
-#include "pleat/saxs/session.h"
+#include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/session/session.h"
 #include "pleat/saxs/tests/globule.h"
 #include "pleat/saxs/tests/turns.h"
 

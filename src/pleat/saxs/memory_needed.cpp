@@ -1,8 +1,8 @@
 // Memory that profiles need, before any of it is taken.
 #include <algorithm>
 
-#include "pleat/core/parallel.h"
-#include "pleat/saxs/debye.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/debye/debye.h"
 
 namespace pleat::saxs {
 

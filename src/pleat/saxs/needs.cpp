@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "pleat/core/parallel.h"
-#include "pleat/saxs/kernel.h"
-#include "pleat/saxs/places.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/model/places.h"
 
 namespace pleat::saxs {
 

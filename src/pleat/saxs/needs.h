@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "pleat/core/npy.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::saxs {
 

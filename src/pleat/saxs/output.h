@@ -1,7 +1,7 @@
 // Output: what a run of saxs leaves in its run directory.
 #pragma once
 
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {

@@ -8,13 +8,13 @@
 #include <numeric>
 
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/fit/set_fit.h"
+#include "pleat/saxs/model/places.h"
+#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/model/scatterers.h"
 #include "pleat/saxs/needs.h"
-#include "pleat/saxs/places.h"
-#include "pleat/saxs/prepared.h"
-#include "pleat/saxs/scatterers.h"
-#include "pleat/saxs/set_fit.h"
 #include "pleat/saxs/shared_rows.h"
 #include "pleat/saxs/stopping.h"
 

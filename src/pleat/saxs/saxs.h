@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/profile.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/saxs/ensemble_fit.h"
-#include "pleat/saxs/fit.h"
-#include "pleat/saxs/form_factors.h"
-#include "pleat/saxs/shape.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/fit/shape.h"
+#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
 

@@ -5,7 +5,7 @@
 
 #include "pleat/core/context.h"
 #include "pleat/core/error.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::saxs {
 

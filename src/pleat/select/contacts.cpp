@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "pleat/bio/alignment.h"
-#include "pleat/bio/residue_map.h"
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/error.h"
 
 namespace pleat::select {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/casp_contacts.h"
-#include "pleat/bio/structure.h"
-#include "pleat/bio/topology.h"
+#include "pleat/bio/structure/casp_contacts.h"
+#include "pleat/bio/structure/structure.h"
+#include "pleat/bio/structure/topology.h"
 #include "pleat/core/view.h"
 
 namespace pleat::select {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "pleat/core/output_file.h"
-#include "pleat/core/printable.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/files/printable.h"
 
 namespace pleat::select {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/select/contacts.h"
 #include "pleat/select/select.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/weights/bit_planes.h"
 #include "pleat/weights/kernel.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat::weights {
 namespace {

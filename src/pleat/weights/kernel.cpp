@@ -1,7 +1,7 @@
 // The choice of a kernel for the weights.
 #include "pleat/weights/kernel.h"
 
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/weights/weights.h"
 
 namespace pleat::weights {

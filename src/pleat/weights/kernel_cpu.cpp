@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "pleat/core/array.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/weights/bit_planes.h"
 #include "pleat/weights/kernel.h"
 

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "pleat/core/cuda_check.cuh"
-#include "pleat/core/cuda_device.h"
-#include "pleat/core/device_array.cuh"
-#include "pleat/core/parallel.h"
+#include "pleat/core/cuda/cuda_check.cuh"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/cuda/device_array.cuh"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/weights/bit_planes.h"
 #include "pleat/weights/kernel.h"
 #include "pleat/weights/near_pairs.cuh"

@@ -2,7 +2,7 @@
 // errors.
 #include <cstdio>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 #include "pleat/weights/weights.h"
 

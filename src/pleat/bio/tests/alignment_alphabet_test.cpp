@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "pleat/bio/known_structure.h"
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/structure/known_structure.h"
 #include "pleat/core/error.h"
 
 namespace pleat {

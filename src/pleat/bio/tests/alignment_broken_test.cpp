@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "broken_inputs.h"
-#include "pleat/bio/byte_source.h"
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
 #include "scratch_file.h"
 

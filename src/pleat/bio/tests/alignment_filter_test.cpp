@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "pleat/bio/filter.h"
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 #include "written_alignment.h"
 

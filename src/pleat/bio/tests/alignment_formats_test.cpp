@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 #include "written_alignment.h"
 

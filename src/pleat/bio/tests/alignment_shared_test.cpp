@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "written_alignment.h"
 
 namespace pleat {

@@ -1,11 +1,11 @@
 // Biological assemblies: copies built from REMARK 350 and mmCIF tables, notes about them, refusals.
-#include "pleat/bio/assembly.h"
+#include "pleat/bio/structure/assembly.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"

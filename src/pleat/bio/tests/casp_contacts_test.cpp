@@ -1,5 +1,5 @@
 // CASP contacts: what a file of format RR gives, and what is said of each way it can break.
-#include "pleat/bio/casp_contacts.h"
+#include "pleat/bio/structure/casp_contacts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Tests of elements: columns of names in PDB files without element columns, and atoms of element X.
-#include "pleat/bio/element_guess.h"
+#include "pleat/bio/structure/element_guess.h"
 
 #include <gtest/gtest.h>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/topology.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/structure/topology.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 
 namespace {
 

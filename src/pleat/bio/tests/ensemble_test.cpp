@@ -1,17 +1,17 @@
 // Ensembles of PDB, mmCIF and NPY files that the tests write: frames, alternates, matching, ranges.
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pleat/bio/ensemble_files.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/tests/packed.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/bio/tests/written_trajectory.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 
 namespace {
 

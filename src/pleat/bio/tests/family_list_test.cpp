@@ -1,5 +1,5 @@
 // Tests of family lists: names, lists of paths, and names that clash.
-#include "pleat/bio/family_list.h"
+#include "pleat/bio/alignment/family_list.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pairwise alignment: scores against an exhaustive search, and partners that earn their score.
-#include "pleat/bio/pairwise.h"
+#include "pleat/bio/alignment/pairwise.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Periodic cells of each format, and molecules that lie on both sides of one.
-#include "pleat/bio/periodic_cell.h"
+#include "pleat/bio/structure/periodic_cell.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/ensemble.h"
-#include "pleat/bio/frame_reader.h"
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/bio/tests/written_trajectory.h"

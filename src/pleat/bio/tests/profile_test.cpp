@@ -1,5 +1,5 @@
 // Tests of profiles: dialects of measured curves, units, errors that are missing, and refusals.
-#include "pleat/bio/profile.h"
+#include "pleat/bio/scattering/profile.h"
 
 #include <gtest/gtest.h>
 

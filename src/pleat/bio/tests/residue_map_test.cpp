@@ -1,12 +1,12 @@
 // Residue maps: known maps of made families, random deletions and mutations, and refusals.
-#include "pleat/bio/residue_map.h"
+#include "pleat/bio/structure/residue_map.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <random>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 
 namespace {

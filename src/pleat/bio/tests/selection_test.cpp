@@ -1,5 +1,5 @@
 // Selections of a small structure of two chains, a calcium ion and an inserted residue.
-#include "pleat/bio/selection.h"
+#include "pleat/bio/structure/selection.h"
 
 #include <gtest/gtest.h>
 

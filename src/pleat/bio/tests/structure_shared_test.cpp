@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/byte_source.h"
-#include "pleat/bio/contacts.h"
-#include "pleat/bio/read_alignment.h"
-#include "pleat/bio/residue_map.h"
-#include "pleat/bio/structure.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/structure.h"
 
 namespace {
 

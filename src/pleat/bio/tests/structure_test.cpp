@@ -1,5 +1,5 @@
 // Structures: what is kept of PDB and mmCIF texts, and what is said of broken ones.
-#include "pleat/bio/structure.h"
+#include "pleat/bio/structure/structure.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

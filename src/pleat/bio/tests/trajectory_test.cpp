@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pleat/bio/frame_reader.h"
+#include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/tests/packed.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/written_trajectory.h"

@@ -6,13 +6,13 @@
 
 #include <string>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/tests/packed.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/bio/tests/written_trajectory.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // DCD files that were written are read again as they were, by the reader that other programs' files
 // have been checked with.
-#include "pleat/bio/write_dcd.h"
+#include "pleat/bio/ensemble/write_dcd.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <string>
 
-#include "pleat/bio/frame_reader.h"
+#include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 #include "pleat/bio/tests/written_trajectory.h"

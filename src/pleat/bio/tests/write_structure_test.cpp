@@ -1,5 +1,5 @@
 // Structures that are written read back as what they were: names, numbers, chains, models.
-#include "pleat/bio/write_structure.h"
+#include "pleat/bio/structure/write_structure.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <sstream>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/tests/refusal.h"
 #include "pleat/bio/tests/scratch_file.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 
 namespace pleat::testing {
 

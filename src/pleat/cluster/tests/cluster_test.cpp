@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "pleat/cluster/citations.h"
-#include "pleat/cluster/greedy.h"
-#include "pleat/cluster/neighbours.h"
+#include "pleat/cluster/distances/neighbours.h"
+#include "pleat/cluster/methods/greedy.h"
 #include "pleat/cluster/tests/random_distances.h"
 #include "pleat/cluster/values.h"
 #include "pleat/core/error.h"

@@ -7,11 +7,11 @@
 #include <numeric>
 #include <set>
 
-#include "pleat/cluster/dbscan.h"
-#include "pleat/cluster/density_peaks.h"
 #include "pleat/cluster/describe.h"
-#include "pleat/cluster/greedy.h"
-#include "pleat/cluster/kmedoids.h"
+#include "pleat/cluster/methods/dbscan.h"
+#include "pleat/cluster/methods/density_peaks.h"
+#include "pleat/cluster/methods/greedy.h"
+#include "pleat/cluster/methods/kmedoids.h"
 #include "pleat/cluster/tests/random_distances.h"
 
 namespace pleat::cluster {

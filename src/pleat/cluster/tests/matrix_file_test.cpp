@@ -1,14 +1,14 @@
 // Matrix files: both layouts and precisions give the same distances, and broken ones are refused.
-#include "pleat/cluster/matrix_file.h"
+#include "pleat/cluster/distances/matrix_file.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pleat/cluster/neighbours.h"
+#include "pleat/cluster/distances/neighbours.h"
 #include "pleat/cluster/tests/random_distances.h"
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat::cluster {

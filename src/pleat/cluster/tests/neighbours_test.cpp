@@ -1,5 +1,5 @@
 // Neighbours: bits and counts beside plain comparisons, kept and computed, near and at the cut-off.
-#include "pleat/cluster/neighbours.h"
+#include "pleat/cluster/distances/neighbours.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Quantile: beside sorted distances, of any size and unit, with ties, from any bands and threads.
-#include "pleat/cluster/quantile.h"
+#include "pleat/cluster/distances/quantile.h"
 
 #include <gtest/gtest.h>
 

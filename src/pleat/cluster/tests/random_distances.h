@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "pleat/cluster/distances.h"
+#include "pleat/cluster/distances/distances.h"
 #include "pleat/core/context.h"
 
 namespace pleat::cluster::test {

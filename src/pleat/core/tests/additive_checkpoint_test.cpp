@@ -1,5 +1,5 @@
 // Tests of additive checkpoints: any kill, any number of ranks before and after, the same totals.
-#include "pleat/core/additive_checkpoint.h"
+#include "pleat/core/loops/additive_checkpoint.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 #include <random>
 
 #include "pleat/core/error.h"
-#include "pleat/core/rank_files.h"
+#include "pleat/core/ranks/rank_files.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/tests/thread_comm.h"
 

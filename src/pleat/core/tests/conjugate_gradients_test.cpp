@@ -1,9 +1,9 @@
 // Tests of the nonlinear conjugate gradients: steps by hand, line search, stops, saved states.
-#include "pleat/core/conjugate_gradients.h"
+#include "pleat/core/math/conjugate_gradients.h"
 
 #include <gtest/gtest.h>
 
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/tests/vector_slots.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/cuda/cuda_device.h"
 
 namespace pleat::test {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/error.h"
 
 namespace pleat {

@@ -18,7 +18,7 @@ HWY_AFTER_NAMESPACE();
 
 #include <set>
 
-#include "pleat/core/instruction_set.h"
+#include "pleat/core/hardware/instruction_set.h"
 
 namespace pleat {
 

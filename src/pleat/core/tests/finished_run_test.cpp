@@ -1,14 +1,14 @@
 // Tests of finished runs: which are the same command's, and why others are not.
-#include "pleat/core/finished_run.h"
+#include "pleat/core/run/finished_run.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "pleat/core/error.h"
-#include "pleat/core/manifest.h"
-#include "pleat/core/output_file.h"
-#include "pleat/core/run_directory.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/run/manifest.h"
+#include "pleat/core/run/run_directory.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/version.h"
 

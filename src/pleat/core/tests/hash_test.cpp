@@ -1,5 +1,5 @@
 // Tests of SHA-256 against the published vectors, and of streaming.
-#include "pleat/core/hash.h"
+#include "pleat/core/files/hash.h"
 
 #include <gtest/gtest.h>
 

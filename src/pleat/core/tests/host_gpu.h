@@ -5,8 +5,8 @@
 
 #include <map>
 
+#include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/error.h"
-#include "pleat/core/gpu_sides.h"
 
 namespace pleat::test {
 
@@ -20,7 +20,8 @@ struct HostGpuState {
     std::map<std::string, Index> launches;  ///< by what they are for
 };
 
-/// What a kernel's caller asks of a GPU (core/cuda_gpu.cuh). Its state must outlive the kernel.
+/// What a kernel's caller asks of a GPU (core/cuda/cuda_gpu.cuh). Its state must outlive the
+/// kernel.
 class HostGpu {
 public:
     template <class T>

@@ -1,5 +1,5 @@
 // Tests of input files: pipes are read once and hashed, files are checked before they are read.
-#include "pleat/core/input_file.h"
+#include "pleat/core/files/input_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "pleat/core/error.h"
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/read_file.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

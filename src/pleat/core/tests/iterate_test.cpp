@@ -1,5 +1,5 @@
 // Tests of the step loop: resuming, refusing, cancelling, damaged checkpoints, kills.
-#include "pleat/core/iterate.h"
+#include "pleat/core/loops/iterate.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

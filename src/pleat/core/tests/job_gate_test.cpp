@@ -1,5 +1,5 @@
 // Tests of the gate: who enters, who waits, and who is given up.
-#include "pleat/core/job_gate.h"
+#include "pleat/core/loops/job_gate.h"
 
 #include <gtest/gtest.h>
 

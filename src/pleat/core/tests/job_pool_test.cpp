@@ -1,5 +1,5 @@
 // Tests of the pool: every job once, in order, and what stops it.
-#include "pleat/core/job_pool.h"
+#include "pleat/core/loops/job_pool.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat {
 namespace {

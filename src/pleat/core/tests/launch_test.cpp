@@ -1,5 +1,5 @@
 // Tests of what is read of a launcher, and of the threads that ranks of one machine share.
-#include "pleat/core/launch.h"
+#include "pleat/core/ranks/launch.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "pleat/core/error.h"
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat {
 namespace {

@@ -1,12 +1,12 @@
 // Tests of L-BFGS: known minima, rounding noise, bad steps, hopeless functions, saved states.
-#include "pleat/core/minimise.h"
+#include "pleat/core/math/minimise.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/tests/vector_slots.h"
 

@@ -1,5 +1,5 @@
 // Tests of NPY and NPZ: round trips, NumPy's own files, damage of every kind, full disks.
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,8 +15,8 @@
 
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/zip.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/core/zip.h"
 
 namespace pleat {
 namespace {

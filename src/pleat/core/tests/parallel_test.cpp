@@ -1,5 +1,5 @@
 // Tests of threads, memory, control groups and instruction sets.
-#include "pleat/core/parallel.h"
+#include "pleat/core/loops/parallel.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,10 +11,10 @@
 #include <fstream>
 #include <thread>
 
-#include "pleat/core/cgroup.h"
 #include "pleat/core/error.h"
-#include "pleat/core/instruction_set.h"
-#include "pleat/core/memory.h"
+#include "pleat/core/hardware/cgroup.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/hardware/memory.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {

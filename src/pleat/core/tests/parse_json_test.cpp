@@ -1,5 +1,5 @@
 // JSON: depths up to the limit are taken, and deeper ones refused in one line.
-#include "pleat/core/parse_json.h"
+#include "pleat/core/files/parse_json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Printable text: control characters, bytes that are no UTF-8, and what stays as it is.
-#include "pleat/core/printable.h"
+#include "pleat/core/files/printable.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "pleat/core/progress_terminal.h"
+#include "pleat/core/terminal/progress_terminal.h"
 
 namespace pleat {
 namespace {

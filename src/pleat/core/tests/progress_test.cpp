@@ -1,5 +1,5 @@
 // Tests of progress lines, on a terminal and in a log, and of the interrupt flag.
-#include "pleat/core/progress_terminal.h"
+#include "pleat/core/terminal/progress_terminal.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

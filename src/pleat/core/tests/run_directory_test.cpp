@@ -1,5 +1,5 @@
 // Tests of run directories: what they accept, record, keep and tidy away.
-#include "pleat/core/run_directory.h"
+#include "pleat/core/run/run_directory.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,9 +11,9 @@
 #include <regex>
 
 #include "pleat/core/error.h"
-#include "pleat/core/manifest.h"
-#include "pleat/core/npy.h"
-#include "pleat/core/output_file.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/run/manifest.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/version.h"
 

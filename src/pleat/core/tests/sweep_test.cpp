@@ -1,5 +1,5 @@
 // Tests of the tile loop and of tile files: resuming, kills, damage, ranks, errors.
-#include "pleat/core/sweep.h"
+#include "pleat/core/loops/sweep.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,9 +13,9 @@
 #include <random>
 
 #include "pleat/core/error.h"
+#include "pleat/core/loops/tile_file.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/tests/thread_comm.h"
-#include "pleat/core/tile_file.h"
 
 namespace pleat {
 namespace {

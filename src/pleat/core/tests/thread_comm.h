@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "pleat/core/comm.h"
+#include "pleat/core/ranks/comm.h"
 
 namespace pleat::test {
 

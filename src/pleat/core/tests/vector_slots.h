@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "pleat/core/minimise.h"
+#include "pleat/core/math/minimise.h"
 
 namespace pleat::test {
 

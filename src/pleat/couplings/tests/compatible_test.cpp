@@ -1,9 +1,9 @@
 // Tests of the compatible mode: CCMpred's own scores, its counts, and what resuming keeps.
-#include "pleat/couplings/compatible.h"
+#include "pleat/couplings/fit/compatible.h"
 
 #include <gtest/gtest.h>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/couplings/couplings.h"

@@ -1,11 +1,11 @@
 // Contact list: order, separations, Z and probabilities of made scores.
-#include "pleat/couplings/contact_list.h"
+#include "pleat/couplings/contacts/contact_list.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pleat/couplings/calibration.h"
+#include "pleat/couplings/contacts/calibration.h"
 #include "small_family.h"
 
 namespace pleat::couplings {

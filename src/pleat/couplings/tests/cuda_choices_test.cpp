@@ -4,7 +4,7 @@
 #include <string>
 
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/couplings/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/couplings/tests/random_family.h"
 
 namespace pleat::couplings {

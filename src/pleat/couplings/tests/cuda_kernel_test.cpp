@@ -5,11 +5,11 @@
 #include <limits>
 #include <thread>
 
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/couplings/cuda_layout.h"
-#include "pleat/couplings/kernel.h"
-#include "pleat/couplings/memory_check.h"
+#include "pleat/couplings/cuda/cuda_layout.h"
+#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/couplings/tests/kernel_agreement.h"
 #include "pleat/couplings/tests/random_family.h"
 

@@ -1,5 +1,5 @@
 // Evaluation: exact precisions of made cases, and the published optimum of a real family.
-#include "pleat/couplings/evaluation.h"
+#include "pleat/couplings/contacts/evaluation.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <numeric>
 #include <sstream>
 
-#include "pleat/bio/byte_source.h"
-#include "pleat/bio/contacts.h"
-#include "pleat/bio/read_alignment.h"
-#include "pleat/bio/residue_map.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 

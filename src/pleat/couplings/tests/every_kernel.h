@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/couplings/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
 
 namespace pleat::couplings::test {
 

@@ -1,18 +1,18 @@
 // Tests of the whole fit: devices agree, tolerances hold, the oracle's contacts come out.
 #include "pleat/couplings/couplings.h"
-#include "pleat/couplings/cuda_layout.h"
+#include "pleat/couplings/cuda/cuda_layout.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
+#include "pleat/core/hardware/memory.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/couplings/memory_check.h"
-#include "pleat/couplings/scores.h"
+#include "pleat/couplings/contacts/scores.h"
+#include "pleat/couplings/fit/memory_check.h"
 #include "pleat/couplings/tests/oracle.h"
 #include "pleat/couplings/tests/random_family.h"
 

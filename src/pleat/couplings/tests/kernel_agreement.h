@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/couplings/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/couplings/tests/random_family.h"
 
 namespace pleat::couplings::test {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "pleat/couplings/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
 #include "pleat/couplings/tests/random_family.h"
 
 namespace pleat::couplings {

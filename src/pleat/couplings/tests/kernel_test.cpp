@@ -1,9 +1,9 @@
 // Tests of the fast kernels against the reference, and of what every kernel promises.
-#include "pleat/couplings/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
 
 #include <gtest/gtest.h>
 
-#include "pleat/core/instruction_set.h"
+#include "pleat/core/hardware/instruction_set.h"
 #include "pleat/couplings/tests/every_kernel.h"
 #include "pleat/couplings/tests/kernel_agreement.h"
 #include "pleat/couplings/tests/random_family.h"

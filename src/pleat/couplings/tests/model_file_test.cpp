@@ -1,5 +1,5 @@
 // Model files: what is written comes back, and what does not fit is refused.
-#include "pleat/couplings/model_file.h"
+#include "pleat/couplings/files/model_file.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "small_family.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/bio/byte_source.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/array.h"
 
 namespace pleat::couplings::test {

@@ -1,5 +1,5 @@
 // plmc file: read back by a parser of its own that follows EVcouplings' order of fields.
-#include "pleat/couplings/plmc_file.h"
+#include "pleat/couplings/files/plmc_file.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "pleat/core/read_file.h"
+#include "pleat/core/files/read_file.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "small_family.h"
 

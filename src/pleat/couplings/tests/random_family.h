@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/array.h"
-#include "pleat/couplings/kernel.h"
+#include "pleat/couplings/kernel/kernel.h"
 
 namespace pleat::couplings::test {
 

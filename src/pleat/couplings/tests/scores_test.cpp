@@ -1,5 +1,5 @@
 // Tests of the scores: plain formulas, hand-made cases, and the oracle's own pairs of matrices.
-#include "pleat/couplings/scores.h"
+#include "pleat/couplings/contacts/scores.h"
 
 #include <gtest/gtest.h>
 

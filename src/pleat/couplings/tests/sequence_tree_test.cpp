@@ -1,5 +1,5 @@
 // Tests of the sequence tree: order, exact rebuilding, cost, chunks and threads.
-#include "pleat/couplings/sequence_tree.h"
+#include "pleat/couplings/kernel/sequence_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "pleat/couplings/column_work.h"
+#include "pleat/couplings/kernel/column_work.h"
 #include "pleat/couplings/tests/random_family.h"
 
 namespace pleat::couplings {

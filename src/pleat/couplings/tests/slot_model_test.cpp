@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "pleat/couplings/scores.h"
+#include "pleat/couplings/contacts/scores.h"
 #include "pleat/couplings/tests/every_kernel.h"
 #include "pleat/couplings/tests/oracle.h"
 #include "pleat/couplings/tests/random_family.h"

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/couplings/couplings.h"
 
 namespace pleat::testing {

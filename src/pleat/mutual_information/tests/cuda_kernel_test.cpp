@@ -3,9 +3,9 @@
 
 #include <thread>
 
-#include "pleat/core/cuda_device.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/mutual_information/cuda_layout.h"
+#include "pleat/mutual_information/cuda/cuda_layout.h"
 #include "random_columns.h"
 #include "sampled.h"
 

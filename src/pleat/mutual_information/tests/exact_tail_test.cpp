@@ -1,6 +1,6 @@
 // Exact tail: against the oracle's enumerations, all permutations of short columns, and the
 // moments.
-#include "pleat/mutual_information/exact_tail.h"
+#include "pleat/mutual_information/exact/exact_tail.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "pleat/mutual_information/moments.h"
+#include "pleat/mutual_information/exact/moments.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {

@@ -1,14 +1,14 @@
 // Tests of pairs without gaps: the rows left, their MI, and moments against all permutations.
-#include "pleat/mutual_information/gaps_omitted.h"
+#include "pleat/mutual_information/count/gaps_omitted.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "pleat/mutual_information/count/weighted.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
-#include "pleat/mutual_information/weighted.h"
 
 namespace pleat::mutual_information {
 namespace {

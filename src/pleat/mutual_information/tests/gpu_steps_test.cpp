@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "pleat/mutual_information/shuffle.h"
+#include "pleat/mutual_information/kernel/shuffle.h"
 
 namespace pleat::mutual_information {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "pleat/core/tests/host_gpu.h"  // before the kernels
 
-#include "pleat/mutual_information/count_steps.cuh"
+#include "pleat/mutual_information/cuda/count_steps.cuh"
 
 namespace pleat::mutual_information::cuda {
 
@@ -46,7 +46,7 @@ inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4], const std::u
 
 }  // namespace pleat::mutual_information::cuda
 
-#include "pleat/mutual_information/gpu_kernel.cuh"
+#include "pleat/mutual_information/cuda/gpu_kernel.cuh"
 
 namespace pleat::mutual_information {
 

@@ -1,5 +1,5 @@
 // Tests of the interactions: planted triples, chains, models of pairs, degenerate columns.
-#include "pleat/mutual_information/interactions.h"
+#include "pleat/mutual_information/triples/interactions.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/information.h"
+#include "pleat/mutual_information/count/information.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 

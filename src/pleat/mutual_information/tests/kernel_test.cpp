@@ -1,5 +1,5 @@
 // Every kernel gives the integers of the reference: tables, ties, sums and largest z, on any shape.
-#include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/kernel/kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "pleat/core/cuda_device.h"
-#include "pleat/core/instruction_set.h"
-#include "pleat/mutual_information/row_counts.h"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/mutual_information/kernel/row_counts.h"
 #include "random_columns.h"
 #include "sampled.h"
 

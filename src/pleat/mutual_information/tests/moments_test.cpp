@@ -1,5 +1,5 @@
 // Moments of pairs: against the oracle, all permutations of short columns, and quadruple precision.
-#include "pleat/mutual_information/moments.h"
+#include "pleat/mutual_information/exact/moments.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/hahn.h"
+#include "pleat/mutual_information/exact/hahn.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/byte_source.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/array.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/mutual_information/columns.h"
+#include "pleat/mutual_information/count/columns.h"
 
 namespace pleat::mutual_information::test {
 

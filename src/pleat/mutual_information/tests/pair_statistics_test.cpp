@@ -1,5 +1,5 @@
 // Tests of the pair statistics: oracles, direct formulas in long double, and degenerate columns.
-#include "pleat/mutual_information/pair_statistics.h"
+#include "pleat/mutual_information/pairs/pair_statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pleat/mutual_information/information.h"
-#include "pleat/mutual_information/kernel.h"
-#include "pleat/mutual_information/tail.h"
+#include "pleat/mutual_information/count/information.h"
+#include "pleat/mutual_information/exact/tail.h"
+#include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 

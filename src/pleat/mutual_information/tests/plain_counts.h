@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "pleat/core/array.h"
-#include "pleat/mutual_information/columns.h"
-#include "pleat/mutual_information/null_sums.h"
-#include "pleat/mutual_information/statistic.h"
+#include "pleat/mutual_information/count/columns.h"
+#include "pleat/mutual_information/count/statistic.h"
+#include "pleat/mutual_information/kernel/null_sums.h"
 
 namespace pleat::mutual_information::test {
 

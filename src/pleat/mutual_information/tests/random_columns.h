@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "pleat/mutual_information/columns.h"
+#include "pleat/mutual_information/count/columns.h"
 
 namespace pleat::mutual_information {
 

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
-#include "pleat/core/rank_files.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/ranks/rank_files.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat::mutual_information {

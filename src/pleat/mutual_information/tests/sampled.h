@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "pleat/mutual_information/kernel.h"
+#include "pleat/mutual_information/kernel/kernel.h"
 
 namespace pleat::mutual_information::test {
 

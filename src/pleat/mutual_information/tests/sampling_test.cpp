@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "pleat/bio/read_alignment.h"
-#include "pleat/core/cuda_device.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/mutual_information/exact_tail.h"
-#include "pleat/mutual_information/information.h"
-#include "pleat/mutual_information/kernel.h"
-#include "pleat/mutual_information/moments.h"
-#include "pleat/mutual_information/pair_statistics.h"
+#include "pleat/mutual_information/count/information.h"
+#include "pleat/mutual_information/exact/exact_tail.h"
+#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/mutual_information/pairs/pair_statistics.h"
 
 namespace pleat::mutual_information {
 namespace {

@@ -1,5 +1,5 @@
 // The shuffle: uniform over all arrangements, and the bit planes hold the very same ones.
-#include "pleat/mutual_information/shuffle.h"
+#include "pleat/mutual_information/kernel/shuffle.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "pleat/mutual_information/shuffled_planes.h"
+#include "pleat/mutual_information/kernel/shuffled_planes.h"
 #include "random_columns.h"
 
 namespace pleat::mutual_information {

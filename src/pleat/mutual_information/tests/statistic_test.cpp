@@ -1,12 +1,12 @@
 // The statistic: F is n lg n, tables of equal products of n^n tie exactly, and sums do not
 // overflow.
-#include "pleat/mutual_information/statistic.h"
+#include "pleat/mutual_information/count/statistic.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pleat/mutual_information/tiles.h"
+#include "pleat/mutual_information/triples/tiles.h"
 #include "random_columns.h"
 
 namespace pleat::mutual_information {

@@ -1,5 +1,5 @@
 // Tests of the tails: numbers made with mpmath at 40 digits, identities, and random samples.
-#include "pleat/mutual_information/tail.h"
+#include "pleat/mutual_information/exact/tail.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Triple moments: against the oracle, all permutations of short columns, and the law of total
 // variance.
-#include "pleat/mutual_information/triple_moments.h"
+#include "pleat/mutual_information/exact/triple_moments.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -12,9 +12,9 @@
 #include <random>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/count_nodes.h"
-#include "pleat/mutual_information/differences.h"
-#include "pleat/mutual_information/moments.h"
+#include "pleat/mutual_information/exact/count_nodes.h"
+#include "pleat/mutual_information/exact/differences.h"
+#include "pleat/mutual_information/exact/moments.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {

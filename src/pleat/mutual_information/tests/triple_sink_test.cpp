@@ -1,5 +1,5 @@
 // Tests of the collectors of triples: any order of tiles, ties, merging, saving, limits.
-#include "pleat/mutual_information/triple_sink.h"
+#include "pleat/mutual_information/triples/triple_sink.h"
 
 #include <gtest/gtest.h>
 

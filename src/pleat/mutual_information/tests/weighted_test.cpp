@@ -1,13 +1,13 @@
 // Tests of weighted MI: plain counts as a special case, repeated rows, pseudocounts, the null.
-#include "pleat/mutual_information/weighted.h"
+#include "pleat/mutual_information/count/weighted.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/kernel.h"
-#include "pleat/mutual_information/shuffle.h"
+#include "pleat/mutual_information/kernel/kernel.h"
+#include "pleat/mutual_information/kernel/shuffle.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 #include "pleat/mutual_information/tests/random_columns.h"

@@ -9,9 +9,9 @@
 #include <set>
 #include <tuple>
 
-#include "pleat/bio/structure.h"
+#include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
-#include "pleat/core/hash.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/report/known_chain.h"
 #include "small_run.h"
 

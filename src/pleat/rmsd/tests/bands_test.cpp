@@ -1,5 +1,5 @@
 // Bands: the pairs of the kernel band by band, of parts of an ensemble, and of single rows.
-#include "pleat/rmsd/bands.h"
+#include "pleat/rmsd/pairs/bands.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/settled_matrix.h"
-#include "pleat/rmsd/superposition.h"
+#include "pleat/rmsd/pairs/settled_matrix.h"
+#include "pleat/rmsd/superposition/superposition.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 

@@ -1,5 +1,5 @@
 // Every measure of two structures: the fast one against its definition, and what must hold of it.
-#include "pleat/rmsd/comparison.h"
+#include "pleat/rmsd/measures/comparison.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/rmsd/measures/tm_search.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
-#include "pleat/rmsd/tm_search.h"
 
 namespace pleat::rmsd {
 namespace {

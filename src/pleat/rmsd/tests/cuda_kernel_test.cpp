@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/rmsd/bands.h"
+#include "pleat/rmsd/pairs/bands.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/gpu_truth.h"
 #include "pleat/rmsd/tests/oracle_frames.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/daura.h"
+#include "pleat/rmsd/cuda/daura.h"
 
 namespace pleat::rmsd {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/rmsd/kernel.h"
+#include "pleat/rmsd/kernel/kernel.h"
 
 namespace pleat::rmsd::test {
 

@@ -5,10 +5,10 @@
 
 #include <array>
 
-#include "pleat/rmsd/gpu_daura.cuh"
-#include "pleat/rmsd/gpu_kernel.cuh"
-#include "pleat/rmsd/half_float.h"
-#include "pleat/rmsd/pair_kernel.cuh"
+#include "pleat/rmsd/cuda/gpu_daura.cuh"
+#include "pleat/rmsd/cuda/gpu_kernel.cuh"
+#include "pleat/rmsd/cuda/half_float.h"
+#include "pleat/rmsd/cuda/pair_kernel.cuh"
 
 namespace pleat::rmsd::test {
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "pleat/rmsd/kernel.h"
+#include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
 namespace pleat::rmsd::test {

@@ -1,5 +1,5 @@
 // Properties of superposed distances, and the CPU kernel against the reference.
-#include "pleat/rmsd/kernel.h"
+#include "pleat/rmsd/kernel/kernel.h"
 
 #include <gtest/gtest.h>
 

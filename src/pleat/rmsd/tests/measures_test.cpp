@@ -1,5 +1,5 @@
 // Runs of further measures: matrices of one and two sets, lists, one structure, resuming, refusals.
-#include "pleat/rmsd/measures.h"
+#include "pleat/rmsd/measures/measures.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/rmsd/frames.h"
+#include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd::test {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/rmsd/metric.h"
-#include "pleat/rmsd/tally.h"
+#include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/pairs/tally.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 

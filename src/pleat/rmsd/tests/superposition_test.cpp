@@ -1,5 +1,5 @@
 // Superposed frames, mean structures and fluctuations: known values and what must hold.
-#include "pleat/rmsd/superposition.h"
+#include "pleat/rmsd/superposition/superposition.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/frames.h"
-#include "pleat/rmsd/superpose.h"
+#include "pleat/rmsd/superposition/frames.h"
+#include "pleat/rmsd/superposition/superpose.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 

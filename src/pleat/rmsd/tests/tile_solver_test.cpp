@@ -1,16 +1,16 @@
 // The GPU's solver in float32 against float64: values, and whether errors keep to their estimates.
-#include "pleat/rmsd/tile_solver.h"
+#include "pleat/rmsd/cuda/tile_solver.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "pleat/rmsd/half_float.h"
-#include "pleat/rmsd/superpose.h"
+#include "pleat/rmsd/cuda/half_float.h"
+#include "pleat/rmsd/cuda/tile_pack.h"
+#include "pleat/rmsd/superposition/superpose.h"
 #include "pleat/rmsd/tests/oracle_frames.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
-#include "pleat/rmsd/tile_pack.h"
 
 namespace pleat::rmsd {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "pleat/saxs/call_table.h"
+#include "pleat/saxs/cuda/call_table.h"
 #include "random_model.h"
 
 namespace pleat::saxs {

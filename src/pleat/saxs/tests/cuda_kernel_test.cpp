@@ -9,8 +9,8 @@
 #include "oracle.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/saxs/body_pairs.h"
-#include "pleat/saxs/session.h"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/session/session.h"
 #include "random_model.h"
 #include "turns.h"
 

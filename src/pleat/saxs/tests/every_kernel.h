@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "pleat/saxs/kernel.h"
+#include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs::test {
 

@@ -9,11 +9,11 @@
 #include <random>
 
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
-#include "pleat/saxs/ensemble_fit.h"
-#include "pleat/saxs/fit.h"
-#include "pleat/saxs/form_factors.h"
-#include "pleat/saxs/least_squares.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/fit/least_squares.h"
+#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "lanes_on_host.h"
-#include "pleat/saxs/body_pairs.h"
-#include "pleat/saxs/pair_kernel.cuh"
-#include "pleat/saxs/pair_sums.h"
+#include "pleat/saxs/cuda/pair_kernel.cuh"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/debye/pair_sums.h"
 #include "random_model.h"
 
 namespace pleat::saxs {

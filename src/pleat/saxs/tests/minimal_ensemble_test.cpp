@@ -8,11 +8,11 @@
 #include <numeric>
 #include <random>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/saxs/ensemble_fit.h"
-#include "pleat/saxs/form_factors.h"
-#include "pleat/saxs/places.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/places.h"
 
 namespace pleat::saxs {
 namespace {

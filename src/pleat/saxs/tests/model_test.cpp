@@ -8,17 +8,17 @@
 #include <numbers>
 #include <sstream>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/saxs/accessibility.h"
-#include "pleat/saxs/form_factors.h"
-#include "pleat/saxs/hydrogens.h"
-#include "pleat/saxs/joined.h"
-#include "pleat/saxs/scatterers.h"
-#include "pleat/saxs/shape.h"
-#include "pleat/saxs/spline.h"
+#include "pleat/saxs/fit/shape.h"
+#include "pleat/saxs/fit/spline.h"
+#include "pleat/saxs/model/accessibility.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/hydrogens.h"
+#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pleat/saxs/distance_moments.h"
+#include "pleat/saxs/debye/distance_moments.h"
 
 namespace pleat::saxs {
 namespace {

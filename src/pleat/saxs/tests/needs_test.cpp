@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/saxs.h"

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "pleat/core/npy.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/files/zip.h"
 #include "pleat/core/tests/data_folders.h"
-#include "pleat/core/zip.h"
-#include "pleat/saxs/debye.h"
+#include "pleat/saxs/debye/debye.h"
 
 namespace pleat::saxs::test {
 

@@ -1,6 +1,6 @@
 // Tests of prepared structures: their profiles are those of run(), and sites know what touches
 // them.
-#include "pleat/saxs/prepared.h"
+#include "pleat/saxs/model/prepared.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/saxs/joined.h"
+#include "pleat/saxs/model/joined.h"
 
 namespace pleat::saxs {
 namespace {

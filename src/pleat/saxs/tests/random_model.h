@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "pleat/saxs/debye.h"
+#include "pleat/saxs/debye/debye.h"
 
 namespace pleat::saxs::test {
 

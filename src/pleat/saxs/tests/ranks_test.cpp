@@ -8,7 +8,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/thread_comm.h"
-#include "pleat/saxs/debye.h"
+#include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/saxs.h"
 #include "random_model.h"
 

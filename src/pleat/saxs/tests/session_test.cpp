@@ -1,5 +1,5 @@
 // Sessions: proposals, acceptance and rejection against profiles found afresh.
-#include "pleat/saxs/session.h"
+#include "pleat/saxs/session/session.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "every_kernel.h"
 #include "pleat/core/error.h"
-#include "pleat/core/memory.h"
+#include "pleat/core/hardware/memory.h"
 #include "random_model.h"
 #include "turns.h"
 

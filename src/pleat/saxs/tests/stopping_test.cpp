@@ -8,11 +8,11 @@
 #include "every_kernel.h"
 #include "globule.h"
 #include "pleat/core/error.h"
-#include "pleat/saxs/accessibility.h"
-#include "pleat/saxs/ensemble_fit.h"
-#include "pleat/saxs/form_factors.h"
-#include "pleat/saxs/session.h"
-#include "pleat/saxs/shape.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/fit/shape.h"
+#include "pleat/saxs/model/accessibility.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/session/session.h"
 
 namespace pleat::saxs {
 namespace {

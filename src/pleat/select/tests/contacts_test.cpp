@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "pleat/bio/ensemble.h"
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/alignment.h"
+#include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/error.h"
 #include "pleat/weights/weights.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/byte_source.h"
-#include "pleat/bio/read_alignment.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/weights/tests/compiled_targets.h"
 #include "pleat/weights/weights.h"
 

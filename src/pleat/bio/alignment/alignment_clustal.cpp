@@ -1,0 +1,69 @@
+// CLUSTAL: reading the blocks that Clustal, MUSCLE, PROBCONS, MSAPROBS, T-Coffee and others write.
+#include "pleat/bio/alignment/alignment_formats.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace pleat {
+
+namespace {
+
+/// A line of marks below a block: blank at the front, where sequences have their names.
+bool is_consensus(std::string_view line) {
+    return (line.front() == ' ' || line.front() == '\t') &&
+           line.find_first_not_of(" \t*:.") == std::string_view::npos;
+}
+
+bool is_number(std::string_view word) {
+    return std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+bool is_clustal_header(std::string_view line) {
+    const std::vector<std::string_view> found = words(line);
+    if (found.empty()) return false;
+    std::string_view first = found[0];
+    if (first.ends_with(',')) first.remove_suffix(1);  // "T-COFFEE, Version_11.00"
+    for (std::string_view program :
+         {"CLUSTAL", "CLUSTALW", "MUSCLE", "PROBCONS", "MSAPROBS", "T-COFFEE", "Kalign"}) {
+        if (first == program) return true;
+    }
+    return false;
+}
+
+void read_clustal(ByteSource& source, TextAlignment& text) {
+    std::string_view line;
+    bool header = false;
+    Blocks blocks(text);
+    while (source.next(line)) {
+        if (is_blank(line)) {
+            blocks.end(source.line());
+        } else if (!header) {
+            if (!is_clustal_header(line)) {
+                throw InputError(
+                    source.name(), source.line(),
+                    fmt::format("expected a CLUSTAL header, found {}", in_quotes(line)));
+            }
+            header = true;
+        } else if (is_consensus(line)) {
+            blocks.end(source.line());
+        } else {
+            const std::vector<std::string_view> found = words(line);
+            // Some programs end each row with the count of residues so far.
+            const bool sound = found.size() == 2 || (found.size() == 3 && is_number(found[2]));
+            if (!sound) {
+                throw InputError(
+                    source.name(), source.line(),
+                    fmt::format("expected a name, letters and at most a number, found {}",
+                                in_quotes(line)));
+            }
+            blocks.add(found[0], found[1], source.line());
+        }
+    }
+    blocks.end(source.line());
+    text.require_rows(source.line());
+}
+
+}  // namespace pleat

@@ -1,0 +1,153 @@
+// Pairwise alignment: Gotoh's recursion with free ends, and cheap gaps where a chain is broken.
+#include "pleat/bio/alignment/pairwise.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pleat {
+
+namespace {
+
+// Lower triangle in the order of Alphabet::protein(), a row a letter.
+// clang-format off
+constexpr std::int8_t kBlosum62[] = {
+     4,
+    -1,  5,
+    -2,  0,  6,
+    -2, -2,  1,  6,
+     0, -3, -3, -3,  9,
+    -1,  1,  0,  0, -3,  5,
+    -1,  0,  0,  2, -4,  2,  5,
+     0, -2,  0, -1, -3, -2, -2,  6,
+    -2,  0,  1, -1, -3,  0,  0, -2,  8,
+    -1, -3, -3, -3, -1, -3, -3, -4, -3,  4,
+    -1, -2, -3, -4, -1, -2, -3, -4, -3,  2,  4,
+    -1,  2,  0, -1, -3,  1,  1, -2, -1, -3, -2,  5,
+    -1, -1, -2, -3, -1,  0, -2, -3, -2,  1,  2, -1,  5,
+    -2, -3, -3, -3, -2, -3, -3, -3, -1,  0,  0, -3,  0,  6,
+    -1, -2, -2, -1, -3, -1, -1, -2, -2, -3, -3, -1, -2, -4,  7,
+     1, -1,  1,  0, -1,  0,  0,  0, -1, -2, -2,  0, -1, -2, -1,  4,
+     0, -1,  0, -1, -1, -1, -1, -2, -2, -1, -1, -1, -1, -2, -1,  1,  5,
+    -3, -3, -4, -4, -2, -2, -3, -2, -2, -3, -2, -3, -1,  1, -4, -3, -2, 11,
+    -2, -2, -2, -3, -2, -1, -2, -3,  2, -1, -1, -2, -1,  3, -3, -2, -2,  2,  7,
+     0, -3, -3, -3, -1, -2, -2, -3, -3,  3,  1, -2,  1, -1, -2, -2,  0, -3, -1,  4};
+// clang-format on
+constexpr std::int8_t kUnknown = -1;  // score of a letter that is not known with any other
+
+PairScoring protein_scoring() {
+    PairScoring scoring{21, std::vector<std::int8_t>(21 * 21, kUnknown), 11, 1};
+    const std::int8_t* next = kBlosum62;
+    for (int a = 0; a < 20; ++a) {
+        for (int b = 0; b <= a; ++b, ++next) {
+            scoring.scores[static_cast<std::size_t>(a * 21 + b)] = *next;
+            scoring.scores[static_cast<std::size_t>(b * 21 + a)] = *next;
+        }
+    }
+    return scoring;
+}
+
+PairScoring nucleic_scoring() {
+    PairScoring scoring{5, std::vector<std::int8_t>(5 * 5, kUnknown), 10, 1};
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) {
+            scoring.scores[static_cast<std::size_t>(a * 5 + b)] = a == b ? 5 : -4;
+        }
+    }
+    return scoring;
+}
+
+constexpr int kNever = std::numeric_limits<int>::min() / 2;
+
+// How the best score of a cell came about; the two flags say that a gap ending here began earlier.
+enum Step : std::uint8_t { kPair = 0, kSkipChain = 1, kSkipRow = 2, kStepMask = 3 };
+constexpr std::uint8_t kSkipChainGoesOn = 4;
+constexpr std::uint8_t kSkipRowGoesOn = 8;
+
+struct End {
+    int score = 0;
+    Index row = 0;
+    Index chain = 0;
+};
+
+/// Fills the recursion; cell (i, j) is the best alignment of the first i letters of the row and the
+/// first j of the chain. Writes one Step a cell to `steps` (n x m, cell (1, 1) first) when given.
+End fill(std::span<const std::uint8_t> row, const ChainLetters& chain, const PairScoring& scoring,
+         std::uint8_t* steps) {
+    const auto n = static_cast<Index>(row.size());
+    const auto m = static_cast<Index>(chain.letters.size());
+    std::vector<int> best(static_cast<std::size_t>(m + 1), 0);
+    std::vector<int> skip_row(static_cast<std::size_t>(m + 1), kNever);
+    End end;
+    for (Index i = 1; i <= n; ++i) {
+        const std::int8_t* scores =
+            scoring.scores.data() +
+            static_cast<Index>(row[static_cast<std::size_t>(i - 1)]) * scoring.letter_count;
+        int diagonal = best[0];
+        int skip_chain = kNever;
+        for (Index j = 1; j <= m; ++j) {
+            const auto at = static_cast<std::size_t>(j);
+            const bool broken = chain.broken[at - 1] != 0;
+            const int row_open = best[at] - (broken ? 1 : scoring.gap_open);
+            const int row_extend = skip_row[at] - (broken ? 0 : scoring.gap_extend);
+            skip_row[at] = std::max(row_open, row_extend);
+            const int chain_open = best[at - 1] - scoring.gap_open;
+            const int chain_extend = skip_chain - scoring.gap_extend;
+            skip_chain = std::max(chain_open, chain_extend);
+            const int pair = diagonal + scores[chain.letters[at - 1]];
+            const int score = std::max({pair, skip_chain, skip_row[at]});
+            diagonal = best[at];
+            best[at] = score;
+            if (steps != nullptr) {
+                std::uint8_t step = score == pair         ? kPair
+                                    : score == skip_chain ? kSkipChain
+                                                          : kSkipRow;
+                if (chain_extend > chain_open) step |= kSkipChainGoesOn;
+                if (row_extend > row_open) step |= kSkipRowGoesOn;
+                steps[(i - 1) * m + (j - 1)] = step;
+            }
+            if ((i == n || j == m) && score > end.score) end = {score, i, j};
+        }
+    }
+    return end;
+}
+
+}  // namespace
+
+const PairScoring& PairScoring::of(const Alphabet& alphabet) {
+    static const PairScoring protein = protein_scoring();
+    static const PairScoring nucleic = nucleic_scoring();
+    return alphabet.kind() == Alphabet::Kind::protein ? protein : nucleic;
+}
+
+int pair_score(std::span<const std::uint8_t> row, const ChainLetters& chain,
+               const PairScoring& scoring) {
+    return fill(row, chain, scoring, nullptr).score;
+}
+
+std::vector<Index> pair_partners(std::span<const std::uint8_t> row, const ChainLetters& chain,
+                                 const PairScoring& scoring) {
+    const std::size_t m = chain.letters.size();
+    std::vector<std::uint8_t> steps(row.size() * m);
+    const End end = fill(row, chain, scoring, steps.data());
+    std::vector<Index> partners(row.size(), -1);
+    Index i = end.row;
+    Index j = end.chain;
+    std::uint8_t state = kPair;
+    while (i > 0 && j > 0) {
+        const std::uint8_t cell =
+            steps[static_cast<std::size_t>(i - 1) * m + static_cast<std::size_t>(j - 1)];
+        if (state == kPair) state = cell & kStepMask;
+        if (state == kPair) {
+            partners[static_cast<std::size_t>(--i)] = --j;
+        } else if (state == kSkipChain) {
+            if ((cell & kSkipChainGoesOn) == 0) state = kPair;
+            --j;
+        } else {
+            if ((cell & kSkipRowGoesOn) == 0) state = kPair;
+            --i;
+        }
+    }
+    return partners;
+}
+
+}  // namespace pleat

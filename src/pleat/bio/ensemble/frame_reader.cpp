@@ -1,0 +1,159 @@
+// Frame readers: telling the format by content, and what all readers of bytes share.
+#include "pleat/bio/ensemble/frame_reader.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "pleat/bio/ensemble/model_frames.h"
+#include "pleat/bio/ensemble/trajectory_frames.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/core/array.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+enum class Format { text, npy, dcd, xtc, trr, netcdf };
+
+Format format_of(ByteReader& bytes) {
+    const std::string_view start = bytes.peek(16);
+    const auto holds = [&](std::size_t at, std::string_view magic) {
+        return start.size() >= at + magic.size() && start.substr(at, magic.size()) == magic;
+    };
+    if (start.empty()) throw InputError(bytes.name(), 0, "expected coordinates, found no bytes");
+    if (holds(0, "\x93NUMPY")) return Format::npy;
+    if (holds(4, "CORD") || holds(8, "CORD") || holds(4, "VELD")) return Format::dcd;
+    if (holds(0, std::string_view("\0\0\x07\xcb", 4)) ||
+        holds(0, std::string_view("\0\0\x07\xe7", 4))) {
+        return Format::xtc;
+    }
+    if (holds(0, std::string_view("\0\0\x07\xc9", 4))) return Format::trr;
+    if (holds(0, "CDF") && start.size() > 3 && start[3] < ' ') return Format::netcdf;
+    if (holds(0, "\x89HDF")) {
+        throw InputError(bytes.name(), 0,
+                         "expected NetCDF-3 or another format of trajectories, found HDF5 or "
+                         "NetCDF-4: convert it first (cpptraj, or nccopy -k classic)");
+    }
+    if (start.find('\0') != std::string_view::npos) {
+        throw InputError(bytes.name(), 0,
+                         "expected PDB, mmCIF, DCD, XTC, TRR, AMBER NetCDF or NPY, found other "
+                         "binary data");
+    }
+    return Format::text;
+}
+
+bool is_mmcif(ByteSource& source) {
+    std::string_view line;
+    while (source.next(line)) {
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first == std::string_view::npos || line[first] == '#') continue;
+        source.hold();
+        const std::string_view word = line.substr(first, 5);
+        return word == "data_" || word == "DATA_";
+    }
+    throw InputError(source.name(), 0, "expected a PDB or mmCIF file, found no text");
+}
+
+/// `text`: all of it is still there, of a pipe too.
+std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteReader> text) {
+    // PDB files of many models are read one model at a time: no bound but the disk's.
+    constexpr Index kMostText = Index{1} << 44;
+    auto source = std::make_unique<ByteSource>(std::move(text), kMostText);
+    if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
+    return std::make_unique<PdbFrames>(std::move(source));
+}
+
+std::unique_ptr<FrameReader> open_frames(std::unique_ptr<ByteReader> bytes) {
+    switch (format_of(*bytes)) {
+        case Format::npy: return open_npy_frames(std::move(bytes));
+        case Format::dcd: return open_dcd_frames(std::move(bytes));
+        case Format::xtc: return open_xtc_frames(std::move(bytes));
+        case Format::trr: return open_trr_frames(std::move(bytes));
+        case Format::netcdf: return open_netcdf_frames(std::move(bytes));
+        case Format::text: break;
+    }
+    return open_text(std::move(bytes));
+}
+
+}  // namespace
+
+void Centring::choose_shift(const std::array<double, 3>& mean) {
+    if (has_shift && !each_frame) return;
+    constexpr double kFar = 1e15;  // such coordinates are refused as they are
+    shift = {};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (std::abs(mean[axis]) > kNear && std::abs(mean[axis]) < kFar)
+            shift[axis] = std::round(mean[axis]);
+    has_shift = true;
+}
+
+bool FrameReader::skip() {
+    Array<float, 2> unused(3, atom_count());
+    return next(unused);
+}
+
+void TrajectoryFrames::fail(std::string_view text) const {
+    throw InputError(bytes_->name(), 0, text);
+}
+
+void TrajectoryFrames::fail_in_frame(std::string_view text) const {
+    fail(fmt::format("frame {}: {}", frames_, text));
+}
+
+void TrajectoryFrames::choose_assembly(const std::string& name) {
+    fail(fmt::format("cannot build biological assembly '{}': {} files describe none", name,
+                     format()));
+}
+
+const std::vector<char>& TrajectoryFrames::frame_bytes(std::size_t size) {
+    const std::size_t found = bytes_->read(buffer_, size);
+    if (found < size) fail_at_end(size, found);
+    return buffer_;
+}
+
+void TrajectoryFrames::skip_in_frame(std::size_t size) {
+    const std::size_t found = bytes_->skip(size);
+    if (found < size) fail_at_end(size, found);
+}
+
+void TrajectoryFrames::fail_at_end(std::size_t wanted, std::size_t found) const {
+    throw CutShort(bytes_->name(), 0,
+                   fmt::format("frame {}: expected {} more bytes, found {} (cut short)", frames_,
+                               wanted, found));
+}
+
+void TrajectoryFrames::compare_announced(Index announced) {
+    if (announced == frames_) return;
+    notes_.push_back(fmt::format("{}: the header announces {} frames, the file holds {}",
+                                 bytes_->name(), announced, frames_));
+}
+
+std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path) {
+    if (path == "-") {
+        throw UsageError("expected files of coordinates, found '-': standard input is read once");
+    }
+    return open_frames(std::make_unique<ByteReader>(path));
+}
+
+std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes) {
+    return open_frames(std::make_unique<ByteReader>(name, bytes));
+}
+
+Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes,
+                       const std::string& assembly) {
+    const std::unique_ptr<FrameReader> reader = open_frames(path);
+    if (reader->topology() == nullptr) {
+        throw InputError(
+            path.string(), 0,
+            fmt::format("expected a topology (PDB or mmCIF file), found {}", reader->format()));
+    }
+    if (!assembly.empty()) reader->choose_assembly(assembly);
+    if (notes != nullptr) {
+        notes->insert(notes->end(), reader->notes().begin(), reader->notes().end());
+    }
+    return *reader->topology();
+}
+
+}  // namespace pleat

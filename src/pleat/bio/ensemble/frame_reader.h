@@ -1,0 +1,77 @@
+// Frame readers: the frames of one coordinate file, one after the other.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/bio/structure/periodic_cell.h"
+#include "pleat/bio/structure/topology.h"
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+/// How frames of float64 that lie far from the origin are moved towards it: float32 holds only
+/// seven digits. Frames whose centre lies within kNear angstrom of the origin stay where they are.
+struct Centring {
+    static constexpr double kNear = 128;
+    bool each_frame = false;  ///< each by its own centre, or all by that of the first one
+    bool has_shift = false;
+    std::array<double, 3> shift{};  ///< whole angstroms, subtracted
+
+    /// Sets `shift` for a frame with this centre.
+    void choose_shift(const std::array<double, 3>& mean);
+};
+
+/// Gives the frames of one file in their order, in angstrom whatever the unit of the file. Memory:
+/// one frame (mmCIF and NPY in Fortran order: the file). InputError, naming the file and the frame
+/// (from 0), for anything that is damaged, cut short or contradicts itself.
+class FrameReader {
+public:
+    virtual ~FrameReader() = default;
+
+    /// What the file is: "PDB", "mmCIF", "DCD", "XTC", "TRR", "AMBER NetCDF", "NPY".
+    virtual std::string_view format() const = 0;
+    virtual Index atom_count() const = 0;
+    /// The atoms of the first frame where the file names them, else null.
+    virtual std::shared_ptr<const Topology> topology() const { return nullptr; }
+    /// For files that name their atoms: frames are given in the order of `wanted` from now on,
+    /// matched by identity. A frame that lacks one of the `needed` (indices into `wanted`) is an
+    /// error that names the first few; other atoms that it lacks are NaN.
+    virtual void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) {}
+    /// For files that describe biological assemblies: frames are the assembly of that name from now
+    /// on, and so is the topology. To be called first. InputError naming the assemblies that there
+    /// are.
+    virtual void choose_assembly(const std::string& name) = 0;
+    /// What assemblies the file describes if none of them is what the frames are, else nothing.
+    virtual std::string other_assemblies() const { return {}; }
+    /// Sets `frame` [axis, atom] to the next frame; false, leaving it alone, after the last one.
+    virtual bool next(View<float, 2> frame) = 0;
+    /// Passes over the next frame; false after the last one.
+    virtual bool skip();
+
+    /// The periodic cell of the frame last read.
+    const PeriodicCell& cell() const { return cell_; }
+    /// Where coordinates of float64 are moved before they are rounded to float32; by default not at
+    /// all. `centring` is shared by the readers of an ensemble.
+    virtual void centre(std::shared_ptr<Centring> centring) {}
+
+    /// What the user should know about what was read so far.
+    const std::vector<std::string>& notes() const { return notes_; }
+
+protected:
+    PeriodicCell cell_;
+    std::vector<std::string> notes_;
+};
+
+/// Opens a file, told by its content: PDB, mmCIF, DCD, XTC, TRR, AMBER NetCDF-3 or NPY, each plain,
+/// gzip or Zstandard.
+std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
+
+/// The same from memory, which must outlive the reader; `name` stands for the file in errors.
+std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes);
+
+}  // namespace pleat

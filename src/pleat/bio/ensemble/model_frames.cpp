@@ -1,0 +1,264 @@
+// Model frames: choosing among alternates, and matching atoms by identity.
+#include "pleat/bio/ensemble/model_frames.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+std::string place_of(const AtomRecord& atom) {
+    return fmt::format("{}\t{}\t{}", atom.chain, atom.number, atom.insertion);
+}
+
+std::string key_of(const std::string& chain, int number, char insertion, const std::string& name,
+                   bool with_chain) {
+    return fmt::format("{}\t{}\t{}\t{}", with_chain ? chain : std::string(), number, insertion,
+                       name);
+}
+
+std::shared_ptr<const Topology> topology_of(const std::vector<AtomRecord>& records,
+                                            const std::string& file) {
+    auto topology = std::make_shared<Topology>();
+    topology->source = file;
+    const AtomRecord* previous = nullptr;
+    for (const AtomRecord& atom : records) {
+        if (previous == nullptr || previous->number != atom.number ||
+            previous->insertion != atom.insertion || previous->chain != atom.chain ||
+            previous->residue_name != atom.residue_name) {
+            topology->residues.push_back(
+                {atom.residue_name, atom.number, atom.insertion, atom.chain});
+        }
+        topology->atoms.push_back({atom.name, atom.element, element_mass(atom.element),
+                                   static_cast<Index>(topology->residues.size()) - 1});
+        previous = &atom;
+    }
+    return topology;
+}
+
+bool one_chain(const std::vector<AtomRecord>& records) {
+    return std::all_of(records.begin(), records.end(),
+                       [&](const AtomRecord& atom) { return atom.chain == records.front().chain; });
+}
+
+}  // namespace
+
+Index keep_one_location(std::vector<AtomRecord>& records) {
+    struct Named {
+        std::string name;
+        double occupancy;
+    };
+    std::unordered_map<std::string, Named> residues;
+    for (const AtomRecord& atom : records) {
+        if (atom.altloc == ' ') continue;
+        const auto [at, fresh] =
+            residues.try_emplace(place_of(atom), Named{atom.residue_name, atom.occupancy});
+        if (!fresh && atom.occupancy > at->second.occupancy) {
+            at->second = {atom.residue_name, atom.occupancy};
+        }
+    }
+    if (residues.empty()) return 0;
+    std::unordered_map<std::string, std::size_t> atoms;
+    std::vector<AtomRecord> kept;
+    for (AtomRecord& atom : records) {
+        if (atom.altloc != ' ') {
+            const std::string place = place_of(atom);
+            if (residues.at(place).name != atom.residue_name) continue;
+            const auto [at, fresh] = atoms.try_emplace(place + '\t' + atom.name, kept.size());
+            if (!fresh) {
+                AtomRecord& earlier = kept[at->second];
+                if (atom.occupancy > earlier.occupancy) earlier = std::move(atom);
+                continue;
+            }
+        }
+        kept.push_back(std::move(atom));
+    }
+    const auto dropped = static_cast<Index>(records.size() - kept.size());
+    records = std::move(kept);
+    return dropped;
+}
+
+void ModelFrames::start() {
+    if (!take(first_)) throw InputError(file_, 0, "expected a model with atoms, found none");
+    own_ = topology_of(first_, file_);
+    match(own_, {});
+}
+
+void ModelFrames::choose_assembly(const std::string& name) {
+    std::vector<std::string> names;
+    for (const Assembly& assembly : assemblies_) {
+        if (assembly.name == name) assembly_ = &assembly;
+        names.push_back(assembly.name);
+    }
+    if (assembly_ == nullptr) {
+        throw InputError(
+            file_, 0,
+            fmt::format("expected biological assembly '{}', found {}", name,
+                        names.empty() ? "no assemblies in the file"
+                                      : fmt::format("only {}", fmt::join(names, ", "))));
+    }
+    first_ = assembled(file_, first_, *assembly_);
+    own_ = topology_of(first_, file_);
+    match(own_, {});
+}
+
+std::string ModelFrames::other_assemblies() const {
+    if (assembly_ != nullptr || assemblies_.empty()) return {};
+    constexpr std::size_t kNamed = 5, kCompared = 100;
+    std::vector<std::string> names;
+    for (std::size_t n = 0; n < std::min(assemblies_.size(), kCompared); ++n) {
+        const Assembly& assembly = assemblies_[n];
+        if (is_as_listed(assembly, first_)) return {};
+        if (names.size() == kNamed) continue;
+        names.push_back(assembly.details.empty()
+                            ? assembly.name
+                            : fmt::format("{} ({})", assembly.name, assembly.details));
+    }
+    return fmt::format(
+        "{}: read as listed in the file, which also describes biological assembl{} {}{}", file_,
+        assemblies_.size() == 1 ? "y" : "ies", fmt::join(names, ", "),
+        assemblies_.size() > kNamed ? ", ..." : "");
+}
+
+bool ModelFrames::take(std::vector<AtomRecord>& records) {
+    records.clear();
+    if (!next_records(records)) return false;
+    ++model_;
+    const Index dropped = keep_one_location(records);
+    if (dropped > 0 && model_ == 0) {
+        notes_.push_back(fmt::format(
+            "{}: left out {} atoms of alternate locations (kept: the highest occupancy, the first "
+            "of equals)",
+            file_, dropped));
+    }
+    if (assembly_ != nullptr) records = assembled(file_, records, *assembly_);
+    return true;
+}
+
+void ModelFrames::match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) {
+    wanted_ = std::move(wanted);
+    needed_ = needed;
+    if (wanted_ == own_ && needed_.empty()) {
+        needed_.resize(wanted_->atoms.size());
+        for (std::size_t i = 0; i < needed_.size(); ++i) needed_[i] = static_cast<Index>(i);
+    }
+    one_chain_ = wanted_->chains().size() == 1;
+    by_identity_.clear();
+}
+
+bool ModelFrames::same_order(const std::vector<AtomRecord>& records, bool with_chain) const {
+    if (records.size() != wanted_->atoms.size()) return false;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const Topology::Atom& atom = wanted_->atoms[i];
+        const Topology::Residue& residue =
+            wanted_->residues[static_cast<std::size_t>(atom.residue)];
+        if (records[i].name != atom.name || records[i].number != residue.number ||
+            records[i].insertion != residue.insertion ||
+            (with_chain && records[i].chain != residue.chain)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ModelFrames::index_wanted(bool with_chain) {
+    if (!by_identity_.empty() && indexed_with_chain_ == with_chain) return;
+    by_identity_.clear();
+    for (Index i = 0; i < wanted_->atom_count(); ++i) {
+        const Topology::Residue& residue = wanted_->residue_of(i);
+        const auto [at, fresh] = by_identity_.try_emplace(
+            key_of(residue.chain, residue.number, residue.insertion,
+                   wanted_->atoms[static_cast<std::size_t>(i)].name, with_chain),
+            i);
+        if (!fresh) at->second = -1;
+    }
+    indexed_with_chain_ = with_chain;
+}
+
+void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
+    constexpr std::size_t kNamed = 5;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
+        names.push_back(wanted_->label(missing[i]));
+    }
+    throw InputError(
+        file_, 0,
+        fmt::format("frame {}: expected the {} selected atoms of {}, found {} of them missing: "
+                    "{}{}",
+                    model_, needed_.size(), wanted_->source.string(), missing.size(),
+                    fmt::join(names, ", "), missing.size() > kNamed ? ", ..." : ""));
+}
+
+void ModelFrames::place(const std::vector<AtomRecord>& records, bool with_chain,
+                        View<float, 2> frame) {
+    index_wanted(with_chain);
+    std::fill(frame.begin(), frame.end(), std::numeric_limits<float>::quiet_NaN());
+    std::vector<std::uint8_t> found(wanted_->atoms.size());
+    Index extra = 0;
+    for (const AtomRecord& atom : records) {
+        const auto at = by_identity_.find(
+            key_of(atom.chain, atom.number, atom.insertion, atom.name, with_chain));
+        if (at == by_identity_.end()) {
+            ++extra;
+            continue;
+        }
+        // Atoms that identity does not tell apart (waters numbered anew) match in order only.
+        if (at->second < 0) continue;
+        std::uint8_t& seen = found[static_cast<std::size_t>(at->second)];
+        if (seen) {
+            throw InputError(file_, 0,
+                             fmt::format("frame {}: expected every atom once, found two of {}",
+                                         model_, wanted_->label(at->second)));
+        }
+        seen = 1;
+        for (Index axis = 0; axis < 3; ++axis) frame(axis, at->second) = atom.xyz[axis];
+    }
+    std::vector<Index> missing;
+    for (const Index i : needed_) {
+        if (!found[static_cast<std::size_t>(i)]) missing.push_back(i);
+    }
+    if (!missing.empty()) refuse_missing(missing);
+    if (extra > 0 && !told_extra_) {
+        told_extra_ = true;
+        notes_.push_back(fmt::format("{}: frame {}: left out {} atoms that {} has not", file_,
+                                     model_, extra, wanted_->source.string()));
+    }
+}
+
+bool ModelFrames::next(View<float, 2> frame) {
+    std::vector<AtomRecord> records;
+    if (!first_given_) {
+        records = std::move(first_);
+        first_given_ = true;
+    } else if (!take(records)) {
+        return false;
+    }
+    // The only chain of a file has many names (A, blank, the segment's): it needs no match.
+    const bool with_chain = !(one_chain_ && one_chain(records));
+    if (!same_order(records, with_chain)) {
+        place(records, with_chain, frame);
+        return true;
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        for (Index axis = 0; axis < 3; ++axis) {
+            frame(axis, static_cast<Index>(i)) = records[i].xyz[axis];
+        }
+    }
+    return true;
+}
+
+bool ModelFrames::skip() {
+    std::vector<AtomRecord> records;
+    if (first_given_) return take(records);
+    first_given_ = true;
+    first_.clear();
+    return true;
+}
+
+}  // namespace pleat

@@ -1,0 +1,94 @@
+// Model frames: the models of a PDB or mmCIF file as frames, their atoms matched by identity.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/structure/assembly.h"
+#include "pleat/bio/structure/topology_gemmi.h"
+
+namespace pleat {
+
+/// What a PDB or mmCIF reader shares: alternates, topology of the first model, matching.
+class ModelFrames : public FrameReader {
+public:
+    Index atom_count() const override { return wanted_->atom_count(); }
+    std::shared_ptr<const Topology> topology() const override { return own_; }
+    void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) override;
+    void choose_assembly(const std::string& name) override;
+    std::string other_assemblies() const override;
+    bool next(View<float, 2> frame) override;
+    bool skip() override;
+
+protected:
+    explicit ModelFrames(std::string file) : file_(std::move(file)) {}
+    /// The next model's records, in the order of the file; false after the last one.
+    virtual bool next_records(std::vector<AtomRecord>& records) = 0;
+    /// Reads the first model; to be called by the constructors of what derives from this.
+    void start();
+
+    const std::string file_;
+    std::vector<Assembly> assemblies_;  ///< that the file describes
+
+private:
+    bool take(std::vector<AtomRecord>& records);
+    bool same_order(const std::vector<AtomRecord>& records, bool with_chain) const;
+    void place(const std::vector<AtomRecord>& records, bool with_chain, View<float, 2> frame);
+    void index_wanted(bool with_chain);
+    void refuse_missing(const std::vector<Index>& missing) const;
+
+    std::shared_ptr<const Topology> own_, wanted_;
+    std::vector<Index> needed_;
+    std::vector<AtomRecord> first_;
+    const Assembly* assembly_ =
+        nullptr;  // the one of `assemblies_` that frames are; null: as listed
+    bool first_given_ = false;
+    bool one_chain_ = false;                    // `wanted_` has one chain only
+    std::map<std::string, Index> by_identity_;  // -1: several atoms have it
+    bool indexed_with_chain_ = false;
+    bool told_extra_ = false;
+    Index model_ = -1;  // the one last read, from 0
+};
+
+/// The models of a PDB file, read one at a time.
+class PdbFrames : public ModelFrames {
+public:
+    explicit PdbFrames(std::unique_ptr<ByteSource> source);
+    std::string_view format() const override { return "PDB"; }
+
+protected:
+    bool next_records(std::vector<AtomRecord>& records) override;
+
+private:
+    void check_whole(bool open, std::size_t count);
+    void check_count(std::size_t count) const;
+
+    std::unique_ptr<ByteSource> source_;
+    std::size_t first_count_ = 0;       // atom records of the first model
+    std::vector<std::string> remarks_;  // about assemblies; until the first model is read
+    bool segments_name_chains_ = false;
+};
+
+/// The models of an mmCIF file, parsed at once.
+class MmcifFrames : public ModelFrames {
+public:
+    explicit MmcifFrames(std::unique_ptr<ByteSource> source);
+    std::string_view format() const override { return "mmCIF"; }
+
+protected:
+    bool next_records(std::vector<AtomRecord>& records) override;
+
+private:
+    std::deque<std::vector<AtomRecord>> models_;
+};
+
+/// Leaves one of the alternate locations of every atom, that of the highest occupancy (the first of
+/// equals), and where a residue has several names, the atoms of one. How many were left out.
+Index keep_one_location(std::vector<AtomRecord>& records);
+
+}  // namespace pleat

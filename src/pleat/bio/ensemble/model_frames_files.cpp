@@ -1,0 +1,152 @@
+// Model frames, the two files: PDB line by line, mmCIF at once.
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "pleat/bio/ensemble/model_frames.h"
+#include "pleat/bio/structure/pdb_record.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::size_t kMostRemarks = 100'000;
+
+bool starts_with(std::string_view line, std::string_view record) {
+    return line.substr(0, record.size()) == record;
+}
+
+bool is_end(std::string_view line) {
+    return starts_with(line, "END") && line.find_last_not_of(" \t") == 2;
+}
+
+bool several(const std::vector<std::string>& names) {
+    return std::set<std::string>(names.begin(), names.end()).size() > 1;
+}
+
+}  // namespace
+
+PdbFrames::PdbFrames(std::unique_ptr<ByteSource> source)
+    : ModelFrames(source->name()), source_(std::move(source)) {
+    start();
+}
+
+/// A model that was opened and not closed is whole when it has as many atoms as the first.
+void PdbFrames::check_whole(bool open, std::size_t count) {
+    if (!open || count >= first_count_) return;
+    throw CutShort(source_->name(), source_->line(),
+                   fmt::format("expected {} atoms and ENDMDL, found the end of the file after {} "
+                               "atoms (cut short)",
+                               first_count_, count));
+}
+
+/// Endless text must not fill the memory before it is refused.
+void PdbFrames::check_count(std::size_t count) const {
+    constexpr std::size_t kMostFromPipe = 500'000;
+    if (count <= kMostFromPipe || !source_->is_from_pipe()) return;
+    throw InputError(
+        source_->name(), source_->line(),
+        fmt::format("expected models of at most {} atoms from a pipe, found more; save "
+                    "it to a file first",
+                    kMostFromPipe));
+}
+
+bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
+    Complaints complaints(source_->name());
+    std::vector<std::string> segments;
+    std::string_view line;
+    bool open = false, ended = false;
+    Index problems = 0, last_problem = 0;  // how many, and the line of the last
+    while (!ended && source_->next(line)) {
+        if (starts_with(line, "REMARK 350")) {
+            if (first_count_ == 0 && remarks_.size() < kMostRemarks) remarks_.emplace_back(line);
+        } else if (is_atom_line(line)) {
+            check_count(records.size());
+            AtomRecord atom;
+            std::string segment;
+            const std::string problem = parse_atom_line(line, atom, segment);
+            if (!problem.empty()) {
+                complaints.add(source_->line(), problem);
+                last_problem = source_->line();
+                ++problems;
+            }
+            records.push_back(std::move(atom));
+            segments.push_back(std::move(segment));
+        } else if (starts_with(line, "MODEL ")) {
+            if (!records.empty()) {
+                source_->hold();
+                ended = true;
+            }
+            open = true;
+        } else if (starts_with(line, "ENDMDL") || is_end(line)) {
+            if (records.empty() && open) {
+                complaints.add(source_->line(), "expected a model with atoms, found none");
+            }
+            ended = !records.empty();
+            open = false;
+        } else if (starts_with(line, "CRYST1")) {
+            cell_ = parse_cell(line);
+        }
+    }
+    try {
+        complaints.throw_if_any();
+    } catch (const InputError& error) {
+        // Only the last line is damaged: the file was cut within it.
+        const bool is_cut = first_count_ > 0 && open && !ended && last_problem == source_->line();
+        if (is_cut && problems == 1) throw CutShort(error.what());
+        throw;
+    }
+    if (records.empty()) return false;
+    if (first_count_ == 0) {
+        first_count_ = records.size();
+        assemblies_ = pdb_assemblies(remarks_);
+        remarks_ = {};
+        segments_name_chains_ = several(segments);
+    }
+    if (!ended) check_whole(open, records.size());
+    if (!segments_name_chains_) return true;
+    // Simulated systems leave the chain blank; their segments tell the molecules apart.
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (records[i].chain.empty()) records[i].chain = segments[i];
+    }
+    return true;
+}
+
+MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(source->name()) {
+    constexpr std::size_t kMostFromPipe = std::size_t{64} << 20;
+    std::string text;
+    std::string_view line;
+    while (source->next(line)) {
+        if (text.size() > kMostFromPipe && source->is_from_pipe())
+            throw InputError(
+                file_, source->line(),
+                fmt::format("expected at most {} bytes of mmCIF from a pipe, found more; "
+                            "save it to a file first",
+                            kMostFromPipe));
+        // Empty lines stand for what was skipped, so that the parser's line numbers are the file's.
+        if (text.empty() && source->line() > 1) {
+            text.assign(static_cast<std::size_t>(source->line() - 1), '\n');
+        }
+        text += line;
+        text += '\n';
+    }
+    std::array<double, 6> cell{};
+    read_mmcif_models(file_, text, assemblies_, cell, [&](std::vector<AtomRecord>&& model) {
+        for (AtomRecord& atom : model)
+            if (atom.element.empty()) atom.element = guess_element(atom.name, atom.residue_name);
+        models_.push_back(std::move(model));
+    });
+    cell_ = make_cell({cell[0], cell[1], cell[2]}, {cell[3], cell[4], cell[5]});
+    start();
+}
+
+bool MmcifFrames::next_records(std::vector<AtomRecord>& records) {
+    if (models_.empty()) return false;
+    records = std::move(models_.front());
+    models_.pop_front();
+    return true;
+}
+
+}  // namespace pleat

@@ -1,0 +1,144 @@
+// Byte sources: opening, and cutting the decoded bytes into lines.
+#include "pleat/bio/input/byte_source.h"
+
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+struct ByteSource::Implementation {
+    static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
+
+    std::unique_ptr<ByteReader> bytes;
+    std::string name;
+    Index most_bytes;
+    std::vector<char> buffer = std::vector<char>(std::size_t{1} << 18);
+    std::size_t first = 0;  // the unused part of `buffer`: [first, last)
+    std::size_t last = 0;
+    std::size_t newline = kUnknown;  // the first LF at or after `first`, `last` when there is none
+    Index total = 0;
+    Index line = 0;
+    std::string_view current;
+    bool held = false;
+    bool after_return = false;  // the line before ended in CR: an LF that follows belongs to it
+
+    Implementation(std::unique_ptr<ByteReader> from, Index most)
+        : bytes(std::move(from)), name(bytes->name()), most_bytes(most) {
+        open();
+    }
+
+    void open() {
+        while (last < 3 && refill()) {
+        }
+        const std::string_view start(buffer.data(), last);
+        if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) {
+            fail("expected ASCII or UTF-8 text, found UTF-16");
+        }
+        if (start.starts_with("\xef\xbb\xbf")) first = 3;
+    }
+
+    [[noreturn]] void fail(std::string_view text) const { throw InputError(name, line + 1, text); }
+
+    /// Appends decoded bytes to the buffer; false at the end.
+    bool refill() {
+        if (first > 0) {
+            std::memmove(buffer.data(), buffer.data() + first, last - first);
+            last -= first;
+            first = 0;
+        }
+        newline = kUnknown;
+        if (last == buffer.size()) buffer.resize(buffer.size() * 2);
+        const std::size_t read = bytes->read_some(buffer.data() + last, buffer.size() - last);
+        if (read == 0 && bytes->is_cut_short()) throw CutShort(name, line + 1, bytes->problem());
+        if (read == 0 && !bytes->problem().empty()) fail(bytes->problem());
+        last += read;
+        total += static_cast<Index>(read);
+        if (total > most_bytes) {
+            fail(fmt::format("expected at most {} bytes of text, found more", most_bytes));
+        }
+        return read > 0;
+    }
+
+    /// Position of the first `c` in [from, to), or `to`.
+    std::size_t find(char c, std::size_t from, std::size_t to) const {
+        const void* at = std::memchr(buffer.data() + from, c, to - from);
+        if (at == nullptr) return to;
+        return static_cast<std::size_t>(static_cast<const char*>(at) - buffer.data());
+    }
+
+    void take(std::size_t end, std::size_t next_first) {
+        current = {buffer.data() + first, end - first};
+        first = next_first;
+        if (std::memchr(current.data(), '\0', current.size()) != nullptr) {
+            fail("expected text, found a NUL byte (binary data or UTF-16)");
+        }
+        ++line;
+    }
+
+    bool next() {
+        if (after_return) {
+            if (first == last) refill();
+            if (first < last && buffer[first] == '\n') ++first;
+            after_return = false;
+        }
+        std::size_t scanned = 0;
+        for (;;) {
+            const std::size_t from = first + scanned;
+            // Remembered, so that a file that ends its lines in CR alone is not searched once a
+            // line.
+            if (newline == kUnknown || newline < from) newline = find('\n', from, last);
+            const std::size_t carriage_return = find('\r', from, newline);
+            if (carriage_return < newline) {
+                take(carriage_return, carriage_return + 1);
+                after_return = true;
+                return true;
+            }
+            if (newline < last) {
+                take(newline, newline + 1);
+                return true;
+            }
+            scanned = last - first;
+            if (static_cast<Index>(scanned) > kMostLine) {
+                fail(fmt::format("expected lines of at most {} bytes, found a longer one",
+                                 kMostLine));
+            }
+            if (refill()) continue;
+            if (scanned == 0) return false;
+            take(last, last);
+            return true;
+        }
+    }
+};
+
+ByteSource::ByteSource(const std::filesystem::path& path, Index most_bytes)
+    : ByteSource(std::make_unique<ByteReader>(path), most_bytes) {}
+
+ByteSource::ByteSource(std::string name, std::string_view bytes, Index most_bytes)
+    : ByteSource(std::make_unique<ByteReader>(std::move(name), bytes), most_bytes) {}
+
+ByteSource::ByteSource(std::unique_ptr<ByteReader> bytes, Index most_bytes)
+    : implementation_(std::make_unique<Implementation>(std::move(bytes), most_bytes)) {}
+
+ByteSource::~ByteSource() = default;
+
+bool ByteSource::next(std::string_view& line) {
+    Implementation& my = *implementation_;
+    if (my.held) {
+        my.held = false;
+    } else if (!my.next()) {
+        return false;
+    }
+    line = my.current;
+    return true;
+}
+
+void ByteSource::hold() { implementation_->held = true; }
+Index ByteSource::line() const { return implementation_->line; }
+bool ByteSource::is_from_pipe() const { return implementation_->bytes->is_from_pipe(); }
+const std::string& ByteSource::name() const { return implementation_->name; }
+
+}  // namespace pleat

@@ -1,0 +1,54 @@
+// Biological assemblies: which chains of a coordinate file are copied where, and the copies' atoms.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/bio/structure/topology_gemmi.h"
+
+namespace pleat {
+
+/// A rotation and a translation in angstrom: x' = rows[axis][0..2] . x + rows[axis][3].
+struct RigidMotion {
+    std::array<std::array<double, 4>, 3> rows{};
+
+    bool is_identity() const;
+};
+
+/// One assembly that a file describes.
+struct Assembly {
+    /// Chains that are copied once by each of the motions.
+    struct Generator {
+        std::vector<std::string> chains;  ///< AtomRecord::assembly_chain() of their atoms
+        std::vector<RigidMotion> motions;
+    };
+
+    std::string name;     ///< "1", "PAU"
+    std::string details;  ///< how many molecules it has, as the file says: "DIMERIC"; may be empty
+    std::vector<Generator> generators;
+    std::string problem;  ///< why it cannot be built; empty if it can
+};
+
+/// The assemblies that the REMARK 350 records of a PDB file describe.
+std::vector<Assembly> pdb_assemblies(const std::vector<std::string>& records);
+
+/// The names of the operations of an mmCIF expression: each inner list is a product, of which the
+/// last operation is applied first. "1,3-4" gives {1} {3} {4}, "(P)(1-2)" gives {P, 1} {P, 2}.
+/// Empty if the text is no such expression or describes more than 10,000 products.
+std::vector<std::vector<std::string>> parse_operations(std::string_view expression);
+
+/// The motion that applies `second` first, then `first`.
+RigidMotion product(const RigidMotion& first, const RigidMotion& second);
+
+/// The atoms of an assembly, copy after copy. The first copy of a chain keeps its name, further
+/// ones are named, ... InputError, naming `file`, for an assembly that has a problem, has
+/// none of the atoms, or has more than 100 million.
+std::vector<AtomRecord> assembled(const std::string& file, const std::vector<AtomRecord>& atoms,
+                                  const Assembly& assembly);
+
+/// Whether an assembly is the atoms as the file lists them.
+bool is_as_listed(const Assembly& assembly, const std::vector<AtomRecord>& atoms);
+
+}  // namespace pleat

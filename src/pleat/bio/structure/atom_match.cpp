@@ -1,0 +1,56 @@
+// Atom match: atoms by their identity.
+#include "pleat/bio/structure/atom_match.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace pleat {
+
+namespace {
+
+using Key = std::tuple<std::string, int, char, std::string>;
+
+Key key_of(const Topology& topology, Index atom, bool with_chain) {
+    const Topology::Residue& residue = topology.residue_of(atom);
+    return {with_chain ? residue.chain : std::string(), residue.number, residue.insertion,
+            topology.atoms[static_cast<std::size_t>(atom)].name};
+}
+
+std::vector<Index> find_atoms(const Topology& wanted, const Topology& other) {
+    const bool with_chain = wanted.chains().size() > 1 || other.chains().size() > 1;
+    const Index count = wanted.atom_count();
+    std::vector<Index> found(static_cast<std::size_t>(count), -1);
+    std::map<Key, Index> by_key;  // made when the atoms are not in the same order
+    for (Index atom = 0; atom < count; ++atom) {
+        const Key key = key_of(wanted, atom, with_chain);
+        if (atom < other.atom_count() && key == key_of(other, atom, with_chain)) {
+            found[static_cast<std::size_t>(atom)] = atom;
+            continue;
+        }
+        if (by_key.empty())
+            for (Index n = 0; n < other.atom_count(); ++n)
+                by_key.try_emplace(key_of(other, n, with_chain), n);
+        const auto at = by_key.find(key);
+        if (at != by_key.end()) found[static_cast<std::size_t>(atom)] = at->second;
+    }
+    return found;
+}
+
+}  // namespace
+
+AtomMatch match_atoms(const Topology& wanted, const Topology& other) {
+    AtomMatch match{find_atoms(wanted, other)};
+    Index last = -1;
+    for (Index atom = 0; atom < wanted.atom_count(); ++atom) {
+        const Index found = match.atoms[static_cast<std::size_t>(atom)];
+        const Index residue = wanted.atoms[static_cast<std::size_t>(atom)].residue;
+        if (found < 0 || residue == last) continue;
+        last = residue;
+        ++match.residues;
+        match.residues_of_name += wanted.residue_of(atom).name == other.residue_of(found).name;
+    }
+    return match;
+}
+
+}  // namespace pleat

@@ -1,0 +1,137 @@
+// CASP contacts: the sequence and the lines of pairs behind it, checked.
+#include "pleat/bio/structure/casp_contacts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "pleat/bio/alignment/text_alignment.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr Index kMostResidues = 100000;
+constexpr Index kMostPairs = 20'000'000;
+
+template <class Number>
+bool parse(std::string_view word, Number& value) {
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc() && end == word.data() + word.size();
+}
+
+bool is_record(std::string_view word) {
+    constexpr std::array kRecords = {"PFRMAT", "TARGET", "AUTHOR", "REMARK",
+                                     "METHOD", "MODEL",  "RMODE"};
+    return std::find(kRecords.begin(), kRecords.end(), word) != kRecords.end();
+}
+
+bool is_letters(std::string_view word) {
+    return std::all_of(word.begin(), word.end(),
+                       [](unsigned char c) { return std::isalpha(c) || c == '-' || c == '*'; });
+}
+
+/// Collects the sequence and pairs, and up to ten complaints.
+class Reader {
+public:
+    explicit Reader(const std::string& file) : complaints_(file) { read_.source = file; }
+
+    /// False at the end of the model.
+    bool take(std::string_view line, Index number) {
+        const std::vector<std::string_view> cells = words(line);
+        if (cells.empty() || cells[0].starts_with('#')) return true;
+        if (cells[0] == "END") return false;
+        if (is_record(cells[0])) return true;
+        if (cells.size() == 1 && is_letters(cells[0]))
+            take_letters(cells[0], number);
+        else
+            take_pair(line, cells, number);
+        return true;
+    }
+
+    PredictedContacts finish(Index last_line) {
+        complaints_.throw_if_any();
+        if (read_.sequence.empty())
+            complaints_.add(last_line,
+                            "expected the target's sequence before the pairs, found none");
+        else if (read_.pairs.empty())
+            complaints_.add(last_line, "expected pairs 'i j 0 8 probability', found none");
+        complaints_.throw_if_any();
+        std::stable_sort(read_.pairs.begin(), read_.pairs.end(), [](const auto& a, const auto& b) {
+            return a.probability > b.probability;
+        });
+        return std::move(read_);
+    }
+
+private:
+    void take_letters(std::string_view letters, Index number) {
+        if (!read_.pairs.empty())
+            return complaints_.add(number,
+                                   fmt::format("expected a pair, found {}", in_quotes(letters)));
+        for (const char c : letters)
+            read_.sequence += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        if (static_cast<Index>(read_.sequence.size()) > kMostResidues)
+            throw InputError(
+                read_.source.string(), number,
+                fmt::format("expected at most {} residues, found more", kMostResidues));
+    }
+
+    void take_pair(std::string_view line, const std::vector<std::string_view>& cells,
+                   Index number) {
+        PredictedContact pair;
+        const bool is_pair = (cells.size() == 5 || cells.size() == 3) && parse(cells[0], pair.i) &&
+                             parse(cells[1], pair.j) && parse(cells.back(), pair.probability);
+        if (!is_pair)
+            return complaints_.add(
+                number, fmt::format("expected 'i j 0 8 probability', found {}", in_quotes(line)));
+        const auto length = static_cast<Index>(read_.sequence.size());
+        if (pair.i > pair.j) std::swap(pair.i, pair.j);
+        if (pair.i < 1 || pair.j > length || pair.i == pair.j)
+            return complaints_.add(number,
+                                   fmt::format("expected two residues from 1 to {}, found {} "
+                                               "and {}",
+                                               length, cells[0], cells[1]));
+        if (!(pair.probability >= 0 && pair.probability <= 1))
+            return complaints_.add(number,
+                                   fmt::format("expected a probability from 0 to 1, found {}",
+                                               in_quotes(cells.back())));
+        if (!seen_.emplace(pair.i, pair.j).second)
+            return complaints_.add(
+                number,
+                fmt::format("expected each pair once, found {} and {} again", pair.i, pair.j));
+        --pair.i;
+        --pair.j;
+        read_.pairs.push_back(pair);
+        if (static_cast<Index>(read_.pairs.size()) > kMostPairs)
+            throw InputError(read_.source.string(), number,
+                             fmt::format("expected at most {} pairs, found more", kMostPairs));
+    }
+
+    PredictedContacts read_;
+    Complaints complaints_;
+    std::set<std::pair<Index, Index>> seen_;
+};
+
+}  // namespace
+
+PredictedContacts read_casp_contacts(ByteSource& source) {
+    Reader reader(source.name());
+    std::string_view line;
+    while (source.next(line) && reader.take(line, source.line())) {
+    }
+    return reader.finish(source.line());
+}
+
+PredictedContacts read_casp_contacts(const std::filesystem::path& path) {
+    constexpr Index kMostBytes = Index{1} << 30;  // a line of 40 bytes for each pair
+    ByteSource source(path, kMostBytes);
+    return read_casp_contacts(source);
+}
+
+}  // namespace pleat

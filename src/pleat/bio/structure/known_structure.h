@@ -1,0 +1,48 @@
+// Known structure: a structure laid over an alignment, and the row whose letters results show.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/bio/structure/contacts.h"
+#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/structure/structure.h"
+#include "pleat/core/array.h"
+
+namespace pleat {
+
+/// The row whose letters and residues the contact files show, over all columns of the source.
+struct ReferenceRow {
+    std::string name;
+    std::string letters;  ///< one per column of the source, '-' for a gap
+    std::string sequence =
+        {};  ///< all residues of the row, insertions and unknown letters included
+    /// For each column of the source: the number of its residue in `sequence`, from 1; 0 for a gap.
+    std::vector<Index> numbers = {};
+};
+
+/// `full_rows`: as ReadOptions::full_rows was filled when `source` was read.
+ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::string>& full_rows,
+                                Index row);
+
+/// A known structure, laid over the columns that were kept.
+struct KnownStructure {
+    Structure structure;
+    ResidueMap map;               ///< over all columns of the source
+    std::vector<Index> residues;  ///< of each kept column: index into the chain, or -1
+    ContactDefinition definition;
+    Array<double, 2> distances;  ///< of each two kept columns, angstrom; NaN: not known
+
+    const Chain& chain() const { return structure.chains[static_cast<std::size_t>(map.chain)]; }
+};
+
+/// "GLY 121" of a kept column; `none` where it has no residue.
+std::string residue_label(const KnownStructure& known, Index column, std::string_view none = {});
+
+/// "133 (G)": position of a kept column in the source, from 1, and its letter in the reference row;
+/// "9 (gap)" where that has none.
+std::string column_label(const Alignment& kept, const ReferenceRow& reference, Index column);
+
+}  // namespace pleat

@@ -1,0 +1,116 @@
+// PDB records: fixed columns to numbers and names.
+#include "pleat/bio/structure/pdb_record.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "pleat/bio/structure/element_guess.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::size_t kCoordinatesEnd = 54;
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string_view columns(std::string_view line, std::size_t first, std::size_t count) {
+    return first - 1 < line.size() ? line.substr(first - 1, count) : std::string_view();
+}
+
+template <class T>
+bool parse(std::string_view field, T& value) {
+    field = trimmed(field);
+    if (!field.empty() && field.front() == '+') field.remove_prefix(1);
+    const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
+    return problem == std::errc() && end == field.data() + field.size();
+}
+
+/// A decimal number, or from 10000 on base 36 that begins with a letter (hybrid-36).
+bool parse_residue_number(std::string_view field, int& number) {
+    field = trimmed(field);
+    if (field.size() != 4 || field.front() < 'A') return parse(field, number);
+    const bool upper = field.front() <= 'Z';
+    int value = 0;
+    for (const char c : field) {
+        const char first_letter = upper ? 'A' : 'a';
+        const bool letter = c >= first_letter && c <= (upper ? 'Z' : 'z');
+        if (!letter && !(c >= '0' && c <= '9')) return false;
+        value = 36 * value + (letter ? c - first_letter + 10 : c - '0');
+    }
+    constexpr int kFirst = 10 * 36 * 36 * 36, kLetters = 26 * 36 * 36 * 36;
+    number = value - kFirst + 10000 + (upper ? 0 : kLetters);
+    return true;
+}
+
+/// Chain in column 22; a second character of its name, or the fourth of the residue's, in 21.
+void parse_residue_names(std::string_view line, AtomRecord& atom) {
+    const bool before = line[20] != ' ', chain = line[21] != ' ';
+    atom.residue_name = std::string(trimmed(line.substr(17, before && !chain ? 4 : 3)));
+    atom.chain = !chain ? "" : std::string(trimmed(line.substr(20, 2)));
+}
+
+}  // namespace
+
+PeriodicCell parse_cell(std::string_view line) {
+    std::array<double, 6> values;
+    constexpr std::array<std::size_t, 6> kFirst = {7, 16, 25, 34, 41, 48};
+    for (std::size_t i = 0; i < 6; ++i)
+        if (!parse(columns(line, kFirst[i], i < 3 ? 9 : 7), values[i])) return {};
+    return make_cell({values[0], values[1], values[2]}, {values[3], values[4], values[5]});
+}
+
+bool is_atom_line(std::string_view line) {
+    return line.substr(0, 6) == "ATOM  " || line.substr(0, 6) == "HETATM";
+}
+
+std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment) {
+    line = line.substr(0, line.find_last_not_of(" \t") + 1);
+    for (const char c : line) {
+        const auto u = static_cast<unsigned char>(c);
+        if (u < 0x20 || u >= 0x7f) {
+            return "expected printable ASCII in fixed columns, found other characters";
+        }
+    }
+    if (line.size() < kCoordinatesEnd) {
+        return fmt::format("expected an atom record of at least {} characters, found {}",
+                           kCoordinatesEnd, line.size());
+    }
+    atom.name = std::string(trimmed(line.substr(12, 4)));
+    if (atom.name.empty()) return "expected an atom's name in columns 13-16, found none";
+    atom.altloc = line[16];
+    parse_residue_names(line, atom);
+    if (!parse_residue_number(line.substr(22, 4), atom.number)) {
+        return fmt::format("expected a residue number in columns 23-26, found '{}'",
+                           line.substr(22, 4));
+    }
+    atom.insertion = line[26];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const std::size_t begin = 31 + 8 * axis;
+        const std::string_view field = columns(line, begin, 8);
+        double value = 0;
+        if (!parse(field, value) || !std::isfinite(value)) {
+            return fmt::format("expected a coordinate in columns {}-{}, found '{}'", begin,
+                               begin + 7, field);
+        }
+        atom.xyz[axis] = static_cast<float>(value);
+    }
+    // Programs leave out occupancies or write stars; nothing but the choice of alternates needs it.
+    if (!parse(columns(line, 55, 6), atom.occupancy)) atom.occupancy = 1;
+    segment = std::string(trimmed(columns(line, 73, 4)));
+    const std::string element(trimmed(columns(line, 77, 2)));
+    atom.element = element_symbol(element);
+    // X is an atom whose element the authors do not know, no missing symbol.
+    if (atom.element == "X" && element != "X")
+        atom.element = guess_element_in_columns(line.substr(12, 4), atom.residue_name);
+    return {};
+}
+
+}  // namespace pleat

@@ -1,0 +1,74 @@
+// Topology: names of atoms in messages, and parts of a topology.
+#include "pleat/bio/structure/topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+const Topology::Residue& Topology::residue_of(Index atom) const {
+    return residues[static_cast<std::size_t>(atoms[static_cast<std::size_t>(atom)].residue)];
+}
+
+std::string Topology::identity(Index atom) const {
+    const Residue& residue = residue_of(atom);
+    return fmt::format("{}\t{}\t{}\t{}", residue.chain, residue.number, residue.insertion,
+                       atoms[static_cast<std::size_t>(atom)].name);
+}
+
+std::string Topology::label(Index atom) const {
+    const Residue& residue = residue_of(atom);
+    std::string text = fmt::format("{} of {} {}", atoms[static_cast<std::size_t>(atom)].name,
+                                   residue.name, residue.number);
+    if (residue.insertion != ' ') text += residue.insertion;
+    if (!residue.chain.empty()) text += fmt::format(" in chain '{}'", residue.chain);
+    return text;
+}
+
+std::vector<std::string> Topology::chains() const {
+    std::vector<std::string> names;
+    for (const Residue& residue : residues) {
+        if (std::find(names.begin(), names.end(), residue.chain) == names.end()) {
+            names.push_back(residue.chain);
+        }
+    }
+    return names;
+}
+
+Topology subset(const Topology& topology, const std::vector<Index>& atoms) {
+    Topology part;
+    part.source = topology.source;
+    part.named = topology.named;
+    part.atoms.reserve(atoms.size());
+    Index last = -1;
+    for (const Index at : atoms) {
+        if (at < 0 || at >= topology.atom_count())
+            throw InputError(topology.source.string(), 0,
+                             fmt::format("expected atoms from 0 to {}, found {}",
+                                         topology.atom_count() - 1, at));
+        Topology::Atom atom = topology.atoms[static_cast<std::size_t>(at)];
+        if (atom.residue != last) part.residues.push_back(topology.residue_of(at));
+        last = atom.residue;
+        atom.residue = static_cast<Index>(part.residues.size()) - 1;
+        part.atoms.push_back(std::move(atom));
+    }
+    return part;
+}
+
+Topology unnamed_topology(Index atom_count, const std::filesystem::path& source) {
+    Topology topology;
+    topology.source = source;
+    topology.named = false;
+    topology.atoms.resize(static_cast<std::size_t>(atom_count));
+    topology.residues.resize(static_cast<std::size_t>(atom_count));
+    for (Index i = 0; i < atom_count; ++i) {
+        topology.atoms[static_cast<std::size_t>(i)] = {"X", "X", 0, i};
+        topology.residues[static_cast<std::size_t>(i)] = {"UNK", static_cast<int>(i + 1), ' ', ""};
+    }
+    return topology;
+}
+
+}  // namespace pleat

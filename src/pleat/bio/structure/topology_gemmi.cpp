@@ -1,0 +1,220 @@
+// The door to gemmi for topologies, compiled as C++17 because gemmi 0.5.7 is not valid C++20.
+#include "pleat/bio/structure/topology_gemmi.h"
+
+#include <charconv>
+#include <cmath>
+#include <gemmi/cif.hpp>
+#include <gemmi/elem.hpp>
+#include <gemmi/numb.hpp>
+#include <gemmi/resinfo.hpp>
+#include <gemmi/select.hpp>
+
+#include "pleat/bio/structure/assembly_gemmi.h"
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+/// Text of a file as messages may show it: printable ASCII, at most 120 characters.
+std::string printable(std::string text) {
+    constexpr std::size_t kMost = 120;
+    if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text;
+}
+
+std::string first_line(const std::string& text) {
+    return printable(text.substr(0, text.find('\n')));
+}
+
+/// The columns of _atom_site that are used; those of the author before those of the archive.
+enum Column {
+    kX,
+    kY,
+    kZ,
+    kName,
+    kResidue,
+    kChain,
+    kNumber,
+    kElement,
+    kAltloc,
+    kInsertion,
+    kOccupancy,
+    kModel,
+    kLabelName,
+    kLabelResidue,
+    kLabelChain,
+    kLabelNumber
+};
+
+gemmi::cif::Table atom_sites(gemmi::cif::Block& block) {
+    return block.find("_atom_site.",
+                      {"Cartn_x", "Cartn_y", "Cartn_z", "?auth_atom_id", "?auth_comp_id",
+                       "?auth_asym_id", "?auth_seq_id", "?type_symbol", "?label_alt_id",
+                       "?pdbx_PDB_ins_code", "?occupancy", "?pdbx_PDB_model_num", "?label_atom_id",
+                       "?label_comp_id", "?label_asym_id", "?label_seq_id"});
+}
+
+/// The author's value where there is one, else the archive's, else nothing.
+std::string text_of(gemmi::cif::Table::Row& row, Column author, int label = -1) {
+    if (row.has2(author)) return printable(row.str(author));
+    if (label >= 0 && row.has2(static_cast<std::size_t>(label))) {
+        return printable(row.str(label));
+    }
+    return {};
+}
+
+AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
+    AtomRecord atom;
+    atom.name = text_of(row, kName, kLabelName);
+    atom.residue_name = text_of(row, kResidue, kLabelResidue);
+    atom.chain = text_of(row, kChain, kLabelChain);
+    const std::string element = text_of(row, kElement);
+    if (!element.empty()) atom.element = element_symbol(element);
+    if (row.has2(kLabelChain)) atom.subchain = printable(row.str(kLabelChain));
+    const std::string number = text_of(row, kNumber, kLabelNumber);
+    atom.number = 0;
+    const char* const end = number.data() + number.size();
+    const auto parsed = std::from_chars(number.data(), end, atom.number);
+    if (!number.empty() && (parsed.ec != std::errc() || parsed.ptr != end)) {
+        throw InputError(file, 0,
+                         "expected a residue number for every atom, found '" + number + "' for " +
+                             atom.name + " of " + atom.residue_name);
+    }
+    const std::string insertion = text_of(row, kInsertion), altloc = text_of(row, kAltloc);
+    if (!insertion.empty()) atom.insertion = insertion[0];
+    if (!altloc.empty()) atom.altloc = altloc[0];
+    if (row.has2(kOccupancy)) atom.occupancy = gemmi::cif::as_number(row[kOccupancy], 1.0);
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::string& text = row[static_cast<std::size_t>(kX + axis)];
+        const double value = gemmi::cif::as_number(text);
+        if (!std::isfinite(value)) {
+            throw InputError(file, 0,
+                             "expected three coordinates for every atom, found '" +
+                                 printable(text) + "' for atom " + atom.name + " of residue " +
+                                 atom.residue_name + " " + number + " in chain '" + atom.chain +
+                                 "'");
+        }
+        atom.xyz[axis] = static_cast<float>(value);
+    }
+    if (atom.name.empty()) throw InputError(file, 0, "expected a name for every atom, found none");
+    return atom;
+}
+
+void read_cell(const gemmi::cif::Block& block, std::array<double, 6>& cell) {
+    const char* const names[] = {"length_a",    "length_b",   "length_c",
+                                 "angle_alpha", "angle_beta", "angle_gamma"};
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+        const std::string* value = block.find_value(std::string("_cell.") + names[i]);
+        cell[i] = value != nullptr ? gemmi::cif::as_number(*value, 0.0) : 0.0;
+    }
+}
+
+void read_models(const std::string& file, gemmi::cif::Document& document,
+                 std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
+                 const std::function<void(std::vector<AtomRecord>&&)>& take) {
+    for (gemmi::cif::Block& block : document.blocks) {
+        gemmi::cif::Table table = atom_sites(block);
+        if (!table.ok()) continue;
+        assemblies = mmcif_assemblies(block);
+        read_cell(block, cell);
+        std::vector<AtomRecord> model;
+        std::string current;
+        for (gemmi::cif::Table::Row row : table) {
+            const std::string number = text_of(row, kModel);
+            if (!model.empty() && number != current) {
+                take(std::move(model));
+                model = {};
+            }
+            current = number;
+            model.push_back(record_of(row, file));
+        }
+        if (!model.empty()) take(std::move(model));
+        return;
+    }
+    throw InputError(file, 0, "expected mmCIF with _atom_site coordinates, found none");
+}
+
+/// Whether the residues of a selection, the field behind the chain, are a range. Gemmi 0.5.7 reads
+/// a single number, //A/10, as all residues from there on.
+bool has_range(const std::string& cid) {
+    std::size_t at = 0;
+    for (int field = cid.front() == '/' ? 3 : 1; field > 0 && at != std::string::npos; --field) {
+        at = cid.find('/', at);
+        if (at != std::string::npos) ++at;
+    }
+    if (at == std::string::npos) return false;
+    return cid.substr(at, cid.find('/', at) - at).find('-', 1) != std::string::npos;
+}
+
+}  // namespace
+
+std::string element_symbol(const std::string& text) {
+    const gemmi::Element element(text);
+    return element.name();
+}
+
+double element_mass(const std::string& symbol) {
+    const gemmi::Element element(symbol);
+    return element == gemmi::El::X ? 0 : element.weight();
+}
+
+bool is_heterogen(const std::string& residue_name) {
+    const gemmi::ResidueInfo& info = gemmi::find_tabulated_residue(residue_name);
+    return info.found() && !info.is_standard();
+}
+
+bool is_amino_acid(const std::string& residue_name) {
+    return gemmi::find_tabulated_residue(residue_name).is_amino_acid();
+}
+
+std::string cif_quoted(const std::string& text) { return gemmi::cif::quote(text); }
+
+void read_mmcif_models(const std::string& file, const std::string& text,
+                       std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
+                       const std::function<void(std::vector<AtomRecord>&&)>& take) {
+    try {
+        gemmi::cif::Document document =
+            gemmi::cif::read_memory(text.data(), text.size(), file.c_str());
+        read_models(file, document, assemblies, cell, take);
+    } catch (const Error&) {
+        throw;
+    } catch (const tao::pegtl::parse_error& error) {
+        const auto line = static_cast<std::int64_t>(error.positions().front().line);
+        throw InputError(file, line,
+                         "expected mmCIF, found: " + first_line(std::string(error.message())));
+    } catch (const std::exception& error) {
+        throw InputError(file, 0, "expected mmCIF, found: " + first_line(error.what()));
+    }
+}
+
+std::vector<std::uint8_t> match_cid(const std::vector<AtomRecord>& atoms, const std::string& cid) {
+    gemmi::Selection selection;
+    try {
+        selection = gemmi::Selection(cid);
+    } catch (const std::exception& error) {
+        throw UsageError("expected a selection such as 'ca', 'A:10-50' or '//A/10-50/CA', found '" +
+                         cid + "': " + first_line(error.what()));
+    }
+    if (!selection.from_seqid.empty() && !has_range(cid)) selection.to_seqid = selection.from_seqid;
+    std::vector<std::uint8_t> matched;
+    matched.reserve(atoms.size());
+    gemmi::Chain chain("");
+    gemmi::Residue residue;
+    gemmi::Atom atom;
+    for (const AtomRecord& plain : atoms) {
+        chain.name = plain.chain;
+        residue.name = plain.residue_name;
+        residue.seqid = gemmi::SeqId(plain.number, plain.insertion);
+        atom.name = plain.name;
+        atom.element = gemmi::Element(plain.element);
+        matched.push_back(selection.matches(chain) && selection.matches(residue) &&
+                          selection.matches(atom));
+    }
+    return matched;
+}
+
+}  // namespace pleat

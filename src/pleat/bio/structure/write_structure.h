@@ -1,0 +1,47 @@
+// Write structure: frames of an ensemble as the models of one PDB or mmCIF file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+/// Writes models one by one; the file appears whole at close() or not at all. The name's ending
+/// says the format: .pdb and .ent, or .cif and .mmcif; UsageError for another.
+///
+/// PDB (format 3.3, fixed columns) holds atom names of 4 characters, residue names of 3 (4 without
+/// a chain), chain names of 1 (2 in columns 21-22; 3 and 4 as the segment), numbers beyond the
+/// columns in hybrid-36, and coordinates from -999.999 to 9999.999 angstrom. OutputError where a
+/// topology or a frame does not fit.
+class StructureWriter {
+public:
+    StructureWriter(std::filesystem::path path, const Topology& topology);
+    /// One more model, `frame` [axis, atom], angstrom, written with 3 decimals. OutputError for
+    /// coordinates that are not finite or do not fit.
+    void add(View<const float, 2> frame);
+    void close();
+
+private:
+    void add_atom(Index atom, const double (&xyz)[3]);
+
+    OutputFile file_;
+    bool is_pdb_ = true;
+    Index models_ = 0;
+    std::vector<std::string> before_, behind_;  ///< of each atom's line: what no model changes
+    std::vector<bool> ends_chain_;
+    std::string text_;  ///< of the model in work
+};
+
+/// The frames of `xyz` [frame, axis, atom] through a StructureWriter.
+void write_structure(const std::filesystem::path& path, const Topology& topology,
+                     View<const float, 3> xyz);
+
+/// Whether PDB can hold these atoms; mmCIF can hold all.
+bool fits_pdb(const Topology& topology);
+
+}  // namespace pleat

@@ -1,0 +1,258 @@
+// Linkage: Prim's tree and nearest-neighbour chains on a condensed matrix, labels, cuts, Newick.
+#include "pleat/cluster/methods/linkage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "pleat/cluster/distances/distances.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/output_file.h"
+
+namespace pleat::cluster {
+
+namespace {
+
+/// A merge of the clusters that two items are in.
+struct Joint {
+    Index a, b;
+    double height;
+};
+
+void check_going(const Context& context, Index done, Index count) {
+    if (done % 64 == 0) context.update("link", done, count);
+    if (context.cancelled()) throw Cancelled("link: stopped; nothing of it was kept");
+}
+
+std::vector<Joint> single_joints(Index count, const StoredDistances& distances,
+                                 const Context& context) {
+    std::vector<float> nearest(static_cast<std::size_t>(count),
+                               std::numeric_limits<float>::infinity());
+    std::vector<Index> from(static_cast<std::size_t>(count), 0);
+    std::vector<bool> reached(static_cast<std::size_t>(count), false);
+    std::vector<float> row(static_cast<std::size_t>(count));
+    std::vector<Joint> joints;
+    Index last = 0;
+    for (Index done = 0; done + 1 < count; ++done) {
+        check_going(context, done, count - 1);
+        reached[last] = true;
+        distances.rows({&last, 1}, row.data());
+        Index next = -1;
+        for (Index i = 0; i < count; ++i) {
+            if (reached[i]) continue;
+            if (row[i] < nearest[i]) {
+                nearest[i] = row[i];
+                from[i] = last;
+            }
+            if (next < 0 || nearest[i] < nearest[next]) next = i;
+        }
+        joints.push_back({from[next], next, nearest[next]});
+        last = next;
+    }
+    return joints;
+}
+
+/// Chains of nearest neighbours: each item of a chain is nearest to the one before it, so that the
+/// last two, nearest to each other, can be merged in any order of merges.
+class NearestChains {
+public:
+    NearestChains(Linkage linkage, Index count, std::vector<float>& pairs)
+        : linkage_(linkage),
+          count_(count),
+          pairs_(pairs),
+          active_(static_cast<std::size_t>(count)) {
+        std::iota(active_.begin(), active_.end(), Index{0});
+        sizes_.assign(static_cast<std::size_t>(count), 1);
+    }
+
+    std::vector<Joint> run(const Context& context) {
+        std::vector<Joint> joints;
+        std::vector<Index> chain;
+        for (Index done = 0; done + 1 < count_; ++done) {
+            check_going(context, done, count_ - 1);
+            if (chain.empty()) chain.push_back(active_.front());
+            while (true) {
+                const Index x = chain.back(),
+                            previous = chain.size() > 1 ? chain[chain.size() - 2] : -1;
+                const Index y = nearest_to(x, previous);
+                if (y == previous) break;
+                chain.push_back(y);
+            }
+            const Index x = chain.back(), y = chain[chain.size() - 2];
+            chain.resize(chain.size() - 2);
+            joints.push_back({x, y, pair(x, y)});
+            merge(std::min(x, y), std::max(x, y));
+        }
+        return joints;
+    }
+
+private:
+    float& pair(Index i, Index j) {
+        if (i > j) std::swap(i, j);
+        return pairs_[static_cast<std::size_t>(pairs_before(i, count_) + j - i - 1)];
+    }
+
+    /// The one before in the chain where another is as near, else the lowest index.
+    Index nearest_to(Index x, Index previous) {
+        Index best = previous;
+        float least = previous < 0 ? std::numeric_limits<float>::infinity() : pair(x, previous);
+        for (const Index i : active_) {
+            if (i == x) continue;
+            const float distance = pair(x, i);
+            if (distance < least || best < 0) {
+                least = distance;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    double updated(double ax, double ay, double xy, double nx, double ny, double n) const {
+        if (linkage_ == Linkage::complete) return std::max(ax, ay);
+        if (linkage_ == Linkage::average) return (nx * ax + ny * ay) / (nx + ny);
+        const double square =
+            ((n + nx) * ax * ax + (n + ny) * ay * ay - n * xy * xy) / (n + nx + ny);
+        return std::sqrt(std::max(square, 0.0));
+    }
+
+    /// y becomes the cluster of both.
+    void merge(Index x, Index y) {
+        const double between = pair(x, y);
+        active_.erase(std::lower_bound(active_.begin(), active_.end(), x));
+        for (const Index i : active_) {
+            if (i == y) continue;
+            float& to_y = pair(i, y);
+            to_y = static_cast<float>(
+                updated(pair(i, x), to_y, between, sizes_[x], sizes_[y], sizes_[i]));
+        }
+        sizes_[y] += sizes_[x];
+    }
+
+    Linkage linkage_;
+    Index count_;
+    std::vector<float>& pairs_;
+    std::vector<Index> active_;  // ascending
+    std::vector<double> sizes_;
+};
+
+/// Clusters that items are in while merges happen.
+class Union {
+public:
+    explicit Union(Index count) : parents_(static_cast<std::size_t>(count)) {
+        std::iota(parents_.begin(), parents_.end(), Index{0});
+    }
+    Index root(Index i) {
+        while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
+        return i;
+    }
+    void join(Index child, Index parent) { parents_[child] = parent; }
+
+private:
+    std::vector<Index> parents_;
+};
+
+std::vector<Merge> labelled(std::vector<Joint> joints, Index count) {
+    std::stable_sort(joints.begin(), joints.end(),
+                     [](const Joint& a, const Joint& b) { return a.height < b.height; });
+    Union nodes(2 * count - 1);
+    std::vector<std::int32_t> sizes(static_cast<std::size_t>(2 * count - 1), 1);
+    std::vector<Merge> tree;
+    for (const Joint& joint : joints) {
+        const Index node = count + static_cast<Index>(tree.size());
+        const auto [first, second] = std::minmax({nodes.root(joint.a), nodes.root(joint.b)});
+        sizes[node] = sizes[first] + sizes[second];
+        tree.push_back({static_cast<std::int32_t>(first), static_cast<std::int32_t>(second),
+                        joint.height, sizes[node]});
+        nodes.join(first, node);
+        nodes.join(second, node);
+    }
+    return tree;
+}
+
+Clustering after_merges(const std::vector<Merge>& tree, Index count, Index merges) {
+    Union nodes(2 * count - 1);
+    for (Index n = 0; n < merges; ++n) {
+        nodes.join(tree[n].first, count + n);
+        nodes.join(tree[n].second, count + n);
+    }
+    Clustering result;
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(2 * count - 1), kNoise);
+    std::int32_t next = 0;
+    for (Index i = 0; i < count; ++i) {
+        std::int32_t& number = numbers[nodes.root(i)];
+        if (number == kNoise) number = next++;
+        result.assignment.push_back(number);
+    }
+    number_by_size(result);
+    return result;
+}
+
+}  // namespace
+
+Linkage linkage_of(std::string_view name) {
+    if (name == "single") return Linkage::single;
+    if (name == "complete") return Linkage::complete;
+    if (name == "average") return Linkage::average;
+    if (name == "ward") return Linkage::ward;
+    throw UsageError(
+        fmt::format("expected one of single, complete, average, ward, found '{}'", name));
+}
+
+std::vector<Merge> link(Linkage linkage, Index count, std::vector<float> condensed,
+                        const Context& context) {
+    std::vector<Joint> joints;
+    if (linkage == Linkage::single)
+        joints = single_joints(count, StoredDistances(count, std::move(condensed)), context);
+    else
+        joints = NearestChains(linkage, count, condensed).run(context);
+    context.update("link", count - 1, count - 1);
+    return labelled(std::move(joints), count);
+}
+
+Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters) {
+    return after_merges(tree, count, count - clusters);
+}
+
+Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff) {
+    const auto most = static_cast<float>(cutoff);
+    const auto end = std::partition_point(tree.begin(), tree.end(), [&](const Merge& merge) {
+        return static_cast<float>(merge.height) < most;
+    });
+    return after_merges(tree, count, end - tree.begin());
+}
+
+void write_newick(const std::filesystem::path& path, const std::vector<Merge>& tree, Index count) {
+    OutputFile file(path);
+    const auto height = [&](Index node) { return node < count ? 0.0 : tree[node - count].height; };
+    struct Visit {
+        Index node, parent;
+        int stage;
+    };
+    std::vector<Visit> stack = {{count + static_cast<Index>(tree.size()) - 1, -1, 0}};
+    // Trees of long chains are deeper than a call stack.
+    while (!stack.empty()) {
+        Visit& visit = stack.back();
+        const Index node = visit.node, parent = visit.parent;
+        if (node < count) {
+            file.write(fmt::format("{}", node));
+        } else if (visit.stage < 2) {
+            const Merge& merge = tree[node - count];
+            file.write(visit.stage == 0 ? "(" : ",");
+            const Index child = visit.stage++ == 0 ? merge.first : merge.second;
+            stack.push_back({child, node, 0});
+            continue;
+        } else {
+            file.write(")");
+        }
+        if (parent >= 0) file.write(fmt::format(":{:.6g}", (height(parent) - height(node)) / 2));
+        stack.pop_back();
+    }
+    file.write(";\n");
+    file.close();
+}
+
+}  // namespace pleat::cluster

@@ -1,0 +1,70 @@
+// Input file: a file opened for reading; a pipe is read once, and hashed while it is read.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/files/hash.h"
+
+namespace pleat {
+
+/// A file opened for reading; "-" is standard input.
+///
+/// A pipe, a socket, a device and standard input give their bytes only once. While an InputLedger
+/// lives, opening one for the second time throws InputError, and its bytes are hashed while they
+/// are read.
+class InputFile {
+public:
+    struct Stream;  ///< what the account knows of a pipe
+
+    /// Throws InputError if the path is a folder, cannot be opened, or is a pipe that was opened
+    /// before.
+    explicit InputFile(const std::filesystem::path& path);
+    ~InputFile();
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+
+    /// Reads up to `size` bytes. Returns fewer only at the end of the file, so that what is read
+    /// never depends on how a pipe was filled; -1 with errno set if reading fails.
+    ssize_t read(void* out, std::size_t size);
+    /// Size of a regular file; -1 if the path is a pipe, a socket or a device.
+    std::int64_t regular_bytes() const { return regular_bytes_; }
+
+private:
+    int descriptor_ = -1;
+    std::int64_t regular_bytes_ = -1;
+    std::shared_ptr<Stream> stream_;  // null for a regular file
+};
+
+/// Keeps account of the pipes that this process reads. Make one in main(); a process that may read
+/// one named pipe several times on purpose, such as Python, makes none. Thread-safe.
+class InputLedger {
+public:
+    InputLedger();
+    ~InputLedger();
+    InputLedger(const InputLedger&) = delete;
+    InputLedger& operator=(const InputLedger&) = delete;
+
+    /// The hash of the bytes that were read of a pipe so far; nothing if no pipe was opened under
+    /// this path.
+    static std::optional<FileHash> hash_of(const std::filesystem::path& path);
+};
+
+/// Whether the path is a pipe, a socket, a device or "-". False if there is nothing of that name.
+bool is_read_once(const std::filesystem::path& path);
+
+/// Throws InputError for the first of these files that is a pipe, a socket or a device. `reason`
+/// ends the message: "--write reads the frames twice". Empty paths are skipped.
+void refuse_pipes(const std::vector<std::string>& paths, std::string_view reason);
+
+/// Throws InputError for the first of these files that does not exist or may not be read. Pipes are
+/// not opened. Empty paths and "-" are skipped.
+void check_readable(const std::vector<std::string>& paths);
+
+}  // namespace pleat

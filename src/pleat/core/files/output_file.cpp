@@ -1,0 +1,194 @@
+// Output files: buffering, flushing and the final rename.
+#include "pleat/core/files/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+constexpr std::uint64_t kEarlyBytes = std::uint64_t{1} << 25;
+
+std::filesystem::path resolved(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto target = std::filesystem::weakly_canonical(path, error);
+    return error ? path : target;
+}
+
+bool write_in_order(int descriptor, const void* data, std::size_t bytes) {
+    const auto* at = static_cast<const std::uint8_t*>(data);
+    while (bytes > 0) {
+        const ssize_t n = ::write(descriptor, at, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        at += n;
+        bytes -= static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::filesystem::path path)
+    : path_(std::move(path)), target_(resolved(path_)) {
+    struct stat info {};
+    const bool exists = ::stat(path_.c_str(), &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        fail("cannot be written");
+    }
+    // Renaming over a device or a pipe would replace it by a regular file.
+    const bool direct = exists && !S_ISREG(info.st_mode);
+    if (direct)
+        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    else
+        open_partial();
+    if (descriptor_ < 0) fail("cannot be written");
+    buffer_.reserve(kBufferBytes);
+}
+
+/// Every writer has a file of its own, locked as long as it writes: two processes may write the
+/// same file, and the last one to finish wins.
+void OutputFile::open_partial() {
+    for (int attempt = 1;; ++attempt) {
+        partial_ = target_;
+        if (attempt > 1) partial_ += fmt::format(".{}", attempt);
+        partial_ += kSuffix;
+        if (create_partial() || reuse_partial()) return;
+        if (errno != EEXIST) fail("cannot be written");
+    }
+}
+
+/// False with EEXIST if the file is there, or if another process took it before it was locked.
+bool OutputFile::create_partial() {
+    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) return false;
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    ::close(std::exchange(descriptor_, -1));
+    errno = EEXIST;
+    return false;
+}
+
+/// Takes over what a killed process left: a file that nobody has locked.
+bool OutputFile::reuse_partial() {
+    if (errno != EEXIST) return false;
+    descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat info {};
+    if (descriptor_ >= 0 && ::fstat(descriptor_, &info) == 0 && S_ISREG(info.st_mode) &&
+        ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 && is_open_file(descriptor_, partial_) &&
+        ::ftruncate(descriptor_, 0) == 0)
+        return true;
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    errno = EEXIST;
+    return false;
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ < 0) return;
+    if (!partial_.empty()) ::unlink(partial_.c_str());
+    ::close(descriptor_);
+}
+
+void OutputFile::fail(std::string_view action) const {
+    throw OutputError(fmt::format("{}: {}: {}", path_.string(), action, std::strerror(errno)));
+}
+
+void OutputFile::flush_buffer() {
+    if (!write_in_order(descriptor_, buffer_.data(), buffer_.size())) fail("writing failed");
+    buffer_.clear();
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const std::uint8_t*>(data);
+    if (buffer_.size() + bytes > kBufferBytes) flush_buffer();
+    if (bytes >= kBufferBytes) {
+        if (!write_in_order(descriptor_, from, bytes)) fail("writing failed");
+    } else {
+        buffer_.insert(buffer_.end(), from, from + bytes);
+    }
+    position_ += bytes;
+    // Large files begin to reach the disk while they are made, so that close() has less to wait
+    // for.
+    if (position_ - started_ >= kEarlyBytes) {
+        (void)::sync_file_range(descriptor_, static_cast<off_t>(started_),
+                                static_cast<off_t>(position_ - started_), SYNC_FILE_RANGE_WRITE);
+        started_ = position_;
+    }
+}
+
+void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+    flush_buffer();
+    if (!write_fully(descriptor_, offset, data, bytes)) fail("writing failed");
+}
+
+void OutputFile::close() {
+    flush_buffer();
+    if (partial_.empty()) {
+        const int descriptor = std::exchange(descriptor_, -1);
+        if (::close(descriptor) != 0) fail("writing failed");
+        return;
+    }
+    if (::fsync(descriptor_) != 0) fail("flushing failed");
+    // Renamed while it is locked, so that no other process can take it for one that was left.
+    if (::rename(partial_.c_str(), target_.c_str()) != 0) fail("writing failed");
+    partial_.clear();
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing failed");
+    flush_folder(target_.parent_path());
+}
+
+void write_text(const std::filesystem::path& path, std::string_view text) {
+    OutputFile file(path);
+    file.write(text);
+    file.close();
+}
+
+bool write_fully(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes) {
+    const auto* at = static_cast<const std::uint8_t*>(data);
+    while (bytes > 0) {
+        const ssize_t n = ::pwrite(descriptor, at, bytes, static_cast<off_t>(offset));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        at += n;
+        offset += static_cast<std::uint64_t>(n);
+        bytes -= static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+std::string complete_name(std::string_view partial) {
+    if (!partial.ends_with(OutputFile::kSuffix)) return {};
+    partial.remove_suffix(OutputFile::kSuffix.size());
+    const std::size_t dot = partial.find_last_not_of("0123456789");
+    const bool is_numbered =
+        dot != std::string_view::npos && dot + 1 < partial.size() && partial[dot] == '.' && dot > 0;
+    return std::string(is_numbered ? partial.substr(0, dot) : partial);
+}
+
+bool is_open_file(int descriptor, const std::filesystem::path& path) {
+    struct stat open {
+    }, named{};
+    return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+void flush_folder(const std::filesystem::path& folder) {
+    const int descriptor =
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    // Some file systems cannot flush a folder; the rename itself has already succeeded.
+    (void)::fsync(descriptor);
+    ::close(descriptor);
+}
+
+}  // namespace pleat

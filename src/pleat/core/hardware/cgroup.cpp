@@ -1,0 +1,68 @@
+// Control groups: reading cpu.max and memory.max from this process's group up to the root.
+#include "pleat/core/hardware/cgroup.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace pleat {
+
+namespace {
+
+/// Folders of this process's version 2 group and of its parents.
+std::vector<std::filesystem::path> group_folders(const CgroupPlaces& places) {
+    std::ifstream file(places.membership);
+    std::string line, group;
+    while (std::getline(file, line))
+        if (line.starts_with("0::")) group = line.substr(3);
+    std::vector<std::filesystem::path> folders;
+    // In a container the mount may show the own group as its root: the root is always looked at.
+    std::filesystem::path at = std::filesystem::path(group).relative_path();
+    for (; !at.empty(); at = at.parent_path()) folders.push_back(places.mount / at);
+    folders.push_back(places.mount);
+    return folders;
+}
+
+/// The number in a file that holds one, kUnlimited for "max" or no file.
+std::int64_t number_in(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::int64_t number = 0;
+    return file >> number ? number : kUnlimited;
+}
+
+std::int64_t statistic(const std::filesystem::path& path, std::string_view wanted) {
+    std::ifstream file(path);
+    std::string name;
+    std::int64_t number = 0;
+    while (file >> name >> number)
+        if (name == wanted) return number;
+    return 0;
+}
+
+}  // namespace
+
+std::int64_t cgroup_cpus(const CgroupPlaces& places) {
+    std::int64_t least = kUnlimited;
+    for (const auto& folder : group_folders(places)) {
+        std::ifstream file(folder / "cpu.max");
+        std::int64_t quota = 0, period = 0;
+        if (file >> quota >> period && quota > 0 && period > 0)
+            least = std::min(least, (quota + period - 1) / period);
+    }
+    return least;
+}
+
+std::int64_t cgroup_free_bytes(const CgroupPlaces& places) {
+    std::int64_t least = kUnlimited;
+    for (const auto& folder : group_folders(places)) {
+        const std::int64_t most = number_in(folder / "memory.max");
+        const std::int64_t used = number_in(folder / "memory.current");
+        if (most == kUnlimited || used == kUnlimited) continue;
+        const std::int64_t cache = statistic(folder / "memory.stat", "inactive_file");
+        least = std::min(least, std::max<std::int64_t>(0, most - used + cache));
+    }
+    return least;
+}
+
+}  // namespace pleat

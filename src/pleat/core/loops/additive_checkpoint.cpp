@@ -1,0 +1,231 @@
+// Additive checkpoint: what each rank saves, and how files of earlier runs are put together.
+#include "pleat/core/loops/additive_checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/ranks/rank_files.h"
+
+namespace pleat {
+
+namespace {
+
+// Members of a file that are not the caller's.
+constexpr std::string_view kProblem = "sweep_problem", kStage = "sweep_stage",
+                           kMarks = "sweep_tiles_done";
+
+void join(std::int64_t& into, std::int64_t value) { into += value; }
+void join(std::uint32_t& into, std::uint32_t value) { into += value; }
+void join(double& into, double value) { into = std::max(into, value); }
+
+void join_ranks(Comm& comm, std::span<std::int64_t> sums) { comm.sum(sums); }
+void join_ranks(Comm& comm, std::span<std::uint32_t> sums) { comm.sum(sums); }
+void join_ranks(Comm& comm, std::span<double> maxima) {
+    comm.raise(maxima);
+    // Which of two zeros of unlike signs is the larger depends on the order: all become +0.
+    for (double& value : maxima) value += 0.0;
+}
+
+/// The ranks of the context, or the group of one.
+struct Ranks {
+    explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
+    Comm alone;
+    Comm& comm;
+};
+
+bool share_a_tile(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i] != 0 && b[i] != 0) return true;
+    return false;
+}
+
+}  // namespace
+
+AdditiveCheckpoint::AdditiveCheckpoint(const Context& context, std::string stage,
+                                       std::string problem, Index tiles)
+    : context_(context),
+      stage_(std::move(stage)),
+      problem_(std::move(problem)),
+      known_(static_cast<std::size_t>(tiles)),
+      own_(static_cast<std::size_t>(tiles)),
+      clock_(context.checkpoint_seconds) {}
+
+void AdditiveCheckpoint::add(std::string name, std::span<std::int64_t> sums) {
+    values_.push_back({std::move(name), sums});
+}
+
+void AdditiveCheckpoint::add(std::string name, std::span<std::uint32_t> sums) {
+    values_.push_back({std::move(name), sums});
+}
+
+void AdditiveCheckpoint::raise(std::string name, std::span<double> maxima) {
+    values_.push_back({std::move(name), maxima});
+}
+
+int AdditiveCheckpoint::rank() const {
+    return context_.comm != nullptr ? context_.comm->rank() : 0;
+}
+
+Index AdditiveCheckpoint::bytes() const {
+    std::size_t bytes = own_.size();
+    for (const Values& values : values_)
+        std::visit([&](const auto& data) { bytes += data.size_bytes(); }, values.data);
+    return static_cast<Index>(bytes);
+}
+
+AdditiveCheckpoint::Part AdditiveCheckpoint::read_part(const std::filesystem::path& path) const {
+    const NpzReader reader(path);
+    if (reader.text(kProblem) != problem_ || reader.text(kStage) != stage_)
+        throw InputError("expected the sums of the same input and options, found another's");
+    Part part{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
+    if (part.marks.size() != own_.size())
+        throw InputError(
+            fmt::format("expected marks of {} tiles, found {}", own_.size(), part.marks.size()));
+    for (const std::uint8_t mark : part.marks) {
+        if (mark > 1) throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
+        part.count += mark;
+    }
+    return part;
+}
+
+void AdditiveCheckpoint::load_values(const NpzReader& reader) {
+    const auto load = [&]<class T>(const std::string& name, std::span<T> into) {
+        const std::vector<T> found = reader.get(name).as<T>(reader.label(name));
+        if (found.size() != into.size())
+            throw InputError(fmt::format("expected {} values of '{}', found {}", into.size(), name,
+                                         found.size()));
+        for (std::size_t i = 0; i < into.size(); ++i) join(into[i], found[i]);
+    };
+    for (const Values& values : values_)
+        std::visit([&](const auto& data) { load(values.name, data); }, values.data);
+    for (const NamedCollector& named : collectors_) named.collector->load(reader, named.name);
+}
+
+/// False when the part holds a tile that is there already: it is of before a merge that a kill cut
+/// short, and its other tiles are computed again.
+bool AdditiveCheckpoint::take(const Part& part) {
+    if (share_a_tile(part.marks, own_)) return false;
+    load_values(NpzReader(part.path));
+    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= part.marks[i];
+    return part.count > 0;
+}
+
+void AdditiveCheckpoint::take_parts() {
+    std::vector<Part> parts;
+    const std::filesystem::path mine = rank_file(context_.checkpoint, 0);
+    bool is_merged = false;
+    for (const std::filesystem::path& path : rank_files(context_.checkpoint)) {
+        try {
+            parts.push_back(read_part(path));
+        } catch (const InputError& error) {
+            throw InputError(refusal(path, error));
+        }
+    }
+    // The largest first: what was merged before stands, and what it was merged from is passed over.
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const Part& a, const Part& b) { return a.count > b.count; });
+    for (const Part& part : parts) {
+        try {
+            is_merged |= take(part) && part.path != mine;
+        } catch (const InputError& error) {
+            throw InputError(refusal(part.path, error));
+        }
+    }
+    // Before another rank writes over its part, and before the parts go, the whole is on the disk.
+    if (is_merged) save_or_tell();
+    if (!unsaved_.empty()) return;
+    std::error_code ignored;
+    for (const Part& part : parts)
+        if (part.path != mine) std::filesystem::remove(part.path, ignored);
+}
+
+void AdditiveCheckpoint::resume() {
+    Ranks ranks(context_);
+    std::exception_ptr error;
+    try {
+        if (ranks.comm.rank() == 0 && !context_.checkpoint.empty()) take_parts();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    agree_on_error(ranks.comm, error);
+    known_ = own_;
+    ranks.comm.broadcast(known_, 0);
+}
+
+void AdditiveCheckpoint::total() {
+    Ranks ranks(context_);
+    is_total_ = true;
+    for (const Values& values : values_)
+        std::visit([&](const auto& data) { join_ranks(ranks.comm, data); }, values.data);
+    for (const NamedCollector& named : collectors_) {
+        const std::vector<std::uint8_t> own =
+            ranks.comm.size() > 1 ? named.collector->bytes() : std::vector<std::uint8_t>();
+        const auto all = ranks.comm.gather(own, 0);
+        for (std::size_t rank = 1; rank < all.size(); ++rank) named.collector->merge(all[rank]);
+    }
+}
+
+bool AdditiveCheckpoint::has(const Tile& tile) const {
+    return known_.at(static_cast<std::size_t>(tile.id)) != 0;
+}
+
+void AdditiveCheckpoint::begin(const Tile& tile) {
+    if (has(tile) || own_[static_cast<std::size_t>(tile.id)] != 0 || is_open_ || is_total_)
+        throw std::logic_error("a tile must be added once, before the total");
+    is_open_ = true;
+}
+
+void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
+    own_[static_cast<std::size_t>(tile.id)] = 1;
+    is_open_ = false;
+    is_new_ = true;
+    if (clock_.is_due()) save_or_tell();
+}
+
+void AdditiveCheckpoint::flush() {
+    if (!is_new_ || is_open_ || is_total_) return;
+    // All is done: a kill after this costs no more than one amid the tiles may.
+    const bool is_complete = std::ranges::all_of(own_, [](std::uint8_t mark) { return mark != 0; });
+    if (!is_complete || !clock_.is_recent()) save_or_tell();
+}
+
+std::filesystem::path AdditiveCheckpoint::place() const {
+    if (context_.checkpoint.empty() || !unsaved_.empty() || (is_open_ && is_new_)) return {};
+    return rank_file(context_.checkpoint, rank());
+}
+
+void AdditiveCheckpoint::save() {
+    const std::filesystem::path path = rank_file(context_.checkpoint, rank());
+    require_room(path, bytes());
+    NpzWriter writer(path);
+    writer.add_text(kProblem, problem_);
+    writer.add_text(kStage, stage_);
+    writer.add(kMarks, own_.data(), {static_cast<Index>(own_.size())});
+    for (const Values& values : values_)
+        std::visit(
+            [&](const auto& data) {
+                writer.add(values.name, data.data(), {static_cast<Index>(data.size())});
+            },
+            values.data);
+    for (const NamedCollector& named : collectors_) named.collector->save(writer, named.name);
+    writer.close();
+}
+
+void AdditiveCheckpoint::save_or_tell() {
+    is_new_ = false;
+    if (context_.checkpoint.empty() || !unsaved_.empty()) return;
+    try {
+        clock_.run([&] { save(); });
+    } catch (const OutputError& error) {
+        unsaved_ = error.what();
+        context_.message(fmt::format("{}: goes on without saving its state: {}", stage_, unsaved_));
+    }
+}
+
+}  // namespace pleat

@@ -1,0 +1,98 @@
+// Threads: counting them, and the OpenMP loop behind parallel_for.
+#include "pleat/core/loops/parallel.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "pleat/core/error.h"
+#include "pleat/core/hardware/cgroup.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr double kRounding = 1e-6;  // of a sum of parts that is a whole number
+
+/// CPUs of the affinity mask; the mask is enlarged until the kernel's fits.
+std::int64_t affinity_cpus() {
+    constexpr int kMostCpus = 1 << 20;
+    for (int cpus = 1024; cpus <= kMostCpus; cpus *= 2) {
+        const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
+        const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* set) { CPU_FREE(set); })> set(
+            CPU_ALLOC(cpus));
+        if (sched_getaffinity(0, bytes, set.get()) == 0) return CPU_COUNT_S(bytes, set.get());
+    }
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// The leading number of an environment variable ("4" or "4,2"), kUnlimited when there is none.
+std::int64_t environment_threads(const char* name) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) return kUnlimited;
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+    return error == std::errc{} && number > 0 ? number : kUnlimited;
+}
+
+}  // namespace
+
+int available_threads(const Comm& comm) {
+    std::int64_t affinity = affinity_cpus(), group = cgroup_cpus();
+    // A rank that a launcher bound to CPUs of its own has its part already.
+    if (comm.cpu_share() > 0.0)
+        affinity = std::min(affinity, static_cast<std::int64_t>(comm.cpu_share() + kRounding));
+    if (group != kUnlimited) group /= comm.local_size();
+    const std::int64_t least =
+        std::min({affinity, group, environment_threads("SLURM_CPUS_PER_TASK"),
+                  environment_threads("OMP_NUM_THREADS")});
+    return static_cast<int>(std::max<std::int64_t>(1, least));
+}
+
+int available_threads() { return available_threads(Comm()); }
+
+int resolve_threads(const Context& context) {
+    if (context.threads < 0)
+        throw UsageError(
+            fmt::format("--threads: expected a whole number >= 0, found '{}'", context.threads));
+    if (context.device.kind == Device::Kind::reference) return 1;
+    if (context.threads > 0) return context.threads;
+    return context.comm != nullptr ? available_threads(*context.comm) : available_threads();
+}
+
+void parallel_for(int threads, Index count, const std::function<void(Index, int)>& body) {
+    if (threads <= 1 || count <= 1 || omp_in_parallel()) {
+        for (Index i = 0; i < count; ++i) body(i, 0);
+        return;
+    }
+    std::atomic<bool> failed = false;
+    Index first_failed = count;
+    std::exception_ptr error;
+    const int team = static_cast<int>(std::min<Index>(threads, count));
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
+    for (Index i = 0; i < count; ++i) {
+        if (failed.load(std::memory_order_relaxed)) continue;
+        try {
+            body(i, omp_get_thread_num());
+        } catch (...) {
+            failed = true;
+#pragma omp critical(pleat_parallel_for_error)
+            if (i < first_failed) {
+                first_failed = i;
+                error = std::current_exception();
+            }
+        }
+    }
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace pleat

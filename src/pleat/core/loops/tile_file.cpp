@@ -1,0 +1,183 @@
+// Tile file: layout, creation, and the order of writes that makes resuming safe.
+#include "pleat/core/loops/tile_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/memory.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr double kFlushSeconds = 1.0;
+constexpr std::uint64_t kAlignment = 64;
+
+double now() {
+    const auto time = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(time).count();
+}
+
+std::uint64_t aligned(std::uint64_t offset) {
+    return (offset + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::string layout_hash(std::span<const Tile> tiles) {
+    Sha256 hash;
+    for (const Tile& tile : tiles) {
+        for (const Block& side : tile.side) hash.field(side.first).field(side.count);
+        hash.field(tile.items).field(tile.values);
+    }
+    return hash.hex();
+}
+
+}  // namespace
+
+TileFile::TileFile(std::filesystem::path path, std::string_view problem,
+                   std::span<const Tile> tiles)
+    : path_(std::move(path)), last_flush_(now()) {
+    lay_out(problem, tiles);
+    std::error_code unreadable;
+    if (!std::filesystem::exists(path_, unreadable)) create();
+    try {
+        open_existing();
+        map();
+    } catch (...) {
+        if (descriptor_ >= 0) ::close(descriptor_);
+        throw;
+    }
+}
+
+TileFile::~TileFile() {
+    try {
+        flush();
+    } catch (const Error&) {
+        // Tiles that are not marked are computed again.
+    }
+    if (mapped_ != nullptr) ::munmap(const_cast<std::uint8_t*>(mapped_), bytes_);
+    ::close(descriptor_);
+}
+
+void TileFile::fail(std::string_view action) const {
+    throw OutputError(fmt::format("{}: {}: {}", path_.string(), action, std::strerror(errno)));
+}
+
+void TileFile::lay_out(std::string_view problem, std::span<const Tile> tiles) {
+    // The problem is hashed so that the header's length is the same whatever the caller calls it.
+    header_ = fmt::format("pleat tiles 1\nproblem {}\nlayout {}\ntiles {}\n",
+                          Sha256().field(problem).hex(), layout_hash(tiles), tiles.size());
+    bytes_ = header_.size() + tiles.size();
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        const Tile& tile = tiles[i];
+        if (tile.id != static_cast<Index>(i)) throw std::logic_error("tile ids must count from 0");
+        const std::uint64_t offset = aligned(bytes_);
+        slots_.push_back({offset, tile.items, tile.values});
+        bytes_ = offset + static_cast<std::uint64_t>(tile.items * tile.values) * sizeof(float);
+    }
+    done_.assign(tiles.size(), 0);
+}
+
+void TileFile::create() const {
+    OutputFile file(path_);
+    struct statvfs disk {};
+    const std::filesystem::path folder = path_.parent_path();
+    if (::statvfs(folder.empty() ? "." : folder.c_str(), &disk) == 0) {
+        const std::uint64_t room = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+        if (bytes_ > room)
+            throw OutputError(fmt::format("{}: needs {} of disk, {} are free", path_.string(),
+                                          human_bytes(static_cast<std::int64_t>(bytes_)),
+                                          human_bytes(static_cast<std::int64_t>(room))));
+    }
+    file.write(header_);
+    file.write(done_.data(), done_.size());
+    // The last byte fixes the length; what lies before it is a hole until tiles fill it.
+    const std::uint8_t zero = 0;
+    if (bytes_ > file.position()) file.write_at(bytes_ - 1, &zero, 1);
+    file.close();
+}
+
+void TileFile::open_existing() {
+    const auto refuse = [&](std::string_view text) {
+        throw InputError(path_.string(), 0,
+                         fmt::format("{}; remove this file to start anew", text));
+    };
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor_ < 0) fail("cannot be opened");
+    struct stat info {};
+    if (::fstat(descriptor_, &info) != 0) fail("cannot be opened");
+    if (!S_ISREG(info.st_mode)) refuse("expected a regular file, found a folder, device or pipe");
+    const auto found_bytes = static_cast<std::uint64_t>(info.st_size);
+    std::string found(header_.size(), '\0');
+    const ssize_t n = ::pread(descriptor_, found.data(), found.size(), 0);
+    if (n != static_cast<ssize_t>(found.size()) || found != header_) {
+        const bool ours = found.starts_with("pleat tiles 1\n");
+        refuse(
+            ours
+                ? "expected tiles of the same input and options, found another's, or a part of them"
+                : "expected a file of tiles, found another kind");
+    }
+    if (found_bytes != bytes_)
+        refuse(fmt::format("expected {} bytes, found {}: it is truncated or damaged", bytes_,
+                           found_bytes));
+    const auto marks = static_cast<off_t>(header_.size());
+    if (::pread(descriptor_, done_.data(), done_.size(), marks) !=
+        static_cast<ssize_t>(done_.size()))
+        fail("cannot be read");
+    if (std::any_of(done_.begin(), done_.end(), [](std::uint8_t mark) { return mark > 1; }))
+        refuse("expected marks of 0 or 1, found others: it is damaged");
+}
+
+void TileFile::map() {
+    void* const mapped = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, descriptor_, 0);
+    if (mapped == MAP_FAILED) fail("cannot be mapped into memory");
+    mapped_ = static_cast<const std::uint8_t*>(mapped);
+}
+
+bool TileFile::has(const Tile& tile) const { return done_[static_cast<std::size_t>(tile.id)] != 0; }
+
+Index TileFile::done_count() const { return std::count(done_.begin(), done_.end(), 1); }
+
+void TileFile::put(const Tile& tile, View<const float, 2> output) {
+    const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
+    if (output.extent(0) != slot.items || output.extent(1) != slot.values)
+        throw std::logic_error("a tile's output has another shape than announced");
+    const std::size_t bytes = static_cast<std::size_t>(output.size()) * sizeof(float);
+    // Written through the descriptor: on a full disk a write into the mapping would kill the
+    // process.
+    if (!write_fully(descriptor_, slot.offset, output.data, bytes)) fail("writing failed");
+    done_[static_cast<std::size_t>(tile.id)] = 1;
+    unmarked_.push_back(tile.id);
+    if (now() - last_flush_ >= kFlushSeconds) flush();
+}
+
+void TileFile::flush() {
+    if (unmarked_.empty()) return;
+    if (::fdatasync(descriptor_) != 0) fail("flushing failed");
+    for (const Index id : unmarked_) {
+        const std::uint8_t mark = 1;
+        if (!write_fully(descriptor_, header_.size() + static_cast<std::uint64_t>(id), &mark, 1))
+            fail("writing failed");
+    }
+    unmarked_.clear();
+    last_flush_ = now();
+}
+
+View<const float, 2> TileFile::output(const Tile& tile) const {
+    const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
+    return {reinterpret_cast<const float*>(mapped_ + slot.offset), slot.items, slot.values};
+}
+
+}  // namespace pleat

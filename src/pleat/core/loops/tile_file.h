@@ -1,0 +1,61 @@
+// Tile file: a sweep's result on disk, which is its own checkpoint.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/loops/sweep.h"
+
+namespace pleat {
+
+/// Keeps every tile's output in one file: a header with the hash of the problem and of the tiles'
+/// layout, one done-byte a tile, then the outputs one after another (native float32, in the order
+/// of `tiles`). A done-byte is written only after its tile has reached the disk, so a torn write is
+/// never read as done. Done-bytes are written about once a second and by flush(); a kill loses the
+/// tiles since then.
+class TileFile : public TileSink {
+public:
+    /// Opens `path`, or creates it (written beside, then renamed). InputError with advice when the
+    /// file is damaged or belongs to another problem or layout; OutputError when it cannot be made
+    /// or the disk lacks the room. `tiles` have the ids 0, 1, 2, ... in order.
+    TileFile(std::filesystem::path path, std::string_view problem, std::span<const Tile> tiles);
+    ~TileFile() override;
+    TileFile(const TileFile&) = delete;
+    TileFile& operator=(const TileFile&) = delete;
+
+    bool has(const Tile& tile) const override;
+    void put(const Tile& tile, View<const float, 2> output) override;
+    void flush() override;
+    std::filesystem::path place() const override { return path_; }
+
+    Index done_count() const;
+    bool is_complete() const { return done_count() == static_cast<Index>(slots_.size()); }
+    /// A finished tile's output, [item, value], memory-mapped; valid while this object lives.
+    View<const float, 2> output(const Tile& tile) const;
+
+private:
+    struct Slot {
+        std::uint64_t offset = 0;  ///< of the output in the file
+        Index items = 0, values = 0;
+    };
+    void lay_out(std::string_view problem, std::span<const Tile> tiles);
+    void create() const;
+    void open_existing();
+    void map();
+    [[noreturn]] void fail(std::string_view action) const;
+
+    std::filesystem::path path_;
+    std::string header_;  ///< what the file must begin with
+    std::vector<Slot> slots_;
+    std::vector<std::uint8_t> done_;  ///< 1 = in the file and, once flushed, marked there
+    std::vector<Index> unmarked_;     ///< done, but not marked in the file yet
+    std::uint64_t bytes_ = 0;         ///< length of the whole file
+    double last_flush_ = 0.0;
+    int descriptor_ = -1;
+    const std::uint8_t* mapped_ = nullptr;
+};
+
+}  // namespace pleat

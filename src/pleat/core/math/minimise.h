@@ -1,0 +1,104 @@
+// Minimise: L-BFGS and nonlinear conjugate gradients over vectors that stay where they are
+// computed.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+class NpzReader;
+class NpzWriter;
+
+/// Large vectors of one size, known by number, held by whoever computes on them (host or device).
+/// A minimiser sees scalars only. All sums are accumulated in double and in a fixed order.
+struct Slots {
+    virtual ~Slots() = default;
+    /// f at slot `x`; its gradient goes to slot `gradient`. May improve the part of `x` whose best
+    /// value follows from the rest (then that part's gradient is zero): see
+    /// couplings/kernel/kernel.h.
+    virtual double evaluate(int x, int gradient) = 0;
+    /// out[k] = <a, with[k]>
+    virtual void dots(int a, std::span<const int> with, std::span<double> out) = 0;
+    /// out = sum_k factors[k] * slots[k]; `out` may be one of `slots`.
+    virtual void combine(int out, std::span<const int> slots, std::span<const double> factors) = 0;
+    /// Makes sure that slots 0 ... count - 1 exist.
+    virtual void reserve(int count) = 0;
+    /// Elements of one slot as they are stored.
+    virtual Index size() const = 0;
+    virtual void download(int slot, float* to) const = 0;
+    /// The elements as download() gives them, where they lie so in the host's memory; else null.
+    virtual const float* host_data(int slot) const {
+        (void)slot;
+        return nullptr;
+    }
+    virtual void upload(int slot, const float* from) = 0;
+};
+
+/// Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4) in the form that needs inner
+/// products with the newest gradient only (Chen et al. 2014): two passes over the history an
+/// iteration. Steps satisfy the Armijo condition, or near the optimum, where differences of f are
+/// rounding, the approximate Wolfe conditions of Hager and Zhang (2005), which look at slopes
+/// alone; the curvature condition is kept by skipping updates with <s,y> not positive.
+class Lbfgs {
+public:
+    struct Options {
+        int history = 5;
+        double first_step = 0.2;    ///< factor of the negative gradient at the first iteration
+        double f_precision = 1e-9;  ///< relative rounding error of f
+    };
+
+    Lbfgs(Slots& slots, const Options& options);
+    /// Slots needed with this history; the minimiser owns all of them. The start is read from x().
+    static int slots_needed(const Options& options) { return 2 * options.history + 5; }
+
+    /// Evaluates the start; call once before step(), unless load() came first.
+    void start();
+    /// One iteration; false when no step along the direction and none along the gradient lowers f,
+    /// or when directions failed twice with nothing but rounding won in between.
+    bool step();
+
+    int x() const { return x_; }                ///< slot of the current point
+    int gradient() const { return gradient_; }  ///< slot of its gradient
+    double objective() const { return objective_; }
+    double gradient_norm() const;
+    Index evaluations() const { return evaluations_; }
+
+    /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
+    /// bit, unless its history is shorter than the saved one, of which it then keeps the newest
+    /// part.
+    void save(NpzWriter& writer) const;
+    void load(const NpzReader& reader);
+
+private:
+    struct Trial {
+        double step, objective, slope;
+        std::vector<double> products;  ///< of its gradient, see evaluate()
+    };
+    void direction(std::vector<double>& on_s, std::vector<double>& on_y, double& on_gradient) const;
+    void set_direction(bool steepest);
+    bool search();
+    Trial evaluate(double step);
+    void accept(const Trial& trial);
+    void drop_oldest();
+    void push_newest(double step);
+    double dot(int a, int b);
+
+    Slots& slots_;
+    Options options_;
+    int x_ = 0, gradient_ = 1, trial_x_ = 2, trial_gradient_ = 3, direction_ = 4;
+    std::vector<int> s_, y_, free_;                ///< history, oldest first; slots not in use
+    std::vector<double> s_gradient_, y_gradient_;  ///< <s_k, g>, <y_k, g>
+    std::vector<std::vector<double>> s_y_, y_y_;   ///< <s_i, y_j>, <y_i, y_j>
+    double objective_ = 0, gradient_gradient_ = 0, slope_ = 0;
+    /// Where the history was last given up for the gradient; infinite before.
+    double restart_objective_ = std::numeric_limits<double>::infinity();
+    double restart_gradient_gradient_ = std::numeric_limits<double>::infinity();
+    Index evaluations_ = 0, iterations_ = 0;
+};
+
+}  // namespace pleat

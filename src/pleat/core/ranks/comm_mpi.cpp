@@ -1,0 +1,388 @@
+// Comm over MPI: meetings at which a failure of any rank reaches all others.
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "pleat/core/error.h"
+#include "pleat/core/ranks/comm.h"
+#include "pleat/core/ranks/launch.h"
+#include "pleat/core/run/process_watch.h"
+
+namespace pleat {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What a rank brings to a meeting; all go on with the greatest.
+enum Word : int { kNo = 0, kYes = 1, kFailed = 2 };
+
+/// MPI counts in int; pieces of this many elements are far below its limit.
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+/// How long a failed rank waits for the others, who may be in a long tile.
+constexpr std::chrono::seconds kPatience{10};
+/// How often a rank that waits checks that the others of its machine still run.
+constexpr std::chrono::milliseconds kWatchInterval{100};
+/// Time for the last message of a rank that has ended, before its process counts as lost. mpirun
+/// kills the other ranks a second after it finds one killed.
+constexpr std::chrono::milliseconds kLastMessage{200};
+constexpr unsigned kAbortSeconds = 5;
+/// Longest text of an error that ranks pass on: a fixed size, because memory may have run out.
+constexpr std::size_t kMaxText = 16384;
+
+constexpr int kFirstCpus = 1024;
+
+template <class Action>
+void for_each_piece(std::size_t count, Action action) {
+    for (std::size_t first = 0; first < count; first += kPiece)
+        action(first, static_cast<int>(std::min(kPiece, count - first)));
+}
+
+/// One byte a CPU: whether a process may run there; 0: this one.
+std::vector<std::uint8_t> affinity_mask(pid_t process) {
+    std::vector<std::uint8_t> mask(kFirstCpus);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(process, sizeof set, &set) != 0) return mask;
+    for (int cpu = 0; cpu < kFirstCpus; ++cpu)
+        mask[static_cast<std::size_t>(cpu)] = CPU_ISSET(cpu, &set) != 0;
+    return mask;
+}
+
+/// Ends the ranks of all machines. A launcher that does not answer is not waited for.
+[[noreturn]] void abort_all(MPI_Comm group, int exit_code) {
+    static int code = exit_code;
+    ::signal(SIGALRM, [](int) { ::_exit(code); });
+    ::alarm(kAbortSeconds);
+    MPI_Abort(group, exit_code);
+    std::_Exit(exit_code);
+}
+
+class MpiComm : public Comm {
+public:
+    explicit MpiComm(const Launch& launch);
+    ~MpiComm() override;
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+    int local_rank() const override { return local_rank_; }
+    int local_size() const override { return local_size_; }
+    double cpu_share() const override { return cpu_share_; }
+    int idle_cpus() const override { return idle_cpus_; }
+
+    void barrier() override { meet(kNo); }
+    bool any(bool value) override { return meet(value ? kYes : kNo) == kYes; }
+    double sum(double value) override;
+    void sum(std::span<std::int64_t> values) override { reduce(values, MPI_INT64_T, MPI_SUM); }
+    void sum(std::span<std::uint32_t> values) override { reduce(values, MPI_UINT32_T, MPI_SUM); }
+    void raise(std::span<double> values) override { reduce(values, MPI_DOUBLE, MPI_MAX); }
+    void broadcast(std::vector<std::uint8_t>& bytes, int root) override;
+    std::vector<std::vector<std::uint8_t>> gather(std::span<const std::uint8_t> bytes,
+                                                  int root) override;
+    int end(const Outcome& own, const Tell& tell) override;
+
+private:
+    int meet(Word word);
+    bool await(MPI_Request& request, Clock::duration max);
+    void complete(MPI_Request request) { await(request, Clock::duration::max()); }
+    template <class T>
+    void reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation);
+    void agree_on_memory(std::vector<std::uint8_t>& bytes, std::uint64_t size);
+    void find_neighbours();
+    void watch_neighbours(MPI_Comm machine);
+    int share_failure(const Outcome& own, const Tell& tell);
+    [[noreturn]] void leave_alone(const Outcome& own, const Tell& tell);
+    [[noreturn]] void leave_after_loss(const Outcome& own, const Tell& tell);
+    std::string placed(const std::string& text) const;
+
+    MPI_Comm group_ = MPI_COMM_NULL;
+    int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+    double cpu_share_ = 0.0;
+    int idle_cpus_ = 0;
+    ProcessWatch neighbours_;  ///< by local rank
+    std::vector<int> neighbour_ranks_;
+    std::string loss_;  ///< not empty: this neighbour was lost, and no meeting can complete
+    int own_word_ = kNo, greatest_word_ = kNo;  ///< members: a request may outlive its function
+    bool knows_failure_ = false;  ///< every rank knows that one failed, and comes to end()
+    bool has_ended_ = false;
+};
+
+MpiComm::MpiComm(const Launch& launch) {
+    // Ranks of one machine exchange little, and a container that forbids reading another's memory
+    // makes this way of copying complain at every message.
+    ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    // Messages of another library in this process, if any, stay apart.
+    MPI_Comm_dup(MPI_COMM_WORLD, &group_);
+    MPI_Comm_rank(group_, &rank_);
+    MPI_Comm_size(group_, &size_);
+    if (size_ != launch.processes) {
+        has_ended_ = true;
+        MPI_Comm_free(&group_);
+        MPI_Finalize();
+        refuse_launch(launch,
+                      fmt::format("expected {} ranks, as the launcher says, found {}: start "
+                                  "this build with mpirun of the MPI library it was built "
+                                  "with; where each is a run of its own, set "
+                                  "PLEAT_RANKS=off",
+                                  launch.processes, size_));
+    }
+    find_neighbours();
+}
+
+MpiComm::~MpiComm() {
+    // Without end() the others may wait in a meeting for ever.
+    if (!has_ended_) abort_all(group_, 1);
+}
+
+void MpiComm::find_neighbours() {
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+    MPI_Comm_rank(machine, &local_rank_);
+    MPI_Comm_size(machine, &local_size_);
+    const std::vector<std::uint8_t> own = affinity_mask(0), launcher = affinity_mask(::getppid());
+    // Other launchers leave their own process where it may run anywhere.
+    const bool is_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+    std::vector<int> ranks(own.begin(), own.end());
+    MPI_Allreduce(MPI_IN_PLACE, ranks.data(), kFirstCpus, MPI_INT, MPI_SUM, machine);
+    watch_neighbours(machine);
+    MPI_Comm_free(&machine);
+    for (std::size_t cpu = 0; cpu < own.size(); ++cpu) {
+        if (own[cpu] != 0) cpu_share_ += 1.0 / ranks[cpu];
+        if (is_mpirun && launcher[cpu] != 0 && ranks[cpu] == 0) ++idle_cpus_;
+    }
+}
+
+/// Watches the processes of the machine's other ranks. Ranks of other machines are left to the
+/// launcher, whose daemon there sees them end.
+void MpiComm::watch_neighbours(MPI_Comm machine) {
+    const ProcessIdentity own = ProcessIdentity::of_this_process();
+    std::vector<ProcessIdentity> all(static_cast<std::size_t>(local_size_));
+    neighbour_ranks_.resize(all.size());
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, machine);
+    MPI_Allgather(&rank_, 1, MPI_INT, neighbour_ranks_.data(), 1, MPI_INT, machine);
+    neighbours_ = ProcessWatch(all);
+}
+
+/// Waits without keeping a CPU busy: the pauses grow with the time waited. False when it takes
+/// longer than `max`. Throws DeviceError when a neighbour has ended, which nobody may wait for.
+bool MpiComm::await(MPI_Request& request, Clock::duration max) {
+    using namespace std::chrono_literals;
+    const Clock::time_point start = Clock::now();
+    Clock::duration next_check = kWatchInterval;
+    std::optional<std::size_t> ended;
+    for (;;) {
+        int is_done = 0;
+        MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+        if (is_done != 0) return true;
+        const Clock::duration waited = Clock::now() - start;
+        if (waited > next_check) {
+            if (ended) break;
+            ended = neighbours_.find_ended();
+            next_check = waited + (ended ? kLastMessage : kWatchInterval);
+        }
+        if (waited > max) return false;
+        if (waited < 50us)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, 2ms));
+    }
+    loss_ = fmt::format(
+        "rank {} ended without reporting an error (killed, perhaps because memory "
+        "ran out); run the same command again to resume",
+        neighbour_ranks_[*ended]);
+    throw DeviceError(loss_);
+}
+
+int MpiComm::meet(Word word) {
+    if (has_ended_) throw std::logic_error("ranks met after the end");
+    if (!loss_.empty()) throw DeviceError(loss_);
+    if (knows_failure_) throw OtherRankFailed();
+    own_word_ = greatest_word_ = word;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
+    complete(request);
+    if (greatest_word_ != kFailed) return greatest_word_;
+    knows_failure_ = true;
+    throw OtherRankFailed();
+}
+
+template <class T>
+void MpiComm::reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
+    meet(kNo);
+    for_each_piece(values.size(), [&](std::size_t first, int count) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Iallreduce(MPI_IN_PLACE, values.data() + first, count, type, operation, group_,
+                       &request);
+        complete(request);
+    });
+}
+
+double MpiComm::sum(double value) {
+    // Memory first: a rank without any fails here, where the others still wait in meet().
+    std::vector<double> values(static_cast<std::size_t>(size_));
+    meet(kNo);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(&value, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, group_, &request);
+    complete(request);
+    double total = 0.0;
+    for (const double one : values) total += one;
+    return total;
+}
+
+/// Resizes `bytes` to `size`. Where that fails on any rank, all ranks throw before data are sent.
+void MpiComm::agree_on_memory(std::vector<std::uint8_t>& bytes, std::uint64_t size) {
+    std::exception_ptr error;
+    try {
+        bytes.resize(size);
+    } catch (const std::exception&) {
+        error = std::current_exception();
+    }
+    agree_on_error(*this, error);
+}
+
+void MpiComm::broadcast(std::vector<std::uint8_t>& bytes, int root) {
+    meet(kNo);
+    std::uint64_t size = bytes.size();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(&size, 1, MPI_UINT64_T, root, group_, &request);
+    complete(request);
+    agree_on_memory(bytes, size);
+    for_each_piece(bytes.size(), [&](std::size_t first, int count) {
+        MPI_Ibcast(bytes.data() + first, count, MPI_BYTE, root, group_, &request);
+        complete(request);
+    });
+}
+
+std::vector<std::vector<std::uint8_t>> MpiComm::gather(std::span<const std::uint8_t> bytes,
+                                                       int root) {
+    const auto ranks = static_cast<std::size_t>(size_);
+    std::vector<std::uint64_t> sizes(ranks);
+    std::vector<std::vector<std::uint8_t>> all(rank_ == root ? ranks : 0);
+    meet(kNo);
+    const std::uint64_t size = bytes.size();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, group_, &request);
+    complete(request);
+    std::exception_ptr error;
+    try {
+        for (std::size_t from = 0; from < all.size(); ++from) all[from].resize(sizes[from]);
+    } catch (const std::exception&) {
+        error = std::current_exception();
+    }
+    agree_on_error(*this, error);
+    if (rank_ != root) {
+        for_each_piece(bytes.size(), [&](std::size_t first, int count) {
+            MPI_Isend(bytes.data() + first, count, MPI_BYTE, root, 0, group_, &request);
+            complete(request);
+        });
+        return all;
+    }
+    for (int from = 0; from < size_; ++from) {
+        std::vector<std::uint8_t>& into = all[static_cast<std::size_t>(from)];
+        if (from == root) {
+            std::copy(bytes.begin(), bytes.end(), into.begin());
+            continue;
+        }
+        for_each_piece(into.size(), [&](std::size_t first, int count) {
+            MPI_Irecv(into.data() + first, count, MPI_BYTE, from, 0, group_, &request);
+            complete(request);
+        });
+    }
+    return all;
+}
+
+/// The text with the rank and its machine, where it is not the first.
+std::string MpiComm::placed(const std::string& text) const {
+    if (rank_ == 0) return text;
+    char machine[MPI_MAX_PROCESSOR_NAME + 1] = {};
+    int length = 0;
+    MPI_Get_processor_name(machine, &length);
+    return fmt::format("rank {} on {}: {}", rank_, machine, text);
+}
+
+void MpiComm::leave_alone(const Outcome& own, const Tell& tell) {
+    tell(placed(own.text));
+    abort_all(group_, own.exit_code);
+}
+
+/// A neighbour was lost. The lowest rank that still runs on this machine reports that, once the
+/// others here have saved what they hold, and ends the ranks of all machines.
+void MpiComm::leave_after_loss(const Outcome& own, const Tell& tell) {
+    const int exit_code = own.exit_code != 0 ? own.exit_code : DeviceError(loss_).exit_code();
+    if (!neighbours_.is_lowest_running(static_cast<std::size_t>(local_rank_)))
+        std::_Exit(exit_code);
+    tell(own.text.empty() ? loss_ : own.text);
+    const Clock::time_point limit = Clock::now() + kPatience;
+    while (neighbours_.any_running() && Clock::now() < limit)
+        std::this_thread::sleep_for(kWatchInterval);
+    abort_all(group_, exit_code);
+}
+
+/// Passes the text of the lowest rank with a failure of its own to rank 0, which reports it.
+/// Returns that failure's exit code.
+int MpiComm::share_failure(const Outcome& own, const Tell& tell) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int mine = own.text.empty() ? size_ : rank_;
+    int teller = mine;
+    MPI_Iallreduce(&mine, &teller, 1, MPI_INT, MPI_MIN, group_, &request);
+    complete(request);
+    teller = std::min(teller, size_ - 1);
+    struct {
+        int exit_code = 0;
+        char text[kMaxText] = {};  // ends with a zero
+    } failure;
+    if (rank_ == teller) {
+        failure.exit_code = own.exit_code;
+        const std::string text = own.text.empty() ? "" : placed(own.text);
+        text.copy(failure.text, kMaxText - 1);
+    }
+    MPI_Ibcast(&failure, sizeof failure, MPI_BYTE, teller, group_, &request);
+    complete(request);
+    if (rank_ == 0 && failure.text[0] != 0) tell(failure.text);
+    return failure.exit_code;
+}
+
+int MpiComm::end(const Outcome& own, const Tell& tell) {
+    const bool has_failed = own.exit_code != 0;
+    if (!loss_.empty()) leave_after_loss(own, tell);
+    int exit_code = 0;
+    try {
+        if (!knows_failure_) {
+            own_word_ = greatest_word_ = has_failed ? kFailed : kNo;
+            MPI_Request request = MPI_REQUEST_NULL;
+            MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
+            const auto max = has_failed ? Clock::duration(kPatience) : Clock::duration::max();
+            if (!await(request, max)) leave_alone(own, tell);
+            knows_failure_ = greatest_word_ == kFailed;
+        }
+        if (knows_failure_) exit_code = share_failure(own, tell);
+    } catch (const DeviceError&) {
+        leave_after_loss(own, tell);
+    }
+    has_ended_ = true;
+    MPI_Comm_free(&group_);
+    MPI_Finalize();
+    return exit_code;
+}
+
+}  // namespace
+
+std::unique_ptr<Comm> world() {
+    const Launch launch = find_launch();
+    if (!launch.is_launched) return std::make_unique<Comm>();
+    return std::make_unique<MpiComm>(launch);
+}
+
+}  // namespace pleat

@@ -1,0 +1,52 @@
+// Launch: reading the launcher's variables.
+#include "pleat/core/ranks/launch.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+namespace {
+
+std::optional<int> number(const char* name) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr) return {};
+    const std::string_view digits(text);
+    int value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) return {};
+    return value;
+}
+
+bool is_switched_off() {
+    const char* const text = std::getenv("PLEAT_RANKS");
+    return text != nullptr && std::string_view(text) == "off";
+}
+
+}  // namespace
+
+Launch find_launch() {
+    if (is_switched_off()) return {};
+    // PMIx has no variable for the number of processes: Slurm's own tells it.
+    struct Variables {
+        const char *rank, *processes;
+    };
+    for (const Variables& names :
+         {Variables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+          Variables{"PMI_RANK", "PMI_SIZE"}, Variables{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}}) {
+        const std::optional<int> rank = number(names.rank), processes = number(names.processes);
+        if (rank && processes) return {true, *rank, *processes};
+    }
+    return {};
+}
+
+void refuse_launch(const Launch& launch, const std::string& text) {
+    if (launch.rank == 0) throw UsageError(text);
+    throw OtherRankFailed(UsageError(text).exit_code());
+}
+
+}  // namespace pleat

@@ -1,0 +1,93 @@
+// Finished run: comparing a manifest with the command at hand.
+#include "pleat/core/run/finished_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/core/files/hash.h"
+#include "pleat/core/run/manifest.h"
+#include "pleat/core/version.h"
+
+namespace pleat {
+
+namespace {
+
+/// The first option that differs, or nothing.
+std::string other_option(const EarlierRun& run, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+        const std::string now = json_text(manifest_value(field));
+        const auto before = run.parameters.find(field.name);
+        if (before == run.parameters.end())
+            return fmt::format("an option '{}' not known to it", field.name);
+        if (before->second != now)
+            return fmt::format("'{}' {} (now {})", field.name, before->second, now);
+    }
+    return {};
+}
+
+/// The first result that is not there as it was written, or nothing.
+std::string lost_output(const std::filesystem::path& folder, const EarlierRun& run) {
+    if (run.outputs.empty()) return "no list of its results";
+    for (std::size_t k = 0; k < run.outputs.size(); ++k) {
+        std::error_code error;
+        const auto bytes = std::filesystem::file_size(folder / run.outputs[k], error);
+        if (error || static_cast<std::int64_t>(bytes) != run.output_bytes[k])
+            return fmt::format("a {} that is missing or was changed", run.outputs[k]);
+    }
+    return {};
+}
+
+/// All but the inputs.
+std::string other_command(const std::filesystem::path& folder, const EarlierRun& run,
+                          std::string_view command, const std::vector<Field>& fields) {
+    if (run.command != command) return fmt::format("the command '{}'", run.command);
+    // Another version may give other numbers, and files that these options do not show.
+    if (run.version != kVersion)
+        return fmt::format("version '{}' (now '{}')", run.version, kVersion);
+    if (std::string other = other_option(run, fields); !other.empty()) return other;
+    return lost_output(folder, run);
+}
+
+bool has_inputs(const EarlierRun& run, const std::vector<std::filesystem::path>& inputs) {
+    return std::equal(inputs.begin(), inputs.end(), run.input_hashes.begin(),
+                      run.input_hashes.end(),
+                      [](const std::filesystem::path& input, const std::string& hash) {
+                          return hash_input(input).sha256 == hash;
+                      });
+}
+
+template <class HasInputs>
+std::optional<FinishedRun> compare(const std::filesystem::path& folder, std::string_view command,
+                                   const std::vector<Field>& fields, const HasInputs& has) {
+    const EarlierRun run = read_earlier_run(folder / "manifest.json");
+    if (!run.is_ours || run.status != "finished") return std::nullopt;
+    FinishedRun found{.difference = other_command(folder, run, command, fields),
+                      .results = run.results,
+                      .seconds = run.seconds};
+    if (found.difference.empty() && !has(run)) found.difference = "other content of its input";
+    return found;
+}
+
+}  // namespace
+
+std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
+                                             std::string_view command,
+                                             const std::vector<Field>& fields,
+                                             const std::filesystem::path& input) {
+    return compare(folder, command, fields, [&](const EarlierRun& run) {
+        const std::string hash = hash_input(input).sha256;
+        return std::find(run.input_hashes.begin(), run.input_hashes.end(), hash) !=
+               run.input_hashes.end();
+    });
+}
+
+std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
+                                             std::string_view command,
+                                             const std::vector<Field>& fields,
+                                             const std::vector<std::filesystem::path>& inputs) {
+    return compare(folder, command, fields,
+                   [&](const EarlierRun& run) { return has_inputs(run, inputs); });
+}
+
+}  // namespace pleat

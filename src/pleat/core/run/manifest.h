@@ -1,0 +1,89 @@
+// Manifest: what a run was and what it gave, as manifest.json tells it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pleat/core/fields.h"
+#include "pleat/core/files/hash.h"
+
+namespace pleat {
+
+/// A value of a parameter or of a result, kept with its type.
+using ManifestValue = std::variant<bool, std::int64_t, double, std::string>;
+using ManifestValues = std::vector<std::pair<std::string, ManifestValue>>;
+
+struct Manifest {
+    struct Input {
+        std::string path;
+        FileHash hash;
+    };
+    struct Timing {
+        std::string stage;
+        double seconds = 0.0, cpu_seconds = 0.0;
+    };
+    struct Output {
+        std::string file;
+        std::int64_t bytes = 0;
+    };
+
+    std::string command;
+    std::vector<std::string> arguments;
+    std::string status = "running";  ///< then "finished" or "unfinished"
+    bool resumed = false;
+    std::string started, finished;  ///< UTC, ISO 8601
+    ManifestValues parameters, results;
+    std::uint64_t seed = 0;
+    std::string device, instruction_set;
+    int threads = 0;  ///< of each rank
+    int ranks = 1;
+    /// Other runs work in this process at the same time: its CPU time and memory are not this
+    /// run's.
+    bool shares_process = false;
+    std::vector<Input> inputs;
+    std::vector<std::string> sources;  ///< inputs that follow one another, as often as they do
+    std::vector<Timing> timings;
+    double seconds = 0.0, cpu_seconds = 0.0;
+    std::int64_t peak_memory = 0;
+    std::vector<Output> outputs;
+    std::vector<std::string> stages;  ///< folders within that are runs of their own
+    std::vector<std::pair<std::string, std::string>> citations;  ///< key, text
+    std::vector<std::string> messages;
+};
+
+/// The manifest as indented JSON; bytes that are no UTF-8 are replaced, numbers that JSON lacks
+/// (nan) become text.
+std::string to_json(const Manifest& manifest);
+
+/// A parameter's value as the manifest holds it: an automatic one shows as its words.
+ManifestValue manifest_value(const Field& field);
+/// The same as the text that to_json() makes of it.
+std::string json_text(const ManifestValue& value);
+
+/// What an earlier run's manifest says of itself; empty fields when the file is none of pleat's.
+struct EarlierRun {
+    bool is_ours = false;
+    std::string version, command, status;
+    std::vector<std::string> arguments;
+    std::vector<std::string> stages;         ///< plain names of folders only
+    std::vector<std::string> outputs;        ///< plain file names only
+    std::vector<std::int64_t> output_bytes;  ///< of each output
+    std::vector<std::string> input_hashes;
+    std::vector<std::string> input_paths;  ///< of each hash, as the command was given them
+    std::vector<std::string> sources;      ///< of these, in their order and with repeats
+    /// Values as JSON text; texts of `results` without their quotes.
+    std::map<std::string, std::string> parameters, results;
+    double seconds = 0;
+};
+/// A text parameter of an earlier run without JSON's quotes; other values, and none, give nothing.
+std::string text_parameter(const EarlierRun& run, const std::string& name);
+EarlierRun read_earlier_run(const std::filesystem::path& manifest);
+/// Whether the name is of an entry in a folder: no path, not empty, neither "." nor "..".
+bool is_plain_name(const std::string& name);
+
+}  // namespace pleat

@@ -1,0 +1,445 @@
+// Run directory: taking a folder, recording the run, finishing or tidying away.
+#include "pleat/core/run/run_directory.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/instant.h"
+#include "pleat/core/loops/job_pool.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/rank_files.h"
+#include "pleat/core/run/folder_claim.h"
+#include "pleat/core/run/manifest.h"
+#include "pleat/core/run/replacement.h"
+#include "pleat/core/terminal/progress_terminal.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::string_view kCheckpointPrefix = "checkpoint";
+
+std::string utc_now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+bool is_own_name(std::string_view name) {
+    return name == kManifestFile || name == kLogFile || name == kBibliographyFile;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool remove_quietly(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::remove(path, ignored);
+}
+
+/// Refuses what a run without --force may not write to.
+void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& request,
+                        const std::string& folder) {
+    if (!earlier.is_ours)
+        throw UsageError(
+            fmt::format("{}: expected a new or empty folder, found files that are not of "
+                        "a run; choose another folder, or --force to write among them",
+                        folder));
+    if (earlier.status != "finished" && earlier.command == request.command) return;
+    throw UsageError(fmt::format(
+        "{}: holds {} run of 'pleat {}'; choose another folder, or --force to "
+        "replace it",
+        folder, earlier.status == "finished" ? "a finished" : "an unfinished", earlier.command));
+}
+
+}  // namespace
+
+struct RunDirectory::Implementation : Progress {
+    explicit Implementation(const Request& request);
+
+    void take_over(const Request& request);
+    void resume();
+    void open_log();
+    /// Where this run writes: its folder, or the hidden folder of a forced run.
+    FolderClaim& claim() { return forced ? *forced : folder; }
+    const FolderClaim& claim() const { return forced ? *forced : folder; }
+    const std::filesystem::path& place() const { return claim().path(); }
+    void remove_stale_files() const;
+    void switch_stage(std::string_view name, const Instant& since);
+    void list_outputs();
+    void await_hashes();
+    void save_manifest(std::string_view status);
+    void tidy_away();
+    void remove_partial_files() const;
+    bool has_something_to_keep() const;
+    std::filesystem::path file(std::string_view name) const;
+
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note) override;
+    bool cancelled() override { return shown != nullptr && shown->cancelled(); }
+    void message(std::string_view text) override;
+
+    FolderClaim folder;
+    std::optional<FolderClaim> forced;  ///< in `folder`, over what it holds until this run finishes
+    Manifest manifest;
+    std::string bibliography;
+    std::vector<std::string> output_names, checkpoint_names;
+    std::vector<std::string> stale;      ///< outputs of the run that this one resumes
+    std::set<std::string> stale_stages;  ///< and folders of runs within it
+    std::ofstream log_file;
+    std::unique_ptr<LogProgress> log_progress;
+    Progress* shown = nullptr;
+    std::vector<std::pair<std::size_t, std::future<FileHash>>> hashes;  ///< of inputs by number
+    Instant start, stage_start, last_event;
+    bool finished = false;
+};
+
+RunDirectory::Implementation::Implementation(const Request& request) : folder(request.path) {
+    try {
+        take_over(request);
+    } catch (...) {
+        folder.remove_created();
+        throw;
+    }
+    manifest.command = request.command;
+    manifest.arguments = request.arguments;
+    manifest.shares_process = request.shares_process;
+    manifest.started = utc_now();
+    try {
+        list_outputs();
+        save_manifest("running");
+        open_log();
+    } catch (...) {
+        if (!has_something_to_keep()) tidy_away();
+        throw;
+    }
+}
+
+void RunDirectory::Implementation::open_log() {
+    const std::filesystem::path path = place() / kLogFile;
+    log_file.open(path, manifest.resumed ? std::ios::app : std::ios::trunc);
+    if (!log_file) throw OutputError(fmt::format("{}: cannot be written", path.string()));
+    log_progress = std::make_unique<LogProgress>(
+        [this](std::string_view line) { log_file << utc_now() << ' ' << line << std::endl; });
+}
+
+// A forced run works in a hidden folder within, and takes the place of what the folder holds when
+// it has finished, not before (docs/decisions/0025).
+void RunDirectory::Implementation::take_over(const Request& request) {
+    finish_replacement(folder);
+    const std::filesystem::path hidden = forced_folder(folder.path());
+    const EarlierRun stopped = read_earlier_run(hidden / kManifestFile);
+    if (resumes_forced_run(folder.path(), request.command, request.arguments, request.force)) {
+        forced.emplace(hidden);
+        return resume();
+    }
+    if (stopped.is_ours && !request.force)
+        throw UsageError(
+            fmt::format("{}: holds a forced run of 'pleat {}' that has not finished; give its "
+                        "command again to resume it, or --force to replace it",
+                        folder.path().string(), stopped.command));
+    std::error_code ignored;
+    std::filesystem::remove_all(hidden, ignored);
+    if (folder.is_empty()) return;
+    if (request.force) {
+        forced.emplace(hidden);
+        return;
+    }
+    require_unfinished(read_earlier_run(folder.path() / kManifestFile), request,
+                       folder.path().string());
+    resume();
+}
+
+void RunDirectory::Implementation::resume() {
+    manifest.resumed = true;
+    const RunFiles made = files_of_run(place());
+    for (const std::string& name : made.names)
+        if (!name.starts_with(kCheckpointPrefix) && !is_own_name(name)) stale.push_back(name);
+    stale_stages = made.stages;
+}
+
+/// What an earlier run left and this one did not write again would pass for a result of this one.
+void RunDirectory::Implementation::remove_stale_files() const {
+    for (const std::string& name : stale)
+        if (!contains(output_names, name)) remove_quietly(place() / name);
+    for (const std::string& stage : stale_stages)
+        if (!contains(manifest.stages, stage)) remove_run(place() / stage);
+}
+
+std::filesystem::path RunDirectory::Implementation::file(std::string_view name) const {
+    const std::filesystem::path plain(name);
+    if (plain.empty() || plain.filename() != plain || is_own_name(name) || is_hidden_name(name))
+        throw std::logic_error(fmt::format("'{}' is no name for a file of a run", name));
+    return place() / plain;
+}
+
+void RunDirectory::Implementation::switch_stage(std::string_view name, const Instant& since) {
+    auto& timings = manifest.timings;
+    if (!timings.empty()) {
+        timings.back().seconds += stage_start.seconds_until(since);
+        timings.back().cpu_seconds += since.cpu - stage_start.cpu;
+    }
+    stage_start = since;
+    timings.push_back({std::string(name), 0.0, 0.0});
+}
+
+void RunDirectory::Implementation::update(std::string_view stage, std::int64_t done,
+                                          std::int64_t total, std::string_view note) {
+    // A stage reports after its first piece of work, which began after the last event before it.
+    if (manifest.timings.empty() || manifest.timings.back().stage != stage)
+        switch_stage(stage, last_event);
+    last_event = Instant();
+    log_progress->update(stage, done, total, note);
+    if (shown != nullptr) shown->update(stage, done, total, note);
+}
+
+void RunDirectory::Implementation::message(std::string_view text) {
+    manifest.messages.emplace_back(text);
+    log_progress->message(text);
+    if (shown != nullptr) shown->message(text);
+}
+
+void RunDirectory::Implementation::list_outputs() {
+    manifest.outputs.clear();
+    std::vector<std::string> names = output_names;
+    for (const std::string& name : stale)
+        if (!contains(names, name)) names.push_back(name);
+    for (const std::string& name : names) {
+        std::error_code error;
+        const auto bytes = std::filesystem::file_size(place() / name, error);
+        if (!error) manifest.outputs.push_back({name, static_cast<std::int64_t>(bytes)});
+    }
+}
+
+void RunDirectory::Implementation::await_hashes() {
+    for (auto& [input, hash] : std::exchange(hashes, {})) manifest.inputs[input].hash = hash.get();
+}
+
+void RunDirectory::Implementation::save_manifest(std::string_view status) {
+    await_hashes();
+    const Instant now;
+    Manifest shot = manifest;
+    shot.status = status;
+    if (!shot.timings.empty()) {
+        shot.timings.back().seconds += stage_start.seconds_until(now);
+        shot.timings.back().cpu_seconds += now.cpu - stage_start.cpu;
+    }
+    if (status != "running") shot.finished = utc_now();
+    shot.seconds = start.seconds_until(now);
+    shot.cpu_seconds = now.cpu;
+    shot.peak_memory = peak_memory();
+    write_text(place() / kManifestFile, to_json(shot));
+}
+
+bool RunDirectory::Implementation::has_something_to_keep() const {
+    // A resumed run may fail before it names the files that the run before it left.
+    const std::filesystem::directory_iterator entries(place());
+    const auto is_content = [](const auto& entry) {
+        const std::string name = entry.path().filename().string();
+        return complete_name(name).empty() && !is_hidden_name(name) && !is_own_name(name);
+    };
+    if (manifest.resumed && std::any_of(begin(entries), end(entries), is_content)) return true;
+    const auto exists = [&](const std::string& name) {
+        return std::filesystem::exists(place() / name) || !rank_files(place() / name).empty();
+    };
+    return std::any_of(output_names.begin(), output_names.end(), exists) ||
+           std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists);
+}
+
+/// Removes what a killed process left of files that it was writing.
+void RunDirectory::Implementation::remove_partial_files() const {
+    RunFiles own{{output_names.begin(), output_names.end()}, {}};
+    own.names.insert(checkpoint_names.begin(), checkpoint_names.end());
+    own.names.insert(stale.begin(), stale.end());
+    own.names.insert({kManifestFile, kBibliographyFile});
+    for (const auto& entry : std::filesystem::directory_iterator(place())) {
+        const std::string name = entry.path().filename().string();
+        if (!complete_name(name).empty() && own.contains(name)) remove_quietly(entry.path());
+    }
+}
+
+void RunDirectory::Implementation::tidy_away() {
+    log_progress.reset();
+    log_file.close();
+    if (forced) {
+        std::error_code ignored;
+        std::filesystem::remove_all(place(), ignored);
+        return forced.reset();
+    }
+    for (const char* name : {kManifestFile, kLogFile, kBibliographyFile})
+        remove_quietly(place() / name);
+    remove_partial_files();
+    folder.clear_notes();
+    folder.remove_created();
+}
+
+RunDirectory::RunDirectory(const Request& request)
+    : implementation_(std::make_unique<Implementation>(request)) {}
+
+RunDirectory::~RunDirectory() {
+    Implementation& run = *implementation_;
+    if (run.finished) return;
+    try {
+        if (!run.has_something_to_keep()) {
+            run.tidy_away();
+            return;
+        }
+        run.list_outputs();
+        run.save_manifest("unfinished");
+    } catch (const std::exception&) {
+        // A full disk while unwinding: the manifest keeps saying "running", which resumes as well.
+    }
+}
+
+const std::filesystem::path& RunDirectory::path() const { return implementation_->folder.path(); }
+
+bool RunDirectory::resumed() const { return implementation_->manifest.resumed; }
+
+bool RunDirectory::has_state(const std::filesystem::path& folder) {
+    const EarlierRun run = read_earlier_run(folder / kManifestFile);
+    return (run.is_ours && run.status != "finished") ||
+           read_earlier_run(forced_folder(folder) / kManifestFile).is_ours;
+}
+
+void RunDirectory::tidy(const std::filesystem::path& folder) {
+    std::error_code none;
+    if (!std::filesystem::exists(folder / kLockFile, none)) return;
+    FolderClaim claim(folder);
+    finish_replacement(claim);
+}
+
+std::filesystem::path RunDirectory::output(std::string_view name) {
+    Implementation& run = *implementation_;
+    const std::filesystem::path path = run.file(name);
+    const std::filesystem::path target = run.folder.path() / name;
+    if (std::filesystem::is_directory(target))
+        throw OutputError(fmt::format("{}: cannot be written: it is a folder", target.string()));
+    if (contains(run.output_names, name)) return path;
+    run.output_names.emplace_back(name);
+    run.claim().note(name);
+    return path;
+}
+
+std::filesystem::path RunDirectory::stage_folder(const std::string& name) {
+    Implementation& run = *implementation_;
+    run.manifest.stages.push_back(name);
+    run.claim().note(name + "/");
+    return run.file(name);
+}
+
+std::filesystem::path RunDirectory::replaced() const {
+    return implementation_->forced ? implementation_->folder.path() : std::filesystem::path();
+}
+
+std::filesystem::path RunDirectory::checkpoint(std::string_view name) {
+    if (!name.starts_with(kCheckpointPrefix))
+        throw std::logic_error(fmt::format("checkpoint names begin with '{}'", kCheckpointPrefix));
+    const std::filesystem::path path = implementation_->file(name);
+    implementation_->checkpoint_names.emplace_back(name);
+    implementation_->claim().note(name);
+    return path;
+}
+
+void RunDirectory::input(const std::filesystem::path& path) {
+    Implementation& run = *implementation_;
+    for (const Manifest::Input& listed : run.manifest.inputs)
+        if (listed.path == path.string()) return;
+    run.manifest.inputs.push_back({path.string(), {}});
+    run.claim().note(input_note(path));
+    run.hashes.emplace_back(run.manifest.inputs.size() - 1,
+                            run_behind([path] { return hash_input(path); }));
+}
+
+void RunDirectory::input(std::string_view name, const FileHash& hash) {
+    implementation_->manifest.inputs.push_back({std::string(name), hash});
+    implementation_->claim().note(input_note({}));
+}
+
+void RunDirectory::sources(const std::vector<std::string>& paths) {
+    implementation_->manifest.sources = paths;
+}
+
+void RunDirectory::parameters(const std::vector<Field>& fields) {
+    for (const Field& field : fields)
+        implementation_->manifest.parameters.emplace_back(field.name, manifest_value(field));
+}
+
+void RunDirectory::context(const Context& context) {
+    Manifest& manifest = implementation_->manifest;
+    manifest.device = context.device.name();
+    const bool uses_simd = context.device.kind == Device::Kind::cpu;
+    manifest.instruction_set = uses_simd ? instruction_set() : "";
+    manifest.threads = resolve_threads(context);
+    manifest.ranks = context.comm != nullptr ? context.comm->size() : 1;
+    manifest.seed = context.seed;
+}
+
+void RunDirectory::fact(std::string_view name, double value) {
+    implementation_->manifest.results.emplace_back(name, value);
+}
+
+void RunDirectory::fact(std::string_view name, std::int64_t value) {
+    implementation_->manifest.results.emplace_back(name, value);
+}
+
+void RunDirectory::fact(std::string_view name, std::string_view value) {
+    implementation_->manifest.results.emplace_back(name, std::string(value));
+}
+
+void RunDirectory::cite(const Citation& citation) {
+    auto& citations = implementation_->manifest.citations;
+    const auto same = [&](const auto& known) { return known.first == citation.key; };
+    if (std::any_of(citations.begin(), citations.end(), same)) return;
+    citations.emplace_back(citation.key, citation.text);
+    implementation_->bibliography += citation.bibtex + "\n";
+}
+
+void RunDirectory::log(std::string_view line) { implementation_->log_progress->message(line); }
+
+void RunDirectory::stage(std::string_view name) {
+    implementation_->log_progress->end_stage();
+    implementation_->last_event = Instant();
+    implementation_->switch_stage(name, implementation_->last_event);
+}
+
+Progress& RunDirectory::watch(Progress* shown) {
+    implementation_->shown = shown;
+    if (resumed())
+        implementation_->message(fmt::format("resuming the unfinished run in {}", path().string()));
+    return *implementation_;
+}
+
+void RunDirectory::finish() {
+    Implementation& run = *implementation_;
+    run.log_progress.reset();
+    run.log_file.close();
+    run.remove_stale_files();
+    run.stale.clear();
+    run.list_outputs();
+    if (!run.bibliography.empty()) write_text(run.place() / kBibliographyFile, run.bibliography);
+    run.save_manifest("finished");
+    run.finished = true;
+    for (const std::string& name : run.checkpoint_names) {
+        remove_quietly(run.place() / name);
+        for (const auto& path : rank_files(run.place() / name)) remove_quietly(path);
+    }
+    run.remove_partial_files();
+    run.claim().clear_notes();
+    if (!run.forced) return;
+    replace_run(run.folder, *run.forced);
+    run.forced.reset();
+}
+
+}  // namespace pleat

@@ -1,0 +1,104 @@
+// Progress on a terminal or in a log, and the interrupt that stops a run in good order.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "pleat/core/loops/progress.h"
+
+namespace pleat {
+
+/// Makes SIGINT (Ctrl-C), SIGTERM, SIGHUP (a terminal that closes) and SIGUSR1 (a batch system's
+/// warning, which mpirun passes on) set a flag that every Progress of this file reports as
+/// cancelled. A second signal of the same kind ends the process at once.
+/// Signals that were ignored at start (nohup) stay ignored. A library never calls this: programs
+/// do.
+void install_interrupt_handler();
+/// True once such a signal came.
+bool interrupted();
+
+/// Seconds that only grow; tests replace it.
+using SecondsClock = std::function<double()>;
+SecondsClock steady_seconds();
+
+/// Follows one stage after another and words how far it is.
+class ProgressMeter {
+public:
+    explicit ProgressMeter(SecondsClock now) : now_(std::move(now)), last_event_(now_()) {}
+
+    /// Takes an update; true when it begins a new stage. `share` of all work tells the time left
+    /// where units differ much in length; NaN: done / total.
+    bool update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note, double share = std::numeric_limits<double>::quiet_NaN());
+    /// "fit: 123/300 (41 %), 3.2/s, 56 s left, gap 3e-4". The rate counts from the stage's first
+    /// update on, so that what a resumed stage had done before does not raise it.
+    std::string line() const;
+    /// "fit: 300/300 in 93 s, gap 9e-5".
+    std::string end_line() const;
+    bool has_stage() const { return !stage_.empty(); }
+    bool is_complete() const { return total_ > 0 && done_ >= total_; }
+    double now() const { return now_(); }
+
+private:
+    std::string count() const;
+    SecondsClock now_;
+    std::string stage_, note_;
+    std::int64_t first_ = 0, done_ = 0, total_ = 0;
+    double first_share_ = 0.0, share_ = 0.0;
+    double begin_ = 0.0, first_time_ = 0.0, last_event_;
+};
+
+/// One line that is rewritten in place, ten times a second at the most, and erased at the end.
+/// Messages stay above it.
+class TerminalProgress : public Progress {
+public:
+    explicit TerminalProgress(std::FILE* out, SecondsClock now = steady_seconds());
+    ~TerminalProgress() override;
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note) override {
+        update(stage, done, total, note, std::numeric_limits<double>::quiet_NaN());
+    }
+    /// The same with the share of all work that is done.
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note, double share);
+    bool cancelled() override;
+    void message(std::string_view text) override;
+
+private:
+    void erase();
+    void draw();
+    std::FILE* out_;
+    ProgressMeter meter_;
+    double drawn_ = -1.0;
+    bool visible_ = false, told_ = false;
+};
+
+/// Whole lines: one at the end of each stage and one every ten seconds within it.
+class LogProgress : public Progress {
+public:
+    /// `write` gets lines without their end.
+    explicit LogProgress(std::function<void(std::string_view)> write,
+                         SecondsClock now = steady_seconds());
+    ~LogProgress() override;
+    void update(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view note) override;
+    bool cancelled() override;
+    void message(std::string_view text) override;
+    /// Writes the line that ends the current stage; the next update begins another.
+    void end_stage();
+
+private:
+    std::function<void(std::string_view)> write_;
+    ProgressMeter meter_;
+    double written_ = 0.0;
+    bool open_ = false, told_ = false;
+};
+
+/// What a program shows on `out` (stderr): nothing when quiet, one line on a terminal, log lines
+/// elsewhere. All of them report an interrupt.
+std::unique_ptr<Progress> make_progress(std::FILE* out, bool quiet);
+
+}  // namespace pleat

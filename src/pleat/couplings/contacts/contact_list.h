@@ -1,0 +1,27 @@
+// Contact list: pairs of columns in the order of their scores, with what helps to read them.
+#pragma once
+
+#include <vector>
+
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/couplings/couplings.h"
+
+namespace pleat::couplings {
+
+/// One pair of columns i < j (of the alignment as fitted).
+struct RankedPair {
+    Index i = 0, j = 0;
+    double raw = 0, corrected = 0;
+    double z = 0;            ///< standard deviations above the mean, see score_scale()
+    double probability = 0;  ///< of a contact, see contact_probability(); NaN where that says
+                             ///< nothing: nucleic acids, scores without APC, pairs nearer than 6
+                             ///< columns, families of fewer than kMinEffectiveSequences
+};
+
+/// All pairs that stand at least `least_separation` columns of the source apart, the highest
+/// corrected score first, equal scores in row order. `corrected`: whether the scores went through
+/// APC.
+std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
+                                   Index least_separation, bool corrected = true, int threads = 1);
+
+}  // namespace pleat::couplings

@@ -1,0 +1,66 @@
+// One-hot products: letters times a dense matrix on tensor cores, without ever storing the one-hot.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "pleat/core/view.h"
+#include "pleat/couplings/cuda/cuda_layout.h"
+
+namespace pleat::couplings::cuda {
+
+// Letters are stored as float16 numbers of these bits plus their code, 1.0 and just above; 0 where
+// there is no letter. One comparison of two such pairs makes two elements of a one-hot.
+constexpr std::uint32_t kLetterBits = 0x3C00;
+
+__device__ __forceinline__ std::uint32_t equal(std::uint32_t x, std::uint32_t y) {
+    std::uint32_t result;
+    asm("set.eq.f16x2.f16x2 %0, %1, %2;" : "=r"(result) : "r"(x), "r"(y));
+    return result;
+}
+
+// Dense operands lie in tiles of 128 columns by 64 of the inner index, each as shared memory wants
+// it: rows of 128 bytes whose pieces of 16 bytes are exchanged by the low bits of the row, so that
+// neither copying nor reading meets bank conflicts ("128-byte swizzle"). One tile is one copy.
+constexpr int kDenseTileColumns = 128, kDenseTile = kDenseTileColumns * kTileDepth;
+
+__host__ __device__ __forceinline__ int place_in_tile(int column, int k) {
+    return column * kTileDepth + ((k / 8 ^ column % 8) * 8 + k % 8);
+}
+
+__host__ __device__ __forceinline__ Index dense_place(Index column, Index k, Index depth_tiles) {
+    return (column / kDenseTileColumns * depth_tiles + k / kTileDepth) * kDenseTile +
+           place_in_tile(static_cast<int>(column % kDenseTileColumns),
+                         static_cast<int>(k % kTileDepth));
+}
+
+// Letters lie in tiles of 64 sequences: [tile][column][sequence of the tile].
+struct LetterTiles {
+    const std::uint16_t* data;
+    int columns;  // of a tile
+    int row;      // letters of a column that count, a multiple of 4
+};
+
+/// transposed false: out[c][n] = factor * sum_j sum_p dense_p[c][(j, x_j^n)]: rows are sequences n.
+/// true: out[(j,b)][c] = factor * sum_n sum_p [x_j^n = b] dense_p[c][n]: rows are flat indices
+/// (j,b). Parts p follow each other along the inner index. Products are exact, sums are float.
+struct OneHotProduct {
+    LetterTiles letters;
+    const __half* dense;
+    int parts;
+    Index depth_tiles;    // of one part
+    Index first_row;      // of the letters; a multiple of kTileRows
+    Index rows, columns;  // of the result: multiples of kTileRows and kTileColumns
+    float* out;
+    Index pitch;  // of `out`, whose first element is that of first_row
+    float factor;
+    bool transposed;
+};
+
+/// With the instructions of compute capability 9.0 alone.
+void one_hot_product_hopper(const OneHotProduct& product);
+/// For every GPU since compute capability 8.0.
+void one_hot_product_portable(const OneHotProduct& product);
+
+}  // namespace pleat::couplings::cuda

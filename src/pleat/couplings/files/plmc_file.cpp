@@ -1,0 +1,158 @@
+// plmc file: counting weighted pairs of letters and writing the layout block by block.
+#include "pleat/couplings/files/plmc_file.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/loops/parallel.h"
+
+namespace pleat::couplings {
+
+namespace {
+
+/// Codes in plmc's order: gap first, then letters as in the alphabet of the language.
+std::vector<int> plmc_order(const Alphabet& alphabet) {
+    std::vector<int> order(static_cast<std::size_t>(alphabet.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+        const bool gap_a = a == alphabet.gap(), gap_b = b == alphabet.gap();
+        if (gap_a != gap_b) return gap_a;
+        return alphabet.letters()[static_cast<std::size_t>(a)] <
+               alphabet.letters()[static_cast<std::size_t>(b)];
+    });
+    return order;
+}
+
+/// Sequences by their letter in column i.
+std::vector<std::vector<Index>> by_letter(const Alignment& alignment, Index i) {
+    std::vector<std::vector<Index>> groups(static_cast<std::size_t>(alignment.alphabet->size()));
+    for (Index n = 0; n < alignment.sequence_count(); ++n)
+        groups[alignment.letters(n, i)].push_back(n);
+    return groups;
+}
+
+struct Layout {
+    OutputFile file;
+    std::vector<int> order;
+
+    void integer(std::int64_t value) {
+        const auto narrow = static_cast<std::int32_t>(value);
+        file.write(&narrow, sizeof narrow);
+    }
+    void number(double value) {
+        const auto narrow = static_cast<float>(value);
+        file.write(&narrow, sizeof narrow);
+    }
+    void letter(std::string_view letters, int code) {
+        file.write(letters.substr(static_cast<std::size_t>(code), 1));
+    }
+    template <class T>
+    void column(View<const T, 1> values) {
+        for (const int a : order) number(values(a));
+    }
+};
+
+/// One block's numbers in plmc's order of letters, behind those in `row`.
+template <class T>
+void append_block(View<const T, 2> values, const std::vector<int>& order, std::vector<float>& row) {
+    for (const int a : order)
+        for (const int b : order) row.push_back(static_cast<float>(values(a, b)));
+}
+
+void write_head(Layout& layout, const Alignment& alignment, const Parameters& parameters,
+                const Result& result, std::string_view reference) {
+    const Index columns = alignment.column_count();
+    const std::string_view letters = alignment.alphabet->letters();
+    for (const std::int64_t value : {columns, Index{alignment.alphabet->size()},
+                                     alignment.sequence_count(), Index{0}, result.iterations})
+        layout.integer(value);
+    const double lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
+    for (const double value :
+         {parameters.weights ? 1.0 - parameters.threshold : -1.0, parameters.lambda_single,
+          lambda_pair, 0.0, result.effective_sequences})
+        layout.number(value);
+    for (const int a : layout.order) layout.letter(letters, a);
+    for (const double weight : result.weights) layout.number(1.0 / weight);
+    layout.file.write(reference);
+    for (const Index column : alignment.columns) layout.integer(column + 1);
+}
+
+void write_columns(Layout& layout, const Alignment& alignment, const Result& result) {
+    const Index columns = alignment.column_count();
+    Array<double, 2> frequencies(columns, alignment.alphabet->size());
+    for (Index n = 0; n < alignment.sequence_count(); ++n) {
+        const double share =
+            result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
+        for (Index i = 0; i < columns; ++i) frequencies(i, alignment.letters(n, i)) += share;
+    }
+    for (Index i = 0; i < columns; ++i) layout.column<double>(std::as_const(frequencies)[i]);
+    for (Index i = 0; i < columns; ++i) layout.column<float>(result.model.fields[i]);
+}
+
+/// Writes `numbers(i)` for each column but the last, in their order; several threads make them.
+void write_rows(Layout& layout, Index columns, int threads,
+                const std::function<std::vector<float>(Index)>& numbers) {
+    std::vector<std::vector<float>> rows(static_cast<std::size_t>(std::max(threads, 1)));
+    for (Index first = 0; first < columns - 1; first += std::ssize(rows)) {
+        const Index count = std::min<Index>(std::ssize(rows), columns - 1 - first);
+        parallel_for(threads, count,
+                     [&](Index k, int) { rows[static_cast<std::size_t>(k)] = numbers(first + k); });
+        for (Index k = 0; k < count; ++k) {
+            const std::vector<float>& row = rows[static_cast<std::size_t>(k)];
+            layout.file.write(row.data(), row.size() * sizeof(float));
+        }
+    }
+}
+
+}  // namespace
+
+Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<double>& weights,
+                                  Index i) {
+    const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Array<double, 3> frequencies(columns - i - 1, letters, letters);
+    const std::vector<std::vector<Index>> groups = by_letter(alignment, i);
+    // One letter of column i at a time: its counts (L x q) stay in the nearest cache.
+    Array<double, 2> counts(columns, letters);
+    for (Index a = 0; a < letters; ++a) {
+        counts.fill(0);
+        for (const Index n : groups[static_cast<std::size_t>(a)]) {
+            const double weight = weights[static_cast<std::size_t>(n)];
+            const View<const std::uint8_t, 1> row = alignment.letters.view()[n];
+            double* at = counts.data();
+            for (Index j = i + 1; j < columns; ++j) at[j * letters + row(j)] += weight;
+        }
+        for (Index j = i + 1; j < columns; ++j)
+            for (Index b = 0; b < letters; ++b) frequencies(j - i - 1, a, b) = counts(j, b) / total;
+    }
+    return frequencies;
+}
+
+void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
+                      const Parameters& parameters, const Result& result,
+                      std::string_view reference, int threads) {
+    Layout layout{OutputFile(path), plmc_order(*alignment.alphabet)};
+    write_head(layout, alignment, parameters, result, reference);
+    write_columns(layout, alignment, result);
+    const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
+    const auto row_of = [&](Index i, const auto& block) {
+        std::vector<float> row;
+        row.reserve(static_cast<std::size_t>((columns - i - 1) * letters * letters));
+        for (Index j = i + 1; j < columns; ++j) append_block(block(j), layout.order, row);
+        return row;
+    };
+    write_rows(layout, columns, threads, [&](Index i) {
+        const Array<double, 3> shares = pair_frequencies(alignment, result.weights, i);
+        return row_of(i, [&](Index j) { return std::as_const(shares)[j - i - 1]; });
+    });
+    write_rows(layout, columns, threads, [&](Index i) {
+        return row_of(i, [&](Index j) { return result.model.pairs[pair_index(i, j, columns)]; });
+    });
+    layout.file.close();
+}
+
+}  // namespace pleat::couplings

@@ -1,0 +1,45 @@
+// Kernel: the certified gap, what slots do by way of whole models, and the choice of a device.
+#include "pleat/couplings/kernel/kernel.h"
+
+#include <algorithm>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/contacts/scores.h"
+
+namespace pleat::couplings {
+
+double certified_gap(const Evaluation& at, const Problem& problem) {
+    return at.field_gradient2 / (4 * problem.lambda_single) +
+           at.pair_gradient2 / (4 * problem.lambda_pair);
+}
+
+Array<double, 2> Kernel::raw_scores(int slot, int threads) const {
+    return frobenius_scores(model(slot), threads);
+}
+
+void Kernel::set_fields(int slot, View<const float, 2> fields) {
+    const Index columns = fields.extent(0), letters = fields.extent(1);
+    Model model{Array<float, 2>(columns, letters),
+                Array<float, 3>(columns * (columns - 1) / 2, letters, letters)};
+    std::copy(fields.begin(), fields.end(), model.fields.begin());
+    set_model(slot, model);
+}
+
+void set_start(Kernel& kernel, int slot, const Model& start) {
+    if (start.pairs.size() == 0) {
+        kernel.set_fields(slot, start.fields);
+    } else {
+        kernel.set_model(slot, start);
+    }
+}
+
+std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context) {
+    switch (context.device.kind) {
+        case Device::Kind::reference: return make_reference_kernel(problem);
+        case Device::Kind::cpu: return make_cpu_kernel(problem, resolve_threads(context));
+        case Device::Kind::cuda: break;
+    }
+    return make_cuda_kernel(problem, context.device.index);
+}
+
+}  // namespace pleat::couplings

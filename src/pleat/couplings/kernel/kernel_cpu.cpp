@@ -1,0 +1,330 @@
+// CPU kernel: columns spread over threads, each by the vectorised steps of column_work.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/contacts/scores.h"
+#include "pleat/couplings/fit/field_newton.h"
+#include "pleat/couplings/kernel/column_work.h"
+#include "pleat/couplings/kernel/kernel.h"
+
+namespace pleat::couplings {
+
+namespace {
+
+constexpr Index kChunk = 1 << 16;  // floats of a slot that one thread takes at a time
+
+// Slots are float: fields [column][stride], then for each pair i < j a block [letter at j][letter
+// at i, padded to the stride]. Padding is zero and stays zero.
+class CpuKernel final : public Kernel {
+public:
+    CpuKernel(const Problem& problem, int threads);
+
+    void reserve(int count) override;
+    Index size() const override { return field_count() + pair_floats_; }
+    void download(int slot, float* to) const override {
+        std::copy_n(slots_[slot].data(), size(), to);
+    }
+    const float* host_data(int slot) const override { return slots_[slot].data(); }
+    void upload(int slot, const float* from) override {
+        std::copy_n(from, size(), slots_[slot].data());
+    }
+    void dots(int a, std::span<const int> with, std::span<double> out) override;
+    void combine(int out, std::span<const int> slots, std::span<const double> factors) override;
+
+    Evaluation evaluate_best_fields(int x, int gradient) override {
+        return evaluate(x, gradient, true);
+    }
+    Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
+    const Evaluation& latest() const override { return latest_; }
+
+    Model model(int slot) const override;
+    void set_model(int slot, const Model& model) override;
+    Array<double, 2> raw_scores(int slot, int threads) const override;
+    void set_fields(int slot, View<const float, 2> fields) override;
+
+private:
+    // What one thread works in.
+    struct Workspace {
+        Array<float, 3> table, gradient;  // [column, letter, stride]
+        Array<float, 2> sums, rows;       // [position, stride]
+    };
+    struct ColumnResult {
+        double data_term, field_gradient2, field_point2;
+    };
+
+    Index field_count() const { return columns_ * stride_; }
+    Index block() const { return static_cast<Index>(letter_count_) * stride_; }
+    float* pairs(int slot) { return slots_[slot].data() + field_count(); }
+    const float* pairs(int slot) const { return slots_[slot].data() + field_count(); }
+    float scale(Index i, int a, Index j, int b) const {
+        return 1.0f / std::sqrt(scaling_.offset + scaling_.factor * spread_(j, b) * spread_(i, a));
+    }
+
+    /// e_ij(a,b) of the pair i < j of a slot, [a, b].
+    void unscaled_block(int slot, Index i, Index j, View<float, 2> out) const;
+    /// Zeroes with all threads: large slots take most of their time in page faults.
+    void clear(float* data, Index count);
+    Evaluation evaluate(int x, int gradient, bool best_fields);
+    ColumnResult column(int x, int gradient, Index i, bool best_fields, Workspace& work);
+    double fit_fields(const ColumnView& view, Index i, double* e, bool best_fields, Workspace& work,
+                      double* gradient);
+
+    Problem problem_;
+    int threads_;
+    Index columns_;
+    int letter_count_, stride_;
+    Index pair_floats_;
+    SequenceTree tree_;
+    Array<std::uint8_t, 2> letters_;  // [column, position]
+    std::vector<float> weights_;      // by position
+    Array<double, 2> counts_;         // weighted letter counts, [column, letter]
+    Array<float, 2> spread_;
+    Scaling scaling_;
+    std::vector<Array<float, 1>> slots_;
+    std::vector<Workspace> work_;
+    std::vector<std::mutex> row_locks_;
+    Evaluation latest_;
+};
+
+CpuKernel::CpuKernel(const Problem& problem, int threads)
+    : problem_(problem),
+      threads_(threads),
+      columns_(problem.letters.extent(1)),
+      letter_count_(problem.letter_count),
+      stride_(row_stride(problem.letter_count)),
+      pair_floats_(columns_ * (columns_ - 1) / 2 * block()),
+      tree_(build_sequence_tree(problem.letters, letter_count_, stride_, threads)),
+      letters_(columns_, tree_.count()),
+      weights_(tree_.count()),
+      counts_(columns_, letter_count_),
+      spread_(columns_, stride_),
+      work_(threads),
+      row_locks_(columns_) {
+    double total = 0;
+    for (Index k = 0; k < tree_.count(); ++k) {
+        const std::uint8_t* row = &problem.letters(tree_.order[k], 0);
+        const double w = problem.weights[tree_.order[k]];
+        weights_[k] = static_cast<float>(w);
+        total += w;
+        for (Index i = 0; i < columns_; ++i) {
+            letters_(i, k) = row[i];
+            counts_(i, row[i]) += weights_[k];
+        }
+    }
+    for (Index i = 0; i < columns_; ++i) {
+        for (int a = 0; a < letter_count_; ++a) {
+            const double f = counts_(i, a) / total;
+            spread_(i, a) = static_cast<float>(f * (1 - f));
+        }
+    }
+    scaling_.spread = spread_.view();
+    if (problem.scaled) {
+        scaling_.offset = static_cast<float>(2 * problem.lambda_pair);
+        scaling_.factor = static_cast<float>(2 * total);
+    }
+}
+
+void CpuKernel::reserve(int count) {
+    while (static_cast<int>(slots_.size()) < count) {
+        slots_.push_back(Array<float, 1>::unset(size()));
+        clear(slots_.back().data(), size());
+    }
+}
+
+void CpuKernel::clear(float* data, Index count) {
+    parallel_for(threads_, (count + kChunk - 1) / kChunk, [&](Index c, int) {
+        std::memset(data + c * kChunk, 0, sizeof(float) * std::min(kChunk, count - c * kChunk));
+    });
+}
+
+void CpuKernel::dots(int a, std::span<const int> with, std::span<double> out) {
+    std::vector<double> factor(with.size(), 1.0);
+    const auto range = [&](Index first, Index count, double metric) {
+        const Index chunks = (count + kChunk - 1) / kChunk;
+        Array<double, 2> partial(chunks, static_cast<Index>(with.size()));
+        parallel_for(threads_, chunks, [&](Index c, int) {
+            const Index start = first + c * kChunk;
+            std::vector<const float*> others;
+            for (const int slot : with) others.push_back(slots_[slot].data() + start);
+            dot_products(slots_[a].data() + start, others, std::min(kChunk, first + count - start),
+                         &partial(c, 0));
+        });
+        for (Index c = 0; c < chunks; ++c) {
+            for (std::size_t k = 0; k < with.size(); ++k) out[k] += metric * partial(c, k);
+        }
+    };
+    std::fill(out.begin(), out.end(), 0.0);
+    range(0, field_count(), 1.0);
+    range(field_count(), pair_floats_, problem_.pair_metric);
+}
+
+void CpuKernel::combine(int out, std::span<const int> slots, std::span<const double> factors) {
+    const std::vector<float> single(factors.begin(), factors.end());
+    parallel_for(threads_, (size() + kChunk - 1) / kChunk, [&](Index c, int) {
+        const Index start = c * kChunk;
+        std::vector<const float*> from;
+        for (const int slot : slots) from.push_back(slots_[slot].data() + start);
+        linear_combination(from, single, std::min(kChunk, size() - start),
+                           slots_[out].data() + start);
+    });
+}
+
+Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
+    std::vector<ColumnResult> results(columns_);
+    std::vector<PairSums> sums(columns_);
+    clear(slots_[gradient].data(), size());
+    parallel_for(threads_, columns_, [&](Index i, int thread) {
+        Workspace& work = work_[thread];
+        if (work.table.size() == 0) {
+            work = {Array<float, 3>(columns_, letter_count_, stride_),
+                    Array<float, 3>(columns_, letter_count_, stride_),
+                    Array<float, 2>(tree_.count(), stride_),
+                    Array<float, 2>(tree_.count(), stride_)};
+        }
+        results[i] = column(x, gradient, i, best_fields, work);
+    });
+    parallel_for(threads_, columns_, [&](Index i, int) {
+        sums[i] = finish_pairs(pairs(x), i, columns_, letter_count_, scaling_, problem_.lambda_pair,
+                               pairs(gradient));
+    });
+    latest_ = {};
+    for (Index i = 0; i < columns_; ++i) {
+        latest_.objective += results[i].data_term +
+                             problem_.lambda_single * results[i].field_point2 + sums[i].regulariser;
+        latest_.field_gradient2 += results[i].field_gradient2;
+        latest_.pair_gradient2 += sums[i].gradient2;
+        latest_.point2 += results[i].field_point2 + sums[i].point2;
+    }
+    return latest_;
+}
+
+// Leaves w_k p_k(a) in work.rows and the gradient of the fields, regulariser included, in
+// `gradient`.
+double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool best_fields,
+                             Workspace& work, double* gradient) {
+    const int free = letter_count_ - 1;
+    double totals[kMostFreeLetters + 1];
+    const FieldPass pass = [&](const double* at, double* g, double* hessian) {
+        const double data = softmax_pass(view, work.sums.data(), at, work.rows.data(), totals);
+        for (int a = 0; a < free; ++a) g[a] = totals[a] - counts_(i, a);
+        if (hessian != nullptr) {
+            gram_pass(view, work.rows.data(), free, hessian);
+            for (int k = 0; k < free * free; ++k) hessian[k] = -hessian[k];
+            for (int a = 0; a < free; ++a) hessian[a * free + a] += totals[a];
+        }
+        return data;
+    };
+    double data = 0;
+    if (best_fields) {
+        const double target2 =
+            4 * problem_.lambda_single * field_gap / static_cast<double>(columns_);
+        data = minimise_fields(free, problem_.lambda_single, target2, e, pass).data_term;
+    } else {
+        data = pass(e, gradient, nullptr);
+    }
+    for (int a = 0; a < free; ++a) {
+        gradient[a] = totals[a] - counts_(i, a) + 2 * problem_.lambda_single * e[a];
+    }
+    return data;
+}
+
+CpuKernel::ColumnResult CpuKernel::column(int x, int gradient, Index i, bool best_fields,
+                                          Workspace& work) {
+    const int free = letter_count_ - 1;
+    build_table(pairs(x), i, columns_, letter_count_, scaling_, work.table.data());
+    sum_rows(tree_, work.table.data(), stride_, work.sums.data());
+
+    const ColumnView view{tree_.count(), letter_count_, stride_, &letters_(i, 0), weights_.data()};
+    double e[kMostFreeLetters + 1], field_gradient[kMostFreeLetters + 1];
+    float* fields = slots_[x].data() + i * stride_;
+    std::copy_n(fields, letter_count_, e);
+    ColumnResult result{fit_fields(view, i, e, best_fields, work, field_gradient), 0, 0};
+    for (int a = 0; a < free; ++a) {
+        if (best_fields) fields[a] = static_cast<float>(e[a]);
+        result.field_gradient2 += field_gradient[a] * field_gradient[a];
+        result.field_point2 += e[a] * e[a];
+        // With the best fields this is zero up to rounding, and no part of the reduced problem.
+        if (!best_fields) {
+            slots_[gradient].data()[i * stride_ + a] = static_cast<float>(field_gradient[a]);
+        }
+    }
+    for (Index k = 0; k < tree_.count(); ++k) work.rows(k, letters_(i, k)) -= weights_[k];
+    std::memset(work.gradient.data(), 0, work.gradient.bytes());
+    scatter_rows(tree_, work.rows.data(), stride_, work.gradient.data());
+    // Every block gets exactly two summands onto zero, so their order does not change a bit.
+    for (Index j = 0; j < i; ++j) {
+        const std::lock_guard lock(row_locks_[j]);
+        add_table(work.gradient.data(), i, j, j + 1, columns_, letter_count_, pairs(gradient));
+    }
+    const std::lock_guard lock(row_locks_[i]);
+    add_table(work.gradient.data(), i, i + 1, columns_, columns_, letter_count_, pairs(gradient));
+    return result;
+}
+
+void CpuKernel::unscaled_block(int slot, Index i, Index j, View<float, 2> out) const {
+    const float* from = pairs(slot) + pair_index(i, j, columns_) * block();
+    for (int a = 0; a < letter_count_; ++a) {
+        for (int b = 0; b < letter_count_; ++b) {
+            out(a, b) = from[b * stride_ + a] * scale(i, a, j, b);
+        }
+    }
+}
+
+Model CpuKernel::model(int slot) const {
+    Model model{
+        Array<float, 2>(columns_, letter_count_),
+        Array<float, 3>::unset(columns_ * (columns_ - 1) / 2, letter_count_, letter_count_)};
+    parallel_for(threads_, columns_, [&](Index i, int) {
+        std::copy_n(slots_[slot].data() + i * stride_, letter_count_, &model.fields(i, 0));
+        for (Index j = i + 1; j < columns_; ++j) {
+            unscaled_block(slot, i, j, model.pairs[pair_index(i, j, columns_)]);
+        }
+    });
+    return model;
+}
+
+Array<double, 2> CpuKernel::raw_scores(int slot, int threads) const {
+    Array<double, 2> scores(columns_, columns_);
+    parallel_for(threads, columns_, [&](Index i, int) {
+        Array<float, 2> block(letter_count_, letter_count_);
+        for (Index j = i + 1; j < columns_; ++j) {
+            unscaled_block(slot, i, j, block);
+            scores(i, j) = scores(j, i) = centred_norm(block.view());
+        }
+    });
+    return scores;
+}
+
+void CpuKernel::set_fields(int slot, View<const float, 2> fields) {
+    clear(pairs(slot), pair_floats_);
+    for (Index i = 0; i < columns_; ++i) {
+        std::copy_n(&fields(i, 0), letter_count_, slots_[slot].data() + i * stride_);
+    }
+}
+
+void CpuKernel::set_model(int slot, const Model& model) {
+    parallel_for(threads_, columns_, [&](Index i, int) {
+        std::copy_n(&model.fields(i, 0), letter_count_, slots_[slot].data() + i * stride_);
+        for (Index j = i + 1; j < columns_; ++j) {
+            const Index pair = pair_index(i, j, columns_);
+            float* to = pairs(slot) + pair * block();
+            for (int a = 0; a < letter_count_; ++a) {
+                for (int b = 0; b < letter_count_; ++b) {
+                    to[b * stride_ + a] = model.pairs(pair, a, b) / scale(i, a, j, b);
+                }
+            }
+        }
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, int threads) {
+    return std::make_unique<CpuKernel>(problem, threads);
+}
+
+}  // namespace pleat::couplings

@@ -1,0 +1,163 @@
+// Sequence tree: Prim's algorithm in chunks, then depth-first positions and lists of changed rows.
+#include "pleat/couplings/kernel/sequence_tree.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "pleat/core/array.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/kernel/column_work.h"
+
+namespace pleat::couplings {
+
+namespace {
+
+// Prim costs chunk^2 / 2 distances, and a chunk's sums (2048 rows of 96 bytes) stay in L2.
+constexpr Index kChunk = 2048;
+constexpr int kMostGenerations = 24;
+
+struct Chunk {
+    Index first, count;
+    std::vector<std::int32_t> parent;  // within the chunk, by sequence; -1 for the first
+};
+
+// Prim: the tree grows from the chunk's first sequence, always by the nearest outsider (ties: the
+// earliest sequence).
+void span_tree(View<const std::uint8_t, 2> padded, Chunk& chunk) {
+    const Index width = padded.extent(1);
+    chunk.parent.assign(chunk.count, -1);
+    std::vector<std::int32_t> outside(chunk.count - 1), nearest(chunk.count, 0);
+    std::vector<std::int32_t> distance(chunk.count, std::numeric_limits<std::int32_t>::max());
+    for (Index k = 1; k < chunk.count; ++k) outside[k - 1] = static_cast<std::int32_t>(k);
+    std::vector<std::int32_t> fresh(chunk.count);
+    const std::uint8_t* base = padded.data + chunk.first * width;
+    std::int32_t added = 0;
+    while (!outside.empty()) {
+        hamming_distances(base, width, added, outside, fresh.data());
+        std::size_t best = 0;
+        for (std::size_t k = 0; k < outside.size(); ++k) {
+            const std::int32_t n = outside[k];
+            if (fresh[k] < distance[n]) {
+                distance[n] = fresh[k];
+                nearest[n] = added;
+            }
+            const std::int32_t champion = outside[best];
+            if (distance[n] < distance[champion] ||
+                (distance[n] == distance[champion] && n < champion)) {
+                best = k;
+            }
+        }
+        added = outside[best];
+        chunk.parent[added] = nearest[added];
+        outside[best] = outside.back();
+        outside.pop_back();
+    }
+}
+
+// Depth-first positions: a parent is near its children, so its sum is still in cache.
+void append_depth_first(const Chunk& chunk, std::vector<std::int32_t>& order,
+                        std::vector<std::int32_t>& parent) {
+    std::vector<std::vector<std::int32_t>> children(chunk.count);
+    for (Index k = chunk.count - 1; k > 0; --k) {
+        children[chunk.parent[k]].push_back(static_cast<std::int32_t>(k));
+    }
+    std::vector<std::pair<std::int32_t, std::int32_t>> stack = {
+        {0, -1}};  // (sequence, parent position)
+    while (!stack.empty()) {
+        const auto [sequence, above] = stack.back();
+        stack.pop_back();
+        const auto position = static_cast<std::int32_t>(order.size());
+        order.push_back(static_cast<std::int32_t>(chunk.first + sequence));
+        parent.push_back(above);
+        for (const std::int32_t child : children[sequence]) stack.push_back({child, position});
+    }
+}
+
+// Lists for each position which rows change against its parent; far relatives and long chains
+// become roots.
+void list_changes(View<const std::uint8_t, 2> letters, int letter_count, int row_stride,
+                  SequenceTree& tree) {
+    const Index columns = letters.extent(1);
+    std::vector<int> generation(tree.count(), 0);
+    std::vector<std::uint32_t> added, removed;
+    tree.begin.push_back(0);
+    for (Index k = 0; k < tree.count(); ++k) {
+        const std::uint8_t* own = &letters(tree.order[k], 0);
+        const auto row = [&](Index j, std::uint8_t letter) {
+            return static_cast<std::uint32_t>((j * letter_count + letter) * row_stride);
+        };
+        if (tree.parent[k] >= 0) {
+            const std::uint8_t* above = &letters(tree.order[tree.parent[k]], 0);
+            added.clear();
+            removed.clear();
+            for (Index j = 0; j < columns; ++j) {
+                if (own[j] == above[j]) continue;
+                added.push_back(row(j, own[j]));
+                removed.push_back(row(j, above[j]));
+            }
+            generation[k] = generation[tree.parent[k]] + 1;
+            const bool far = 2 * static_cast<Index>(added.size()) >= columns;
+            if (far || generation[k] > kMostGenerations) tree.parent[k] = -1;
+        }
+        if (tree.parent[k] < 0) {
+            generation[k] = 0;
+            for (Index j = 0; j < columns; ++j) tree.rows.push_back(row(j, own[j]));
+        } else {
+            tree.rows.insert(tree.rows.end(), added.begin(), added.end());
+            tree.rows.insert(tree.rows.end(), removed.begin(), removed.end());
+        }
+        tree.begin.push_back(tree.rows.size());
+    }
+}
+
+// Turns the lists around by counting, then filling, so that positions ascend within each list.
+void list_places(const std::vector<Chunk>& chunks, int row_stride, SequenceTree& tree) {
+    const auto each = [&](auto&& visit) {
+        Index k = 0;
+        for (std::size_t c = 0; c < chunks.size(); ++c) {
+            for (const Index stop = k + chunks[c].count; k < stop; ++k) {
+                const std::uint64_t first = tree.begin[k], last = tree.begin[k + 1];
+                const std::uint64_t middle = tree.parent[k] < 0 ? last : first + (last - first) / 2;
+                for (std::uint64_t r = first; r < last; ++r) {
+                    const Index row = tree.rows[r] / row_stride;
+                    visit(2 * (static_cast<Index>(c) * tree.row_count + row) + (r >= middle), k);
+                }
+            }
+        }
+    };
+    const Index lists = 2 * tree.chunk_count * tree.row_count;
+    tree.place_begin.assign(lists + 1, 0);
+    each([&](Index list, Index) { ++tree.place_begin[list + 1]; });
+    for (Index list = 0; list < lists; ++list) tree.place_begin[list + 1] += tree.place_begin[list];
+    std::vector<std::uint64_t> next(tree.place_begin.begin(), tree.place_begin.end() - 1);
+    tree.places.resize(tree.rows.size());
+    each([&](Index list, Index k) {
+        tree.places[next[list]++] = static_cast<std::uint32_t>(k * row_stride);
+    });
+}
+
+}  // namespace
+
+SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter_count,
+                                 int row_stride, int threads) {
+    const Index count = letters.extent(0), columns = letters.extent(1);
+    const Index width = (columns + 63) / 64 * 64;
+    Array<std::uint8_t, 2> padded(count, width);
+    for (Index n = 0; n < count; ++n) std::copy_n(&letters(n, 0), columns, &padded(n, 0));
+
+    SequenceTree tree;
+    tree.chunk_count = (count + kChunk - 1) / kChunk;
+    tree.row_count = columns * letter_count;
+    std::vector<Chunk> chunks;
+    for (Index c = 0; c < tree.chunk_count; ++c) {
+        const Index first = count * c / tree.chunk_count;
+        chunks.push_back({first, count * (c + 1) / tree.chunk_count - first, {}});
+    }
+    parallel_for(threads, tree.chunk_count, [&](Index c, int) { span_tree(padded, chunks[c]); });
+    for (const Chunk& chunk : chunks) append_depth_first(chunk, tree.order, tree.parent);
+    list_changes(letters, letter_count, row_stride, tree);
+    list_places(chunks, row_stride, tree);
+    return tree;
+}
+
+}  // namespace pleat::couplings

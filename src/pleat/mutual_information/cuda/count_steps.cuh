@@ -1,0 +1,340 @@
+// Tables on a GPU: cells of many tables counted at once by one-bit matrix products.
+#pragma once
+
+#include <cstdint>
+
+#include "pleat/mutual_information/cuda/null_steps.cuh"
+#include "pleat/mutual_information/cuda/plane_steps.cuh"
+
+namespace pleat::mutual_information::cuda {
+
+// Of bit_product.cuh, or of a test that runs on the host.
+__device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2],
+                                              const std::uint32_t (&b)[1]);
+__device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4],
+                                              const std::uint32_t (&b)[2]);
+
+constexpr int kCountWarps = 8;
+
+/// Counts below this are looked up by two, F(m) + F(n) at m + kPairStride n: with this stride the
+/// sixteen pairs of counts below 4 lie in different banks.
+constexpr int kPairCounts = 16, kPairStride = 20;
+constexpr int kPairTable = kPairCounts * kPairStride;
+
+/// Sums of F by row plane and pair of column planes, 64 bits each: a warp's scratch memory.
+constexpr int kPlanePairs = kStripPlanes / 2, kScratch = kStripPlanes * kPlanePairs;
+
+/// The tables of columns j of `row_strips` with columns k of `column_strips`, j < k, beside each
+/// column i < j of a run, or alone. Item of i, j, k: first_item[i - first_i][j - first_j] + k.
+struct CountTask {
+    const std::uint32_t* planes;  ///< [slot][plane][word]
+    Index slot;                   ///< words
+    int stride;                   ///< words
+    const Strip *row_strips, *column_strips;
+    int rows, columns;          ///< strips on each side
+    int cta_rows, cta_columns;  ///< of those, a CTA takes
+    /// Columns i: -1 alone stands for none, and the only slice is all rows.
+    Index first_i, count_i;
+    bool i_of_slot;                    ///< slot s is for column first_i + s alone
+    const std::int32_t* first_symbol;  ///< [column + 1]
+    const std::int32_t* slices;        ///< [column]: symbols of two rows and more
+    const std::uint32_t* margin;       ///< [symbol]
+    std::uint32_t alignment_rows;
+    const Index* first_item;
+    Index first_j, count_j;
+    const long long* f;  ///< [0 ... f_size - 1]
+    int f_size;
+    long long* t;               ///< [item]: where not null, T goes there
+    const long long* observed;  ///< [item]
+    std::int32_t* differences;  ///< [slot][item]
+    Index items;
+    int shift;
+};
+
+/// F of one count, and of two small ones together.
+struct Logarithms {
+    const long long *single, *pair;
+};
+
+/// The rows [first, end) of a word that begins with row `row`.
+__device__ __forceinline__ std::uint32_t rows_of_word(int row, int first, int end) {
+    const int before = first - row, behind = row + static_cast<int>(kWordRows) - end;
+    std::uint32_t mask = before > 0 ? ~0u << before : ~0u;
+    if (behind > 0) mask &= behind < kWordRows ? ~0u >> behind : 0;
+    return mask;
+}
+
+/// What a warp counts at once: planes of a strip of rows and of a strip of columns, begun at this
+/// lane's place in the first fragment. What lies behind a strip's last plane is counted too, and
+/// nobody takes it.
+struct StripPlanes {
+    const std::uint32_t *rows, *columns;
+    int stride;
+    unsigned present;  ///< bit 4 r + c: the strips have planes in fragment r, c
+};
+
+/// StripPlanes::present of strips of so many planes.
+__device__ __forceinline__ unsigned fragments_of(int row_planes, int column_planes) {
+    const unsigned of_row = (1u << (column_planes + 7) / 8) - 1;
+    return row_planes > 16 ? of_row | of_row << 4 : of_row;
+}
+
+/// Adds the counts in 32 * 4 kWords rows from this word on to `counts`; of the rows outside of
+/// [first, end), which are masked, none count. Without branches, so that all products are under way
+/// together.
+template <int kWords>
+__device__ __forceinline__ void count_words(const StripPlanes& sides, int word, int first, int end,
+                                            int lane, int (&counts)[2][4][4]) {
+    std::uint32_t a[2][2 * kWords], b[4][kWords];
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+        const std::uint32_t mask = rows_of_word(32 * (word + lane % 4 + 4 * w), first, end);
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const std::uint32_t* from = sides.rows + 16 * r * sides.stride + word + 4 * w;
+            a[r][2 * w] = from[0] & mask;
+            a[r][2 * w + 1] = from[8 * sides.stride] & mask;
+        }
+#pragma unroll
+        for (int c = 0; c < 4; ++c) b[c][w] = sides.columns[8 * c * sides.stride + word + 4 * w];
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) multiply_bits(counts[r][c], a[r], b[c]);
+    }
+}
+
+/// The same for words [word, last], and at most eight.
+__device__ __forceinline__ void count_next_words(const StripPlanes& sides, int word, int last,
+                                                 int first, int end, int lane,
+                                                 int (&counts)[2][4][4]) {
+    if (last - word >= 4) {
+        count_words<2>(sides, word, first, end, lane, counts);
+    } else {
+        count_words<1>(sides, word, first, end, lane, counts);
+    }
+}
+
+/// Of the counts of all lanes: bit 4 r + c, whether fragment r, c has one of 2 or more, and
+/// kHasLarge, whether any has one that is not in the table of pairs.
+constexpr unsigned kHasLarge = 1u << 8;
+__device__ __forceinline__ unsigned fragments_to_look_up(const int (&counts)[2][4][4]) {
+    unsigned found = 0;
+    int all = 0;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            const int(&n)[4] = counts[r][c];
+            const int any = n[0] | n[1] | n[2] | n[3];
+            all |= any;
+            if (any >= 2) found |= 1u << (4 * r + c);
+        }
+    }
+    if (all >= kPairCounts) found |= kHasLarge;
+    return __reduce_or_sync(~0u, found);
+}
+
+/// Adds F of the counts of rows [first, end) to this lane's sums, by row plane l / 4 + 8 r and pair
+/// of column planes l % 4 + 4 c.
+__device__ __forceinline__ void add_slice(const StripPlanes& sides, int first, int end, int lane,
+                                          const Logarithms& f, long long (&sums)[4][4]) {
+    const int last = (end - 1) / static_cast<int>(kWordRows);
+    int word = first / static_cast<int>(kWordRows);
+    // Most slices are of few words; the first products begin at zeros, which need no registers.
+    int counts[2][4][4] = {};
+    count_next_words(sides, word, last, first, end, lane, counts);
+#pragma unroll 1
+    for (word += 8; word <= last; word += 8)
+        count_next_words(sides, word, last, first, end, lane, counts);
+    const unsigned found = fragments_to_look_up(counts) & (sides.present | kHasLarge);
+    const bool has_large = (found & kHasLarge) != 0;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            if ((found >> (4 * r + c) & 1) == 0) continue;
+            const int(&n)[4] = counts[r][c];
+            const int any = n[0] | n[1] | n[2] | n[3];
+            if (!has_large || __any_sync(~0u, any >= kPairCounts) == 0) {
+                sums[2 * r][c] += f.pair[n[0] + kPairStride * n[1]];
+                sums[2 * r + 1][c] += f.pair[n[2] + kPairStride * n[3]];
+            } else {
+                sums[2 * r][c] += f.single[n[0]] + f.single[n[1]];
+                sums[2 * r + 1][c] += f.single[n[2]] + f.single[n[3]];
+            }
+        }
+    }
+}
+
+/// Where the scratch memory has the sum of a row plane and a pair of column planes: neither a
+/// warp's writes of a fragment nor its reads of 32 rows meet bank conflicts.
+__device__ __forceinline__ int scratch_place(int row, int pair) {
+    return row * kPlanePairs + (pair ^ (4 * (row % 4) + row / 4 % 4));
+}
+
+/// Adds a warp's sums up to one for each row plane and column: [row][column], in `scratch`.
+__device__ __forceinline__ void gather_columns(const long long (&sums)[4][4], const Strip& columns,
+                                               int lane, long long* scratch) {
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c)
+            scratch[scratch_place(8 * r + lane / 4, 4 * c + lane % 4)] = sums[r][c];
+    }
+    __syncwarp();
+    // A lane reads and writes its own row.
+    long long row[kPlanePairs], sum = 0;
+#pragma unroll
+    for (int pair = 0; pair < kPlanePairs; ++pair) row[pair] = scratch[scratch_place(lane, pair)];
+    int column = 0;
+#pragma unroll
+    for (int pair = 0; pair < kPlanePairs; ++pair) {
+        sum += row[pair];
+        if ((columns.ends >> pair & 1) == 0) continue;
+        scratch[scratch_place(lane, column++)] = sum;
+        sum = 0;
+    }
+    __syncwarp();
+}
+
+/// Writes T of each table of two strips, or its difference, from what gather_columns() left.
+__device__ __forceinline__ void write_tables(const CountTask& task, Index slot, Index i,
+                                             const Strip& rows, const Strip& columns, int lane,
+                                             const long long* scratch) {
+    const int tables = rows.columns * columns.columns;
+    for (int table = lane; table < tables; table += static_cast<int>(kLanes)) {
+        const int row = table / columns.columns, column = table - row * columns.columns;
+        const Index j = rows.first_column + row, k = columns.first_column + column;
+        if (j <= i || k <= j) continue;
+        long long t = 0;
+        for (int plane = rows.start[row]; plane < rows.start[row + 1]; ++plane)
+            t += scratch[scratch_place(plane, column)];
+        const Index item =
+            task.first_item[(i - task.first_i) * task.count_j + j - task.first_j] + k;
+        if (task.t != nullptr) {
+            task.t[item] = t;
+        } else {
+            task.differences[slot * task.items + item] =
+                pack_difference(t - task.observed[item], task.shift);
+        }
+    }
+}
+
+/// Counts the tables of two strips beside column i in one slot.
+__device__ __forceinline__ void count_strips(const CountTask& task, Index slot, Index i,
+                                             const Strip& rows, const Strip& columns,
+                                             const StripPlanes& sides, int lane,
+                                             const Logarithms& f, long long* scratch) {
+    long long sums[4][4] = {};
+    const std::uint32_t* margin = i < 0 ? nullptr : task.margin + task.first_symbol[i];
+    const int slices = i < 0 ? 1 : task.slices[i];
+    int first = 0;
+    auto rows_of_next = static_cast<int>(i < 0 ? task.alignment_rows : margin[0]);
+#pragma unroll 1
+    for (int a = 0; a < slices; ++a) {
+        const int end = first + rows_of_next;
+        rows_of_next = a + 1 < slices ? static_cast<int>(margin[a + 1]) : 0;
+        add_slice(sides, first, end, lane, f, sums);
+        first = end;
+    }
+    gather_columns(sums, columns, lane, scratch);
+    write_tables(task, slot, i, rows, columns, lane, scratch);
+    __syncwarp();
+}
+
+/// 64-bit words of a CTA's shared memory: tables of F, scratch memory of its warps, then planes of
+/// its strips, with what a fragment reads behind the last one.
+__host__ __device__ constexpr Index shared_planes_at(int f_size) {
+    return (kPairTable + f_size + kCountWarps * kScratch + 1) / 2 * 2;
+}
+constexpr Index count_shared_bytes(int f_size, int strips, int stride) {
+    return 8 * shared_planes_at(f_size) +
+           (strips > 0 ? 4 * (strips * kStripPlanes * stride + 8) : 0);
+}
+
+/// Copies the planes of strips to shared memory, [strip][kStripPlanes][word]; planes that a strip
+/// has not are zero.
+__device__ __forceinline__ void load_strips(const CountTask& task, Index slot, const Strip* strips,
+                                            int count, std::uint32_t* to) {
+    const int thread = static_cast<int>(threadIdx.y * kLanes + threadIdx.x);
+    const int strip_words = kStripPlanes * task.stride;
+    const std::uint32_t* from = task.planes + slot * task.slot;
+    for (int strip = 0; strip < count; ++strip) {
+        const std::uint32_t* planes =
+            from + static_cast<Index>(strips[strip].first_plane) * task.stride;
+        const int there = strips[strip].start[strips[strip].columns] * task.stride;
+        for (int word = 4 * thread; word < strip_words;
+             word += 4 * kCountWarps * static_cast<int>(kLanes)) {
+            FourWords four{};
+            if (word < there) four = *reinterpret_cast<const FourWords*>(planes + word);
+            *reinterpret_cast<FourWords*>(to + strip * strip_words + word) = four;
+        }
+    }
+}
+
+/// blockIdx.x: a slot and a CTA's share of both sides' strips, the latter the faster; a warp takes
+/// two strips and a column i at a time.
+template <bool kPlanesInShared, bool kFInShared>
+__global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask task) {
+    extern __shared__ FourWords shared_memory[];
+    auto* const tables = reinterpret_cast<long long*>(shared_memory);
+    const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
+    const int row_shares = (task.rows + task.cta_rows - 1) / task.cta_rows;
+    const int column_shares = (task.columns + task.cta_columns - 1) / task.cta_columns;
+    const auto share = static_cast<int>(blockIdx.x % (row_shares * column_shares));
+    const Index slot = blockIdx.x / (row_shares * column_shares);
+    const Strip* row_strips = task.row_strips + share / column_shares * task.cta_rows;
+    const Strip* column_strips = task.column_strips + share % column_shares * task.cta_columns;
+    const auto least = [](int a, int b) { return a < b ? a : b; };
+    const int rows = least(task.cta_rows, task.rows - share / column_shares * task.cta_rows);
+    const int columns =
+        least(task.cta_columns, task.columns - share % column_shares * task.cta_columns);
+    const auto last_column = [](const Strip& strip) {
+        return strip.first_column + strip.columns - 1;
+    };
+    if (last_column(column_strips[columns - 1]) <= row_strips[0].first_column) return;
+
+    const int thread = warp * static_cast<int>(kLanes) + lane;
+    constexpr int kThreads = kCountWarps * static_cast<int>(kLanes);
+    for (int n = thread; n < kPairTable; n += kThreads) {
+        const int m = n % kPairStride, with = n / kPairStride;
+        const bool is_count = m < kPairCounts && m < task.f_size && with < task.f_size;
+        tables[n] = is_count ? task.f[m] + task.f[with] : 0;
+    }
+    const int f_size = kFInShared ? task.f_size : 0;
+    for (int n = thread; n < f_size; n += kThreads) tables[kPairTable + n] = task.f[n];
+    const Logarithms f{kFInShared ? tables + kPairTable : task.f, tables};
+    long long* const scratch = tables + kPairTable + f_size + warp * kScratch;
+    auto* const planes = reinterpret_cast<std::uint32_t*>(tables + shared_planes_at(f_size));
+    const int strip_words = kStripPlanes * task.stride;
+    if (kPlanesInShared) {
+        load_strips(task, slot, row_strips, rows, planes);
+        load_strips(task, slot, column_strips, columns, planes + rows * strip_words);
+    }
+    __syncthreads();
+
+    const int place = lane / 4 * task.stride + lane % 4;
+    const auto start_of = [&](const Strip& strip, int number) -> const std::uint32_t* {
+        if (kPlanesInShared) return planes + number * strip_words + place;
+        return task.planes + slot * task.slot +
+               static_cast<Index>(strip.first_plane) * task.stride + place;
+    };
+    const Index first_i = task.first_i + (task.i_of_slot ? slot : 0);
+    const int blocks = rows * columns;
+    const int tasks = (task.i_of_slot ? 1 : static_cast<int>(task.count_i)) * blocks;
+    for (int n = warp; n < tasks; n += kCountWarps) {
+        const Index i = first_i + n / blocks;
+        const int block = n % blocks, row = block / columns, column = block % columns;
+        const Strip& across = row_strips[row];
+        const Strip& down = column_strips[column];
+        if (last_column(across) <= i || last_column(down) <= across.first_column) continue;
+        const StripPlanes sides{
+            start_of(across, row), start_of(down, rows + column), task.stride,
+            fragments_of(across.start[across.columns], down.start[down.columns])};
+        count_strips(task, slot, i, across, down, sides, lane, f, scratch);
+    }
+}
+
+}  // namespace pleat::mutual_information::cuda

@@ -1,0 +1,75 @@
+// The observed T and the sums of pairs or triples on a GPU, and the largest z of each shuffle.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "pleat/mutual_information/cuda/null_steps.cuh"
+#include "pleat/mutual_information/kernel/null_sums.h"
+
+namespace pleat::mutual_information::cuda {
+
+/// Makes an array at least this long; what was in it may be gone.
+template <class Array>
+void grow(Array& array, Index count) {
+    if (array.size() >= count) return;
+    array = Array();
+    array = Array(count);
+}
+
+/// `Gpu` as in gpu_kernel.cuh.
+template <class Gpu>
+struct ItemSums {
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+
+    Array<long long> observed;     ///< [item]
+    Array<Wide> sums;              ///< [item][kSums]
+    Array<double> centre, factor;  ///< [item]
+    Array<long long> largest;      ///< [shuffle], ordered()
+
+    std::int64_t bytes() const { return 8 * (observed.size() + sums.size()); }
+
+    /// Takes the observed T of so many items, and clears their sums.
+    void begin(const Gpu& gpu, View<const std::int64_t, 1> t, Index items) {
+        grow(observed, items);
+        observed.upload(reinterpret_cast<const long long*>(t.data), 0, items);
+        grow(sums, items * kSums);
+        gpu.clear(sums, items * kSums);
+    }
+
+    void add_to(NullSums& to) const {
+        std::vector<Wide> found(static_cast<std::size_t>(to.items() * kSums));
+        sums.download(found.data(), 0, to.items() * kSums);
+        for (Index item = 0; item < to.items(); ++item) {
+            const Wide* of = found.data() + item * kSums;
+            to.less[item] += static_cast<std::uint32_t>(of[0]);
+            to.equal[item] += static_cast<std::uint32_t>(of[1]);
+            to.first[item] += static_cast<std::int64_t>(of[2]);
+            to.second[item] += static_cast<std::int64_t>(of[3]);
+            to.third_low[item] += static_cast<std::int64_t>(of[4]);
+            to.third_high[item] += static_cast<std::int64_t>(of[5]);
+        }
+    }
+
+    void upload(const LargestZ& from, Index items, Index shuffles) {
+        grow(centre, items);
+        grow(factor, items);
+        centre.upload(from.centre.data, 0, items);
+        factor.upload(from.factor.data, 0, items);
+        std::vector<long long> places(static_cast<std::size_t>(shuffles));
+        for (Index s = 0; s < shuffles; ++s)
+            places[s] = ordered(std::bit_cast<long long>(from.largest[s]));
+        grow(largest, shuffles);
+        largest.upload(places.data(), 0, shuffles);
+    }
+
+    void download(const LargestZ& to, Index shuffles) const {
+        std::vector<long long> places(static_cast<std::size_t>(shuffles));
+        largest.download(places.data(), 0, shuffles);
+        for (Index s = 0; s < shuffles; ++s)
+            to.largest[s] = std::bit_cast<double>(ordered(places[s]));
+    }
+};
+
+}  // namespace pleat::mutual_information::cuda

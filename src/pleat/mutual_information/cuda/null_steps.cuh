@@ -1,0 +1,93 @@
+// Sums over shuffles on a GPU: from differences of T to the null sums of items.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "pleat/mutual_information/cuda/cuda_layout.h"
+
+namespace pleat::mutual_information::cuda {
+
+using Wide =
+    unsigned long long;  // what atomicAdd takes; sums of negative numbers wrap around in it
+
+/// The members of NullSums of an item: less, equal, first, second, third_low, third_high.
+constexpr int kSums = 6;
+
+/// moment_difference() of statistic.h.
+__device__ __forceinline__ long long shifted_difference(long long difference, int shift) {
+    return shift == 0 ? difference : (difference + (1LL << (shift - 1))) >> shift;
+}
+
+constexpr long long kBelowAll = std::numeric_limits<long long>::min();  ///< of ordered() numbers
+
+/// Doubles as integers of the same order, so that a maximum is one of integers; and back.
+__host__ __device__ inline long long ordered(long long bits) {
+    return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
+}
+
+/// A shuffle's difference of T as the sums need it: d, and whether it is below or equal to 0 before
+/// rounding. d is at most 2^20 in size.
+__device__ __forceinline__ std::int32_t pack_difference(long long difference, int shift) {
+    const auto d = static_cast<std::int32_t>(shifted_difference(difference, shift));
+    return d * 4 + (difference < 0 ? 1 : 0) + (difference == 0 ? 2 : 0);
+}
+
+constexpr int kSumThreads = 256;
+
+/// Differences of items in some shuffles, [slot][item], as pack_difference() makes them.
+struct Differences {
+    const std::int32_t* packed;
+    Index items, slots;
+};
+
+/// Adds the differences to the items' sums, [item][kSums]. blockIdx.x: kSumThreads items;
+/// blockIdx.y: `share` slots.
+__global__ void __launch_bounds__(kSumThreads)
+    sum_differences(Differences from, Index share, Wide* sums) {
+    const Index item = static_cast<Index>(blockIdx.x) * kSumThreads + threadIdx.x;
+    if (item >= from.items) return;
+    const Index first = blockIdx.y * share;
+    const Index end = first + share < from.slots ? first + share : from.slots;
+    unsigned less = 0, equal = 0;
+    long long sum = 0, second = 0, third_low = 0, third_high = 0;
+#pragma unroll 4
+    for (Index slot = first; slot < end; ++slot) {
+        const std::int32_t packed = __ldg(from.packed + slot * from.items + item);
+        less += packed & 1;
+        equal += packed >> 1 & 1;
+        // d is at most 2^20, d^2 2^40 and d^3 2^60 in size.
+        const long long d = packed >> 2, cube = d * d * d;
+        sum += d;
+        second += d * d;
+        third_low += cube & 0xffffffffLL;
+        third_high += cube >> 32;
+    }
+    const Wide found[kSums] = {less,
+                               equal,
+                               static_cast<Wide>(sum),
+                               static_cast<Wide>(second),
+                               static_cast<Wide>(third_low),
+                               static_cast<Wide>(third_high)};
+#pragma unroll
+    for (int n = 0; n < kSums; ++n) {
+        if (found[n] != 0) atomicAdd(sums + item * kSums + n, found[n]);
+    }
+}
+
+/// Raises largest[slot], in the order of ordered(), to the largest (d - centre) factor over the
+/// slot's items. A factor of 0 leaves an item out. blockIdx.x: a slot.
+__global__ void __launch_bounds__(kSumThreads)
+    find_largest(Differences from, const double* centre, const double* factor, long long* largest) {
+    long long most = kBelowAll;
+    for (Index item = threadIdx.x; item < from.items; item += kSumThreads) {
+        if (factor[item] == 0) continue;
+        const std::int32_t d = from.packed[blockIdx.x * from.items + item] >> 2;
+        const double z = (static_cast<double>(d) - centre[item]) * factor[item];
+        const long long place = ordered(__double_as_longlong(z));
+        most = place > most ? place : most;
+    }
+    if (most != kBelowAll) atomicMax(largest + blockIdx.x, most);
+}
+
+}  // namespace pleat::mutual_information::cuda

@@ -1,0 +1,54 @@
+// Row counts: triples of shuffled columns counted row by row, where tables have more cells than
+// rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pleat/mutual_information/count/columns.h"
+#include "pleat/mutual_information/count/statistic.h"
+#include "pleat/mutual_information/kernel/shuffled_planes.h"
+#include "pleat/mutual_information/triples/tiles.h"
+
+namespace pleat::mutual_information {
+
+/// Whether the triples of this row of a tile are counted row by row rather than by bit planes: the
+/// estimated faster way. Both give the same integers.
+bool counts_by_rows(const Columns& columns, const TripleTile::Row& row);
+
+/// Bytes that the codes of a tile's columns take at most, in all groups of a batch, where triples
+/// of columns with so many symbols are counted so; else 0.
+std::int64_t codes_bytes(Index rows, int symbols);
+
+/// The codes of one group of shuffles.
+struct GroupCodes {
+    const Columns* columns = nullptr;
+    const PlaneLayout* layout = nullptr;
+    const Statistic* statistic = nullptr;
+    const std::uint8_t* codes = nullptr;  ///< [column of the layout][lane][code_bytes()]
+};
+
+/// Counts into tables that a thread reuses. Not thread-safe.
+class RowTables {
+public:
+    /// T of the triples of one row of a tile (one i, sorted by code, and one shuffled j), into `t`,
+    /// [k][lane].
+    void count(const GroupCodes& group, const TripleTile::Row& row, std::int64_t* t);
+
+private:
+    /// A row of the alignment, and where the cells of its pair of symbols begin in `cells_`.
+    struct Entry {
+        std::uint32_t row, first_cell;
+    };
+    void list_shared_rows(const Columns& columns, const TripleTile::Row& row,
+                          const std::uint8_t* j);
+
+    std::vector<std::int64_t> steps_;    // [n]: F(n + 1) - F(n)
+    std::vector<std::uint16_t> of_row_;  // [row]: its pair of symbols of i and j
+    std::vector<std::uint32_t> pairs_;   // [pair of symbols]: its rows
+    std::vector<std::uint32_t> first_;   // [pair of symbols]: its first cell
+    std::vector<std::uint16_t> cells_;   // counts of (i, j, k), zero between two calls
+    std::vector<Entry> entries_;
+};
+
+}  // namespace pleat::mutual_information

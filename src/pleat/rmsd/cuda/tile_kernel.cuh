@@ -1,0 +1,155 @@
+// Tile kernels: products of tiles with the solver behind them, and doubtful pairs in float64.
+#pragma once
+
+#include "pleat/rmsd/cuda/tile_product.cuh"
+#include "pleat/rmsd/cuda/tile_sinks.cuh"
+#include "pleat/rmsd/superposition/superpose.h"
+
+namespace pleat::rmsd::cuda {
+
+/// Words of shared memory that the terms of a tile's frames take.
+constexpr int kTermsWords =
+    (kPanelsOfTile * kPanelFrames * static_cast<int>(sizeof(FrameTerms)) + 15) / 16;
+
+/// One pair in float64 by a single thread: where the list of doubtful pairs is full.
+__device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i,
+                                                             Index j) {
+    const double* const p = task.xyz + i * 3 * task.atoms;
+    const double* const q = task.xyz + j * 3 * task.atoms;
+    return static_cast<float>(sqrt(superposed_residual(p, q, task.atoms) / task.weight));
+}
+
+/// Notes a doubtful pair; false where the list is full.
+__device__ __forceinline__ bool note(const Doubts& doubts, Index i, Index j) {
+    const unsigned at = atomicAdd(doubts.count, 1u);
+    if (at >= doubts.capacity) return false;
+    doubts.pairs[at] = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)};
+    return true;
+}
+
+__device__ __forceinline__ void load_terms(const TileTask& task,
+                                           const Index (&panels)[kPanelsOfTile], Words* memory) {
+    auto* const to = reinterpret_cast<std::uint64_t*>(memory);
+    constexpr int kNumbers = kPanelFrames * static_cast<int>(sizeof(FrameTerms) / 8);
+    for (int n = threadIdx.x; n < kPanelsOfTile * kNumbers; n += kTileThreads) {
+        const int panel = n / kNumbers;
+        const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
+        to[n] =
+            reinterpret_cast<const std::uint64_t*>(task.terms + of * kPanelFrames)[n % kNumbers];
+    }
+}
+
+/// A CTA a tile; rows of the band come first, so that CTAs that run together share frames.
+template <TileFormat kFormat, class Machine, class Sink>
+__global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
+    Words* const memory = Machine::template shared<Words>();
+    const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
+    const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
+    if (column_panel < row_panel) return;  // no later frame in it
+    // Rows beyond the last panel are not of the band.
+    const Index panels[kPanelsOfTile] = {
+        row_panel, row_panel + 1 < task.panels ? row_panel + 1 : row_panel, column_panel};
+    Sums sums;
+    multiply_tile<kFormat, Machine>(task, panels, memory, sums);
+
+    const TilePlace place{row_panel * kPanelFrames, column_panel * kPanelFrames, task.rows};
+    const auto* const terms = reinterpret_cast<const FrameTerms*>(memory);
+    Words* const of_sink = memory + kTermsWords;
+    load_terms(task, panels, memory);
+    sink.open(of_sink);
+    __syncthreads();
+    typename Sink::Local local;
+    unsigned left = 0;  // a bit a pair that is doubtful
+#pragma unroll
+    for (int pair = 0; pair < kPairsOfThread; ++pair) {
+        const auto [row, column] = place_of<kFormat>(threadIdx.x, pair);
+        const Index i = place.row + row, j = place.column + column;
+        if (i < task.rows.first || i >= task.rows.first + task.rows.count || j <= i ||
+            j >= task.frames)
+            continue;
+        float a[9];
+#pragma unroll
+        for (int entry = 0; entry < 9; ++entry) a[entry] = sums[entry][pair];
+        const Solved solved = solve_pair(a, terms[row], terms[kTileRows + column], task.scale);
+        if (!sink.take(local, of_sink, place, row, column, solved)) left |= 1u << pair;
+    }
+    for (int pair = 0; left >> pair != 0; ++pair) {
+        if ((left >> pair & 1) == 0) continue;
+        const auto [row, column] = place_of<kFormat>(threadIdx.x, pair);
+        const Index i = place.row + row, j = place.column + column;
+        if (!note(task.doubts, i, j))
+            sink.take_exact(local, of_sink, place, row, column, exact_rmsd(task, i, j));
+    }
+    __syncthreads();
+    sink.close(local, of_sink, place);
+}
+
+/// Warps that settle doubtful pairs in a CTA.
+constexpr int kSettleWarps = 4;
+
+__device__ __forceinline__ double warp_sum(double value) {
+    for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(~0u, value, apart);
+    return value;
+}
+
+/// Covariance of two frames by a warp, on every lane.
+__device__ __forceinline__ void warp_covariance(const double* p, const double* q, Index atoms,
+                                                double (&sums)[9]) {
+    for (double& sum : sums) sum = 0.0;
+    for (Index k = threadIdx.x; k < atoms; k += 32)
+        for (int entry = 0; entry < 9; ++entry)
+            sums[entry] += p[entry / 3 * atoms + k] * q[entry % 3 * atoms + k];
+    for (double& sum : sums) sum = warp_sum(sum);
+}
+
+/// The squares left of two frames when p is turned by m, on every lane.
+__device__ __forceinline__ double warp_residual(const double* p, const double* q, Index atoms,
+                                                const double (&m)[9]) {
+    double sum = 0.0;
+    for (Index k = threadIdx.x; k < atoms; k += 32) {
+        for (int axis = 0; axis < 3; ++axis) {
+            const double difference = m[3 * axis] * p[k] + m[3 * axis + 1] * p[atoms + k] +
+                                      m[3 * axis + 2] * p[2 * atoms + k] - q[axis * atoms + k];
+            sum += difference * difference;
+        }
+    }
+    return warp_sum(sum);
+}
+
+/// Doubtful pairs as the reference solves them. A warp takes 32: lanes share the atoms of one pair
+/// after the other, and each lane has an eigenproblem of its own. Threads are [warp][lane].
+template <class Sink>
+__global__ void __launch_bounds__(32 * kSettleWarps) settle_doubts(TileTask task, Sink sink) {
+    const Index found = *task.doubts.count;
+    const Index count = found < task.doubts.capacity ? found : task.doubts.capacity;
+    const Index warps = static_cast<Index>(gridDim.x) * kSettleWarps;
+    const int lane = threadIdx.x;
+    for (Index first = (blockIdx.x * Index{kSettleWarps} + threadIdx.y) * 32; first < count;
+         first += warps * 32) {
+        const int together = count - first < 32 ? static_cast<int>(count - first) : 32;
+        double own[9] = {}, rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, residual = 0.0;
+        const auto frame = [&](std::uint32_t index) {
+            return task.xyz + static_cast<Index>(index) * 3 * task.atoms;
+        };
+        for (int n = 0; n < together; ++n) {
+            const DoubtfulPair pair = task.doubts.pairs[first + n];
+            double sums[9];
+            warp_covariance(frame(pair.i), frame(pair.j), task.atoms, sums);
+            for (int entry = 0; entry < 9; ++entry)
+                if (lane == n) own[entry] = sums[entry];
+        }
+        rotation_by_jacobi(own, rotation);
+        for (int n = 0; n < together; ++n) {
+            const DoubtfulPair pair = task.doubts.pairs[first + n];
+            double m[9];
+            for (int entry = 0; entry < 9; ++entry) m[entry] = __shfl_sync(~0u, rotation[entry], n);
+            const double sum = warp_residual(frame(pair.i), frame(pair.j), task.atoms, m);
+            if (lane == n) residual = sum;
+        }
+        if (lane >= together) continue;
+        const DoubtfulPair pair = task.doubts.pairs[first + lane];
+        sink.settle(pair.i, pair.j, static_cast<float>(sqrt(residual / task.weight)));
+    }
+}
+
+}  // namespace pleat::rmsd::cuda

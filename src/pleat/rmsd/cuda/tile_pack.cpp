@@ -1,0 +1,174 @@
+// Tile pack: turning, rounding, and the terms of single frames.
+#include "pleat/rmsd/cuda/tile_pack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/cuda/half_float.h"
+#include "pleat/rmsd/pairs/pairs.h"
+#include "pleat/rmsd/superposition/common_structure.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+Index rounded_up(Index value, Index step) { return (value + step - 1) / step; }
+
+/// The power of two that brings the root mean square deviation near 1, but sums of squares of whole
+/// frames not beyond 2^24, since the solver multiplies four of them.
+double unit_length(const Frames& frames, const std::vector<double>& m) {
+    const Index atoms = frames.atom_count(), count = frames.frame_count();
+    const Index used = std::min<Index>(count, 1000);
+    std::vector<double> turned(3 * atoms);
+    double self = 0.0, deviation = 0.0;
+    for (Index n = 0; n < used; ++n) {
+        const Index i = n * count / used;
+        turn(frames.frame(i), m.data(), atoms, turned.data());
+        self += frames.self[i] / static_cast<double>(used);
+        for (Index k = 0; k < 3 * atoms; ++k) {
+            const double d = turned[k] - m[k];
+            deviation += d * d / static_cast<double>(used * 3 * atoms);
+        }
+    }
+    const double by_self = self > 0 ? std::sqrt(0x1p24 / self) : 1.0;
+    const double by_deviation = deviation > 0 ? std::sqrt(1.0 / deviation) : by_self;
+    return std::exp2(std::floor(std::log2(std::min(by_self, by_deviation))));
+}
+
+/// Sums over the atoms of one frame, in units of the pack.
+struct FrameSums {
+    double own = 0.0, moved = 0.0;  // squares of a, and of what rounding took off
+    double cross[9] = {};           // of a with m: [axis of a, axis of m]
+
+    void add(const double (&a)[3], const double (&m)[3], const double (&exact)[3]) {
+        for (int axis = 0; axis < 3; ++axis) {
+            own += a[axis] * a[axis];
+            moved += (exact[axis] - a[axis]) * (exact[axis] - a[axis]);
+            for (int other = 0; other < 3; ++other) cross[3 * axis + other] += a[axis] * m[other];
+        }
+    }
+};
+
+FrameTerms terms_of(const FrameSums& sums, const double (&common)[9], double root_unit) {
+    double h[9];
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b)
+            h[3 * a + b] = common[3 * a + b] + sums.cross[3 * a + b] + sums.cross[3 * b + a];
+    FrameTerms terms{};
+    const double values[6] = {h[4] + h[8], h[0] + h[8], h[0] + h[4], -h[1], -h[2], -h[5]};
+    for (int n = 0; n < 6; ++n) terms.inertia[n] = static_cast<float>(values[n]);
+    const double* const g = sums.cross;
+    terms.torque[0] = static_cast<float>(g[5] - g[7]);
+    terms.torque[1] = static_cast<float>(g[6] - g[2]);
+    terms.torque[2] = static_cast<float>(g[1] - g[3]);
+    terms.spread = static_cast<float>(std::sqrt(sums.own));
+    terms.rounding = static_cast<float>(std::sqrt(sums.moved) * root_unit);
+    terms.self = sums.own;
+    return terms;
+}
+
+class Packer {
+public:
+    Packer(const Frames& frames, TilePack& pack, int threads) : frames_(frames), pack_(pack) {
+        const Index atoms = frames.atom_count();
+        m_ = common_structure(frames, threads);
+        unit_ = unit_length(frames, m_);
+        for (double& value : m_) value *= unit_;
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b)
+                for (Index k = 0; k < atoms; ++k)
+                    common_[3 * a + b] += m_[a * atoms + k] * m_[b * atoms + k];
+        pack.scale.square = 1.0 / (frames.weight * unit_ * unit_);
+    }
+
+    void frame(Index i) {
+        const Index atoms = frames_.atom_count();
+        std::vector<double> turned(3 * atoms);
+        turn(frames_.frame(i), m_.data(), atoms, turned.data());
+        FrameSums sums;
+        for (Index k = 0; k < atoms; ++k) {
+            double a[3], m[3], exact[3];
+            for (int axis = 0; axis < 3; ++axis) {
+                m[axis] = m_[axis * atoms + k];
+                exact[axis] = turned[axis * atoms + k] * unit_ - m[axis];
+                a[axis] = put(i, k, axis, exact[axis]);
+            }
+            sums.add(a, m, exact);
+        }
+        pack_.terms[i] = terms_of(sums, common_, std::sqrt(pack_.scale.square));
+    }
+
+private:
+    /// Rounds, stores, and returns what was stored.
+    double put(Index i, Index k, int axis, double value) {
+        const int frame = static_cast<int>(i % kPanelFrames),
+                  atom = static_cast<int>(k % kChunkAtoms);
+        std::uint32_t* const chunk =
+            pack_.operands.data() +
+            (i / kPanelFrames * pack_.chunks + k / kChunkAtoms) * 4 * chunk_words(pack_.format);
+        const float rounded = static_cast<float>(value);
+        if (pack_.format == TileFormat::floats) {
+            std::memcpy(chunk + float_place(frame, atom, axis), &rounded, sizeof rounded);
+            return rounded;
+        }
+        auto* const halves = reinterpret_cast<std::uint8_t*>(chunk);
+        const int parts = parts_of(pack_.format);
+        double rest = value, stored = 0.0;
+        for (int part = 0; part < parts; ++part) {
+            const std::uint16_t half = to_half(static_cast<float>(rest));
+            std::memcpy(halves + 2 * half_place(frame, atom, axis, part, parts), &half,
+                        sizeof half);
+            stored += from_half(half);
+            rest = value - stored;
+        }
+        return stored;
+    }
+
+    const Frames& frames_;
+    TilePack& pack_;
+    std::vector<double> m_;  // in units of the pack
+    double unit_ = 1.0;
+    double common_[9] = {};
+};
+
+}  // namespace
+
+float product_error(TileFormat format, Index atoms) {
+    constexpr double kUnit = 0x1p-24;
+    const auto count = static_cast<double>(std::min(atoms, kSegmentAtoms));
+    const auto segments = static_cast<double>(rounded_up(atoms, kSegmentAtoms));
+    double additions = 0.5 * count / std::sqrt(count) + 1.0;
+    if (format != TileFormat::floats) {
+        const double products = format == TileFormat::halves ? 3.0 : 1.0;
+        additions = products * static_cast<double>(rounded_up(std::min(atoms, kSegmentAtoms), 16));
+    }
+    return static_cast<float>(2.0 * kUnit * (additions + 0.5 * (segments - 1.0)));
+}
+
+std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
+    const Index panels = rounded_up(frames, kPanelFrames);
+    const auto terms = static_cast<std::int64_t>(sizeof(FrameTerms));
+    const Index doubts = std::min(kMostDoubts, std::max<Index>(pairs_before(frames, frames), 1));
+    return panels *
+               (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms) +
+           24 * frames * atoms + 8 * doubts;
+}
+
+TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {
+    TilePack pack;
+    pack.format = format;
+    pack.frames = frames.frame_count();
+    pack.panels = rounded_up(pack.frames, kPanelFrames);
+    pack.chunks = rounded_up(frames.atom_count(), kChunkAtoms);
+    pack.operands.resize(
+        static_cast<std::size_t>(pack.panels * pack.chunks * 4 * chunk_words(format)));
+    pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
+    Packer packer(frames, pack, threads);
+    pack.scale.product_error = product_error(format, frames.atom_count());
+    parallel_for(threads, pack.frames, [&](Index i, int) { packer.frame(i); });
+    return pack;
+}
+
+}  // namespace pleat::rmsd

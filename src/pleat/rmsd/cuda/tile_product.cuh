@@ -1,0 +1,182 @@
+// Tile product: the covariances of a tile of pairs, by a CTA, in registers.
+#pragma once
+
+#include "pleat/rmsd/cuda/tile_task.cuh"
+
+namespace pleat::rmsd::cuda {
+
+/// Chunks in shared memory at a time: one is multiplied while others come.
+constexpr int kStages = 3;
+constexpr int kPanelsOfTile = kRowPanels + 1;
+constexpr Index kSegmentChunks = kSegmentAtoms / kChunkAtoms;
+
+/// A thread's sums: [3 row axis + column axis][pair]; pairs as place_of() tells.
+using Sums = float[9][kPairsOfThread];
+
+PLEAT_HOST_DEVICE constexpr Index stage_words(TileFormat format) {
+    return kPanelsOfTile * chunk_words(format);
+}
+
+/// Bytes of shared memory that a tile takes; sums of earlier segments lie behind the stages.
+PLEAT_HOST_DEVICE constexpr Index tile_bytes(TileFormat format, Index chunks) {
+    const Index aside = chunks > kSegmentChunks ? 9 * kPairsOfThread * kTileThreads * 4 : 0;
+    return kStages * stage_words(format) * 16 + aside;
+}
+
+/// Row and column in the tile.
+struct Place {
+    int row, column;
+};
+
+/// Floats: threads beside each other have neighbouring columns, four rows by two columns each.
+/// Tensor cores: a warp has 16 rows by 16 columns as mma.m16n8k16 lays out its sums.
+template <TileFormat kFormat>
+__device__ __forceinline__ Place place_of(int thread, int pair) {
+    if constexpr (kFormat == TileFormat::floats) {
+        return {thread / 16 * 4 + pair / 2, thread % 16 * 2 + pair % 2};
+    } else {
+        const int warp = thread / 32, lane = thread % 32;
+        return {warp % 4 * 16 + lane / 4 + pair / 2 % 2 * 8,
+                warp / 4 * 16 + pair / 4 * 8 + lane % 4 * 2 + pair % 2};
+    }
+}
+
+struct alignas(16) FourFloats {
+    float v[4];
+};
+struct alignas(8) TwoFloats {
+    float v[2];
+};
+
+/// Adds the products of `atoms` atoms of a chunk.
+__device__ __forceinline__ void multiply_floats(const Words* chunk, int atoms, Sums& sums) {
+    const int thread = threadIdx.x, row = thread / 16 * 4, column = thread % 16 * 2;
+    const auto* const floats = reinterpret_cast<const float*>(chunk);
+    constexpr int kPanel = 4 * chunk_words(TileFormat::floats);
+    const float* const rows = floats + row / kPanelFrames * kPanel + row % kPanelFrames;
+    const float* const columns = floats + kRowPanels * kPanel + column;
+#pragma unroll 4
+    for (int atom = 0; atom < atoms; ++atom) {
+        FourFloats p[3];
+        TwoFloats q[3];
+#pragma unroll
+        for (int axis = 0; axis < 3; ++axis) {
+            const int at = float_place(0, atom, axis);
+            p[axis] = *reinterpret_cast<const FourFloats*>(rows + at);
+            q[axis] = *reinterpret_cast<const TwoFloats*>(columns + at);
+        }
+#pragma unroll
+        for (int entry = 0; entry < 9; ++entry)
+#pragma unroll
+            for (int pair = 0; pair < kPairsOfThread; ++pair)
+                sums[entry][pair] =
+                    fmaf(p[entry / 3].v[pair / 2], q[entry % 3].v[pair % 2], sums[entry][pair]);
+    }
+}
+
+/// Adds the products of a chunk on tensor cores.
+template <int kParts, class Machine>
+__device__ __forceinline__ void multiply_halves(const Words* chunk, Sums& sums) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    constexpr int kHalfPanel = 3 * kParts * 32;
+    const Words* const rows = chunk + warp % 4 * kHalfPanel + lane;
+    const Words* const columns = chunk + (2 * kRowPanels + warp / 4) * kHalfPanel + lane;
+    Words q[3][kParts];
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis)
+#pragma unroll
+        for (int part = 0; part < kParts; ++part)
+            q[axis][part] = columns[(axis * kParts + part) * 32];
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis) {
+        Words p[kParts];
+#pragma unroll
+        for (int part = 0; part < kParts; ++part) p[part] = rows[(axis * kParts + part) * 32];
+            // Remainders first: small parts go into small sums, and sums rest between two products.
+#pragma unroll
+        for (int product = 2 * kParts - 2; product >= 0; --product) {
+            const Words& own = p[product == 2 ? 1 : 0];
+#pragma unroll
+            for (int other = 0; other < 3; ++other) {
+                const Words& of_column = q[other][product == 1 ? kParts - 1 : 0];
+                float(&to)[kPairsOfThread] = sums[3 * axis + other];
+                Machine::multiply_add(to[0], to[1], to[2], to[3], own, of_column.x, of_column.z);
+                Machine::multiply_add(to[4], to[5], to[6], to[7], own, of_column.y, of_column.w);
+            }
+        }
+    }
+}
+
+/// Begins to copy a chunk of the tile's panels.
+template <TileFormat kFormat, class Machine>
+__device__ __forceinline__ void load_chunk(const TileTask& task,
+                                           const Index (&panels)[kPanelsOfTile], Index chunk,
+                                           Words* to) {
+    constexpr int kWords = chunk_words(kFormat);
+    for (int word = threadIdx.x; word < kPanelsOfTile * kWords; word += kTileThreads) {
+        const int panel = word / kWords;
+        const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
+        Machine::copy(to + word,
+                      task.operands + (of * task.chunks + chunk) * kWords + word % kWords);
+    }
+}
+
+/// Puts the sums of a segment aside, or with kTakeBack adds those that were put there.
+template <bool kTakeBack>
+__device__ __forceinline__ void put_aside(Sums& sums, float* aside) {
+#pragma unroll
+    for (int entry = 0; entry < 9; ++entry) {
+#pragma unroll
+        for (int pair = 0; pair < kPairsOfThread; ++pair) {
+            float& place = aside[(entry * kPairsOfThread + pair) * kTileThreads + threadIdx.x];
+            if constexpr (kTakeBack) {
+                sums[entry][pair] += place;
+            } else {
+                place += sums[entry][pair];
+                sums[entry][pair] = 0.0f;
+            }
+        }
+    }
+}
+
+template <TileFormat kFormat, class Machine>
+__device__ __forceinline__ void multiply_tile(const TileTask& task,
+                                              const Index (&panels)[kPanelsOfTile], Words* memory,
+                                              Sums& sums) {
+    constexpr Index kStage = stage_words(kFormat);
+    auto* const aside = reinterpret_cast<float*>(memory + kStages * kStage);
+    const bool is_long = task.chunks > kSegmentChunks;
+#pragma unroll
+    for (int entry = 0; entry < 9; ++entry)
+#pragma unroll
+        for (int pair = 0; pair < kPairsOfThread; ++pair) sums[entry][pair] = 0.0f;
+    if (is_long)
+        for (int n = threadIdx.x; n < 9 * kPairsOfThread * kTileThreads; n += kTileThreads)
+            aside[n] = 0.0f;
+    for (Index chunk = 0; chunk < kStages - 1; ++chunk) {
+        if (chunk < task.chunks)
+            load_chunk<kFormat, Machine>(task, panels, chunk, memory + chunk * kStage);
+        Machine::end_group();
+    }
+    for (Index chunk = 0; chunk < task.chunks; ++chunk) {
+        Machine::template wait_for_groups<kStages - 2>();
+        __syncthreads();  // chunk is there for all, and none reads the stage that is loaded next
+        const Index next = chunk + kStages - 1;
+        if (next < task.chunks)
+            load_chunk<kFormat, Machine>(task, panels, next, memory + next % kStages * kStage);
+        Machine::end_group();
+        const Words* const at = memory + chunk % kStages * kStage;
+        if constexpr (kFormat == TileFormat::floats) {
+            const Index left = task.atoms - chunk * kChunkAtoms;
+            multiply_floats(
+                at, left < kChunkAtoms ? static_cast<int>(left + 3) / 4 * 4 : kChunkAtoms, sums);
+        } else {
+            multiply_halves<parts_of(kFormat), Machine>(at, sums);
+        }
+        if (is_long && (chunk + 1) % kSegmentChunks == 0) put_aside<false>(sums, aside);
+    }
+    if (is_long) put_aside<true>(sums, aside);
+    __syncthreads();  // the stages are free
+}
+
+}  // namespace pleat::rmsd::cuda

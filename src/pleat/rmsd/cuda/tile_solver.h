@@ -1,0 +1,116 @@
+// Tile solver: the RMSD of a pair from the product of deviations, in float32, with its error.
+#pragma once
+
+#include <cmath>
+
+#include "pleat/rmsd/cuda/host_device.h"
+
+namespace pleat::rmsd {
+
+/// What a frame p = m + a adds to its pairs, m being the structure common to all
+/// (common_structure.h) and a as rounded for the product. Lengths are in units of the pack.
+struct FrameTerms {
+    float inertia[6];  ///< xx, yy, zz, xy, xz, yz of tr(H) I - H, H = sum m m' + a m' + m a'
+    float torque[3];   ///< of sum m x a: 0 but for rounding, since p was turned onto m
+    float spread;      ///< |a|
+    float rounding;    ///< how far rounding moved the frame: an RMSD, in angstrom
+    double self;       ///< |a|^2
+};
+
+/// What is the same for all pairs.
+struct SolverScale {
+    double square = 1.0;         ///< angstrom^2 of one unit of a sum of squares, over the weight
+    float product_error = 0.0f;  ///< of the sum reached, in units of both frames' spread
+};
+
+/// Mean square distance after superposition, angstrom^2, and by how much it may be wrong.
+struct Solved {
+    float square, error;
+};
+
+/// The largest root x >= 0 of Q(x) = x det(x + J) - v' adj(x + J) v and how certain it is.
+struct LeverRoot {
+    float x, error;
+};
+
+/// Rounding of Q in units of 2^-24 of its terms' size. Trials on real and random ensembles saw up
+/// to half of it (tests/tile_solver_test.cpp).
+constexpr float kQuarticRounding = 0.5f * 5.96e-8f;
+constexpr int kMostLeverSteps = 8;
+
+/// J = (xx, yy, zz, xy, xz, yz), `most`: an upper bound of x. Newton from above: Q has real roots
+/// only. Where the derivatives at the end are above 0 no root is larger than what is left of Q
+/// allows for (Budan and Fourier).
+PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const float (&v)[3],
+                                                 float most) {
+    const float kxx = j[1] * j[2] - j[5] * j[5], kyy = j[0] * j[2] - j[4] * j[4];
+    const float kzz = j[0] * j[1] - j[3] * j[3], kxy = j[4] * j[5] - j[3] * j[2];
+    const float kxz = j[3] * j[5] - j[4] * j[1], kyz = j[3] * j[4] - j[5] * j[0];
+    const float j1 = j[0] + j[1] + j[2], j2 = kxx + kyy + kzz;
+    const float j3 = j[0] * kxx + j[3] * kxy + j[4] * kxz;
+    const float vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    const float vjv = v[0] * (j[0] * v[0] + 2 * (j[3] * v[1] + j[4] * v[2])) +
+                      v[1] * (j[1] * v[1] + 2 * j[5] * v[2]) + v[2] * j[2] * v[2];
+    const float c0 = v[0] * (kxx * v[0] + 2 * (kxy * v[1] + kxz * v[2])) +
+                     v[1] * (kyy * v[1] + 2 * kyz * v[2]) + v[2] * kzz * v[2];
+    const float b2 = j2 - vv, b1 = j3 - (j1 * vv - vjv);
+    const float size =
+        fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) + 2 * (fabsf(j[3]) + fabsf(j[4]) + fabsf(j[5]));
+
+    // Where J is positive x = v' inverse(x + J) v is at most v' inverse(J) v.
+    float x = most;
+    if (j1 > 0 && j2 > 0 && j3 > 0) {
+        const float near = c0 / j3;
+        if (near < x) x = near;
+    }
+    float step = 0, curvature = 0;
+    for (int n = 0; n < kMostLeverSteps; ++n) {
+        const float q = (((x + j1) * x + b2) * x + b1) * x - c0;
+        const float slope = ((4 * x + 3 * j1) * x + 2 * b2) * x + b1;
+        curvature = (12 * x + 6 * j1) * x + 2 * b2;
+        step = q / slope;
+        x -= step;
+        if (!(fabsf(step) > 1e-4f * x)) break;
+    }
+    const float slope = ((4 * x + 3 * j1) * x + 2 * b2) * x + b1;
+    const float whole = x + size, square = whole * whole;
+    const float rounding = kQuarticRounding * square * (x * whole + vv);
+    const bool certain = slope > 1e-6f * square * whole &&
+                         (12 * x + 6 * j1) * x + 2 * b2 > 1e-6f * square && 4 * x + j1 > 0;
+    // What is left of Q after a step is at most half of curvature times its square, and the root
+    // within four steps' length.
+    const float error = (rounding + 2 * fabsf(curvature) * step * step) / slope;
+    return {x, certain ? error : INFINITY};
+}
+
+/// The pair of frames with terms p and q; `a[3 r + c]` is the sum of products of their deviations'
+/// axes r and c. With R = sum p q', of the key matrix less tr R the largest eigenvalue is x >= 0,
+/// small where frames are near m; then the residual is |a_p - a_q|^2 - 2 x, and neither part loses
+/// digits to the size of the molecule. An error that is not finite says nothing is known.
+PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms& p,
+                                           const FrameTerms& q, const SolverScale& scale) {
+    const double trace = static_cast<double>(a[0]) + a[4] + a[8];
+    const double distance = p.self + q.self - 2 * trace;
+    const float j[6] = {p.inertia[0] + q.inertia[0] + 2 * (a[4] + a[8]),
+                        p.inertia[1] + q.inertia[1] + 2 * (a[0] + a[8]),
+                        p.inertia[2] + q.inertia[2] + 2 * (a[0] + a[4]),
+                        p.inertia[3] + q.inertia[3] - (a[1] + a[3]),
+                        p.inertia[4] + q.inertia[4] - (a[2] + a[6]),
+                        p.inertia[5] + q.inertia[5] - (a[5] + a[7])};
+    const float v[3] = {p.torque[0] - q.torque[0] + (a[5] - a[7]),
+                        p.torque[1] - q.torque[1] + (a[6] - a[2]),
+                        p.torque[2] - q.torque[2] + (a[1] - a[3])};
+    const float product = scale.product_error * p.spread * q.spread;
+    const float most = 0.5f * static_cast<float>(distance) + product;
+    const LeverRoot root = largest_lever(j, v, most);
+    const double residual = distance - 2 * static_cast<double>(root.x);
+    const float square = static_cast<float>((residual > 0 ? residual : 0.0) * scale.square);
+    const float unit = static_cast<float>(scale.square);
+    // Rounded frames are others: an RMSD differs by no more than theirs to the frames themselves.
+    const float moved = p.rounding + q.rounding;
+    const float error =
+        2 * unit * (root.error + product) + moved * (2 * sqrtf(square) + moved) + 2.4e-7f * square;
+    return {square, error};
+}
+
+}  // namespace pleat::rmsd

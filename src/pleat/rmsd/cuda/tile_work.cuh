@@ -1,0 +1,135 @@
+// Tile work: an ensemble on a GPU, and bands of its pairs sent to a sink, launch by launch.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "pleat/core/cuda/gpu_sides.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/rmsd/cuda/tile_kernel.cuh"
+#include "pleat/rmsd/cuda/tile_pack.h"
+#include "pleat/rmsd/pairs/pairs.h"
+
+namespace pleat::rmsd::cuda {
+
+using pleat::cuda::Sides;
+
+/// Pairs of one launch, so that a wish to stop is heard soon.
+constexpr Index kLaunchPairs = Index{1} << 30;
+/// Bytes that are left free for what the runtime itself takes.
+constexpr std::int64_t kReserve = std::int64_t{256} << 20;
+
+/// Rows from `first` on whose pairs are at most `pairs`, in whole tiles where that is one or more.
+inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
+    const Index rows = std::max<Index>(pairs / std::max<Index>(frames - first, 1), 1);
+    const Index next = rows < kTileRows ? first + rows : (first + rows) / kTileRows * kTileRows;
+    return {first, std::min(end, next) - first};
+}
+
+/// `Gpu` stands for one GPU (core/cuda/cuda_gpu.cuh, or a test's), `Machine` for its instructions.
+template <class Gpu, class Machine>
+class TileWork {
+public:
+    /// DeviceError where the GPU has not the memory.
+    TileWork(const Frames& frames, TileFormat format, int threads, Gpu gpu,
+             Index most_doubts = kMostDoubts)
+        : gpu_(std::move(gpu)), format_(format) {
+        const Index count = frames.frame_count(), atoms = frames.atom_count();
+        require_memory(tile_memory(count, atoms, format),
+                       std::to_string(count) + " frames of " + std::to_string(atoms) + " atoms",
+                       "take fewer frames or atoms, or --device cpu",
+                       std::max<std::int64_t>(gpu_.free_bytes() - kReserve, 0),
+                       " on " + gpu_.name());
+        const TilePack pack = pack_tiles(frames, format, threads);
+        operands_ = Array<Words>(static_cast<Index>(pack.operands.size()) / 4);
+        operands_.upload(reinterpret_cast<const Words*>(pack.operands.data()));
+        terms_ = Array<FrameTerms>(static_cast<Index>(pack.terms.size()));
+        terms_.upload(pack.terms.data());
+        xyz_ = Array<double>(frames.xyz.size());
+        xyz_.upload(frames.xyz.data());
+        const Index doubts = std::min(most_doubts, std::max<Index>(pairs_before(count, count), 1));
+        doubts_ = Array<DoubtfulPair>(doubts);
+        doubt_count_ = Array<unsigned>(1);
+        task_ = {operands_.data(),
+                 terms_.data(),
+                 xyz_.data(),
+                 count,
+                 atoms,
+                 pack.panels,
+                 pack.chunks,
+                 frames.weight,
+                 pack.scale,
+                 {},
+                 0,
+                 0,
+                 {doubts_.data(), doubt_count_.data(), static_cast<unsigned>(doubts)}};
+    }
+
+    Index frames() const { return task_.frames; }
+    TileFormat format() const { return format_; }
+    Gpu& gpu() { return gpu_; }
+
+    /// Gives every pair of the rows with a later frame to the sink; returns before that is done.
+    template <class Sink>
+    void run(Block rows, const Sink& sink) {
+        const Index end = rows.first + rows.count;
+        for (Block part = rows_of(rows.first, end, frames(), kLaunchPairs); part.count > 0;
+             part = rows_of(part.first + part.count, end, frames(), kLaunchPairs))
+            launch(part, sink);
+    }
+
+    /// How many pairs the last launch left to float64.
+    Index doubtful() const {
+        unsigned count = 0;
+        doubt_count_.download(&count, 0, 1);
+        return count;
+    }
+
+private:
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+
+    template <class Sink>
+    void launch(Block rows, const Sink& sink) {
+        task_.rows = rows;
+        task_.first_panel = rows.first / kPanelFrames;
+        const Index last_panel = (rows.first + rows.count - 1) / kPanelFrames;
+        task_.row_tiles = (last_panel - task_.first_panel) / kRowPanels + 1;
+        gpu_.clear(doubt_count_, 1);
+        switch (format_) {
+            case TileFormat::floats: start<TileFormat::floats>(sink); break;
+            case TileFormat::halves: start<TileFormat::halves>(sink); break;
+            case TileFormat::half: start_coarse(sink); break;
+        }
+        constexpr Index kCtasOfProcessor = 4;
+        gpu_.launch("settle doubtful pairs", &settle_doubts<Sink>,
+                    Sides{kCtasOfProcessor * gpu_.processors()}, Sides{32, kSettleWarps}, 0, task_,
+                    sink);
+    }
+
+    template <TileFormat kFormat, class Sink>
+    void start(const Sink& sink) {
+        const Index grid = task_.row_tiles * (task_.panels - task_.first_panel);
+        gpu_.launch("superpose frames", &superpose_tiles<kFormat, Machine, Sink>, Sides{grid},
+                    Sides{kTileThreads}, tile_bytes(kFormat, task_.chunks), task_, sink);
+    }
+
+    /// Coarse values serve where only the side of a cut-off is asked for.
+    void start_coarse(const BitSink& sink) { start<TileFormat::half>(sink); }
+    template <class Sink>
+    [[noreturn]] void start_coarse(const Sink&) {
+        throw std::logic_error("values need more than one float16 a coordinate");
+    }
+
+    Gpu gpu_;
+    TileFormat format_;
+    Array<Words> operands_;
+    Array<FrameTerms> terms_;
+    Array<double> xyz_;
+    Array<DoubtfulPair> doubts_;
+    Array<unsigned> doubt_count_;
+    TileTask task_{};
+};
+
+}  // namespace pleat::rmsd::cuda

@@ -1,0 +1,185 @@
+// Comparison: the choice of a measure, gathering of its atoms, blocks spread over threads.
+#include "pleat/rmsd/measures/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+/// The frames of several sides one after another, of some atoms (empty: all).
+Array<float, 3> gather(const std::vector<View<const float, 3>>& sides,
+                       const std::vector<Index>& atoms) {
+    Index frames = 0;
+    for (const View<const float, 3>& side : sides) frames += side.extent(0);
+    const Index count = atoms.empty() ? sides[0].extent(1) : static_cast<Index>(atoms.size());
+    auto to = Array<float, 3>::unset(frames, count, Index{3});
+    float* at = to.data();
+    for (const View<const float, 3>& side : sides) {
+        if (atoms.empty()) {
+            at = std::copy(side.begin(), side.end(), at);
+            continue;
+        }
+        for (Index i = 0; i < side.extent(0); ++i)
+            for (const Index atom : atoms) at = std::copy_n(side[i][atom].data, 3, at);
+    }
+    return to;
+}
+
+std::vector<double> gather(const std::vector<double>& weights, const std::vector<Index>& atoms) {
+    if (weights.empty() || atoms.empty()) return weights;
+    std::vector<double> some;
+    for (const Index atom : atoms) some.push_back(weights[static_cast<std::size_t>(atom)]);
+    return some;
+}
+
+Frames centre_part(View<const float, 3> side, const std::vector<Index>& atoms,
+                   const std::vector<double>& weights, int threads) {
+    if (atoms.empty()) return centre(side, weights, threads);
+    return centre(gather({side}, atoms), gather(weights, atoms), threads);
+}
+
+/// The measured atoms beside the fitted ones, moved with them.
+FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
+    const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
+    FitFrames frames;
+    frames.fit = centre_part(side, sets.fit, sets.weights, threads);
+    const Array<float, 3> measured = gather({side}, sets.measured);
+    const std::vector<double> weights = gather(sets.weights, sets.measured);
+    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
+    const auto fit_weight = [&](Index k) { return fit_weights.empty() ? 1.0 : fit_weights[k]; };
+    const Index atoms = measured.extent(1), fitted = frames.fit.atom_count();
+    for (Index k = 0; k < atoms; ++k) frames.weight += weight(k);
+    frames.measured = Array<double, 3>::unset(side.extent(0), Index{3}, atoms);
+    check_coordinates(measured);
+    parallel_for(threads, side.extent(0), [&](Index i, int) {
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto at = [&](Index k) {
+                return double{side(i, sets.fit.empty() ? k : sets.fit[k], axis)};
+            };
+            double sum = 0.0;
+            for (Index k = 0; k < fitted; ++k) sum += fit_weight(k) * (at(k) - at(0));
+            const double mean = sum / frames.fit.weight;
+            for (Index k = 0; k < atoms; ++k)
+                frames.measured(i, axis, k) =
+                    std::sqrt(weight(k)) * (measured(i, k, axis) - at(0) - mean);
+        }
+    });
+    return frames;
+}
+
+template <class Make>
+auto other_side(const Sides& sides, const Make& make) {
+    using Side = decltype(make(sides.columns));
+    return sides.are_one() ? nullptr : std::make_unique<Side>(make(sides.columns));
+}
+
+/// A band as blocks of rows and of the columns after them.
+class PairKernel final : public Kernel {
+public:
+    PairKernel(const Comparison& comparison, Index frames, int threads)
+        : comparison_(comparison), frames_(frames), threads_(threads) {}
+
+    void band(Block rows, float* to) override {
+        const Index height = comparison_.block_rows(), width = comparison_.block_columns();
+        std::vector<std::pair<Block, Block>> blocks;
+        for (Index i = rows.first; i < rows.first + rows.count; i += height) {
+            const Block some{i, std::min(height, rows.first + rows.count - i)};
+            for (Index j = i + 1; j < frames_; j += width)
+                blocks.emplace_back(some, Block{j, std::min(width, frames_ - j)});
+        }
+        parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int) {
+            const auto& [some, columns] = blocks[static_cast<std::size_t>(n)];
+            std::vector<float> values(static_cast<std::size_t>(some.count * columns.count));
+            comparison_.block(some, columns, values.data());
+            for (Index row = 0; row < some.count; ++row) {
+                const Index i = some.first + row, j = std::max(i + 1, columns.first);
+                const Index last = columns.first + columns.count;
+                if (j >= last) continue;
+                const Index place = pairs_before(i, frames_) - pairs_before(rows.first, frames_);
+                std::copy_n(values.data() + row * columns.count + j - columns.first, last - j,
+                            to + place + j - i - 1);
+            }
+        });
+    }
+
+private:
+    const Comparison& comparison_;
+    Index frames_;
+    int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
+                                            const Metric& metric, const Exactness& exactness,
+                                            const Context& context) {
+    if (context.device.kind == Device::Kind::cuda)
+        throw DeviceError(
+            fmt::format("expected --device cpu or reference for this measure, found "
+                        "cuda:{}: a GPU computes RMSD of all pairs only",
+                        context.device.index));
+    const int threads = resolve_threads(context);
+    const auto unweighted = [&](View<const float, 3> side) {
+        return centre_part(side, atoms.measured, {}, threads);
+    };
+    switch (metric.kind) {
+        case Metric::Kind::drmsd:
+            return make_drmsd(unweighted(sides.rows), other_side(sides, unweighted),
+                              gather(atoms.weights, atoms.measured), exactness.precision, context);
+        case Metric::Kind::tm:
+        case Metric::Kind::gdt_ts:
+            return make_tm(unweighted(sides.rows), other_side(sides, unweighted), metric, context);
+        case Metric::Kind::rmsd: break;
+    }
+    if (atoms.fit != atoms.measured) {
+        const auto make = [&](View<const float, 3> side) {
+            return fit_frames(side, atoms, threads);
+        };
+        return make_fit_rmsd(make(sides.rows), other_side(sides, make), context);
+    }
+    Frames all = centre(gather({sides.columns, sides.rows}, atoms.fit),
+                        gather(atoms.weights, atoms.fit), threads);
+    return make_rmsd(std::move(all), sides.columns.extent(0), exactness.precision, exactness.cutoff,
+                     context);
+}
+
+std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit) {
+    const std::int64_t coordinates = 3 * frames * atoms;
+    const bool is_plain = metric.kind == Metric::Kind::rmsd && !has_fit;
+    // Gathered in float32, centred in float64, and for plain RMSD packed twice.
+    return (12 + (is_plain  ? 16
+                  : has_fit ? 24
+                            : 8)) *
+               coordinates +
+           200 * frames + (std::int64_t{64} << 20);
+}
+
+void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values) {
+    const Index height = comparison.block_rows(), width = comparison.block_columns();
+    const Index across = (columns.count + width - 1) / width;
+    const Index down = (rows.count + height - 1) / height;
+    parallel_for(threads, across * down, [&](Index n, int) {
+        const Index row = n / across * height, column = n % across * width;
+        const Block some{rows.first + row, std::min(height, rows.count - row)};
+        const Block others{columns.first + column, std::min(width, columns.count - column)};
+        std::vector<float> found(static_cast<std::size_t>(some.count * others.count));
+        comparison.block(some, others, found.data());
+        for (Index i = 0; i < some.count; ++i)
+            std::copy_n(found.data() + i * others.count, others.count,
+                        values + (row + i) * columns.count + column);
+    });
+}
+
+std::unique_ptr<Kernel> make_pair_kernel(const Comparison& comparison, Index frames, int threads) {
+    return std::make_unique<PairKernel>(comparison, frames, threads);
+}
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,30 @@
+// Distance blocks: distances within frames, and sums of squares of their differences.
+#pragma once
+
+#include "pleat/core/array.h"
+#include "pleat/rmsd/kernel/packed.h"
+
+namespace pleat::rmsd {
+
+/// Distances of a frame that are worked on at once: so few that those of a block of frames stay in
+/// the cache, and that float32 may add their squares.
+inline constexpr Index kDistances = 64;
+
+/// The place of a pair of atoms k < l in the order (0, 1), (0, 2), ..., (1, 2), ...
+struct AtomPair {
+    Index k = 0, l = 1;
+};
+
+/// Distances of up to kDistances pairs of atoms from `first` on in the frames of a panel
+/// [atom, axis, lane], each times the product of both atoms' `roots`, to [pair, lane]. Returns the
+/// pair after the last one.
+template <class Real>
+AtomPair panel_distances(const double* panel, const double* roots, Index atoms, AtomPair first,
+                         Index count, Real* to);
+
+/// Adds to sums [row, lane] the squares of the differences of `count` distances; `rows` and
+/// `columns` are [pair, lane], of which the first `row_count` lanes are rows.
+template <class Real>
+void add_squares(const Real* rows, Index row_count, const Real* columns, Index count, double* sums);
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,131 @@
+// TM search: fragments, growing sets of near atoms, and the memory of sets that were tried.
+#include "pleat/rmsd/measures/tm_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr Index kLanes = 8;
+constexpr Index kLeastFragment = 4;
+constexpr int kMostLengths = 6, kMostRounds = 20;
+constexpr std::size_t kLeastTable = 1024;
+
+/// Lengths of fragments, the longest first.
+std::vector<Index> fragment_lengths(Index atoms) {
+    const Index least = std::min(kLeastFragment, atoms);
+    std::vector<Index> lengths;
+    for (int n = 0; n < kMostLengths - 1; ++n) {
+        lengths.push_back(std::max(atoms >> n, least));
+        if (lengths.back() == least) return lengths;
+    }
+    lengths.push_back(least);
+    return lengths;
+}
+
+}  // namespace
+
+double tm_scale(Index atoms) {
+    if (atoms <= 15) return 0.5;
+    return std::max(0.5, 1.24 * std::cbrt(static_cast<double>(atoms - 15)) - 1.8);
+}
+
+TmSearch::TmSearch(Index atoms, Superpose superpose, bool remembers)
+    : atoms_(atoms),
+      padded_((atoms + kLanes - 1) / kLanes * kLanes),
+      superpose_(superpose),
+      remembers_(remembers),
+      scale_(tm_scale(atoms)),
+      reach_(std::clamp(scale_, 4.5, 8.0)),
+      p_(static_cast<std::size_t>(3 * padded_)),
+      q_(p_.size()),
+      mask_(static_cast<std::size_t>(padded_)),
+      bits_(static_cast<std::size_t>((atoms + 63) / 64)),
+      before_(bits_.size()) {
+    found_.squares.resize(mask_.size());
+}
+
+TmScores TmSearch::operator()(const double* p, const double* q) {
+    for (int axis = 0; axis < 3; ++axis) {
+        std::copy_n(p + axis * atoms_, atoms_, p_.begin() + axis * padded_);
+        std::copy_n(q + axis * atoms_, atoms_, q_.begin() + axis * padded_);
+    }
+    scores_ = {};
+    seen_.clear();
+    places_.assign(kLeastTable, -1);
+    std::fill(std::begin(most_within_), std::end(most_within_), Index{0});
+    for (const Index length : fragment_lengths(atoms_))
+        for (Index first = 0; first + length <= atoms_; ++first) search_from(first, length);
+    for (const Index count : most_within_)
+        scores_.gdt_ts += 0.25 * static_cast<double>(count) / static_cast<double>(atoms_);
+    return scores_;
+}
+
+void TmSearch::search_from(Index first, Index length) {
+    std::fill(mask_.begin(), mask_.end(), 0.0);
+    std::fill_n(mask_.begin() + first, length, 1.0);
+    std::fill(before_.begin(), before_.end(), 0);
+    measure();
+    if (!select(reach_ - 1.0)) return;
+    for (int round = 0; round < kMostRounds; ++round) {
+        if (remembers_ && !is_new()) return;
+        before_ = bits_;
+        measure();
+        if (!select(reach_ + 1.0)) return;
+    }
+}
+
+void TmSearch::measure() {
+    superpose_({p_.data(), q_.data(), atoms_, padded_}, mask_.data(), scale_, found_);
+    ++scores_.superpositions;
+    scores_.tm = std::max(scores_.tm, found_.sum / static_cast<double>(atoms_));
+    for (int n = 0; n < 4; ++n) most_within_[n] = std::max(most_within_[n], found_.within[n]);
+}
+
+bool TmSearch::select(double limit) {
+    constexpr Index kLeast = 3;
+    constexpr double kStep = 0.5;
+    const auto take = [&](double square) {
+        return near_atoms(found_.squares, atoms_, square, mask_, bits_);
+    };
+    Index count = take(limit * limit);
+    if (count < kLeast && atoms_ > kLeast) {
+        // The threshold grows in steps until there are three, however far they are.
+        nearest_.assign(found_.squares.begin(), found_.squares.begin() + atoms_);
+        std::nth_element(nearest_.begin(), nearest_.begin() + kLeast - 1, nearest_.end());
+        const double third = std::sqrt(nearest_[kLeast - 1]);
+        limit += kStep * (std::floor((third - limit) / kStep) + 1.0);
+        // Rounding of a far distance must not leave the third one out.
+        count = take(std::max(limit * limit, std::nextafter(nearest_[kLeast - 1], HUGE_VAL)));
+    }
+    return count >= std::min(kLeast, atoms_) && bits_ != before_;
+}
+
+bool TmSearch::is_new() {
+    const std::size_t words = bits_.size();
+    const auto slot_of = [&](const std::uint64_t* set) {
+        std::uint64_t hash = 0;
+        for (std::size_t n = 0; n < words; ++n)
+            hash = (hash ^ set[n]) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 29;
+        std::size_t slot = hash % places_.size();
+        while (places_[slot] >= 0 &&
+               !std::equal(set, set + words, seen_.data() + words * places_[slot]))
+            slot = (slot + 1) % places_.size();
+        return slot;
+    };
+    const std::size_t slot = slot_of(bits_.data());
+    if (places_[slot] >= 0) return false;
+    places_[slot] = static_cast<std::int32_t>(seen_.size() / words);
+    seen_.insert(seen_.end(), bits_.begin(), bits_.end());
+    const std::size_t count = seen_.size() / words;
+    if (2 * count > places_.size()) {
+        places_.assign(4 * places_.size(), -1);
+        for (std::size_t n = 0; n < count; ++n)
+            places_[slot_of(seen_.data() + words * n)] = static_cast<std::int32_t>(n);
+    }
+    return true;
+}
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,93 @@
+// Matrix: cutting rows into bands, and copying their outputs into an .npy file.
+#include "pleat/rmsd/pairs/matrix.h"
+
+#include <algorithm>
+
+#include "pleat/core/files/npy_header.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/kernel/kernel.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr Index kBandStep = 48;          // rows that the CPU kernel takes at once
+constexpr Index kBandPairs = 2'000'000;  // about 50 ms of a thread
+constexpr Index kMostRows = 960;
+
+/// Rows of the full matrix from the condensed one. Columns before the diagonal are gathered for a
+/// run of rows at a time, since the pairs of one such column and these rows lie side by side.
+void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file,
+                float of_equals) {
+    constexpr Index kRun = 64;
+    std::vector<const float*> rows(
+        static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
+    for (const Tile& tile : tiles) {
+        const float* at = file.output(tile).data;
+        for (Index i = tile.side[0].first; i < tile.side[0].first + tile.side[0].count; ++i) {
+            rows[i] = at;
+            at += frames - 1 - i;
+        }
+    }
+    std::vector<float> buffer(static_cast<std::size_t>(kRun * frames));
+    for (Index first = 0; first < frames; first += kRun) {
+        const Index count = std::min(kRun, frames - first);
+        for (Index j = 0; j < first + count; ++j)
+            for (Index i = std::max(first, j + 1); i < first + count; ++i)
+                buffer[(i - first) * frames + j] = rows[j][i - j - 1];
+        for (Index i = first; i < first + count; ++i) {
+            float* const row = buffer.data() + (i - first) * frames;
+            row[i] = of_equals;
+            std::copy_n(rows[i], frames - 1 - i, row + i + 1);
+        }
+        to.write(buffer.data(), static_cast<std::size_t>(count * frames) * sizeof(float));
+    }
+}
+
+}  // namespace
+
+std::vector<Tile> bands(Index frames) { return bands(frames, kBandPairs, kBandStep); }
+
+std::vector<Tile> bands(Index frames, Index pairs, Index step) {
+    const Index rows =
+        std::clamp(pairs / std::max<Index>(frames, 1) / step * step, step, kMostRows / step * step);
+    std::vector<Tile> tiles;
+    for (Index first = 0; first < frames - 1; first += rows) {
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(rows, frames - first)};
+        tile.items = pairs_before(first + tile.side[0].count, frames) - pairs_before(first, frames);
+        tiles.push_back(tile);
+    }
+    return tiles;
+}
+
+void complete_full(float* matrix, Index frames, int threads, float of_equals) {
+    constexpr Index kBlock = 64;  // rows and columns that the cache holds
+    const Index blocks = (frames + kBlock - 1) / kBlock;
+    parallel_for(threads, blocks, [&](Index block, int) {
+        const Index first = block * kBlock, end = std::min(first + kBlock, frames);
+        for (Index left = 0; left < end; left += kBlock)
+            for (Index i = first; i < end; ++i)
+                for (Index j = left; j < std::min(left + kBlock, i); ++j)
+                    matrix[i * frames + j] = matrix[j * frames + i];
+        for (Index i = first; i < end; ++i) matrix[i * frames + i] = of_equals;
+    });
+}
+
+void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
+                  const TileFile& file, bool full, float of_equals) {
+    OutputFile to(path);
+    if (full) {
+        to.write(npy_header("<f4", {frames, frames}));
+        write_full(to, frames, tiles, file, of_equals);
+    } else {
+        to.write(npy_header("<f4", {frames * (frames - 1) / 2}));
+        for (const Tile& tile : tiles)
+            to.write(file.output(tile).data, static_cast<std::size_t>(tile.items) * sizeof(float));
+    }
+    to.close();
+}
+
+}  // namespace pleat::rmsd

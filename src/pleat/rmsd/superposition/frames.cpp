@@ -1,0 +1,72 @@
+// Frames: centring in float64, once, before any product.
+#include "pleat/rmsd/superposition/frames.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/superposition/superpose.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr double kLargest = 1e15;  // squares of larger ones, summed and multiplied, overflow
+
+void centre_axis(View<const float, 2> from, int axis, std::span<const double> weights, double total,
+                 double* to) {
+    const Index atoms = from.extent(0);
+    const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
+    // A first guess takes off what is common, so that the mean of the rest has all its digits.
+    const double guess = from(0, axis);
+    double sum = 0.0;
+    for (Index k = 0; k < atoms; ++k) sum += weight(k) * (from(k, axis) - guess);
+    const double mean = sum / total;
+    for (Index k = 0; k < atoms; ++k) to[k] = std::sqrt(weight(k)) * (from(k, axis) - guess - mean);
+}
+
+void check_finite(View<const float, 2> frame, std::string_view what, Index index) {
+    for (const float value : frame)
+        if (!(std::fabs(value) <= kLargest))
+            throw InputError(
+                fmt::format("{} {}: expected coordinates between -1e15 and 1e15, found {}", what,
+                            index, value));
+}
+
+}  // namespace
+
+double certain_rmsd(const Frames& frames, Index i, Index j) {
+    const double sum = superposed_residual(frames.frame(i), frames.frame(j), frames.atom_count());
+    return std::sqrt(sum / frames.weight);
+}
+
+void check_coordinates(View<const float, 3> xyz, std::string_view what) {
+    for (Index i = 0; i < xyz.extent(0); ++i) check_finite(xyz[i], what, i);
+}
+
+Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads) {
+    const Index count = xyz.extent(0), atoms = xyz.extent(1);
+    Frames frames;
+    frames.xyz = Array<double, 3>::unset(count, Index{3}, atoms);
+    frames.self = Array<double, 1>(count);
+    frames.weight = static_cast<double>(atoms);
+    if (!weights.empty()) {
+        frames.weight = 0.0;
+        for (const double weight : weights) frames.weight += weight;
+    }
+    parallel_for(threads, count, [&](Index i, int) {
+        check_finite(xyz[i], "frame", i);
+        double* const to = frames.xyz.data() + i * 3 * atoms;
+        for (int axis = 0; axis < 3; ++axis)
+            centre_axis(xyz[i], axis, weights, frames.weight, to + axis * atoms);
+        double sum = 0.0;
+        for (Index k = 0; k < 3 * atoms; ++k) sum += to[k] * to[k];
+        frames.self[i] = sum;
+    });
+    return frames;
+}
+
+}  // namespace pleat::rmsd

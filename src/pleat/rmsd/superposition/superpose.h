@@ -1,0 +1,145 @@
+// Superposition of one pair by Horn's quaternions: Jacobi, rotation and residual, on host and
+// device.
+#pragma once
+
+#include <cmath>
+
+#include "pleat/core/view.h"
+#include "pleat/rmsd/cuda/host_device.h"
+
+namespace pleat::rmsd {
+
+/// The symmetric 4 x 4 key matrix of a covariance R[a][b] = sum p_a q_b; its largest eigenvalue is
+/// the sum that superposition reaches, and the eigenvector is the quaternion that turns p onto q.
+PLEAT_HOST_DEVICE inline void key_matrix(const double (&r)[9], double (&n)[4][4]) {
+    n[0][0] = r[0] + r[4] + r[8];
+    n[1][1] = r[0] - r[4] - r[8];
+    n[2][2] = r[4] - r[0] - r[8];
+    n[3][3] = r[8] - r[0] - r[4];
+    n[0][1] = n[1][0] = r[5] - r[7];
+    n[0][2] = n[2][0] = r[6] - r[2];
+    n[0][3] = n[3][0] = r[1] - r[3];
+    n[1][2] = n[2][1] = r[1] + r[3];
+    n[1][3] = n[3][1] = r[2] + r[6];
+    n[2][3] = n[3][2] = r[5] + r[7];
+}
+
+/// Turns rows and columns p and q of `n` so that n[p][q] vanishes, and the vectors with them.
+PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4][4], int p,
+                                          int q) {
+    if (n[p][q] == 0.0) return;
+    const double theta = (n[q][q] - n[p][p]) / (2.0 * n[p][q]);
+    const double size = std::fabs(theta);
+    // An angle so small that its square would overflow is 1 / (2 theta).
+    const double t = (theta < 0 ? -1.0 : 1.0) /
+                     (size > 1e150 ? 2.0 * size : size + std::sqrt(size * size + 1.0));
+    const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
+    for (int k = 0; k < 4; ++k) {
+        const double a = n[k][p], b = n[k][q];
+        n[k][p] = c * a - s * b;
+        n[k][q] = s * a + c * b;
+    }
+    for (int k = 0; k < 4; ++k) {
+        const double a = n[p][k], b = n[q][k];
+        n[p][k] = c * a - s * b;
+        n[q][k] = s * a + c * b;
+        const double u = vectors[k][p], v = vectors[k][q];
+        vectors[k][p] = c * u - s * v;
+        vectors[k][q] = s * u + c * v;
+    }
+}
+
+/// Cyclic Jacobi. Returns the column of `vectors` that belongs to the largest eigenvalue.
+PLEAT_HOST_DEVICE inline int largest_eigenvector(double (&n)[4][4], double (&vectors)[4][4]) {
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) vectors[a][b] = a == b ? 1.0 : 0.0;
+    constexpr int kMostSweeps = 20;  // five suffice, however degenerate the matrix is
+    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+        double off = 0.0, all = 0.0;
+        for (int a = 0; a < 4; ++a) {
+            for (int b = 0; b < 4; ++b) {
+                all += n[a][b] * n[a][b];
+                if (a != b) off += n[a][b] * n[a][b];
+            }
+        }
+        if (off <= 1e-34 * all) break;
+        for (int p = 0; p < 3; ++p)
+            for (int q = p + 1; q < 4; ++q) rotate_pair(n, vectors, p, q);
+    }
+    int best = 0;
+    for (int a = 1; a < 4; ++a)
+        if (n[a][a] > n[best][best]) best = a;
+    return best;
+}
+
+/// The rotation, row by row, of the unit quaternion in column `column`.
+PLEAT_HOST_DEVICE inline void rotation_of(const double (&vectors)[4][4], int column,
+                                          double (&rotation)[9]) {
+    double w = vectors[0][column], x = vectors[1][column], y = vectors[2][column],
+           z = vectors[3][column];
+    const double scale = 1.0 / std::sqrt(w * w + x * x + y * y + z * z);
+    w *= scale;
+    x *= scale;
+    y *= scale;
+    z *= scale;
+    rotation[0] = w * w + x * x - y * y - z * z;
+    rotation[1] = 2 * (x * y - w * z);
+    rotation[2] = 2 * (x * z + w * y);
+    rotation[3] = 2 * (x * y + w * z);
+    rotation[4] = w * w - x * x + y * y - z * z;
+    rotation[5] = 2 * (y * z - w * x);
+    rotation[6] = 2 * (x * z - w * y);
+    rotation[7] = 2 * (y * z + w * x);
+    rotation[8] = w * w - x * x - y * y + z * z;
+}
+
+/// The best rotation of a covariance.
+PLEAT_HOST_DEVICE inline void rotation_by_jacobi(const double (&r)[9], double (&rotation)[9]) {
+    double n[4][4], vectors[4][4];
+    key_matrix(r, n);
+    const int column = largest_eigenvector(n, vectors);
+    rotation_of(vectors, column, rotation);
+}
+
+/// r[a][b] = sum p_a q_b of frames [axis, atom].
+PLEAT_HOST_DEVICE inline void covariance_of(const double* p, const double* q, Index atoms,
+                                            double (&r)[9]) {
+    for (double& entry : r) entry = 0.0;
+    for (Index k = 0; k < atoms; ++k)
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) r[3 * a + b] += p[a * atoms + k] * q[b * atoms + k];
+}
+
+/// The proper rotation that brings centred frame p closest to centred frame q; both are [axis,
+/// atom]. Coordinates should be near 1 in size where their squares could overflow or vanish.
+PLEAT_HOST_DEVICE inline void best_rotation(const double* p, const double* q, Index atoms,
+                                            double (&rotation)[9]) {
+    double r[9];
+    covariance_of(p, q, atoms, r);
+    rotation_by_jacobi(r, rotation);
+}
+
+/// The sum of squared distances between p turned by `m` and q, both [axis, atom], from the rotated
+/// coordinates themselves: exact also where it is far below the sums of squares whose difference
+/// it is.
+PLEAT_HOST_DEVICE inline double rotated_residual(const double* p, const double* q, Index atoms,
+                                                 const double (&m)[9]) {
+    double sum = 0.0;
+    for (Index k = 0; k < atoms; ++k) {
+        const double x = p[k], y = p[atoms + k], z = p[2 * atoms + k];
+        const double dx = m[0] * x + m[1] * y + m[2] * z - q[k];
+        const double dy = m[3] * x + m[4] * y + m[5] * z - q[atoms + k];
+        const double dz = m[6] * x + m[7] * y + m[8] * z - q[2 * atoms + k];
+        sum += dx * dx + dy * dy + dz * dz;
+    }
+    return sum;
+}
+
+/// The same after the best rotation.
+PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const double* q, Index atoms) {
+    double m[9];
+    best_rotation(p, q, atoms, m);
+    return rotated_residual(p, q, atoms, m);
+}
+
+}  // namespace pleat::rmsd

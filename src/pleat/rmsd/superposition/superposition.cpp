@@ -1,0 +1,178 @@
+// Superposition: rigid motions by fitted atoms, sums over frames in a fixed order.
+#include "pleat/rmsd/superposition/superposition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/rmsd/superposition/frames.h"
+#include "pleat/rmsd/superposition/rotation.h"
+#include "pleat/rmsd/superposition/superpose.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+constexpr int kMostRounds = 100;
+constexpr Index kBlock = 64;  // frames summed together
+
+/// Sums over frames that do not depend on the number of threads: `add(frame, sums)` of the frames
+/// of a block one after another, then the blocks.
+std::vector<double> sum_frames(Index frames, Index size, int threads,
+                               const std::function<void(Index, double*)>& add) {
+    const Index blocks = (frames + kBlock - 1) / kBlock;
+    Array<double, 2> parts(blocks, size);
+    parallel_for(threads, blocks, [&](Index block, int) {
+        for (Index i = block * kBlock; i < std::min(frames, (block + 1) * kBlock); ++i)
+            add(i, parts[block].data);
+    });
+    std::vector<double> sums(static_cast<std::size_t>(size));
+    for (Index block = 0; block < blocks; ++block)
+        for (Index n = 0; n < size; ++n) sums[n] += parts(block, n);
+    return sums;
+}
+
+void check_going(const Context& context, std::string_view stage) {
+    if (context.cancelled())
+        throw Cancelled(fmt::format("{}: stopped; nothing of it was kept", stage));
+}
+
+}  // namespace
+
+Superposer::Superposer(View<const double, 2> target, const AtomSets& sets) : fit_(sets.fit) {
+    if (fit_.empty()) {
+        fit_.resize(static_cast<std::size_t>(target.extent(0)));
+        std::iota(fit_.begin(), fit_.end(), Index{0});
+    }
+    for (const Index atom : fit_) {
+        const double weight = sets.weights.empty() ? 1.0 : sets.weights[atom];
+        roots_.push_back(std::sqrt(weight));
+        weight_ += weight;
+    }
+    target_ = centred(target, target_mean_);
+}
+
+template <class T>
+std::vector<double> Superposer::centred(View<const T, 2> structure, double (&mean)[3]) const {
+    const std::size_t atoms = fit_.size();
+    std::vector<double> to(3 * atoms);
+    for (int axis = 0; axis < 3; ++axis) {
+        // What is common is taken off first, so that the mean of the rest has all its digits.
+        const double guess = structure(fit_[0], axis);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < atoms; ++k)
+            sum += roots_[k] * roots_[k] * (structure(fit_[k], axis) - guess);
+        mean[axis] = guess + sum / weight_;
+        for (std::size_t k = 0; k < atoms; ++k)
+            to[axis * atoms + k] = roots_[k] * (structure(fit_[k], axis) - guess - sum / weight_);
+    }
+    return to;
+}
+
+RigidMotion Superposer::motion(View<const float, 2> frame) const {
+    RigidMotion motion;
+    double covariance[9];
+    const std::vector<double> own = centred(frame, motion.from);
+    covariance_of(own.data(), target_.data(), static_cast<Index>(fit_.size()), covariance);
+    rotation_of_covariance(covariance, motion.rotation);
+    std::copy(target_mean_, target_mean_ + 3, motion.to);
+    return motion;
+}
+
+void Superposer::operator()(View<const float, 2> frame, View<double, 2> to) const {
+    const RigidMotion best = motion(frame);
+    for (Index k = 0; k < frame.extent(0); ++k) {
+        double x[3] = {frame(k, 0), frame(k, 1), frame(k, 2)};
+        best.move(x);
+        for (int axis = 0; axis < 3; ++axis) to(k, axis) = x[axis];
+    }
+}
+
+Array<double, 2> to_double(View<const float, 2> structure) {
+    auto wide = Array<double, 2>::unset(structure.extent(0), structure.extent(1));
+    std::copy(structure.begin(), structure.end(), wide.begin());
+    return wide;
+}
+
+MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
+                             const Context& context) {
+    check_coordinates(xyz);
+    const Index frames = xyz.extent(0), atoms = xyz.extent(1);
+    const int threads = resolve_threads(context);
+    MeanStructure mean;
+    mean.xyz = to_double(xyz[0]);
+    const Array<double, 2> first = mean.xyz;
+    double size = 0.0;
+    for (Index k = 0; k < atoms; ++k)
+        for (int axis = 0; axis < 3; ++axis)
+            size = std::max(size, std::fabs(first(k, axis) - first(0, axis)));
+    const double limit = std::max(1e-6, 1e-7 * size);
+    for (mean.rounds = 0; mean.rounds < kMostRounds;) {
+        const Superposer superposer(mean.xyz, sets);
+        const std::vector<double> sums =
+            sum_frames(frames, 3 * atoms, threads, [&](Index i, double* to) {
+                Array<double, 2> moved(atoms, Index{3});
+                superposer(xyz[i], moved);
+                for (Index n = 0; n < 3 * atoms; ++n) to[n] += moved.data()[n];
+            });
+        double change = 0.0, weight = 0.0;
+        Array<double, 2> next(atoms, Index{3});
+        for (Index n = 0; n < 3 * atoms; ++n)
+            next.data()[n] = sums[n] / static_cast<double>(frames);
+        const auto add_change = [&](Index k) {
+            const double own = sets.weights.empty() ? 1.0 : sets.weights[k];
+            weight += own;
+            for (int axis = 0; axis < 3; ++axis)
+                change += own * std::pow(next(k, axis) - mean.xyz(k, axis), 2);
+        };
+        if (sets.fit.empty())
+            for (Index k = 0; k < atoms; ++k) add_change(k);
+        for (const Index k : sets.fit) add_change(k);
+        mean.change = std::sqrt(change / weight);
+        mean.xyz = next;
+        const bool is_done = mean.change < limit;
+        ++mean.rounds;
+        context.update("mean", mean.rounds, is_done ? mean.rounds : kMostRounds);
+        if (is_done) break;
+        check_going(context, "mean");
+    }
+    return mean;
+}
+
+Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
+                          const AtomSets& sets, const Context& context) {
+    check_coordinates(xyz);
+    const Index frames = xyz.extent(0), atoms = xyz.extent(1);
+    const Superposer superposer(target, sets);
+    // Of each atom the square of its distance, and the three parts of the distance.
+    const std::vector<double> sums =
+        sum_frames(frames, 4 * atoms, resolve_threads(context), [&](Index i, double* to) {
+            Array<double, 2> moved(atoms, Index{3});
+            superposer(xyz[i], moved);
+            for (Index k = 0; k < atoms; ++k, to += 4)
+                for (int axis = 0; axis < 3; ++axis) {
+                    const double apart = moved(k, axis) - target(k, axis);
+                    to[0] += apart * apart;
+                    to[1 + axis] += apart;
+                }
+        });
+    Fluctuations found;
+    for (Index k = 0; k < atoms; ++k) {
+        const double* const own = sums.data() + 4 * k;
+        const auto count = static_cast<double>(frames);
+        double of_mean = 0.0;
+        for (int axis = 0; axis < 3; ++axis) of_mean += std::pow(own[1 + axis] / count, 2);
+        found.distance.push_back(std::sqrt(own[0] / count));
+        found.rmsf.push_back(std::sqrt(std::max(0.0, own[0] / count - of_mean)));
+    }
+    context.update("rmsf", 1, 1);
+    check_going(context, "rmsf");
+    return found;
+}
+
+}  // namespace pleat::rmsd

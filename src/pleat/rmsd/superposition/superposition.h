@@ -1,0 +1,71 @@
+// Superposition: frames brought onto one structure, their mean, and how far atoms stray from it.
+#pragma once
+
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
+#include "pleat/rmsd/pairs/atom_sets.h"
+
+namespace pleat::rmsd {
+
+/// x -> rotation (x - from) + to.
+struct RigidMotion {
+    double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};  ///< row by row, proper
+    double from[3] = {}, to[3] = {};
+
+    void move(double (&x)[3]) const {
+        const double y[3] = {x[0] - from[0], x[1] - from[1], x[2] - from[2]};
+        for (int a = 0; a < 3; ++a)
+            x[a] = to[a] + rotation[3 * a] * y[0] + rotation[3 * a + 1] * y[1] +
+                   rotation[3 * a + 2] * y[2];
+    }
+};
+
+/// Brings frames onto a target, [atom, axis] in angstrom, by its fitted atoms and their weights.
+class Superposer {
+public:
+    Superposer(View<const double, 2> target, const AtomSets& sets);
+    /// What brings the fitted atoms of `frame` [atom, axis] closest to the target's.
+    RigidMotion motion(View<const float, 2> frame) const;
+    /// All atoms of `frame` moved as is best for the fitted ones, to `to` [atom, axis].
+    void operator()(View<const float, 2> frame, View<double, 2> to) const;
+
+private:
+    /// Fitted atoms about their mean, times roots of weights, [axis, atom].
+    template <class T>
+    std::vector<double> centred(View<const T, 2> structure, double (&mean)[3]) const;
+
+    std::vector<Index> fit_;
+    std::vector<double> roots_;
+    double weight_ = 0.0;
+    std::vector<double> target_;
+    double target_mean_[3] = {};
+};
+
+/// A structure in float64, as superposition takes its target.
+Array<double, 2> to_double(View<const float, 2> structure);
+
+/// The mean of superposed frames, which all were superposed onto itself.
+struct MeanStructure {
+    Array<double, 2> xyz;  ///< [atom, axis], lying about as the first frame does
+    int rounds = 0;
+    double change = 0.0;  ///< of the last round: RMSD of the fitted atoms, angstrom
+};
+/// Starts with the first frame, and superposes and averages until a round changes less than 1e-6
+/// angstrom (or 1e-7 of the structure's size where that is more), at most 100 times. Cancelled;
+/// InputError for coordinates that are not finite.
+MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
+                             const Context& context);
+
+/// Of each atom, angstrom.
+struct Fluctuations {
+    std::vector<double> rmsf;      ///< root mean square distance from its mean place
+    std::vector<double> distance;  ///< the same from its place in the structure superposed on
+};
+/// Of frames [frame, atom, axis] that were superposed on `target` [atom, axis]. Where that is their
+/// mean_structure(), both are the same.
+Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
+                          const AtomSets& sets, const Context& context);
+
+}  // namespace pleat::rmsd

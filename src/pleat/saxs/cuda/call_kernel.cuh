@@ -1,0 +1,205 @@
+// Small calls of saxs: one kernel takes what the host sends, sums over pairs and answers.
+#pragma once
+
+#include "pleat/saxs/cuda/call_table.h"
+#include "pleat/saxs/cuda/pair_launch.cuh"
+
+namespace pleat::saxs::cuda {
+
+/// Threads of a CTA.
+inline constexpr int kCallThreads = kCallWarps * kLanes;
+
+/// What a result is before it has come: no sum is this value that is not a number.
+inline constexpr std::uint64_t kAwaited = 0x7ff8000000a3a17eu;
+
+/// Bits of a sum in which CTAs count themselves.
+inline constexpr int kCountBits = 12;
+
+/// What a small call needs beside what all tasks share.
+struct Call {
+    const Task* tasks;               ///< as those of CallTable
+    const std::int32_t* first_slot;  ///< [pair of bodies, and one]
+    const std::int32_t* first_task;  ///< [slot, and one]
+    const uint4* sent;               ///< [pieces]: jobs, positions and scales in the host's memory
+    uint4* taken;                    ///< the same in the GPU's
+    Index pieces;
+    unsigned* takers;  ///< [2]: CTAs that have taken their part; that know all have; then 0
+    const double*
+        unit_scale;  ///< [1]: of `units`, as large scales leave fewer; these four in `taken`
+    const PairJob* jobs;
+    const float* xyz;     ///< [set, axis, slot]
+    const float* scales;  ///< [set, scale, slot]
+    Index slots;
+    std::int32_t scale_count;
+    PairJob job;               ///< the one, if there are no more
+    std::int32_t takes;        ///< whether the kernel that sums takes what is sent
+    const double* units;       ///< [channel pair, q]: of one electron^2, powers of two
+    unsigned long long* sums;  ///< [job, channel pair, q]: units and kCountBits; 0 between calls
+    double* results;           ///< [job, channel pair, q] in the host's memory
+};
+
+/// Takes the part of a CTA of what the host has sent, a piece a thread: few CTAs with much each,
+/// since a line of the host's memory is far.
+__device__ inline void take(const Call& call, Index cta) {
+    const Index piece = cta * kCallThreads + threadIdx.x;
+    if (piece < call.pieces) call.taken[piece] = call.sent[piece];
+}
+
+/// The same, and counts the CTAs that have.
+__device__ inline void take_and_count(const Call& call, Index cta) {
+    if (cta * kCallThreads >= call.pieces) return;
+    take(call, cta);
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    atomicAdd(call.takers, 1u);
+}
+
+/// Waits for the parts of all CTAs, which must be on the GPU at once. Who is the last to know
+/// clears the counts for the next call.
+__device__ inline void await_all(const Call& call, unsigned ctas) {
+    if (threadIdx.x == 0) {
+        const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
+        const volatile unsigned* const taken = call.takers;
+        while (*taken < takers) {
+        }
+        __threadfence();
+        if (atomicAdd(call.takers + 1, 1u) == ctas - 1) call.takers[0] = call.takers[1] = 0;
+    }
+    __syncthreads();
+}
+
+/// Shared memory of a CTA: what each warp holds, and its sums [warp, channel pair, kTaskSums].
+inline Index shared_bytes(Index channel_pairs) {
+    return kCallWarps * (static_cast<Index>(sizeof(Held)) + 8 * channel_pairs * kTaskSums);
+}
+
+/// Where a CTA stands: a weighting and a pass of a job.
+struct Part {
+    Index job;
+    int weighting, pass;
+};
+
+/// What a task's sums of a lane's two values of q count, for one channel pair.
+struct TwoWeights {
+    double first, second;
+};
+__device__ inline TwoWeights weights_of(const Scattering& from, const Task& of, const Part& part,
+                                        int a, int b, int lane) {
+    const int k = part.pass * kPassSums + 2 * lane, n = 2 * lane;
+    const auto weight = [&](int more) {
+        return n + more < kPassSums && k + more < from.q_count
+                   ? weight_of(from, of, part.weighting / from.classes,
+                               part.weighting % from.classes, a, b, k + more)
+                   : 0.0;
+    };
+    return {weight(0), weight(1)};
+}
+
+/// The tasks of a warp's slot, and what the first counts for the first channel pair.
+struct SlotTasks {
+    Index next, last;
+    Task first;
+    TwoWeights weights;
+};
+__device__ inline SlotTasks tasks_of(const Scattering& from, const Call& call, const PairJob& of,
+                                     const Part& part, int warp, int lane) {
+    const std::int32_t* const slots = call.first_slot + body_pair(of.a, of.b, from.bodies);
+    const Index slot = slots[0] + Index{blockIdx.x} * kCallWarps + warp;
+    SlotTasks result{};
+    if (slot >= slots[1]) return result;
+    result.next = call.first_task[slot];
+    result.last = call.first_task[slot + 1];
+    result.first = call.tasks[result.next];
+    result.weights = weights_of(from, result.first, part, 0, 0, lane);
+    return result;
+}
+
+/// Adds tasks to a warp's `sums` [channel pair, kTaskSums].
+template <bool kEven, bool kScaled>
+__device__ void sum_slot(const Scattering& from, const Call& call, const PairJob& of,
+                         const Part& part, SlotTasks tasks, Held& held, double* sums) {
+    const int lane = threadIdx.x % kLanes;
+    const int u = part.weighting / from.classes, v = part.weighting % from.classes;
+    const auto scales = [&](int of_class) -> const float* {
+        const int scale = of_class - from.has_plain;
+        return scale < 0 ? nullptr : call.scales + (of.set * call.scale_count + scale) * call.slots;
+    };
+    const Positions positions{call.xyz + of.set * 3 * call.slots, call.slots, scales(u), scales(v)};
+    while (tasks.next < tasks.last) {
+        const TwoSums found = sums_of_task<kEven, kScaled>(from, positions, tasks.first, part.pass,
+                                                           lane, held, Warp());
+        int pair = 0;
+        for (int a = 0; a < from.channels && 2 * lane < kTaskSums; ++a) {
+            for (int b = a; b < from.channels; ++b, ++pair) {
+                if (!concerns(from, u, v, a, b)) continue;
+                const TwoWeights weights =
+                    pair == 0 ? tasks.weights : weights_of(from, tasks.first, part, a, b, lane);
+                double* const to = sums + pair * kTaskSums + 2 * lane;
+                to[0] += weights.first * static_cast<double>(found.first);
+                to[1] += weights.second * static_cast<double>(found.second);
+            }
+        }
+        if (++tasks.next == tasks.last) break;
+        __syncwarp();  // who still reads what the warp holds
+        tasks.first = call.tasks[tasks.next];
+        tasks.weights = weights_of(from, tasks.first, part, 0, 0, lane);
+    }
+}
+
+/// Adds a CTA's sum of one channel pair and q, and counts it; who is the last answers. Whole units
+/// add up to the same in every order.
+__device__ inline void add_and_answer(const Call& call, Index place, double sum, double units,
+                                      unsigned ctas) {
+    const auto own = static_cast<unsigned long long>(whole(sum * units)) << kCountBits | 1u;
+    const unsigned long long all = atomicAdd(call.sums + place, own) + own;
+    if ((all & ((1u << kCountBits) - 1)) != ctas) return;
+    call.sums[place] = 0;
+    call.results[place] = static_cast<double>(static_cast<long long>(all) >> kCountBits) / units;
+}
+
+/// A warp a slot.
+template <bool kEven, bool kScaled>
+__global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, Call call) {
+    extern __shared__ Held held[];
+    auto* const sums = reinterpret_cast<double*>(held + kCallWarps);
+    const int pairs = from.channels * (from.channels + 1) / 2, of_warp = pairs * kTaskSums;
+    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+    const Part part{blockIdx.y, static_cast<int>(blockIdx.z / from.pass_count),
+                    static_cast<int>(blockIdx.z % from.pass_count)};
+    for (int n = lane; n < of_warp; n += kLanes) sums[warp * of_warp + n] = 0.0;
+    if (call.takes != 0)
+        take_and_count(call, blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
+    PairJob of = call.job;
+    // Tasks and factors of the only job are read while positions are on their way.
+    SlotTasks tasks{};
+    if (gridDim.y == 1) tasks = tasks_of(from, call, of, part, warp, lane);
+    if (call.takes != 0) await_all(call, gridDim.x * gridDim.y * gridDim.z);
+    if (gridDim.y > 1) {
+        of = call.jobs[part.job];
+        tasks = tasks_of(from, call, of, part, warp, lane);
+    }
+    __syncwarp();
+    sum_slot<kEven, kScaled>(from, call, of, part, tasks, held[warp], sums + warp * of_warp);
+    __syncthreads();
+    for (int n = threadIdx.x; n < of_warp; n += kCallThreads) {
+        const int k = part.pass * kPassSums + n % kTaskSums, pair = n / kTaskSums;
+        int a, b;
+        channels_of(pair, from.channels, a, b);
+        const int u = part.weighting / from.classes, v = part.weighting % from.classes;
+        if (n % kTaskSums >= kPassSums || k >= from.q_count || !concerns(from, u, v, a, b))
+            continue;
+        double sum = 0.0;
+        for (int w = 0; w < kCallWarps; ++w) sum += sums[w * of_warp + n];
+        const Index of_pair = Index{pair} * from.q_count + k;
+        add_and_answer(call, part.job * pairs * from.q_count + of_pair, sum,
+                       call.units[of_pair] * *call.unit_scale, gridDim.x * (u == v ? 1 : 2));
+    }
+}
+
+/// Takes what is sent, where not all CTAs of a call are on the GPU at once.
+static __global__ void __launch_bounds__(kCallThreads) take_all(Call call) {
+    take(call, blockIdx.x);
+}
+
+}  // namespace pleat::saxs::cuda

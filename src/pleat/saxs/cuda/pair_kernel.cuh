@@ -1,0 +1,162 @@
+// CUDA kernels of saxs: a warp a task, then the sums of a job's tasks times form factors.
+#pragma once
+
+#include "pleat/saxs/cuda/pair_steps.cuh"
+#include "pleat/saxs/debye/body_pairs.h"
+
+namespace pleat::saxs::cuda {
+
+/// Warps of a CTA, each with a task of its own.
+inline constexpr int kWarps = 4;
+/// Values of q and parts of the tasks of a CTA that reduces.
+inline constexpr int kReducedQ = 32, kParts = 16;
+/// Tasks that a part takes, while there are no more CTAs a profile than this.
+inline constexpr int kPartTasks = 8, kMostSlices = 32;
+
+/// What all tasks share. Pointers are to the device's memory.
+struct Scattering {
+    const Task* tasks;
+    const std::int32_t* first_task;  ///< [pair of bodies, and one]
+    const Pass* passes;
+    const double* factors;         ///< [channel, type, q]
+    const double* inverse_q;       ///< [q]; 0 for 0
+    const std::int32_t* class_of;  ///< [channel]
+    std::int32_t bodies, pass_count, classes, has_plain, channels, types, q_count;
+    std::int32_t from_zero;  ///< q are even, and the first is 0
+};
+
+/// Sets of positions and the jobs on them.
+struct Work {
+    const PairJob* jobs;
+    const float* xyz;     ///< [set, axis, slot]
+    const float* scales;  ///< [set, scale, slot]
+    Index slots;
+    std::int32_t scale_count;
+    std::int32_t first_task, task_count;  ///< of each job, those of this launch
+    float* sums;                          ///< [job, weighting, pass, task, kTaskSums]
+    double* partial;                      ///< [job, channel pair, q]
+    std::int32_t add;                     ///< to what is there
+    std::int32_t slice_count;             ///< of the tasks of a job, each added by a CTA
+    double* slices;                       ///< [job, channel pair, slice, q]
+    unsigned* arrived;                    ///< [job, channel pair, block of q]; 0 between launches
+};
+
+/// Place of the bodies a <= b among pairs of bodies, as channel_pair().
+PLEAT_DEVICE Index body_pair(Index a, Index b, Index bodies) {
+    return a * bodies - a * (a - 1) / 2 + b - a;
+}
+
+/// Tasks of a job.
+struct JobTasks {
+    std::int32_t first, count;
+};
+PLEAT_DEVICE JobTasks tasks_of(const Scattering& from, const Work& work, const PairJob& job) {
+    const Index pair = body_pair(job.a, job.b, from.bodies);
+    const std::int32_t first = from.first_task[pair] + work.first_task;
+    const std::int32_t left = from.first_task[pair + 1] - first;
+    return {first, left < work.task_count ? left : work.task_count};
+}
+PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index job, Index weighting,
+                              Index pass, Index task) {
+    const Index weightings = Index{from.classes} * from.classes;
+    return work.sums +
+           (((job * weightings + weighting) * from.pass_count + pass) * work.task_count + task) *
+               kTaskSums;
+}
+/// Scales of a class of a set; null: all 1.
+PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
+                                    int of_class) {
+    const int scale = of_class - from.has_plain;
+    return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
+}
+
+/// What one lane of a warp does for a task: the sums of the values 2 lane and 2 lane + 1 of a pass.
+/// `warp` has exchange(value, n), the value of the lane that far away, and sync().
+struct TwoSums {
+    float first, second;
+};
+template <bool kEven, bool kScaled, class From, class Warp>
+PLEAT_DEVICE TwoSums sums_of_task(const Scattering& from, const From& positions, const Task& pairs,
+                                  int pass, int lane, Held& held, const Warp& warp) {
+    const Pass waves = from.passes[pass];
+    float values[2 * kLanes];
+    if constexpr (!kEven)
+        uneven_sums<kScaled>(pairs, positions, waves, held, lane, warp, values);
+    else if (pass == 0 && from.from_zero != 0)
+        even_sums<kScaled, true>(pairs, positions, waves, held, lane, warp, values);
+    else
+        even_sums<kScaled, false>(pairs, positions, waves, held, lane, warp, values);
+    sum_over_lanes(values, lane, warp);
+    return {values[0], values[1]};
+}
+
+/// A task's sums, kept for sum_part().
+template <bool kEven, bool kScaled, class Warp>
+PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, Index task,
+                           int weighting, int pass, int lane, Held& held, const Warp& warp) {
+    const PairJob of = work.jobs[job];
+    const JobTasks range = tasks_of(from, work, of);
+    if (task >= range.count) return;  // all lanes alike
+    const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
+                              scales_of(from, work, of.set, weighting / from.classes),
+                              scales_of(from, work, of.set, weighting % from.classes)};
+    const TwoSums sums = sums_of_task<kEven, kScaled>(
+        from, positions, from.tasks[range.first + task], pass, lane, held, warp);
+    if (2 * lane >= kTaskSums) return;
+    float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
+    to[0] = sums.first;
+    to[1] = sums.second;
+}
+
+PLEAT_DEVICE double factor_of(const Scattering& from, int channel, int type, int k) {
+    return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
+}
+
+/// Whether sums weighted by the classes u of rows and v of columns belong to the channels a and b.
+PLEAT_DEVICE bool concerns(const Scattering& from, int u, int v, int a, int b) {
+    const int of_a = from.class_of[a], of_b = from.class_of[b];
+    return (of_a == u && of_b == v) || (of_a == v && of_b == u);
+}
+
+/// What a task's sums at one q, weighted by the classes u and v, count for the channels a <= b.
+PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int v, int a, int b,
+                              int k) {
+    double product = 0.0;
+    if (from.class_of[a] == u && from.class_of[b] == v)
+        product = factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k);
+    if (a != b && from.class_of[b] == u && from.class_of[a] == v)
+        product += factor_of(from, b, of.row_type, k) * factor_of(from, a, of.column_type, k);
+    return 2.0 * from.inverse_q[k] * product;
+}
+
+/// A part of `parts` of the sum over a job's tasks of one channel pair and q, in either order.
+PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
+                             int k, int part, int parts) {
+    const JobTasks range = tasks_of(from, work, work.jobs[job]);
+    const int pass = k / kPassSums, n = k % kPassSums;
+    const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
+    const float* const one = task_sums(from, work, job, u * classes + v, pass, 0) + n;
+    const float* const other = task_sums(from, work, job, v * classes + u, pass, 0) + n;
+    double sum = 0.0;
+#pragma unroll 4
+    for (Index task = part; task < range.count; task += parts) {
+        const Task& of = from.tasks[range.first + task];
+        const double value = one[task * kTaskSums];
+        double product =
+            factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k) * value;
+        if (a != b)
+            product += factor_of(from, b, of.row_type, k) * factor_of(from, a, of.column_type, k) *
+                       static_cast<double>(other[task * kTaskSums]);
+        sum += product;
+    }
+    return 2.0 * sum * from.inverse_q[k];
+}
+
+/// The channels of a pair's number.
+PLEAT_DEVICE void channels_of(int pair, int channels, int& a, int& b) {
+    a = 0;
+    while (pair >= channels - a) pair -= channels - a++;
+    b = a + pair;
+}
+
+}  // namespace pleat::saxs::cuda

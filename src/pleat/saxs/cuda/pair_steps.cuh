@@ -1,0 +1,293 @@
+// Steps of the CUDA kernels of saxs: what a lane does for the pairs of a task, on host and device.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "pleat/core/view.h"
+#include "pleat/saxs/cuda/device_code.h"
+#include "pleat/saxs/cuda/task_table.h"
+#include "pleat/saxs/debye/sine_grid.h"
+
+namespace pleat::saxs::cuda {
+
+/// A scatterer: where it stands, and its scale among rows or columns.
+struct alignas(16) Place {
+    float x, y, z, scale;
+};
+
+/// Columns whose places a warp holds at a time; pieces of runs are held twice.
+inline constexpr int kHeldColumns = 128;
+
+/// What a warp holds of a task, in memory that its lanes share.
+struct Held {
+    Place places[kHeldColumns + kLanes];  ///< columns, then rows
+    float others[kHeldColumns];           ///< scales among columns, of the pairs inside a piece
+};
+
+/// The positions of a set.
+struct Positions {
+    const float* xyz;  ///< [axis, slot]
+    Index stride;
+    const float* row_scale;  ///< [slot]; null: 1
+    const float* column_scale;
+
+    PLEAT_DEVICE Place place(std::int32_t slot) const {
+        return {xyz[slot], xyz[stride + slot], xyz[2 * stride + slot], 1.0f};
+    }
+    PLEAT_DEVICE float of_row(std::int32_t slot) const {
+        return row_scale != nullptr ? row_scale[slot] : 1.0f;
+    }
+    PLEAT_DEVICE float of_column(std::int32_t slot) const {
+        return column_scale != nullptr ? column_scale[slot] : 1.0f;
+    }
+};
+struct Wave {
+    float sine, cosine;
+};
+
+/// The float, with its sign turned where the bit 31 of `sign` is set.
+PLEAT_DEVICE float turned(float value, std::uint32_t sign) {
+    return float_of(bits_of(value) ^ sign);
+}
+
+/// The phase less half turns; bit 31 of `sign` says whether they are odd. Phases must be below 2^21
+/// turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in the last bit.
+PLEAT_DEVICE float reduced_phase(float r, Split<float> turn, std::uint32_t& sign) {
+    constexpr float kRounder = 12582912.0f;
+    const float whole = fmaf(r, turn.high, r * turn.low);
+    const float shifted = fmaf(whole, 2.0f, kRounder);
+    sign = bits_of(shifted) << 31;
+    return fmaf(shifted - kRounder, -0.5f, whole);
+}
+
+/// sin(2 pi v) and cos(2 pi v), |v| <= 1/4: the polynomials of sines-inl.h.
+PLEAT_DEVICE float sine_polynomial(float v, float y) {
+    float sum = -14.0371218f;
+    sum = fmaf(sum, y, 41.9517975f);
+    sum = fmaf(sum, y, -76.7009583f);
+    sum = fmaf(sum, y, 81.6051483f);
+    sum = fmaf(sum, y, -41.3417015f);
+    sum = fmaf(sum, y, 0.00193530705f);
+    return fmaf(v, 6.28125f, v * sum);
+}
+PLEAT_DEVICE Wave wave_of(float r, Split<float> turn) {
+    std::uint32_t sign;
+    const float v = reduced_phase(r, turn, sign), y = v * v;
+    float sum = -24.7527618f;
+    sum = fmaf(sum, y, 60.107357f);
+    sum = fmaf(sum, y, -85.4515228f);
+    sum = fmaf(sum, y, 64.9393005f);
+    sum = fmaf(sum, y, -19.7392082f);
+    sum = fmaf(sum, y, 1.0f);
+    return {turned(sine_polynomial(v, y), sign), turned(sum, sign)};
+}
+PLEAT_DEVICE Wave product(Wave a, Wave b) {
+    return {fmaf(a.sine, b.cosine, a.cosine * b.sine), fmaf(a.cosine, b.cosine, -a.sine * b.sine)};
+}
+PLEAT_DEVICE Wave doubled(Wave a) {
+    const float more = a.sine + a.sine;
+    return {more * a.cosine, fmaf(-more, a.sine, 1.0f)};
+}
+/// The wave after `b` where `a` was before it, steps of one wave whose cosine twice is `twice`.
+PLEAT_DEVICE Wave following(Wave b, Wave a, float twice) {
+    return {fmaf(twice, b.sine, -a.sine), fmaf(twice, b.cosine, -a.cosine)};
+}
+
+/// 1 / r, with Newton's step, of a distance that is at least 1e-6 angstrom.
+PLEAT_DEVICE float inverse_root(float squared) {
+    const float y = rough_inverse_root(squared);
+    const float rough = squared * y;
+    return fmaf(0.5f * y, fmaf(-rough, y, 1.0f), y);
+}
+
+/// Angstrom: beyond it phases are noise, and the half turns would not fit.
+inline constexpr float kMostDistance = 1e6f;
+
+/// Sums of a lane: of centres, and of products with the steps to either side.
+struct LaneSums {
+    float centre[kCentres];
+    float plus[kCentres][kReach], minus[kCentres][kReach];
+};
+
+PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t, Wave step) {
+#pragma unroll
+    for (int m = 0; m < kCentres; ++m) {
+        sums.plus[m][t - 1] = fmaf(centre[m].sine, step.cosine, sums.plus[m][t - 1]);
+        sums.minus[m][t - 1] = fmaf(centre[m].cosine, step.sine, sums.minus[m][t - 1]);
+    }
+}
+
+/// Adds a pair at distance r, weighted by `weight` = w / r. From zero the first centre is the
+/// eighth step, and needs no sine of its own.
+template <bool kFromZero>
+PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
+    const Wave s1 = wave_of(r, pass.step), s2 = doubled(s1);
+    const float twice = s1.cosine + s1.cosine;
+    const Wave s3 = following(s2, s1, twice), s4 = doubled(s2), s5 = following(s4, s3, twice);
+    const Wave s6 = doubled(s3), s7 = following(s6, s5, twice), s8 = doubled(s4);
+    const Wave turn = product(doubled(s8), s1);
+    Wave centre[kCentres];
+    centre[0] = kFromZero ? s8 : wave_of(r, pass.start);
+    centre[0].sine *= weight;
+    centre[0].cosine *= weight;
+#pragma unroll
+    for (int m = 1; m < kCentres; ++m) centre[m] = product(centre[m - 1], turn);
+#pragma unroll
+    for (int m = 0; m < kCentres; ++m) sums.centre[m] += centre[m].sine;
+    add_step(sums, centre, 1, s1);
+    add_step(sums, centre, 2, s2);
+    add_step(sums, centre, 3, s3);
+    add_step(sums, centre, 4, s4);
+    add_step(sums, centre, 5, s5);
+    add_step(sums, centre, 6, s6);
+    add_step(sums, centre, 7, s7);
+    add_step(sums, centre, 8, s8);
+}
+
+/// Slots of a task's columns that a warp holds at a time.
+struct Columns {
+    std::int32_t first, count;
+};
+
+/// Takes the places of a task's columns and rows into `held`, a lane every 32nd. Pieces, whose
+/// pairs are (i, i + d) modulo their size, stand twice one after the other.
+template <bool kScaled, class From>
+PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns, const From& from,
+                       int lane) {
+    const auto row = [&](std::int32_t slot) {
+        Place place = from.place(slot);
+        if constexpr (kScaled) place.scale = from.of_row(slot);
+        return place;
+    };
+    for (int n = lane; n < columns.count; n += kLanes) {
+        const std::int32_t slot = columns.first + n;
+        if (task.inner == 0) {
+            Place place = from.place(slot);
+            if constexpr (kScaled) place.scale = from.of_column(slot);
+            held.places[n] = place;
+            continue;
+        }
+        held.places[n] = held.places[n + columns.count] = row(slot);
+        if constexpr (kScaled)
+            held.others[n] = held.others[n + columns.count] = from.of_column(slot);
+    }
+    if (task.inner == 0 && lane < task.rows)
+        held.places[kHeldColumns + lane] = row(task.row + lane);
+}
+
+/// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without
+/// a division a pair.
+template <class Body>
+PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body& body) {
+    // Pairs inside a piece of n: (i, i + d) modulo n, which for an even n has half of the last d.
+    const bool inner = task.inner != 0;
+    const int count = inner ? columns * (columns - 1) / 2 : task.rows * columns;
+    const int outer = lane / columns, more_outer = kLanes / columns, more = kLanes % columns;
+    int a = lane % columns, b = inner ? a + outer + 1 : kHeldColumns + outer;
+    const int more_b = inner ? more + more_outer : more_outer;
+    const int wrapped = inner ? 1 - columns : 1;
+#pragma unroll 1
+    for (int pair = lane; pair < count; pair += kLanes) {
+        body(a, b);
+        a += more;
+        b += more_b;
+        if (a >= columns) {
+            a -= columns;
+            b += wrapped;
+        }
+    }
+}
+
+/// Distance of two places, and its inverse.
+PLEAT_DEVICE float pair_distance(const Place& a, const Place& b, float& inverse) {
+    const float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
+    const float squared = fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
+    inverse = inverse_root(squared);
+    return fminf(squared * inverse, kMostDistance);
+}
+
+/// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of
+/// pairs inside a piece stand for either order, since its pairs have no order of their own: (s_i
+/// t_j + t_i s_j) / 2.
+template <bool kScaled, class From, class Warp, class Body>
+PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, int lane,
+                                const Warp& warp, const Body& body) {
+    for (int first = 0; first < task.columns; first += kHeldColumns) {
+        const int left = task.columns - first, count = left < kHeldColumns ? left : kHeldColumns;
+        if (first > 0) warp.sync();
+        hold<kScaled>(held, task, {task.column + first, count}, from, lane);
+        warp.sync();
+        for_pairs(task, count, lane, [&](int i, int j) {
+            const Place a = held.places[i], b = held.places[j];
+            float weight;
+            const float r = pair_distance(a, b, weight);
+            if constexpr (kScaled)
+                weight *= task.inner == 0
+                              ? a.scale * b.scale
+                              : 0.5f * fmaf(a.scale, held.others[j], b.scale * held.others[i]);
+            body(r, weight);
+        });
+    }
+}
+
+/// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
+template <bool kScaled, bool kFromZero, class From, class Warp>
+PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass, Held& held,
+                            int lane, const Warp& warp, float (&values)[2 * kLanes]) {
+    LaneSums sums = {};
+    for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
+        add_pair<kFromZero>(sums, pass, r, weight);
+    });
+#pragma unroll
+    for (int m = 0; m < kCentres; ++m) {
+        values[m * kSpan + kReach] = sums.centre[m];
+#pragma unroll
+        for (int t = 1; t <= kReach; ++t) {
+            values[m * kSpan + kReach + t] = sums.plus[m][t - 1] + sums.minus[m][t - 1];
+            values[m * kSpan + kReach - t] = sums.plus[m][t - 1] - sums.minus[m][t - 1];
+        }
+    }
+#pragma unroll
+    for (int n = kPassSums; n < 2 * kLanes; ++n) values[n] = 0.0f;
+}
+
+/// The same for any q.
+template <bool kScaled, class From, class Warp>
+PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pass, Held& held,
+                              int lane, const Warp& warp, float (&values)[2 * kLanes]) {
+#pragma unroll
+    for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0.0f;
+    for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
+#pragma unroll
+        for (int n = 0; n < kPassSums; ++n) {
+            std::uint32_t sign;
+            const float v = reduced_phase(r, pass.turns[n], sign);
+            values[n] = fmaf(turned(sine_polynomial(v, v * v), sign), weight, values[n]);
+        }
+    });
+}
+
+/// One step of the sum over lanes: values in pairs of halves, of which a lane keeps one and gives
+/// the other to the lane kOffset away. After steps 16, 8, 4, 2, 1 lane n has the sums of values 2 n
+/// and 2 n + 1.
+template <int kOffset, class Warp>
+PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane, const Warp& warp) {
+    const bool upper = (lane & kOffset) != 0;
+#pragma unroll
+    for (int n = 0; n < 2 * kOffset; ++n) {
+        const float given = upper ? values[n] : values[n + 2 * kOffset];
+        const float kept = upper ? values[n + 2 * kOffset] : values[n];
+        values[n] = kept + warp.exchange(given, kOffset);
+    }
+}
+template <class Warp>
+PLEAT_DEVICE void sum_over_lanes(float (&values)[2 * kLanes], int lane, const Warp& warp) {
+    halve<16>(values, lane, warp);
+    halve<8>(values, lane, warp);
+    halve<4>(values, lane, warp);
+    halve<2>(values, lane, warp);
+    halve<1>(values, lane, warp);
+}
+
+}  // namespace pleat::saxs::cuda

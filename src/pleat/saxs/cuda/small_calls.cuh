@@ -1,0 +1,276 @@
+// Small calls on the host: what is sent to a GPU and taken from it for one or some profiles, soon.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "pleat/core/error.h"
+#include "pleat/saxs/cuda/call_kernel.cuh"
+#include "pleat/saxs/cuda/device_memory.cuh"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/debye/pair_sums.h"
+
+namespace pleat::saxs::cuda {
+
+/// Calls whose time is that of launching and answering, not of the sums: positions are written into
+/// memory of the host that the GPU reads, one kernel is launched, and results are looked for in
+/// memory of the host that it writes.
+class SmallCalls {
+public:
+    /// Pointers of `from` must outlive this; its tasks are not those of calls.
+    SmallCalls(const Model& model, const Runs& runs, const SineGrid& grid, const Scattering& from,
+               int device)
+        : from_(from),
+          kernel_(!grid.even                ? answer_call<false, true>
+                  : model.scale_count() > 0 ? answer_call<true, true>
+                                            : answer_call<true, false>),
+          processors_(attribute(cudaDevAttrMultiProcessorCount, device)),
+          shared_bytes_(shared_bytes(model.pair_count())),
+          table_(runs, processors_ * kCallWarps),
+          tasks_(uploaded<Task>(table_.tasks)),
+          first_slot_(uploaded<std::int32_t>(table_.first_slot)),
+          first_task_(uploaded<std::int32_t>(table_.first_task)) {
+        make_units(model);
+        takes_ = shared_bytes_ <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device) &&
+                 2 * processors_ < Index{1} << kCountBits;
+        if (takes_) {
+            check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(shared_bytes_)),
+                  "cannot take shared memory");
+            int ctas = 0;
+            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                      &ctas, kernel_, kCallThreads, static_cast<std::size_t>(shared_bytes_)),
+                  "cannot read how much it takes at once");
+            resident_ = processors_ * ctas;
+        }
+        check(cudaDeviceSynchronize(), "cannot copy to the device");
+    }
+    ~SmallCalls() { cudaStreamSynchronize(stream_); }
+    SmallCalls(const SmallCalls&) = delete;
+    SmallCalls& operator=(const SmallCalls&) = delete;
+
+    /// Whether calls of this size are small.
+    bool takes(View<const float, 3> xyz, View<const float, 3> scales, Index jobs,
+               Index results) const {
+        constexpr Index kMostBytes = Index{1} << 20, kMostJobs = 65535;
+        return takes_ && jobs <= kMostJobs && 8 * results <= kMostBytes &&
+               4 * (xyz.size() + scales.size()) <= kMostBytes;
+    }
+
+    /// As BodyPairs::evaluate().
+    void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
+                  std::span<const PairJob> jobs, View<double, 3> partial) {
+        const Layout at = layout(static_cast<Index>(jobs.size()), xyz.size(), scales.size());
+        reserve(at.bytes, partial.size());
+        send(at, xyz, scales, jobs);
+        std::fill_n(results_.data(), partial.size(), std::bit_cast<double>(kAwaited));
+        ask(prepare(at, xyz, scales, jobs), xyz.extent(0), jobs);
+        wait(partial.size());
+        std::copy_n(results_.data(), partial.size(), partial.data);
+    }
+
+private:
+    /// So many units a square electron that no sum of a whole system overflows what the count
+    /// leaves: no sine of x is larger than x. Powers of two, by which dividing is exact.
+    void make_units(const Model& model) {
+        constexpr int kSumBits = 64 - kCountBits - 3;
+        std::vector<double> units;
+        const Index q_count = model.q_count();
+        const auto amplitude = [&](Index channel, Index k) {
+            double sum = 0.0;
+            for (const std::int32_t type : model.types)
+                sum += std::fabs(model.factors(channel, type, k));
+            return sum;
+        };
+        for (Index a = 0; a < model.channel_count(); ++a)
+            for (Index b = a; b < model.channel_count(); ++b)
+                for (Index k = 0; k < q_count; ++k) {
+                    const double most = 2.0 * amplitude(a, k) * amplitude(b, k);
+                    const int bits = most > 0.0 ? kSumBits - std::ilogb(most) : 0;
+                    units.push_back(std::ldexp(1.0, std::min(bits, 1000)));
+                }
+        units_ = uploaded<double>(units);
+    }
+
+    static Index attribute(cudaDeviceAttr of, int device) {
+        int value = 0;
+        check(cudaDeviceGetAttribute(&value, of, device), "cannot read what it is");
+        return value;
+    }
+
+    /// The slots of the job that has most.
+    Index most_slots(std::span<const PairJob> jobs) const {
+        Index most = 1;
+        for (const PairJob& job : jobs) {
+            const auto pair = static_cast<std::size_t>(channel_pair(job.a, job.b, table_.bodies));
+            most = std::max<Index>(most, table_.first_slot[pair + 1] - table_.first_slot[pair]);
+        }
+        return most;
+    }
+
+    /// The place of everything that a call sends, in one block of bytes: the scale of units, then
+    /// jobs.
+    static constexpr Index kJobs = 256;
+    struct Layout {
+        Index xyz, scales, bytes;
+    };
+    static Layout layout(Index jobs, Index xyz, Index scales) {
+        const auto round = [](Index bytes) { return (bytes + 255) / 256 * 256; };
+        Layout to{kJobs + round(jobs * static_cast<Index>(sizeof(PairJob))), 0, 0};
+        to.scales = to.xyz + round(4 * xyz);
+        to.bytes = to.scales + round(4 * scales);
+        return to;
+    }
+
+    void reserve(Index bytes, Index results) {
+        if (sent_.size() >= bytes && results_.size() >= results) return;
+        check(cudaStreamSynchronize(stream_), "cannot compute profiles");
+        graphs_.clear();  // they know where memory was
+        grow(sent_, bytes);
+        grow(taken_, bytes);
+        grow(results_, results);
+        grow(sums_, results);
+        // Arrays are cleared in another stream.
+        check(cudaDeviceSynchronize(), "cannot clear memory");
+    }
+
+    Call prepare(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
+                 std::span<const PairJob> jobs) const {
+        const std::uint8_t* const taken = taken_.data();
+        Call call{};
+        call.tasks = tasks_.data();
+        call.first_slot = first_slot_.data();
+        call.first_task = first_task_.data();
+        call.sent = reinterpret_cast<const uint4*>(sent_.data());
+        call.taken = reinterpret_cast<uint4*>(taken_.data());
+        call.pieces = at.bytes / static_cast<Index>(sizeof(uint4));
+        call.takers = takers_.data();
+        call.unit_scale = reinterpret_cast<const double*>(taken);
+        call.jobs = reinterpret_cast<const PairJob*>(taken + kJobs);
+        call.xyz = reinterpret_cast<const float*>(taken + at.xyz);
+        call.scales = reinterpret_cast<const float*>(taken + at.scales);
+        call.slots = xyz.extent(2);
+        call.scale_count = static_cast<std::int32_t>(scales.extent(1));
+        call.job = jobs.front();
+        call.units = units_.data();
+        call.sums = sums_.data();
+        call.results = results_.data();
+        return call;
+    }
+
+    void send(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
+              std::span<const PairJob> jobs) {
+        std::uint8_t* const to = sent_.data();
+        float largest = 1.0f;
+        for (const float scale : scales) largest = std::max(largest, std::fabs(scale));
+        const double unit_scale =
+            largest > 1.0f ? std::ldexp(1.0, -2 * (std::ilogb(largest) + 1)) : 1.0;
+        std::memcpy(to, &unit_scale, sizeof(unit_scale));
+        std::memcpy(to + kJobs, jobs.data(), jobs.size_bytes());
+        std::memcpy(to + at.xyz, xyz.data, static_cast<std::size_t>(4 * xyz.size()));
+        if (scales.size() > 0)
+            std::memcpy(to + at.scales, scales.data, static_cast<std::size_t>(4 * scales.size()));
+    }
+
+    /// Launches a call, whose CTAs take what is sent by themselves where all of them fit on the GPU
+    /// at once.
+    void launch(Call call, dim3 grid) const {
+        const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
+        const Index ctas = Index{grid.x} * grid.y * grid.z;
+        call.takes = takers <= ctas && ctas <= resident_ ? 1 : 0;
+        if (call.takes == 0) {
+            take_all<<<takers, kCallThreads, 0, stream_>>>(call);
+            check(cudaGetLastError(), "cannot copy to the device");
+        }
+        kernel_<<<grid, kCallThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(from_,
+                                                                                          call);
+        check(cudaGetLastError(), "cannot start to sum over pairs");
+    }
+
+    /// Starts a call: as a graph, which is sooner, unless there have been too many different ones.
+    void ask(const Call& call, Index sets, std::span<const PairJob> jobs) {
+        constexpr std::size_t kMostGraphs = 256;
+        const Index ctas = (most_slots(jobs) + kCallWarps - 1) / kCallWarps;
+        const Index job_count = static_cast<Index>(jobs.size());
+        const dim3 grid(static_cast<unsigned>(ctas), static_cast<unsigned>(job_count),
+                        static_cast<unsigned>(from_.classes * from_.classes * from_.pass_count));
+        const PairJob one = job_count == 1 ? call.job : PairJob{};
+        const Shape shape{sets, job_count, ctas, one.set, one.a, one.b};
+        auto found = graphs_.find(shape);
+        if (found == graphs_.end()) {
+            if (graphs_.size() >= kMostGraphs) return launch(call, grid);
+            found = graphs_.emplace(shape, captured(call, grid)).first;
+        }
+        check(cudaGraphLaunch(found->second.get(), stream_), "cannot start a graph");
+    }
+
+    struct Destroy {
+        void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+    };
+    using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy>;
+    /// What calls of one graph have in common: sets, jobs, CTAs a job, and the job if it is the
+    /// only one.
+    using Shape = std::array<Index, 6>;
+
+    Graph captured(const Call& call, dim3 grid) const {
+        cudaGraph_t graph = nullptr;
+        check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
+              "cannot capture a graph");
+        launch(call, grid);
+        check(cudaStreamEndCapture(stream_, &graph), "cannot capture a graph");
+        cudaGraphExec_t executable = nullptr;
+        const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+        cudaGraphDestroy(graph);
+        check(status, "cannot make a graph");
+        return Graph(executable);
+    }
+
+    /// Until all results have come, which is sooner than the stream tells its end; that is looked
+    /// at now and then, for a GPU that fails.
+    void wait(Index results) {
+        constexpr int kLooks = 4096;
+        for (Index n = 0; n < results; ++n) {
+            const std::atomic_ref<double> result(results_.data()[n]);
+            const auto came = [&] {
+                return std::bit_cast<std::uint64_t>(result.load(std::memory_order_acquire)) !=
+                       kAwaited;
+            };
+            for (int look = 1; !came(); ++look) {
+                if (look % kLooks != 0) continue;
+                const cudaError_t status = cudaStreamQuery(stream_);
+                if (status == cudaErrorNotReady) continue;
+                check(status, "cannot compute profiles");
+                if (!came())
+                    throw DeviceError("CUDA: expected all sums at its end, found some missing");
+            }
+        }
+    }
+
+    Scattering from_;
+    void (*kernel_)(Scattering, Call);
+    Index processors_, shared_bytes_;
+    bool takes_ = false;
+    Index resident_ = 0;  ///< CTAs that the GPU has at once
+    CallTable table_;
+    DeviceArray<Task> tasks_;
+    DeviceArray<std::int32_t> first_slot_, first_task_;
+    Stream stream_;
+    DeviceArray<double> units_;
+    PinnedArray<std::uint8_t> sent_;
+    DeviceArray<std::uint8_t> taken_;
+    PinnedArray<double> results_;
+    DeviceArray<unsigned long long> sums_;
+    DeviceArray<unsigned> takers_{2};
+    std::map<Shape, Graph> graphs_;
+};
+
+}  // namespace pleat::saxs::cuda

@@ -1,0 +1,87 @@
+// Distance sums: sums of sines over a list of distances, for every q at once, on SIMD.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/saxs/debye/sine_grid.h"
+
+namespace pleat::saxs {
+
+/// Distances that are worked on at a time: their sines lie in the first cache.
+inline constexpr Index kChunk = 256;
+/// What vectors may write beyond a chunk.
+inline constexpr Index kSlack = 16;
+
+/// A list of distances under way. `squared` and `weights` have room for kChunk + kSlack each.
+template <class Real>
+struct DistanceChunk {
+    Array<Real, 1> squared{kChunk + kSlack};
+    Array<Real, 2> weights;  ///< [weighting, kChunk + kSlack]
+    Index count = 0;
+
+    explicit DistanceChunk(Index weightings) : weights(weightings, kChunk + kSlack) {}
+    Real* weight(Index n) { return weights.data() + n * (kChunk + kSlack); }
+};
+
+/// How pairs are weighted: weighting 0 may be by 1, which costs nothing.
+struct Weightings {
+    Index count = 1;
+    bool first_is_one = true;
+};
+
+/// Scratch memory and sums of a thread.
+template <class Real>
+struct DistanceSums {
+    DistanceSums(const SineGrid& grid, Weightings weightings);
+
+    const SineGrid* grid;
+    Weightings weightings;
+    Split<Real> step, start, turn;  ///< turns of a step, of the first centre, from one to the next
+    std::vector<Split<Real>> each;  ///< turns of each q where they are not even
+    Real most;                      ///< angstrom: longer distances have no phase but its
+    DistanceChunk<Real> chunk;
+    Array<Real, 2> scratch;  ///< [row, kChunk + kSlack]: phases and their sines
+    Array<Real, 1> sums;     ///< [weighting, sum, kSlack]: a lane each
+    Index added = 0;         ///< distances since the sums were last taken up
+    Array<double, 2> wide;   ///< [weighting, sum]
+};
+
+/// Adds the distances in the chunk and empties it. Distances below 1e-6 angstrom count as that.
+void add_chunk(DistanceSums<float>& sums);
+void add_chunk(DistanceSums<double>& sums);
+
+/// sum_p w_p sin(q r_p) / (q r_p) for all p added since the last call, to `result` [weighting, q].
+/// `total` [weighting]: the sums of the weights, which are the result at q = 0.
+template <class Real>
+void take_sums(DistanceSums<Real>& sums, const double* total, View<double, 2> result);
+
+/// Pairs of one point, the row, with points column, ..., column + count - 1.
+struct Segment {
+    Index row, column, count;
+};
+
+/// Squared distances of all pairs of the segments, one after another, between points of `xyz`
+/// [axis][stride]; with room for kSlack more.
+void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments,
+                       float* to);
+void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
+                       double* to);
+
+/// Weights of a profile's slope, arranged as sines are: see pair_slopes().
+template <class Real>
+struct SlopeWeights {
+    /// [centre, 2 kSpan]: of cosines, then of sines divided by q; or [q, 2] where q are not even.
+    /// Of a centre: its own, the sums of +t and -t, the differences.
+    Array<Real, 2> values;
+};
+template <class Real>
+SlopeWeights<Real> slope_weights(const SineGrid& grid, const double* weight);
+
+/// For each distance of the chunk, the slope of sum_k weight_k sin(q_k r) / (q_k r) divided by r;
+/// 0 where r is below 1e-5 angstrom. Leaves the chunk as it is.
+void pair_slopes(DistanceSums<float>& sums, const SlopeWeights<float>& weights, float* slopes);
+void pair_slopes(DistanceSums<double>& sums, const SlopeWeights<double>& weights, double* slopes);
+
+}  // namespace pleat::saxs

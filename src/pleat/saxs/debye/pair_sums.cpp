@@ -1,0 +1,282 @@
+// Pair sums: rows of distances gathered into chunks, and their sums multiplied by form factors.
+#include "pleat/saxs/debye/pair_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace pleat::saxs {
+
+ScaleClasses::ScaleClasses(const Model& model) {
+    for (const std::uint8_t scaled : model.scaled) has_plain = has_plain || scaled == 0;
+    count = has_plain ? 1 : 0;
+    for (const std::uint8_t scaled : model.scaled) of_channel.push_back(scaled != 0 ? count++ : 0);
+}
+
+template <class Real>
+void Points<Real>::fill(View<const float, 2> from_xyz, View<const float, 2> from_scales,
+                        std::span<const Index> order) {
+    const Index count = static_cast<Index>(order.size());
+    double squared = 0.0;
+    for (Index axis = 0; axis < 3; ++axis) {
+        Real least = 0, most = 0;
+        for (Index n = 0; n < count; ++n) {
+            const Real x = from_xyz(axis, order[static_cast<std::size_t>(n)]);
+            xyz(axis, n) = x;
+            least = n == 0 ? x : std::min(least, x);
+            most = n == 0 ? x : std::max(most, x);
+        }
+        squared += std::pow(static_cast<double>(most) - static_cast<double>(least), 2);
+    }
+    reach = std::sqrt(squared);
+    for (Index s = 0; s < scales.extent(0); ++s) {
+        for (Index n = 0; n < count; ++n) {
+            scales(s, n) = from_scales(s, order[static_cast<std::size_t>(n)]);
+            scale_sums(s, n + 1) = scale_sums(s, n) + static_cast<double>(scales(s, n));
+        }
+    }
+}
+template struct Points<float>;
+template struct Points<double>;
+
+template <class Real>
+PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentTable* table)
+    : model_(model),
+      classes_(model),
+      sums_(grid, {classes_.count * classes_.count, classes_.has_plain}),
+      weighted_(classes_.count * classes_.count, model.q_count()),
+      totals_(static_cast<std::size_t>(classes_.count * classes_.count)),
+      slopes_(Index{2}, kChunk + kSlack) {
+    if (std::is_same_v<Real, float> && table != nullptr) moments_.emplace(*table, sums_.weightings);
+}
+
+/// Weights of the pairs of one row that come next in the chunk.
+template <class Real>
+void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index column,
+                                    Index count) {
+    for (Index u = 0; u < classes_.count; ++u) {
+        const Index row_scale = classes_.scale_of(u);
+        const Real scale = row_scale < 0 ? Real{1} : points.scales(row_scale, row);
+        for (Index v = 0; v < classes_.count; ++v) {
+            const Index column_scale = classes_.scale_of(v);
+            if (row_scale < 0 && column_scale < 0) continue;
+            Real* const to = sums_.chunk.weight(u * classes_.count + v) + sums_.chunk.count;
+            if (column_scale < 0) {
+                std::fill_n(to, count, scale);
+                continue;
+            }
+            const Real* const from = &points.scales(column_scale, column);
+            for (Index n = 0; n < count; ++n) to[n] = scale * from[n];
+        }
+    }
+}
+
+/// Puts all pairs into the chunk, and calls flush() whenever it is full.
+template <class Real>
+template <class Flush>
+void PairSums<Real>::gather(const Points<Real>& points, const RunPair& pair, const Flush& flush) {
+    const bool weighted = classes_.scaled() > 0;
+    const Index last = pair.column.first + pair.column.count;
+    for (Index row = pair.row.first; row < pair.row.first + pair.row.count; ++row) {
+        for (Index column = pair.inner ? row + 1 : pair.column.first; column < last;) {
+            Index& gathered = sums_.chunk.count;
+            const Index count = std::min(last - column, kChunk - gathered);
+            if (weighted) gather_weights(points, row, column, count);
+            segments_.push_back({row, column, count});
+            gathered += count;
+            column += count;
+            if (gathered == kChunk) flush();
+        }
+    }
+}
+
+/// Squared distances of what was gathered.
+template <class Real>
+void PairSums<Real>::measure(const Points<Real>& points) {
+    squared_distances(points.xyz.data(), points.stride, segments_, sums_.chunk.squared.data());
+}
+
+template <class Real>
+double PairSums<Real>::scale_total(const Points<Real>& points, Index of_class, Index first,
+                                   Index last) const {
+    const Index scale = classes_.scale_of(of_class);
+    if (scale < 0) return static_cast<double>(last - first);
+    return points.scale_sums(scale, last) - points.scale_sums(scale, first);
+}
+
+/// The sum of the weights of all pairs.
+template <class Real>
+double PairSums<Real>::pair_total(const Points<Real>& points, const RunPair& pair, Index u,
+                                  Index v) const {
+    const Index first = pair.row.first, end = first + pair.row.count;
+    const Index last = pair.column.first + pair.column.count;
+    if (!pair.inner)
+        return scale_total(points, u, first, end) * scale_total(points, v, pair.column.first, last);
+    double sum = 0.0;
+    for (Index row = first; row < last; ++row)
+        sum += scale_total(points, u, row, row + 1) * scale_total(points, v, row + 1, last);
+    return sum;
+}
+
+template <class Real>
+void PairSums<Real>::find_totals(const Points<Real>& points, std::span<const RunPair> pairs) {
+    const Index classes = classes_.count;
+    for (Index u = 0; u < classes; ++u) {
+        for (Index v = 0; v < classes; ++v) {
+            double& total = totals_[static_cast<std::size_t>(u * classes + v)];
+            total = 0.0;
+            for (const RunPair& pair : pairs) total += pair_total(points, pair, u, v);
+        }
+    }
+}
+
+/// Adds the sums of sines times form factors.
+template <class Real>
+void PairSums<Real>::add_weighted(std::int32_t row_type, std::int32_t column_type,
+                                  View<double, 2> partial) const {
+    const Index classes = classes_.count, channels = model_.channel_count();
+    const auto factor = [&](Index channel, std::int32_t type) {
+        return &model_.factors(channel, type, 0);
+    };
+    const std::int32_t s = row_type, t = column_type;
+    for (Index a = 0; a < channels; ++a) {
+        const Index u = classes_.of_channel[static_cast<std::size_t>(a)];
+        for (Index b = a; b < channels; ++b) {
+            const Index v = classes_.of_channel[static_cast<std::size_t>(b)];
+            double* const to = &partial(channel_pair(a, b, channels), 0);
+            const double* const one = &weighted_(u * classes + v, 0);
+            const double* const other = &weighted_(v * classes + u, 0);
+            const double *as = factor(a, s), *bt = factor(b, t), *bs = factor(b, s),
+                         *at = factor(a, t);
+            for (Index k = 0; k < model_.q_count(); ++k)
+                to[k] += a == b ? 2.0 * as[k] * at[k] * one[k]
+                                : 2.0 * (as[k] * bt[k] * one[k] + bs[k] * at[k] * other[k]);
+        }
+    }
+}
+
+template <class Real>
+void PairSums<Real>::add(const Points<Real>& points, std::span<const RunPair> pairs,
+                         View<double, 2> partial) {
+    double count = 0.0;
+    for (const RunPair& pair : pairs) count += pair.pair_count();
+    if (count == 0.0) return;
+    const bool by_moments =
+        moments_ && moments_->table->pays(count, points.reach, sums_.weightings.count);
+    if (by_moments) begin_moments(*moments_, points.reach);
+    const auto flush = [&] {
+        measure(points);
+        segments_.clear();
+        if constexpr (std::is_same_v<Real, float>)
+            if (by_moments) return add_chunk(*moments_, sums_.chunk);
+        add_chunk(sums_);
+    };
+    segments_.clear();
+    for (const RunPair& pair : pairs) gather(points, pair, flush);
+    flush();
+    if (model_.q.front() == 0.0) find_totals(points, pairs);
+    if (by_moments)
+        take_sums(*moments_, totals_.data(), weighted_.view());
+    else
+        take_sums(sums_, totals_.data(), weighted_.view());
+    add_weighted(pairs.front().row.type, pairs.front().column.type, partial);
+}
+
+template <class Real>
+void PairSums<Real>::add_self(const Points<Real>& points, const Run& run,
+                              View<double, 2> partial) const {
+    const Index channels = model_.channel_count();
+    const auto scale = [&](Index channel, Index slot) {
+        const Index of = classes_.scale_of(classes_.of_channel[static_cast<std::size_t>(channel)]);
+        return of < 0 ? 1.0 : static_cast<double>(points.scales(of, slot));
+    };
+    for (Index a = 0; a < channels; ++a) {
+        for (Index b = a; b < channels; ++b) {
+            double product = 0.0;
+            for (Index slot = run.first; slot < run.first + run.count; ++slot)
+                product += scale(a, slot) * scale(b, slot);
+            if (a != b) product *= 2.0;
+            for (Index k = 0; k < model_.q_count(); ++k)
+                partial(channel_pair(a, b, channels), k) +=
+                    product * model_.factors(a, run.type, k) * model_.factors(b, run.type, k);
+        }
+    }
+}
+
+/// Weights [q] of the sines of pairs that are weighted by classes u of the row, v of the column.
+template <class Real>
+void PairSums<Real>::slope_weight(std::int32_t row_type, std::int32_t column_type, Index u, Index v,
+                                  View<const double, 2> weight, double* to) const {
+    const Index channels = model_.channel_count();
+    std::fill_n(to, model_.q_count(), 0.0);
+    for (Index a = 0; a < channels; ++a) {
+        for (Index b = 0; b < channels; ++b) {
+            if (classes_.of_channel[static_cast<std::size_t>(a)] != u ||
+                classes_.of_channel[static_cast<std::size_t>(b)] != v)
+                continue;
+            const double* const of =
+                &weight(channel_pair(std::min(a, b), std::max(a, b), channels), 0);
+            for (Index k = 0; k < model_.q_count(); ++k)
+                to[k] += 2.0 * of[k] * model_.factors(a, row_type, k) *
+                         model_.factors(b, column_type, k);
+        }
+    }
+}
+
+template <class Real>
+void PairSums<Real>::add_forces(const Points<Real>& points, const Real* slopes,
+                                View<double, 2> gradient) {
+    for (const Segment& segment : segments_) {
+        for (Index axis = 0; axis < 3; ++axis) {
+            const Real x = points.xyz(axis, segment.row);
+            const Real* const other = &points.xyz(axis, segment.column);
+            double* const to = &gradient(axis, segment.column);
+            double sum = 0.0;
+            for (Index n = 0; n < segment.count; ++n) {
+                const double force = static_cast<double>(slopes[n] * (x - other[n]));
+                to[n] -= force;
+                sum += force;
+            }
+            gradient(axis, segment.row) += sum;
+        }
+        slopes += segment.count;
+    }
+    segments_.clear();
+}
+
+template <class Real>
+void PairSums<Real>::add_gradient(const Points<Real>& points, const Run& row_run,
+                                  const Run& column_run, bool inner, View<const double, 2> weight,
+                                  View<double, 2> gradient) {
+    std::vector<SlopeWeights<Real>> of_weighting;
+    std::vector<double> values(static_cast<std::size_t>(model_.q_count()));
+    for (Index u = 0; u < classes_.count; ++u) {
+        for (Index v = 0; v < classes_.count; ++v) {
+            slope_weight(row_run.type, column_run.type, u, v, weight, values.data());
+            of_weighting.push_back(slope_weights<Real>(*sums_.grid, values.data()));
+        }
+    }
+    const auto flush = [&] {
+        measure(points);
+        DistanceChunk<Real>& chunk = sums_.chunk;
+        Real* const one = slopes_.data();
+        Real* const all = one + kChunk + kSlack;
+        std::fill_n(all, chunk.count, Real{0});
+        for (Index w = 0; w < sums_.weightings.count; ++w) {
+            const bool plain = w == 0 && sums_.weightings.first_is_one;
+            pair_slopes(sums_, of_weighting[static_cast<std::size_t>(w)], one);
+            for (Index n = 0; n < chunk.count; ++n)
+                all[n] += plain ? one[n] : one[n] * chunk.weight(w)[n];
+        }
+        add_forces(points, all, gradient);
+        chunk.count = 0;
+    };
+    segments_.clear();
+    gather(points, {row_run, column_run, inner}, flush);
+    flush();
+}
+
+template class PairSums<float>;
+template class PairSums<double>;
+
+}  // namespace pleat::saxs

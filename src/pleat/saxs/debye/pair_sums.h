@@ -1,0 +1,107 @@
+// Pair sums: partial profiles and forces of the pairs of two runs of scatterers of one type each.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/debye/distance_moments.h"
+#include "pleat/saxs/debye/distance_sums.h"
+
+namespace pleat::saxs {
+
+/// Scatterers of one type, side by side.
+struct Run {
+    std::int32_t type = 0;
+    Index first = 0, count = 0;
+};
+
+/// The pairs of a scatterer of the row and one of the column; those inside the row where `inner`.
+struct RunPair {
+    Run row, column;
+    bool inner = false;
+
+    double pair_count() const {
+        const double rows = static_cast<double>(row.count);
+        return inner ? 0.5 * rows * (rows - 1.0) : rows * static_cast<double>(column.count);
+    }
+};
+
+/// Channels by what scales them: class 0 is "no scale" where a channel has none.
+struct ScaleClasses {
+    explicit ScaleClasses(const Model& model);
+
+    bool has_plain = false;
+    Index count = 0;
+    std::vector<Index> of_channel;  ///< [channel]
+    Index scaled() const { return count - (has_plain ? 1 : 0); }
+    /// Row of the scales for a class; -1 for the plain one.
+    Index scale_of(Index of_class) const { return of_class - (has_plain ? 1 : 0); }
+};
+
+/// Scatterers in the order of their runs.
+template <class Real>
+struct Points {
+    Points() = default;
+    Points(Index count, Index scale_count)
+        : stride(count + kSlack),
+          xyz(Index{3}, stride),
+          scales(scale_count, stride),
+          scale_sums(scale_count, count + 1) {}
+
+    Index stride = 0;
+    Array<Real, 2> xyz;           ///< [axis, slot]
+    Array<Real, 2> scales;        ///< [scale, slot]
+    Array<double, 2> scale_sums;  ///< [scale, slot]: of the slots before
+    double reach = 0;             ///< angstrom: no distance is longer
+
+    /// `xyz` [axis, scatterer], `from_scales` [scale, scatterer]; slot n gets scatterer order[n].
+    void fill(View<const float, 2> from_xyz, View<const float, 2> from_scales,
+              std::span<const Index> order);
+};
+
+/// Sums over pairs by one thread, by moments where these take less time (float32 alone). The model,
+/// the grid and the table must outlive it; without a table there are no moments.
+template <class Real>
+class PairSums {
+public:
+    PairSums(const Model& model, const SineGrid& grid, const MomentTable* table = nullptr);
+
+    /// Adds what pairs give, in either order, to `partial` [channel pair, q]. All rows are of one
+    /// type, and all columns.
+    void add(const Points<Real>& points, std::span<const RunPair> pairs, View<double, 2> partial);
+    /// What scatterers give by themselves.
+    void add_self(const Points<Real>& points, const Run& run, View<double, 2> partial) const;
+
+    /// Adds to `gradient` [axis, slot] that of the sum of `weight` [channel pair, q] times partial
+    /// profiles, over pairs of a row and a column of the same points; `inner`: row_run is
+    /// column_run.
+    void add_gradient(const Points<Real>& points, const Run& row_run, const Run& column_run,
+                      bool inner, View<const double, 2> weight, View<double, 2> gradient);
+
+private:
+    template <class Flush>
+    void gather(const Points<Real>& points, const RunPair& pair, const Flush& flush);
+    void measure(const Points<Real>& points);
+    void gather_weights(const Points<Real>& points, Index row, Index column, Index count);
+    void find_totals(const Points<Real>& points, std::span<const RunPair> pairs);
+    double scale_total(const Points<Real>& points, Index of_class, Index first, Index last) const;
+    double pair_total(const Points<Real>& points, const RunPair& pair, Index u, Index v) const;
+    void add_weighted(std::int32_t row_type, std::int32_t column_type,
+                      View<double, 2> partial) const;
+    void slope_weight(std::int32_t row_type, std::int32_t column_type, Index u, Index v,
+                      View<const double, 2> weight, double* to) const;
+    void add_forces(const Points<Real>& points, const Real* slopes, View<double, 2> gradient);
+
+    const Model& model_;
+    ScaleClasses classes_;
+    DistanceSums<Real> sums_;
+    std::optional<DistanceMoments> moments_;
+    Array<double, 2> weighted_;   ///< [weighting, q]
+    std::vector<double> totals_;  ///< [weighting]
+    std::vector<Segment> segments_;
+    Array<Real, 2> slopes_;  ///< [2, kChunk + kSlack]: of one weighting, and of all
+};
+
+}  // namespace pleat::saxs

@@ -1,0 +1,25 @@
+// Runs: scatterers put in an order in which those of one body and type lie side by side.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pleat/saxs/debye/pair_sums.h"
+
+namespace pleat::saxs {
+
+struct Runs {
+    std::vector<Index> order;      ///< [slot]: the scatterer there
+    std::vector<Run> runs;         ///< in the order of slots
+    std::vector<Index> first_run;  ///< [body + 1]: its runs
+};
+
+/// By type alone, as one body.
+Runs sort_by_type(const Model& model);
+/// By body, from 0, then type. `bodies` [scatterer].
+Runs sort_by_body(const Model& model, std::span<const std::int32_t> bodies, Index body_count);
+
+/// The same runs in pieces of at most `rows`.
+std::vector<Run> split(const std::vector<Run>& runs, Index rows);
+
+}  // namespace pleat::saxs

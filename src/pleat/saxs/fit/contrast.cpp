@@ -1,0 +1,67 @@
+// Contrast: the sum of partial profiles with the weights of their channels.
+#include "pleat/saxs/fit/contrast.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/model/form_factors.h"
+
+namespace pleat::saxs {
+
+double volume_factor(double c1, double mean_radius, double q) {
+    const double root = std::cbrt(4 * std::numbers::pi / 3);
+    const double width = root * root * mean_radius * mean_radius / (4 * std::numbers::pi);
+    return c1 * c1 * c1 * std::exp(-width * (c1 * c1 - 1) * q * q);
+}
+
+namespace {
+
+/// The weights of channels at one q.
+struct Weights {
+    Index channels = 1;
+    std::array<double, 3> of{};
+
+    Weights(Index pairs, double q, double mean_radius, const Contrast& contrast) {
+        if (pairs == kAtomChannels * (kAtomChannels + 1) / 2) {
+            channels = kAtomChannels;
+            of = {1, -volume_factor(contrast.c1, mean_radius, q), contrast.c2};
+        } else {
+            channels = pairs > 1 ? kBodyChannels : 1;
+            of = {1, contrast.c2, 0};
+        }
+    }
+    double pair(Index a, Index b) const {
+        return of[static_cast<std::size_t>(a)] * of[static_cast<std::size_t>(b)];
+    }
+};
+
+}  // namespace
+
+Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, double mean_radius,
+                                      const Contrast& contrast) {
+    Array<double, 2> factors(pairs, static_cast<Index>(q.size()));
+    for (Index k = 0; k < factors.extent(1); ++k) {
+        const Weights weights(pairs, q[static_cast<std::size_t>(k)], mean_radius, contrast);
+        for (Index a = 0; a < weights.channels; ++a)
+            for (Index b = a; b < weights.channels; ++b)
+                factors(channel_pair(a, b, weights.channels), k) = weights.pair(a, b);
+    }
+    return factors;
+}
+
+std::vector<double> intensity(View<const double, 2> partial, std::span<const double> q,
+                              double mean_radius, const Contrast& contrast) {
+    std::vector<double> sum(q.size(), 0);
+    for (std::size_t k = 0; k < q.size(); ++k) {
+        const Weights weights(partial.extent(0), q[k], mean_radius, contrast);
+        for (Index a = 0; a < weights.channels; ++a)
+            for (Index b = a; b < weights.channels; ++b)
+                sum[k] += weights.pair(a, b) *
+                          partial(channel_pair(a, b, weights.channels), static_cast<Index>(k));
+    }
+    return sum;
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,304 @@
+// Fit: linear in scale and background, by grids that close in on c1 and c2.
+#include "pleat/saxs/fit/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "pleat/core/error.h"
+#include "pleat/saxs/fit/spline.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+/// One quantity that is searched between bounds, from 0 to 1.
+struct Range {
+    double least, most;
+
+    double width() const { return most - least; }
+    bool is_fixed() const { return width() == 0; }
+    double at(double part) const { return least + part * width(); }
+    /// Values of a grid with steps of at most `step`: at least 25, at most 101.
+    int grid_size(double step) const {
+        return is_fixed()
+                   ? 1
+                   : static_cast<int>(std::clamp(std::ceil(width() / step) + 1, 25.0, 101.0));
+    }
+    double part(double value) const {
+        return is_fixed() ? 0 : std::clamp((value - least) / width(), 0.0, 1.0);
+    }
+    bool at_bound(double value) const {
+        const double slack = 1e-4 * width();
+        return !is_fixed() && (value < least + slack || value > most - slack);
+    }
+};
+
+using Point = std::array<double, 2>;
+
+/// A grid, then Newton steps from its best point with derivatives by differences, damped as
+/// Levenberg and Marquardt do. A bound that the steps run into holds.
+class Search {
+public:
+    Search(const FitOptions& options, bool is_atomic,
+           const std::function<double(const Contrast&)>& chi2, const Context& context,
+           double precision)
+        : chi2_(chi2),
+          context_(context),
+          precision_(precision),
+          ranges_{Range{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
+                  Range{options.c2_least, options.c2_most}} {}
+
+    Contrast run(const Contrast* start) {
+        std::vector<Minimum> starts;
+        if (start == nullptr) {
+            starts = scan();
+        } else {
+            const Point at = {ranges_[0].part(start->c1), ranges_[1].part(start->c2)};
+            starts.push_back({value(at), at});
+        }
+        Minimum lowest{INFINITY, starts.front().at};
+        for (const Minimum& from : starts) {
+            least_ = from.chi2;
+            best_ = from.at;
+            descend();
+            if (least_ < lowest.chi2) lowest = {least_, best_};
+        }
+        return contrast(lowest.at);
+    }
+
+private:
+    static constexpr int kMostSteps = 60;
+    static constexpr double kPrecision = 1e-7, kDifference = 1e-3;
+
+    struct Minimum {
+        double chi2;
+        Point at;
+    };
+
+    /// Derivatives at the best point, in units of kDifference.
+    struct Derivatives {
+        Point slope{}, bend{};
+        std::array<bool, 2> free{};
+        double cross = 0;
+    };
+
+    void descend() {
+        double damping = 1e-3;
+        Derivatives at_best = derivatives();
+        for (int step = 0; step < kMostSteps && damping < 1e8; ++step) {
+            const Point move = newton(at_best, damping);
+            Point next = best_;
+            for (std::size_t n = 0; n < 2; ++n) next[n] = std::clamp(best_[n] + move[n], 0.0, 1.0);
+            const double moved =
+                std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
+            if (moved < kPrecision || expected_fall(at_best, next) < precision_ * least_) break;
+            const double found = value(next);
+            if (found < least_) {
+                least_ = found;
+                best_ = next;
+                damping /= 10;
+                at_best = derivatives();
+            } else {
+                damping *= 10;
+            }
+        }
+    }
+
+    /// By how much chi^2 falls from the best point to another one, to second order.
+    double expected_fall(const Derivatives& at_best, const Point& to) const {
+        const double x = (to[0] - best_[0]) / kDifference, y = (to[1] - best_[1]) / kDifference;
+        return -(at_best.slope[0] * x + at_best.slope[1] * y + at_best.bend[0] * x * x / 2 +
+                 at_best.bend[1] * y * y / 2 + at_best.cross * x * y);
+    }
+
+    Contrast contrast(const Point& at) const {
+        return {ranges_[0].at(at[0]), ranges_[1].at(at[1])};
+    }
+    double value(const Point& at) const {
+        stop_if_asked(context_);
+        return chi2_(contrast(at));
+    }
+
+    /// The lowest local minima of a grid.
+    std::vector<Minimum> scan() const {
+        constexpr std::size_t kMostStarts = 3;
+        const int rows = ranges_[0].grid_size(0.005), columns = ranges_[1].grid_size(0.25);
+        const auto position = [](int n, int count) {
+            return count == 1 ? 0 : static_cast<double>(n) / (count - 1);
+        };
+        std::vector<double> values;
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < columns; ++j)
+                values.push_back(value({position(i, rows), position(j, columns)}));
+        std::vector<Minimum> minima;
+        for (int i = 0; i < rows; ++i) {
+            for (int j = 0; j < columns; ++j) {
+                const double own = values[static_cast<std::size_t>(i * columns + j)];
+                bool is_minimum = true;
+                for (int a = std::max(0, i - 1); a <= std::min(rows - 1, i + 1); ++a)
+                    for (int b = std::max(0, j - 1); b <= std::min(columns - 1, j + 1); ++b)
+                        is_minimum = is_minimum &&
+                                     !(values[static_cast<std::size_t>(a * columns + b)] < own);
+                if (is_minimum) minima.push_back({own, {position(i, rows), position(j, columns)}});
+            }
+        }
+        std::stable_sort(minima.begin(), minima.end(),
+                         [](const Minimum& a, const Minimum& b) { return a.chi2 < b.chi2; });
+        if (minima.size() > kMostStarts) minima.resize(kMostStarts);
+        return minima;
+    }
+
+    Derivatives derivatives() const {
+        Derivatives found;
+        const auto value_at = [&](double i, double j) {
+            return value({best_[0] + i * kDifference, best_[1] + j * kDifference});
+        };
+        for (std::size_t n = 0; n < 2; ++n) {
+            if (ranges_[n].is_fixed()) continue;
+            const double up = value_at(n == 0, n == 1), down = value_at(-(n == 0), -(n == 1));
+            found.slope[n] = (up - down) / 2;
+            // By its size, so that a step leaves a saddle downwards.
+            found.bend[n] = std::max(std::abs(up - 2 * least_ + down), 1e-12 * least_ + 1e-300);
+            found.free[n] =
+                !(best_[n] <= 0 && found.slope[n] > 0) && !(best_[n] >= 1 && found.slope[n] < 0);
+        }
+        if (found.free[0] && found.free[1])
+            found.cross =
+                (value_at(1, 1) - value_at(1, -1) - value_at(-1, 1) + value_at(-1, -1)) / 4;
+        return found;
+    }
+
+    /// The step from the best point; none along what is fixed or pressed against its bound.
+    Point newton(const Derivatives& at_best, double damping) const {
+        const double a = at_best.bend[0] * (1 + damping), b = at_best.bend[1] * (1 + damping);
+        const double cross = at_best.cross, determinant = a * b - cross * cross;
+        if (at_best.free[0] && at_best.free[1] && determinant > 1e-10 * a * b)
+            return {(cross * at_best.slope[1] - b * at_best.slope[0]) / determinant * kDifference,
+                    (cross * at_best.slope[0] - a * at_best.slope[1]) / determinant * kDifference};
+        Point move{};
+        if (at_best.free[0]) move[0] = -at_best.slope[0] / a * kDifference;
+        if (at_best.free[1]) move[1] = -at_best.slope[1] / b * kDifference;
+        return move;
+    }
+
+    const std::function<double(const Contrast&)>& chi2_;
+    const Context& context_;
+    const double precision_;
+    const std::array<Range, 2> ranges_;
+    Point best_{};
+    double least_ = 0;
+};
+
+}  // namespace
+
+Scaling scale_to(const Profile& curve, std::span<const double> model, bool background) {
+    double mm = 0, m1 = 0, s1 = 0, im = 0, i1 = 0;
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        const double w = 1 / (curve.sigma[k] * curve.sigma[k]);
+        mm += w * model[k] * model[k];
+        m1 += w * model[k];
+        s1 += w;
+        im += w * curve.intensity[k] * model[k];
+        i1 += w * curve.intensity[k];
+    }
+    Scaling found;
+    const double determinant = mm * s1 - m1 * m1;
+    // A model that is constant over the curve cannot be told from a background.
+    if (background && determinant > 1e-12 * mm * s1) {
+        found.scale = (im * s1 - i1 * m1) / determinant;
+        found.background = (mm * i1 - m1 * im) / determinant;
+    }
+    if (!background || found.scale <= 0 || found.background == 0) {
+        found.scale = mm > 0 ? std::max(0.0, im / mm) : 0;
+        found.background = 0;
+        if (background && found.scale == 0) found.background = i1 / s1;
+    }
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        const double left = curve.intensity[k] - found.scale * model[k] - found.background;
+        found.chi2 += left * left / (curve.sigma[k] * curve.sigma[k]);
+    }
+    return found;
+}
+
+Contrast search_contrast(const FitOptions& options, bool is_atomic,
+                         const std::function<double(const Contrast&)>& chi2, const Contrast* start,
+                         const Context& context, double precision) {
+    return Search(options, is_atomic, chi2, context, precision).run(start);
+}
+
+bool are_atomic(View<const double, 2> partial) {
+    return partial.extent(0) == kAtomChannels * (kAtomChannels + 1) / 2;
+}
+
+Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2> partial,
+           double mean_radius, const FitOptions& options, Index extra) {
+    Fit fit;
+    fit.contrast = contrast;
+    fit.model = intensity(partial, curve.q, mean_radius, contrast);
+    const Scaling scaling = scale_to(curve, fit.model, options.background);
+    for (double& value : fit.model) value = scaling.scale * value + scaling.background;
+    const bool is_atomic = are_atomic(partial);
+    const Range c1{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
+        c2{options.c2_least, options.c2_most};
+    fit.scale = scaling.scale;
+    fit.background = scaling.background;
+    fit.points = static_cast<Index>(curve.size());
+    fit.parameters = 1 + options.background + !c1.is_fixed() + !c2.is_fixed() + extra;
+    fit.chi2 = scaling.chi2 / static_cast<double>(fit.points);
+    fit.chi2_reduced =
+        scaling.chi2 / static_cast<double>(std::max<Index>(1, fit.points - fit.parameters));
+    fit.c1_at_bound = c1.at_bound(contrast.c1);
+    fit.c2_at_bound = c2.at_bound(contrast.c2);
+    return fit;
+}
+
+Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
+        const FitOptions& options, const Contrast* start, const Context& context) {
+    const Contrast found = search_contrast(
+        options, are_atomic(partial),
+        [&](const Contrast& contrast) {
+            return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
+                            options.background)
+                .chi2;
+        },
+        start, context);
+    return fit_at(found, curve, partial, mean_radius, options);
+}
+
+Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
+                          std::span<const double> to) {
+    const auto rises = [](std::span<const double> values) {
+        return std::adjacent_find(values.begin(), values.end(),
+                                  [](double a, double b) { return !(a < b); }) == values.end();
+    };
+    if (q.size() < 2 || !rises(q) || static_cast<Index>(q.size()) != partial.extent(1))
+        throw InputError(fmt::format("expected 2 or more rising q, one a point of {}, found {}",
+                                     partial.extent(1), q.size()));
+    if (!std::is_sorted(to.begin(), to.end()) ||
+        (!to.empty() && !(to.front() >= q.front() && to.back() <= q.back())))
+        throw InputError(fmt::format(
+            "expected q from {:g} to {:g} that does not fall to read off at, found others",
+            q.front(), q.back()));
+    Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
+    for (Index pair = 0; pair < partial.extent(0); ++pair) {
+        const std::vector<double> values = interpolate(q, {partial[pair].begin(), q.size()}, to);
+        std::copy(values.begin(), values.end(), at[pair].begin());
+    }
+    return at;
+}
+
+Profile cut(const Profile& curve, double most) {
+    const auto count = static_cast<std::size_t>(
+        std::upper_bound(curve.q.begin(), curve.q.end(), most) - curve.q.begin());
+    const auto part = [&](const std::vector<double>& all) {
+        return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    return {part(curve.q), part(curve.intensity), part(curve.sigma)};
+}
+
+}  // namespace pleat::saxs

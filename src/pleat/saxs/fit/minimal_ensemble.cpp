@@ -1,0 +1,352 @@
+// Minimal ensembles: few conformers with weights that are not negative, size by size.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/fit/set_fit.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+bool is_better(const FittedSet& a, const FittedSet& b) {
+    return a.chi2 != b.chi2 ? a.chi2 < b.chi2 : a.members < b.members;
+}
+
+/// Whether every member counts. A set that fails says no more than a smaller one.
+bool counts_all(const FittedSet& set) {
+    return std::all_of(set.weights.begin(), set.weights.end(),
+                       [](double weight) { return weight >= kMinWeight; });
+}
+
+/// The best `kKept` sets whose members all count, each once.
+void keep_best(std::vector<FittedSet>& sets) {
+    std::erase_if(sets, [](const FittedSet& set) { return !counts_all(set); });
+    std::sort(sets.begin(), sets.end(), [](const FittedSet& a, const FittedSet& b) {
+        return a.members != b.members ? a.members < b.members : a.chi2 < b.chi2;
+    });
+    const auto last =
+        std::unique(sets.begin(), sets.end(),
+                    [](const FittedSet& a, const FittedSet& b) { return a.members == b.members; });
+    sets.erase(last, sets.end());
+    std::sort(sets.begin(), sets.end(), is_better);
+    if (sets.size() > static_cast<std::size_t>(kKept)) sets.resize(static_cast<std::size_t>(kKept));
+}
+
+double set_count(Index frames, Index size) {
+    double count = 1;
+    for (Index k = 0; k < size; ++k)
+        count *= static_cast<double>(frames - k) / static_cast<double>(k + 1);
+    return count;
+}
+
+std::vector<Members> all_sets(Index frames, Index size) {
+    std::vector<Members> sets;
+    Members members(static_cast<std::size_t>(size));
+    std::iota(members.begin(), members.end(), Index{0});
+    while (true) {
+        sets.push_back(members);
+        Index at = size - 1;
+        while (at >= 0 && members[static_cast<std::size_t>(at)] == frames - size + at) --at;
+        if (at < 0) return sets;
+        ++members[static_cast<std::size_t>(at)];
+        for (Index next = at + 1; next < size; ++next)
+            members[static_cast<std::size_t>(next)] =
+                members[static_cast<std::size_t>(next) - 1] + 1;
+    }
+}
+
+bool has(const Members& members, Index frame) {
+    return std::binary_search(members.begin(), members.end(), frame);
+}
+
+Members with(Members members, Index frame) {
+    members.insert(std::upper_bound(members.begin(), members.end(), frame), frame);
+    return members;
+}
+
+Members without(Members members, std::size_t position) {
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(position));
+    return members;
+}
+
+/// The partial profiles of some of the frames.
+Array<double, 3> part_of(View<const double, 3> partial, const Members& members) {
+    auto some = Array<double, 3>::unset(static_cast<Index>(members.size()), partial.extent(1),
+                                        partial.extent(2));
+    for (std::size_t m = 0; m < members.size(); ++m)
+        std::copy(partial[members[m]].begin(), partial[members[m]].end(),
+                  some[static_cast<Index>(m)].begin());
+    return some;
+}
+
+/// A problem on some of its frames, with their products.
+struct PartProblem {
+    Members frames;
+    Array<double, 3> partial;
+    ProductTable table;
+
+    PartProblem(const EnsembleProblem& whole, Members chosen, int threads)
+        : frames(std::move(chosen)),
+          partial(part_of(whole.partial, frames)),
+          table({whole.curve, partial, whole.mean_radius, whole.options, whole.context}, true,
+                threads) {}
+
+    /// Sets of frames of the whole problem become sets of this one.
+    std::vector<Members> to_part(std::vector<Members> sets) const {
+        for (Members& members : sets)
+            for (Index& frame : members)
+                frame = std::lower_bound(frames.begin(), frames.end(), frame) - frames.begin();
+        return sets;
+    }
+    std::vector<FittedSet> to_whole(std::vector<FittedSet> sets) const {
+        for (FittedSet& set : sets)
+            for (Index& frame : set.members) frame = frames[static_cast<std::size_t>(frame)];
+        return sets;
+    }
+};
+
+/// The contrast at which the plain mean of all frames fits best.
+Contrast contrast_of_mean(const EnsembleProblem& problem) {
+    Members every(static_cast<std::size_t>(problem.partial.extent(0)));
+    std::iota(every.begin(), every.end(), Index{0});
+    const std::vector<double> equal(every.size(), 1.0 / static_cast<double>(every.size()));
+    return fit(*problem.curve, weighted_partial(problem.partial, every, equal), problem.mean_radius,
+               problem.options, nullptr, problem.context)
+        .contrast;
+}
+
+/// Up to `kRepresentatives` frames whose profiles, scaled to one length, are as different as
+/// possible: each next one is the farthest from all before (Gonzalez, Theor. Comput. Sci. 38:293,
+/// 1985). All frames where there are no more.
+Members representatives_of(const EnsembleProblem& problem, int threads) {
+    const Index frames = problem.partial.extent(0);
+    Members chosen;
+    if (frames <= kRepresentatives) {
+        chosen.resize(static_cast<std::size_t>(frames));
+        std::iota(chosen.begin(), chosen.end(), Index{0});
+        return chosen;
+    }
+    Array<double, 2> profiles = frame_profiles(problem, contrast_of_mean(problem));
+    const auto points = static_cast<std::size_t>(profiles.extent(1));
+    for (Index frame = 0; frame < frames; ++frame) {
+        double* const row = profiles[frame].data;
+        for (std::size_t k = 0; k < points; ++k) row[k] /= problem.curve->sigma[k];
+        const double length = std::sqrt(std::inner_product(row, row + points, row, 0.0));
+        for (std::size_t k = 0; k < points && length > 0; ++k) row[k] /= length;
+    }
+    std::vector<double> distances(static_cast<std::size_t>(frames), INFINITY);
+    Index next = 0;
+    while (static_cast<Index>(chosen.size()) < kRepresentatives) {
+        chosen.push_back(next);
+        const double* const newest = profiles[next].data;
+        parallel_until_stopped(problem.context, threads, frames, [&](Index frame, int) {
+            const double* const row = profiles[frame].data;
+            double square = 0;
+            for (std::size_t k = 0; k < points; ++k)
+                square += (row[k] - newest[k]) * (row[k] - newest[k]);
+            double& distance = distances[static_cast<std::size_t>(frame)];
+            distance = std::min(distance, square);
+        });
+        for (const Index frame : chosen) distances[static_cast<std::size_t>(frame)] = -1;
+        next = std::max_element(distances.begin(), distances.end()) - distances.begin();
+    }
+    std::sort(chosen.begin(), chosen.end());
+    return chosen;
+}
+
+/// The search for the best sets of frames of one problem, size by size.
+class SetSearch {
+public:
+    SetSearch(const EnsembleProblem& problem, const Members& representatives, int threads)
+        : problem_(problem), few_(problem, representatives, threads), threads_(threads) {}
+
+    /// The best sets of the next size that were found; empty where none has members that all count.
+    const std::vector<FittedSet>& next_size() {
+        ++size_;
+        const Index frames = problem_.partial.extent(0);
+        if (size_ == 1) {
+            best_ = fit_from_grid(ProductTable(problem_, false, threads_), all_sets(frames, 1),
+                                  kFine, threads_);
+            keep_best(best_);
+            return best_;
+        }
+        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMostTried);
+        is_exhaustive_ = is_exhaustive_ && is_all;
+        const auto few = static_cast<Index>(few_.frames.size());
+        if (is_all || (size_ == 2 && set_count(few, 2) <= static_cast<double>(kMostTried))) {
+            best_ =
+                refined(few_, fit_from_grid(few_.table, all_sets(few, size_), kCoarse, threads_));
+        } else {
+            best_ = grown();
+        }
+        keep_best(best_);
+        if (!is_all) exchange();
+        return best_;
+    }
+    /// Whether all sets up to this size were fitted.
+    bool is_exhaustive() const { return is_exhaustive_; }
+
+private:
+    /// Each of the best sets with one more of the representatives, from its contrast.
+    std::vector<FittedSet> grown() {
+        std::vector<std::pair<Members, Contrast>> candidates;
+        for (const FittedSet& from : best_)
+            for (const Index frame : few_.frames)
+                if (!has(from.members, frame))
+                    candidates.push_back({with(from.members, frame), from.contrast});
+        Members frames = few_.frames;
+        for (const FittedSet& from : best_)
+            for (const Index frame : from.members)
+                if (!has(frames, frame)) frames = with(std::move(frames), frame);
+        if (frames.size() == few_.frames.size()) return fitted(few_, std::move(candidates));
+        return fitted(PartProblem(problem_, std::move(frames), threads_), std::move(candidates));
+    }
+
+    /// The best set, with members exchanged one at a time while that lowers chi^2.
+    void exchange() {
+        constexpr int kMostRounds = 10;
+        for (int round = 0; round < kMostRounds && !best_.empty(); ++round) {
+            const FittedSet from = best_.front();
+            std::vector<FittedSet> found = exchanged(from);
+            best_.insert(best_.end(), found.begin(), found.end());
+            keep_best(best_);
+            if (!(best_.front().chi2 < from.chi2 * (1 - 1e-9))) return;
+        }
+    }
+
+    /// The sets that differ from `from` in one member. Of many frames only those sets are fitted
+    /// that are best at its contrast.
+    std::vector<FittedSet> exchanged(const FittedSet& from) {
+        std::vector<std::pair<Members, Contrast>> candidates;
+        const Index frames = problem_.partial.extent(0);
+        const bool is_few = static_cast<Index>(few_.frames.size()) == frames;
+        const Members others = is_few ? few_.frames : promising(from);
+        for (std::size_t m = 0; m < from.members.size(); ++m)
+            for (const Index frame : others)
+                if (!has(from.members, frame))
+                    candidates.push_back({with(without(from.members, m), frame), from.contrast});
+        if (is_few) return fitted(few_, std::move(candidates));
+        Members all = from.members;
+        for (const Index frame : others)
+            if (!has(all, frame)) all = with(std::move(all), frame);
+        return fitted(PartProblem(problem_, std::move(all), threads_), std::move(candidates));
+    }
+
+    /// The frames that improve a set most as the exchange of one member, at the set's contrast.
+    Members promising(const FittedSet& from) const {
+        EnsembleProblem fixed = problem_;
+        fixed.options.c1_least = fixed.options.c1_most = from.contrast.c1;
+        fixed.options.c2_least = fixed.options.c2_most = from.contrast.c2;
+        // Blocks, since the products of all pairs of a block are computed.
+        constexpr Index kBlock = 64;
+        std::vector<std::pair<double, Index>> order;
+        const Index frames = problem_.partial.extent(0);
+        for (Index first = 0; first < frames; first += kBlock) {
+            Members block = from.members;
+            for (Index frame = first; frame < std::min(frames, first + kBlock); ++frame)
+                if (!has(from.members, frame)) block = with(std::move(block), frame);
+            const PartProblem part(fixed, block, threads_);
+            std::vector<std::pair<Members, Contrast>> candidates;
+            for (std::size_t m = 0; m < from.members.size(); ++m)
+                for (const Index frame : block)
+                    if (!has(from.members, frame))
+                        candidates.push_back(
+                            {with(without(from.members, m), frame), from.contrast});
+            for (const FittedSet& set : fitted(part, std::move(candidates)))
+                for (const Index frame : set.members)
+                    if (!has(from.members, frame)) order.push_back({set.chi2, frame});
+        }
+        std::sort(order.begin(), order.end());
+        Members chosen;
+        for (const auto& [chi2, frame] : order) {
+            if (!has(chosen, frame)) chosen = with(std::move(chosen), frame);
+            if (static_cast<Index>(chosen.size()) >= kExchanged) break;
+        }
+        return chosen;
+    }
+
+    std::vector<FittedSet> fitted(const PartProblem& part,
+                                  std::vector<std::pair<Members, Contrast>> candidates) const {
+        std::sort(candidates.begin(), candidates.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::vector<Members> sets;
+        std::vector<Contrast> starts;
+        for (auto& [members, contrast] : candidates) {
+            sets.push_back(std::move(members));
+            starts.push_back(contrast);
+        }
+        return refined(part, fit_from(
+                                 part.table, part.to_part(std::move(sets)),
+                                 [&](std::size_t n) { return starts[n]; }, kCoarse, threads_));
+    }
+
+    /// The best of sets that were fitted coarsely, fitted finely.
+    std::vector<FittedSet> refined(const PartProblem& part, std::vector<FittedSet> coarse) const {
+        keep_best(coarse);
+        std::vector<Members> sets;
+        for (const FittedSet& set : coarse) sets.push_back(set.members);
+        return part.to_whole(fit_from(
+            part.table, sets, [&](std::size_t n) { return coarse[n].contrast; }, kFine, threads_));
+    }
+
+    /// Fits end where chi^2 would fall by less than this part of itself.
+    static constexpr double kCoarse = 1e-4, kFine = 1e-9;
+    static constexpr Index kExchanged = 30;
+
+    const EnsembleProblem& problem_;
+    const PartProblem few_;
+    const int threads_;
+    Index size_ = 0;
+    bool is_exhaustive_ = true;
+    std::vector<FittedSet> best_;
+};
+
+Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set) {
+    Weighted found;
+    found.frames = set.members;
+    found.weights = set.weights;
+    found.fit =
+        fit_at(set.contrast, *problem.curve,
+               weighted_partial(problem.partial, found.frames, found.weights), problem.mean_radius,
+               problem.options, static_cast<Index>(set.members.size()) - 1);
+    return found;
+}
+
+}  // namespace
+
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most, int threads) {
+    SetSearch search(problem, representatives_of(problem, threads), threads);
+    std::vector<Weighted> sizes;
+    for (Index size = 1; size <= std::min<Index>(most, problem.partial.extent(0)); ++size) {
+        const std::vector<FittedSet>& best = search.next_size();
+        Weighted found;
+        if (!best.empty()) found = weighted_of(problem, best.front());
+        if (!sizes.empty() && (best.empty() || !(found.fit.chi2 < sizes.back().fit.chi2)))
+            found = sizes.back();
+        found.is_exhaustive = search.is_exhaustive();
+        sizes.push_back(std::move(found));
+    }
+    return sizes;
+}
+
+std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
+                                        const Context& context) {
+    const int threads = resolve_threads(context);
+    EnsembleProblem asking = problem;
+    asking.context = context;
+    std::vector<Weighted> sizes = validated(
+        asking, [&](const EnsembleProblem& part) { return best_ensembles(part, most, threads); },
+        context, "minimal ensembles");
+    // A size that repeats the one before is no ensemble of that size.
+    std::vector<Weighted> distinct;
+    for (Weighted& one : sizes)
+        if (distinct.empty() || one.frames.size() > distinct.back().frames.size())
+            distinct.push_back(std::move(one));
+    return distinct;
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,169 @@
+// Product table: Chebyshev nodes of the contrast, and products of profiles at each.
+#include "pleat/saxs/fit/product_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+/// Chebyshev nodes of an interval; its middle where one node is enough.
+std::vector<double> chebyshev_nodes(double min, double max, std::size_t count) {
+    std::vector<double> nodes;
+    for (std::size_t k = 0; k < count; ++k) {
+        const double x = std::cos(std::numbers::pi * (static_cast<double>(k) + 0.5) /
+                                  static_cast<double>(count));
+        nodes.push_back((min + max) / 2 + x * (max - min) / 2);
+    }
+    return nodes;
+}
+
+/// Lagrange weights of the nodes at x, by the barycentric formula of Chebyshev nodes of the first
+/// kind (Berrut and Trefethen, SIAM Review 46:501, 2004).
+void lagrange_weights(std::span<const double> nodes, double x, std::span<double> weights) {
+    const auto count = static_cast<double>(nodes.size());
+    double sum = 0;
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+        if (x == nodes[k]) {
+            std::fill(weights.begin(), weights.end(), 0.0);
+            weights[k] = 1;
+            return;
+        }
+        const double sine = std::sin(std::numbers::pi * (static_cast<double>(k) + 0.5) / count);
+        weights[k] = (k % 2 == 0 ? sine : -sine) / (x - nodes[k]);
+        sum += weights[k];
+    }
+    for (double& weight : weights) weight /= sum;
+}
+
+/// Whether the interpolation of `function` from these nodes is accurate to 1e-12 of its maximum.
+template <class Function>
+bool is_accurate(std::span<const double> nodes, double min, double max, const Function& function) {
+    constexpr int kTrials = 41;
+    constexpr double kTolerance = 1e-12;
+    std::vector<double> weights(nodes.size());
+    double largest = 0, error = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+        const double x = min + (max - min) * trial / (kTrials - 1);
+        lagrange_weights(nodes, x, weights);
+        double interpolated = 0;
+        for (std::size_t k = 0; k < nodes.size(); ++k)
+            interpolated += weights[k] * function(nodes[k]);
+        largest = std::max(largest, std::abs(function(x)));
+        error = std::max(error, std::abs(interpolated - function(x)));
+    }
+    return error <= kTolerance * largest;
+}
+
+std::vector<double> nodes_of_c1(double min, double max, double mean_radius, double largest_q) {
+    constexpr std::size_t kMost = 64;
+    if (min == max) return {min};
+    for (std::size_t count = 4;; ++count) {
+        std::vector<double> nodes = chebyshev_nodes(min, max, count);
+        const auto fourth_power = [&](double q) {
+            return [=](double c1) { return std::pow(volume_factor(c1, mean_radius, q), 4); };
+        };
+        if (count == kMost || (is_accurate(nodes, min, max, fourth_power(0)) &&
+                               is_accurate(nodes, min, max, fourth_power(largest_q))))
+            return nodes;
+    }
+}
+
+/// The sum of products, in eight sums that fill vector registers.
+double dot(const double* a, const double* b, std::size_t count) {
+    std::array<double, 8> sums{};
+    std::size_t k = 0;
+    for (; k + sums.size() <= count; k += sums.size())
+        for (std::size_t lane = 0; lane < sums.size(); ++lane)
+            sums[lane] += a[k + lane] * b[k + lane];
+    double sum = 0;
+    for (; k < count; ++k) sum += a[k] * b[k];
+    for (const double one : sums) sum += one;
+    return sum;
+}
+
+}  // namespace
+
+ContrastNodes::ContrastNodes(const FitOptions& options, bool is_atomic, double mean_radius,
+                             double largest_q) {
+    constexpr std::size_t kPowers = 5;
+    c1_ = is_atomic ? nodes_of_c1(options.c1_least, options.c1_most, mean_radius, largest_q)
+                    : std::vector<double>{1};
+    c2_ = options.c2_least == options.c2_most
+              ? std::vector<double>{options.c2_least}
+              : chebyshev_nodes(options.c2_least, options.c2_most, kPowers);
+}
+
+void ContrastNodes::weigh(const Contrast& contrast, std::span<double> weights) const {
+    constexpr std::size_t kMost = 64;
+    std::array<double, kMost> of_c1{}, of_c2{};
+    lagrange_weights(c1_, contrast.c1, {of_c1.data(), c1_.size()});
+    lagrange_weights(c2_, contrast.c2, {of_c2.data(), c2_.size()});
+    for (std::size_t i = 0; i < c1_.size(); ++i)
+        for (std::size_t j = 0; j < c2_.size(); ++j)
+            weights[i * c2_.size() + j] = of_c1[i] * of_c2[j];
+}
+
+ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads)
+    : problem_(problem),
+      with_pairs_(with_pairs),
+      threads_(threads),
+      nodes_(problem.options, are_atomic(problem.partial[0]), problem.mean_radius,
+             problem.curve->q.back()) {
+    const Profile& curve = *problem.curve;
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        by_sigma_.push_back(1 / curve.sigma[k]);
+        ones_ += by_sigma_[k] * by_sigma_[k];
+    }
+    curve_ = curve.intensity;
+    scale(curve_.data());
+    curve_square_ = dot(curve_.data(), curve_.data(), curve_.size());
+    const auto frames = static_cast<std::size_t>(frame_count());
+    products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames) * nodes_.size());
+    with_curve_.resize(frames * nodes_.size());
+    Array<double, 2> profiles(with_pairs ? frame_count() : threads,
+                              static_cast<Index>(curve.size()));
+    for (std::size_t node = 0; node < nodes_.size(); ++node) add_node(node, profiles);
+}
+
+/// Divides by sigma; with a background, also takes the constant out.
+void ProductTable::scale(double* profile) const {
+    const std::size_t points = by_sigma_.size();
+    for (std::size_t k = 0; k < points; ++k) profile[k] *= by_sigma_[k];
+    if (!problem_.options.background) return;
+    const double constant = dot(profile, by_sigma_.data(), points) / ones_;
+    for (std::size_t k = 0; k < points; ++k) profile[k] -= constant * by_sigma_[k];
+}
+
+/// Sets the products at a node. `profiles` [frame or thread, point] is scratch.
+void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
+    const std::size_t points = by_sigma_.size();
+    const Array<double, 2> factors = channel_pair_factors(
+        problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
+    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
+        double* const profile = profiles[with_pairs_ ? frame : thread].data;
+        std::fill_n(profile, points, 0.0);
+        for (Index pair = 0; pair < factors.extent(0); ++pair) {
+            const double* const factor = factors[pair].data;
+            const double* const partial = problem_.partial[frame][pair].data;
+            for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
+        }
+        scale(profile);
+        products_[row(frame, frame) + node] = dot(profile, profile, points);
+        with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
+            dot(profile, curve_.data(), points);
+    });
+    if (!with_pairs_) return;
+    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index a, int) {
+        for (Index b = 0; b < a; ++b)
+            products_[row(a, b) + node] = dot(profiles[a].data, profiles[b].data, points);
+    });
+}
+
+}  // namespace pleat::saxs

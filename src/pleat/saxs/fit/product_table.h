@@ -1,0 +1,71 @@
+// Product table: weighted products of frames' profiles, as functions of the contrast.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pleat/saxs/fit/ensemble_fit.h"
+
+namespace pleat::saxs {
+
+/// Interpolates functions of the contrast from their values at nodes. Products of two profiles are
+/// polynomials of degree 4 in c2, so 5 nodes are exact there; in c1 the number of Chebyshev nodes
+/// is chosen such that the factor of the excluded volume to the power of 4 is accurate to 1e-12.
+class ContrastNodes {
+public:
+    /// `largest_q` in 1/angstrom; profiles without atoms (`is_atomic` false) do not depend on c1.
+    ContrastNodes(const FitOptions& options, bool is_atomic, double mean_radius, double largest_q);
+
+    std::size_t size() const { return c1_.size() * c2_.size(); }
+    Contrast node(std::size_t n) const { return {c1_[n / c2_.size()], c2_[n % c2_.size()]}; }
+    /// Sets `weights` [node] such that the sum of weights * values at the nodes is the value at
+    /// `contrast`.
+    void weigh(const Contrast& contrast, std::span<double> weights) const;
+
+private:
+    std::vector<double> c1_, c2_;
+};
+
+/// Products of the profiles of frames, sum_k I_ak I_bk / sigma_k^2, at all nodes of the contrast.
+/// With a background, profiles and curve are first made orthogonal to a constant.
+class ProductTable {
+public:
+    /// Without `with_pairs` only the products of each frame with itself and with the curve.
+    /// `problem` is copied; its curve and partial profiles must outlive the table. Throws
+    /// Cancelled.
+    ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads);
+
+    const EnsembleProblem& problem() const { return problem_; }
+    Index frame_count() const { return problem_.partial.extent(0); }
+    const ContrastNodes& nodes() const { return nodes_; }
+    /// [node]: the product of two frames; `a` equals `b` in a table without pairs.
+    const double* products(Index a, Index b) const { return products_.data() + row(a, b); }
+    /// [node]: the product of a frame and the curve.
+    const double* products_with_curve(Index frame) const {
+        return with_curve_.data() + static_cast<std::size_t>(frame) * nodes_.size();
+    }
+    /// The product of the curve with itself: chi^2 of no model.
+    double curve_square() const { return curve_square_; }
+
+private:
+    void scale(double* profile) const;
+    void add_node(std::size_t node, Array<double, 2>& profiles);
+    std::size_t row(Index a, Index b) const {
+        const auto larger = static_cast<std::size_t>(a > b ? a : b),
+                   smaller = static_cast<std::size_t>(a > b ? b : a);
+        return (with_pairs_ ? larger * (larger + 1) / 2 + smaller : larger) * nodes_.size();
+    }
+
+    const EnsembleProblem problem_;
+    const bool with_pairs_;
+    const int threads_;
+    const ContrastNodes nodes_;
+    std::vector<double> by_sigma_;  ///< [point]: 1 / sigma
+    double ones_ = 0;               ///< sum of 1 / sigma^2
+    std::vector<double> curve_;     ///< [point], by sigma
+    double curve_square_ = 0;
+    std::vector<double> products_;    ///< [pair of frames or frame, node]
+    std::vector<double> with_curve_;  ///< [frame, node]
+};
+
+}  // namespace pleat::saxs

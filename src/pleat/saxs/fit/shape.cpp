@@ -1,0 +1,166 @@
+// Shape: moments in one pass, pair distances in blocks of rows, Guinier's line by trial.
+#include "pleat/saxs/fit/shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr Index kBlocks = 64;
+
+/// Centre and gyration of amplitudes; without weights where these sum to nothing.
+void measure_moments(View<const float, 2> positions, std::span<const double> amplitudes,
+                     Shape& shape) {
+    const Index count = positions.extent(1);
+    double sum = 0, size = 0;
+    for (const double a : amplitudes) {
+        sum += a;
+        size += std::abs(a);
+    }
+    shape.forward = sum * sum;
+    const bool is_weighted = std::abs(sum) > 1e-6 * size;
+    double total = 0, first[3] = {}, second = 0, size_of_squares = 0;
+    // About the first scatterer, so that structures far from the origin lose no digits.
+    for (Index i = 0; i < count; ++i) {
+        const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
+        total += a;
+        for (Index axis = 0; axis < 3; ++axis) {
+            const double x =
+                static_cast<double>(positions(axis, i)) - static_cast<double>(positions(axis, 0));
+            first[axis] += a * x;
+            second += a * x * x;
+            size_of_squares += std::abs(a) * x * x;
+        }
+    }
+    for (const double f : first) second -= f * f / total;
+    // What rounding leaves of coincident scatterers is nothing.
+    shape.gyration2 = second / total;
+    if (std::abs(second) <= 1e-12 * size_of_squares) shape.gyration2 = 0;
+    shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
+}
+
+struct RowSums {
+    double most2 = 0;
+    std::vector<double> pairs;
+};
+
+RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
+                 double bin, Index block, const Context& context, int thread) {
+    // Without a histogram only the distances of solid centres count.
+    const Index count = bin > 0 ? positions.extent(1) : solid;
+    const float *const x = positions[0].data, *const y = positions[1].data,
+                       *const z = positions[2].data;
+    RowSums sums;
+    std::vector<float> squares(static_cast<std::size_t>(count));
+    // Rows are dealt in turn, since early ones have more partners.
+    for (Index i = block; i < count; i += kBlocks) {
+        stop_if_asked(context, thread);
+        float most = 0;
+        for (Index j = 0; j < i; ++j) {
+            const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
+            squares[static_cast<std::size_t>(j)] = dx * dx + dy * dy + dz * dz;
+        }
+        for (Index j = 0; j < i; ++j) most = std::max(most, squares[static_cast<std::size_t>(j)]);
+        if (i < solid) sums.most2 = std::max(sums.most2, static_cast<double>(most));
+        if (bin == 0) continue;
+        const double longest = std::sqrt(static_cast<double>(most));
+        const auto bins = static_cast<std::size_t>(longest / bin) + 2;
+        if (sums.pairs.size() < bins) sums.pairs.resize(bins);
+        const double own = 2 * amplitudes[static_cast<std::size_t>(i)];
+        const auto scale = static_cast<float>(1 / bin);
+        for (Index j = 0; j < i; ++j) {
+            const auto n =
+                static_cast<std::size_t>(std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
+            sums.pairs[n] += own * amplitudes[static_cast<std::size_t>(j)];
+        }
+    }
+    return sums;
+}
+
+/// The weighted line of ln I by q^2 through points that are taken one by one.
+class Line {
+public:
+    double intercept = 0, slope = 0, intercept_error = 0, slope_error = 0;
+
+    /// Takes a point of positive intensity.
+    void add(double q, double intensity, double sigma) {
+        const double x = q * q, y = std::log(intensity);
+        const double error = sigma / intensity, w = 1 / (error * error);
+        s_ += w;
+        sx_ += w * x;
+        sy_ += w * y;
+        sxx_ += w * x * x;
+        sxy_ += w * x * y;
+    }
+    /// False where the points tell no line.
+    bool solve() {
+        const double determinant = s_ * sxx_ - sx_ * sx_;
+        if (!(determinant > 0)) return false;
+        intercept = (sxx_ * sy_ - sx_ * sxy_) / determinant;
+        slope = (s_ * sxy_ - sx_ * sy_) / determinant;
+        intercept_error = std::sqrt(sxx_ / determinant);
+        slope_error = std::sqrt(s_ / determinant);
+        return true;
+    }
+
+private:
+    double s_ = 0, sx_ = 0, sy_ = 0, sxx_ = 0, sxy_ = 0;
+};
+
+}  // namespace
+
+Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
+                    double bin, const Context& context) {
+    Shape shape;
+    measure_moments(positions, amplitudes, shape);
+    std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
+    parallel_for(resolve_threads(context), kBlocks, [&](Index block, int thread) {
+        blocks[static_cast<std::size_t>(block)] =
+            sum_rows(positions, amplitudes, solid, bin, block, context, thread);
+    });
+    double most2 = 0;
+    for (const RowSums& sums : blocks) {
+        most2 = std::max(most2, sums.most2);
+        if (sums.pairs.size() > shape.pairs.size()) shape.pairs.resize(sums.pairs.size());
+        for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
+    }
+    shape.diameter = std::sqrt(most2);
+    if (bin > 0) {
+        if (shape.pairs.empty()) shape.pairs.resize(1);
+        while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
+        for (const double a : amplitudes) shape.pairs[0] += a * a;
+    }
+    return shape;
+}
+
+Guinier guinier(const Profile& curve) {
+    constexpr std::size_t kLeastPoints = 5;
+    constexpr double kMostProduct = 1.3;
+    Guinier best;
+    std::size_t first = 0;
+    while (first < curve.size() && (curve.intensity[first] <= 0 || curve.q[first] == 0)) ++first;
+    Line line;
+    for (std::size_t last = first; last < curve.size() && curve.intensity[last] > 0; ++last) {
+        line.add(curve.q[last], curve.intensity[last], curve.sigma[last]);
+        if (last + 1 < first + kLeastPoints) continue;
+        if (!line.solve()) break;
+        if (line.slope >= 0) continue;
+        const double gyration = std::sqrt(-3 * line.slope);
+        if (curve.q[last] * gyration > kMostProduct) continue;
+        best.found = true;
+        best.gyration = gyration;
+        best.gyration_error = 1.5 * line.slope_error / gyration;
+        best.forward = std::exp(line.intercept);
+        best.forward_error = best.forward * line.intercept_error;
+        best.first = first;
+        best.last = last;
+    }
+    return best;
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,149 @@
+// The choice of a kernel for saxs: by device, and by counting what each method would do.
+#include "pleat/saxs/kernel/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pleat/core/error.h"
+#include "pleat/saxs/debye/sine_grid.h"
+#include "pleat/saxs/kernel/multipole_table.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+/// Products and sums of vectors of float32, by scatterer and all.
+struct Cost {
+    double pairs, multipole;
+    double multipole_bytes;
+};
+
+Cost count(const Model& model, bool even, bool with_moments, double radius) {
+    const double scatterers = static_cast<double>(model.scatterer_count());
+    const double q = static_cast<double>(model.q_count());
+    const double classes =
+        static_cast<double>(model.scale_count() + (model.scale_count() < model.channel_count()));
+    const double weightings = classes * classes;
+    const double all_pairs = 0.5 * scatterers * scatterers;
+    const double sines = all_pairs * (even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
+    const MultipoleSize size = multipole_size(model.q.back(), rounded_radius(radius));
+    const double degrees = static_cast<double>(size.degrees),
+                 nodes = static_cast<double>(size.nodes);
+    const double harmonics = degrees * degrees;
+    const double types = std::min(static_cast<double>(model.type_count()), scatterers);
+    // As measured: moments wait for memory. Bins have 8, and about 0.75 / q on either side.
+    const double bins = radius * model.q.back() / 0.75 + 3.0;
+    const double moments =
+        all_pairs * (90.0 + 55.0 * weightings) + 0.5 * types * types * weightings * 8.0 * bins * q;
+    const double pairs = with_moments ? std::min(sines, moments) : sines;
+    // Float64 has half the lanes. Degrees rise with q, so a third of q and harmonics is needed.
+    const double spreading = 2.0 * scatterers * harmonics * (classes * nodes + 8.0);
+    const double projecting = 2.0 * types * classes * (nodes + 4.0) * q * harmonics / 3.0;
+    const double table = 16.0 * 3.0 * q * nodes * degrees;
+    // A copy of the nodes' harmonics for each type and each piece that a thread spreads.
+    const double bytes = 8.0 * (kMultipolePieces + types) * classes * nodes * harmonics;
+    return {pairs, spreading + projecting + table, bytes};
+}
+
+/// q R beyond which tables of harmonics would be vast.
+constexpr double kMostWaves = 300.0;
+constexpr double kMostBytes = 4e9;
+
+bool prefers_pairs(const Model& model, const Cost& cost, double radius) {
+    return radius * model.q.back() > kMostWaves || cost.multipole_bytes > kMostBytes ||
+           cost.pairs <= cost.multipole;
+}
+
+void refuse_unless(bool is_known, const Device& device, const char* known, const char* found) {
+    if (!is_known)
+        throw UsageError(
+            fmt::format("expected {} on the device {}, found {}", known, device.name(), found));
+}
+
+/// Takes the cheaper of two methods, frame by frame.
+class AutomaticKernel final : public Kernel {
+public:
+    AutomaticKernel(const Model& model, Precision precision, const Context& context)
+        : model_(model),
+          even_(SineGrid(model.q).even),
+          with_moments_(precision == Precision::float32),
+          pairs_(make_cpu_kernel(model, precision, context)),
+          multipole_(make_multipole_kernel(model, precision, context)) {}
+
+    void profiles(View<const float, 3> xyz, View<const float, 3> scales,
+                  View<double, 3> partial) override {
+        for (Index frame = 0; frame < xyz.extent(0);) {
+            const bool by_pairs = prefers_pairs(xyz[frame]);
+            Index last = frame + 1;
+            while (last < xyz.extent(0) && prefers_pairs(xyz[last]) == by_pairs) ++last;
+            (by_pairs ? *pairs_ : *multipole_)
+                .profiles(part(xyz, frame, last), part(scales, frame, last),
+                          part(partial, frame, last));
+            frame = last;
+        }
+    }
+
+    void gradient(View<const float, 2> xyz, View<const float, 2> scales,
+                  View<const double, 2> weight, View<double, 2> gradient) override {
+        pairs_->gradient(xyz, scales, weight, gradient);
+    }
+
+private:
+    bool prefers_pairs(View<const float, 2> xyz) const {
+        double squared = 0.0;
+        for (Index axis = 0; axis < 3; ++axis) {
+            const auto [least, most] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
+            squared += std::pow(0.5 * (double{*most} - double{*least}), 2);
+        }
+        const double radius = std::sqrt(squared);  // of the box: at least the scatterers'
+        return saxs::prefers_pairs(model_, count(model_, even_, with_moments_, radius), radius);
+    }
+
+    template <class T>
+    static View<T, 3> part(View<T, 3> of, Index first, Index last) {
+        if (of.size() == 0) return of;
+        View<T, 3> result = of;
+        result.data = of[first].data;
+        result.extents[0] = last - first;
+        return result;
+    }
+
+    const Model& model_;
+    bool even_, with_moments_;
+    std::unique_ptr<Kernel> pairs_, multipole_;
+};
+
+}  // namespace
+
+double frame_seconds(const Model& model, Method method, double radius) {
+    constexpr double kProductsASecond = 5e10;  // of float32, or half as many of float64
+    // The CPU has moments in float32 alone, as the GPU it is compared with.
+    const Cost cost = count(model, SineGrid(model.q).even, true, radius);
+    const bool by_pairs = method == Method::debye ||
+                          (method == Method::automatic && prefers_pairs(model, cost, radius));
+    return (by_pairs ? cost.pairs : cost.multipole) / kProductsASecond;
+}
+
+std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
+                                    const Context& context) {
+    const Device& device = context.device;
+    refuse_unless(device.kind == Device::Kind::cpu || options.method != Method::multipole, device,
+                  "sums over pairs", "multipoles");
+    refuse_unless(device.kind != Device::Kind::cuda || options.precision == Precision::float32,
+                  device, "float32", "float64");
+    switch (context.device.kind) {
+        case Device::Kind::reference: return make_reference_kernel(model, context);
+        case Device::Kind::cpu: break;
+        case Device::Kind::cuda: return make_cuda_kernel(model, context);
+    }
+    switch (options.method) {
+        case Method::debye: return make_cpu_kernel(model, options.precision, context);
+        case Method::multipole: return make_multipole_kernel(model, options.precision, context);
+        case Method::automatic: break;
+    }
+    return std::make_unique<AutomaticKernel>(model, options.precision, context);
+}
+
+}  // namespace pleat::saxs

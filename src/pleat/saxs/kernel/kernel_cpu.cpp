@@ -1,0 +1,109 @@
+// The CPU kernel of saxs: scatterers sorted by type, pieces of rows spread over threads.
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+/// Rows of one type that a thread takes at a time.
+constexpr Index kRows = 64;
+/// Sums of gradients that are kept apart, whatever the number of threads, and added in their order.
+constexpr Index kGradientParts = 16;
+constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
+
+template <class Real>
+class CpuKernel final : public Kernel {
+public:
+    CpuKernel(const Model& model, const Context& context)
+        : model_(model),
+          grid_(model.q),
+          runs_(sort_by_type(model)),
+          frames_(model_, runs_),
+          pieces_(split(runs_.runs, kRows)),
+          context_(context),
+          threads_(resolve_threads(context)),
+          pairs_(make_cpu_body_pairs(
+              model, runs_, std::is_same_v<Real, double> ? Precision::float64 : Precision::float32,
+              context)) {
+        sums_.resize(static_cast<std::size_t>(threads_));
+    }
+
+    void profiles(View<const float, 3> xyz, View<const float, 3> scales,
+                  View<double, 3> partial) override {
+        const Index profile_bytes = 8 * model_.pair_count() * model_.q_count();
+        const Index pieces = static_cast<Index>(pieces_.size());
+        const Index at_once = std::clamp<Index>(kBatchBytes / (profile_bytes * pieces), 1, 64);
+        frames_.compute(*pairs_, at_once, xyz, scales, partial);
+    }
+
+    void gradient(View<const float, 2> xyz, View<const float, 2> scales,
+                  View<const double, 2> weight, View<double, 2> gradient) override {
+        const Index count = model_.scatterer_count(), pieces = static_cast<Index>(pieces_.size());
+        Points<Real> points(count, model_.scale_count());
+        points.fill(xyz, scales, runs_.order);
+        const Index parts = std::min(kGradientParts, pieces);
+        std::vector<Array<double, 2>> sums(static_cast<std::size_t>(parts));
+        parallel_for(threads_, parts, [&](Index part, int thread) {
+            Array<double, 2>& sum = sums[static_cast<std::size_t>(part)];
+            sum = Array<double, 2>(Index{3}, count);
+            std::unique_ptr<PairSums<Real>>& own = sums_[static_cast<std::size_t>(thread)];
+            if (!own) own = std::make_unique<PairSums<Real>>(model_, grid_);
+            for (Index piece = part; piece < pieces; piece += parts) {
+                stop_if_asked(context_, thread);
+                for_pairs(piece, [&](const Run& row, const Run& column, bool inner) {
+                    own->add_gradient(points, row, column, inner, weight, sum);
+                });
+            }
+        });
+        for (Index axis = 0; axis < 3; ++axis) {
+            for (Index n = 0; n < count; ++n) {
+                double sum = 0.0;
+                for (const Array<double, 2>& part : sums) sum += part(axis, n);
+                gradient(axis, runs_.order[static_cast<std::size_t>(n)]) = sum;
+            }
+        }
+    }
+
+private:
+    /// A piece with itself, with what follows in its run, and with each later run.
+    template <class Body>
+    void for_pairs(Index piece, const Body& body) const {
+        const Run& row = pieces_[static_cast<std::size_t>(piece)];
+        body(row, row, true);
+        for (const Run& run : runs_.runs) {
+            const Index end = run.first + run.count, first = row.first + row.count;
+            if (end <= first) continue;
+            const Index from = std::max(run.first, first);
+            body(row, Run{run.type, from, end - from}, false);
+        }
+    }
+
+    const Model& model_;
+    SineGrid grid_;
+    Runs runs_;
+    FrameProfiles frames_;
+    std::vector<Run> pieces_;
+    Context context_;
+    int threads_;
+    std::unique_ptr<BodyPairs> pairs_;
+    std::vector<std::unique_ptr<PairSums<Real>>> sums_;  ///< of gradients, by thread
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_cpu_kernel(const Model& model, Precision precision,
+                                        const Context& context) {
+    if (precision == Precision::float64) return std::make_unique<CpuKernel<double>>(model, context);
+    return std::make_unique<CpuKernel<float>>(model, context);
+}
+
+}  // namespace pleat::saxs

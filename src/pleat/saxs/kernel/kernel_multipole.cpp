@@ -1,0 +1,229 @@
+// The multipole kernel of saxs: scatterers spread on radial nodes and harmonics, whatever q is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/debye/runs.h"
+#include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/kernel/multipole_products.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr Index kLeastPiece = 512;
+
+/// The tables of one rounded radius.
+struct Tables {
+    Tables(const std::vector<double>& q, double radius)
+        : radial(q, radius), harmonic(radial.degree_count(), radial.node_count()) {}
+    MultipoleTable radial;
+    HarmonicTable harmonic;
+};
+
+/// One frame's scatterers about the middle of the box around them.
+struct Centred {
+    Array<double, 2> xyz;  ///< [axis, slot]
+    double radius = 0.0;
+};
+
+class MultipoleKernel final : public Kernel {
+public:
+    MultipoleKernel(const Model& model, Precision precision, const Context& context)
+        : model_(model),
+          classes_(model),
+          runs_(sort_by_type(model)),
+          pieces_(
+              split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kMultipolePieces))),
+          context_(context),
+          threads_(resolve_threads(context)),
+          by_pairs_(make_cpu_kernel(model, precision, context)) {}
+
+    void profiles(View<const float, 3> xyz, View<const float, 3> scales,
+                  View<double, 3> partial) override {
+        for (Index frame = 0; frame < xyz.extent(0); ++frame)
+            profile(xyz[frame], scales.size() > 0 ? scales[frame] : View<const float, 2>{},
+                    partial[frame]);
+    }
+
+    void gradient(View<const float, 2> xyz, View<const float, 2> scales,
+                  View<const double, 2> weight, View<double, 2> gradient) override {
+        by_pairs_->gradient(xyz, scales, weight, gradient);
+    }
+
+private:
+    Centred centre(View<const float, 2> xyz) const {
+        const Index count = model_.scatterer_count();
+        Centred result{Array<double, 2>(Index{3}, count), 0.0};
+        for (Index axis = 0; axis < 3; ++axis) {
+            const auto [least, most] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
+            const double middle = 0.5 * (double{*least} + double{*most});
+            for (Index n = 0; n < count; ++n)
+                result.xyz(axis, n) =
+                    double{xyz(axis, runs_.order[static_cast<std::size_t>(n)])} - middle;
+        }
+        for (Index n = 0; n < count; ++n)
+            result.radius = std::max(
+                result.radius, std::hypot(result.xyz(0, n), result.xyz(1, n), result.xyz(2, n)));
+        return result;
+    }
+
+    const Tables& tables_for(double radius) {
+        const double rounded = rounded_radius(radius);
+        if (!tables_ || tables_->radial.radius != rounded)
+            tables_ = std::make_unique<Tables>(model_.q, rounded);
+        return *tables_;
+    }
+
+    /// DeviceError where harmonics and tables for such a radius do not fit.
+    void require_room(double radius) const {
+        const MultipoleSize size = multipole_size(model_.q.back(), rounded_radius(radius));
+        const double degrees = static_cast<double>(size.degrees);
+        const double nodes = static_cast<double>(size.nodes);
+        const double copies =
+            static_cast<double>(pieces_.size()) * static_cast<double>(classes_.count);
+        const double numbers =
+            nodes * degrees * (copies * degrees + static_cast<double>(model_.q_count()));
+        require_memory(static_cast<std::int64_t>(std::min(8.0 * numbers, 9e18)),
+                       fmt::format("multipoles of {} scatterers up to degree {}",
+                                   model_.scatterer_count(), size.degrees - 1),
+                       "take --method debye, or smaller q");
+    }
+
+    void profile(View<const float, 2> xyz, View<const float, 2> scales, View<double, 2> partial) {
+        const Centred centred = centre(xyz);
+        require_room(centred.radius);
+        const Tables& tables = tables_for(centred.radius);
+        const std::vector<Array<double, 3>> spread_runs = spread_all(centred, scales, tables);
+        const Index degrees = tables.radial.degree_count();
+        Array<double, 3> sums(degrees, model_.pair_count(), model_.q_count());
+        // The highest degrees have the most orders.
+        parallel_until_stopped(context_, threads_, degrees, [&](Index n, int) {
+            const Index degree = degrees - 1 - n;
+            add_degree(tables, spread_runs, degree, sums.view()[degree]);
+        });
+        for (double& value : partial) value = 0.0;
+        for (Index degree = 0; degree < degrees; ++degree)
+            for (Index n = 0; n < partial.size(); ++n)
+                partial.data[n] += sums.view()[degree].data[n];
+    }
+
+    /// The nodes' harmonics of each run, [scale class, node, harmonic].
+    std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
+                                             const Tables& tables) const {
+        std::vector<Array<double, 3>> parts(pieces_.size());
+        parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
+            auto& to = parts[static_cast<std::size_t>(piece)];
+            to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
+                                  tables.harmonic.stride);
+            spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread,
+                         to);
+        });
+        std::vector<Array<double, 3>> result;
+        for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+            const bool joins = piece > 0 && pieces_[piece].type == pieces_[piece - 1].type;
+            if (!joins) {
+                result.push_back(std::move(parts[piece]));
+                continue;
+            }
+            for (Index n = 0; n < parts[piece].size(); ++n)
+                result.back().data()[n] += parts[piece].data()[n];
+            parts[piece] = {};
+        }
+        return result;
+    }
+
+    void spread_piece(const Run& run, const Centred& from, View<const float, 2> scales,
+                      const Tables& tables, int thread, View<double, 3> to) const {
+        const Index nodes = tables.radial.node_count(), node_stride = tables.harmonic.node_stride;
+        Array<double, 2> harmonics(kHarmonicBlock, tables.harmonic.stride);
+        Array<double, 2> weights(kHarmonicBlock, node_stride);
+        Array<double, 2> scaled(kHarmonicBlock, node_stride);
+        Array<double, 1> scratch(harmonic_scratch(tables.harmonic.degrees));
+        for (Index first = 0; first < run.count; first += kHarmonicBlock) {
+            stop_if_asked(context_, thread);
+            const Index count = std::min(kHarmonicBlock, run.count - first);
+            for (Index n = 0; n < count; ++n) {
+                const Index slot = run.first + first + n;
+                const double x = from.xyz(0, slot), y = from.xyz(1, slot), z = from.xyz(2, slot);
+                const double r = std::hypot(x, y, z);
+                const double direction[3] = {r > 0 ? x / r : 0.0, r > 0 ? y / r : 0.0,
+                                             r > 0 ? z / r : 1.0};
+                real_harmonics(tables.harmonic, direction, scratch.data(), &harmonics(n, 0));
+                tables.radial.interpolate(r, &weights(n, 0));
+            }
+            for (Index of = 0; of < classes_.count; ++of) {
+                const Index scale = classes_.scale_of(of);
+                const double* values = weights.data();
+                if (scale >= 0) {
+                    for (Index n = 0; n < count; ++n) {
+                        const double s = scales(
+                            scale, runs_.order[static_cast<std::size_t>(run.first + first + n)]);
+                        for (Index node = 0; node < nodes; ++node)
+                            scaled(n, node) = s * weights(n, node);
+                    }
+                    values = scaled.data();
+                }
+                spread(tables.harmonic, count, values, harmonics.data(), to[of].data);
+            }
+        }
+    }
+
+    /// What the orders of one degree give to the partial profiles.
+    void add_degree(const Tables& tables, const std::vector<Array<double, 3>>& spread_runs,
+                    Index degree, View<double, 2> to) const {
+        const MultipoleTable& radial = tables.radial;
+        const Index orders = 2 * degree + 1, channels = model_.channel_count();
+        const Index first = radial.first_q[static_cast<std::size_t>(degree)];
+        Array<double, 2> waves(orders + kOrderTile, radial.q_stride);
+        Array<double, 3> amplitude(channels, orders, radial.q_stride);
+        for (std::size_t run = 0; run < spread_runs.size(); ++run) {
+            const std::int32_t type = runs_.runs[run].type;
+            for (Index of = 0; of < classes_.count; ++of) {
+                project(tables.harmonic, radial, degree, spread_runs[run].view()[of].data,
+                        waves.data());
+                for (Index c = 0; c < channels; ++c) {
+                    if (classes_.of_channel[static_cast<std::size_t>(c)] != of) continue;
+                    const double* const factor = &model_.factors(c, type, 0);
+                    for (Index order = 0; order < orders; ++order)
+                        for (Index k = first; k < radial.q_count; ++k)
+                            amplitude(c, order, k) += factor[k] * waves(order, k);
+                }
+            }
+        }
+        for (Index a = 0; a < channels; ++a) {
+            for (Index b = a; b < channels; ++b) {
+                const double twice = a == b ? 1.0 : 2.0;
+                double* const sum = &to(channel_pair(a, b, channels), 0);
+                for (Index order = 0; order < orders; ++order)
+                    for (Index k = first; k < radial.q_count; ++k)
+                        sum[k] += twice * amplitude(a, order, k) * amplitude(b, order, k);
+            }
+        }
+    }
+
+    const Model& model_;
+    ScaleClasses classes_;
+    Runs runs_;
+    std::vector<Run> pieces_;
+    Context context_;
+    int threads_;
+    std::unique_ptr<Kernel> by_pairs_;
+    std::unique_ptr<Tables> tables_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_multipole_kernel(const Model& model, Precision precision,
+                                              const Context& context) {
+    return std::make_unique<MultipoleKernel>(model, precision, context);
+}
+
+}  // namespace pleat::saxs

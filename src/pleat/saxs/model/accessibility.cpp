@@ -1,0 +1,178 @@
+// Accessibility: Shrake and Rupley's points, with neighbours from a grid of cells.
+#include "pleat/saxs/model/accessibility.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/stopping.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+using Point = std::array<double, 3>;
+
+/// Points as even on a sphere as a golden spiral makes them.
+std::vector<Point> spiral() {
+    std::vector<Point> points(kSurfacePoints);
+    const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
+    for (int k = 0; k < kSurfacePoints; ++k) {
+        const double z = 1 - (2 * k + 1.0) / kSurfacePoints, r = std::sqrt(1 - z * z);
+        points[static_cast<std::size_t>(k)] = {r * std::cos(turn * k), r * std::sin(turn * k), z};
+    }
+    return points;
+}
+
+/// Spheres sorted into cubes as wide as the longest reach, so that neighbours are in 27 of them.
+class Cells {
+public:
+    Cells(View<const float, 2> centres, double reach) : count_(centres.extent(1)) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const float* const x = centres[static_cast<Index>(axis)].data;
+            const auto [least, most] = std::minmax_element(x, x + count_);
+            origin_[axis] = static_cast<double>(*least);
+            span_[axis] = static_cast<double>(*most) - origin_[axis];
+        }
+        // Sparse structures get wider cells, for memory's sake.
+        width_ = reach;
+        while (cells() > 8.0 * static_cast<double>(count_) + 64) width_ *= 1.5;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            extent_[axis] = static_cast<Index>(span_[axis] / width_) + 1;
+        sort(centres);
+    }
+
+    /// Calls `take(sphere)` for each sphere in the cells about a point.
+    template <class Take>
+    void near(const Point& at, Take take) const {
+        std::array<Index, 3> first{}, last{};
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const Index cell = index(at[axis], axis);
+            first[axis] = std::max<Index>(0, cell - 1);
+            last[axis] = std::min(extent_[axis] - 1, cell + 1);
+        }
+        for (Index x = first[0]; x <= last[0]; ++x)
+            for (Index y = first[1]; y <= last[1]; ++y)
+                for (Index z = first[2]; z <= last[2]; ++z) {
+                    const auto cell =
+                        static_cast<std::size_t>((x * extent_[1] + y) * extent_[2] + z);
+                    for (std::int32_t n = starts_[cell]; n < starts_[cell + 1]; ++n)
+                        take(static_cast<Index>(order_[static_cast<std::size_t>(n)]));
+                }
+    }
+
+private:
+    double cells() const {
+        double product = 1;
+        for (const double span : span_) product *= std::floor(span / width_) + 1;
+        return product;
+    }
+    Index index(double x, std::size_t axis) const {
+        return std::clamp<Index>(static_cast<Index>((x - origin_[axis]) / width_), 0,
+                                 extent_[axis] - 1);
+    }
+    void sort(View<const float, 2> centres) {
+        std::vector<std::size_t> cell_of(static_cast<std::size_t>(count_));
+        starts_.assign(static_cast<std::size_t>(extent_[0] * extent_[1] * extent_[2]) + 1, 0);
+        for (Index i = 0; i < count_; ++i) {
+            const Index x = index(static_cast<double>(centres(0, i)), 0),
+                        y = index(static_cast<double>(centres(1, i)), 1),
+                        z = index(static_cast<double>(centres(2, i)), 2);
+            const auto cell = static_cast<std::size_t>((x * extent_[1] + y) * extent_[2] + z);
+            cell_of[static_cast<std::size_t>(i)] = cell;
+            ++starts_[cell + 1];
+        }
+        for (std::size_t c = 1; c < starts_.size(); ++c) starts_[c] += starts_[c - 1];
+        order_.resize(static_cast<std::size_t>(count_));
+        std::vector<std::int32_t> next(starts_.begin(), starts_.end() - 1);
+        for (Index i = 0; i < count_; ++i)
+            order_[static_cast<std::size_t>(next[cell_of[static_cast<std::size_t>(i)]]++)] =
+                static_cast<std::int32_t>(i);
+    }
+
+    const Index count_;
+    Point origin_{}, span_{};
+    std::array<Index, 3> extent_{};
+    double width_ = 0;
+    std::vector<std::int32_t> starts_, order_;
+};
+
+struct Neighbour {
+    Point from;  ///< of this sphere's centre to that one's
+    double reach2;
+};
+
+Point centre(View<const float, 2> centres, Index i) {
+    return {static_cast<double>(centres(0, i)), static_cast<double>(centres(1, i)),
+            static_cast<double>(centres(2, i))};
+}
+
+Exposure expose(const std::vector<Point>& points, double radius,
+                const std::vector<Neighbour>& neighbours) {
+    int exposed = 0;
+    Point sum{};
+    std::size_t last = 0;  // who covered the point before often covers this one
+    const auto covers = [&](const Neighbour& n, const Point& p) {
+        const double dx = radius * p[0] - n.from[0], dy = radius * p[1] - n.from[1],
+                     dz = radius * p[2] - n.from[2];
+        return dx * dx + dy * dy + dz * dz < n.reach2;
+    };
+    for (const Point& point : points) {
+        if (last < neighbours.size() && covers(neighbours[last], point)) continue;
+        std::size_t n = 0;
+        while (n < neighbours.size() && !covers(neighbours[n], point)) ++n;
+        if (n < neighbours.size()) {
+            last = n;
+            continue;
+        }
+        ++exposed;
+        for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += point[axis];
+    }
+    Exposure exposure;
+    exposure.part = static_cast<float>(exposed) / kSurfacePoints;
+    for (std::size_t axis = 0; axis < 3 && exposed > 0; ++axis)
+        exposure.direction[axis] = static_cast<float>(sum[axis] / exposed);
+    return exposure;
+}
+
+}  // namespace
+
+std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const double> radii,
+                                double probe, const Context& context) {
+    const Index count = centres.extent(1);
+    std::vector<Exposure> all(static_cast<std::size_t>(count));
+    if (count == 0) return all;
+    const double most = *std::max_element(radii.begin(), radii.end());
+    const Cells cells(centres, 2 * (most + probe));
+    const std::vector<Point> points = spiral();
+    constexpr Index kBlock = 64;
+    const Index blocks = (count + kBlock - 1) / kBlock;
+    parallel_until_stopped(context, resolve_threads(context), blocks, [&](Index block, int) {
+        std::vector<Neighbour> neighbours;
+        for (Index i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
+            const Point at = centre(centres, i);
+            const double own = radii[static_cast<std::size_t>(i)] + probe;
+            neighbours.clear();
+            bool is_buried = false;  // in a sphere about the same centre
+            cells.near(at, [&](Index j) {
+                const Point other = centre(centres, j);
+                const Point from = {other[0] - at[0], other[1] - at[1], other[2] - at[2]};
+                const double reach = radii[static_cast<std::size_t>(j)] + probe;
+                const double r2 = from[0] * from[0] + from[1] * from[1] + from[2] * from[2];
+                if (j == i || r2 >= (own + reach) * (own + reach)) return;
+                // Of two that are the same the first one counts.
+                if (r2 == 0)
+                    is_buried |= reach > own || (reach == own && j < i);
+                else
+                    neighbours.push_back({from, reach * reach});
+            });
+            if (!is_buried) all[static_cast<std::size_t>(i)] = expose(points, own, neighbours);
+        }
+    });
+    return all;
+}
+
+}  // namespace pleat::saxs

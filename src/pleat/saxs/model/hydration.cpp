@@ -1,0 +1,62 @@
+// Hydration: the water that scatterers touch, from the accessible surfaces of their atoms.
+#include "pleat/saxs/model/accessibility.h"
+#include "pleat/saxs/model/scatterers.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+constexpr double kProbe = 1.8, kAtomRadius = 1.9, kBeyond = 3.0;
+
+/// Water of an atom, and its place relative to the atom's centre.
+struct Touched {
+    double amount = 0;
+    double from[3] = {};
+};
+
+Touched touched(const Exposure& exposure, double radius, bool is_residue) {
+    Touched water;
+    water.amount = static_cast<double>(exposure.part);
+    if (is_residue) {
+        const double ratio = (radius + kProbe) / (kAtomRadius + kProbe);
+        water.amount *= ratio * ratio;
+    }
+    for (int axis = 0; axis < 3; ++axis)
+        water.from[axis] = (radius + kBeyond) * static_cast<double>(exposure.direction[axis]);
+    return water;
+}
+
+}  // namespace
+
+Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
+                  const Context& context) {
+    const auto members = static_cast<Index>(scatterers.members.size());
+    Array<float, 2> centres(3, members);
+    for (Index axis = 0; axis < 3; ++axis) {
+        for (Index m = 0; m < members; ++m)
+            centres(axis, m) = frame(axis, scatterers.members[static_cast<std::size_t>(m)]);
+    }
+    const std::vector<Exposure> all = exposures(centres, scatterers.radii, kProbe, context);
+    Hydration layer{std::vector<float>(static_cast<std::size_t>(scatterers.count()), 0),
+                    Array<float, 2>(3, scatterers.count())};
+    place(scatterers, frame, layer.sites);
+    for (std::size_t s = 0; s < layer.amounts.size(); ++s) {
+        double amount = 0, sum[3] = {};
+        for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {
+            const auto member = static_cast<std::size_t>(m);
+            const Touched water =
+                touched(all[member], scatterers.radii[member], scatterers.alpha_carbons);
+            amount += water.amount;
+            for (Index axis = 0; axis < 3; ++axis)
+                sum[axis] +=
+                    water.amount * (static_cast<double>(centres(axis, m)) + water.from[axis]);
+        }
+        if (amount == 0) continue;
+        layer.amounts[s] = static_cast<float>(amount);
+        for (Index axis = 0; axis < 3; ++axis)
+            layer.sites(axis, static_cast<Index>(s)) = static_cast<float>(sum[axis] / amount);
+    }
+    return layer;
+}
+
+}  // namespace pleat::saxs

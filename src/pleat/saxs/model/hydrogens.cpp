@@ -1,0 +1,262 @@
+// Hydrogens: tables of amino acids and nucleotides, and valences for all else.
+#include "pleat/saxs/model/hydrogens.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "pleat/bio/scattering/scattering_factors.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+using AtomCounts = std::map<std::string, int, std::less<>>;
+
+/// "CB3 CG1.2": an atom's name and its hydrogens, the last digit; a dot where the name ends in one.
+AtomCounts parse_counts(std::string_view text) {
+    AtomCounts counts;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        std::string name(text.substr(0, end - 1));
+        if (name.ends_with('.')) name.pop_back();
+        counts[name] = text[end - 1] - '0';
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return counts;
+}
+
+constexpr std::string_view kSugar = " C5'2 C4'1 C3'1 C2'1 O2'1 C1'1";
+constexpr std::string_view kDeoxySugar = " C5'2 C4'1 C3'1 C2'2 C1'1";
+
+/// Atoms with hydrogens of the residues of proteins and nucleic acids; all others have none.
+const std::map<std::string, AtomCounts, std::less<>>& standard_residues() {
+    static const auto kTable = [] {
+        const std::array<std::pair<const char*, const char*>, 21> amino = {{
+            {"ALA", "CB3"},
+            {"ARG", "CB2 CG2 CD2 NE1 NH1.2 NH2.2"},
+            {"ASN", "CB2 ND2.2"},
+            {"ASP", "CB2"},
+            {"CYS", "CB2 SG1"},
+            {"GLN", "CB2 CG2 NE2.2"},
+            {"GLU", "CB2 CG2"},
+            {"GLY", "CA2"},
+            {"HIS", "CB2 ND1.1 CD2.1 CE1.1"},
+            {"ILE", "CB1 CG1.2 CG2.3 CD1.3 CD3"},
+            {"LEU", "CB2 CG1 CD1.3 CD2.3"},
+            {"LYS", "CB2 CG2 CD2 CE2 NZ3"},
+            {"MET", "CB2 CG2 CE3"},
+            {"MSE", "CB2 CG2 CE3"},
+            {"PHE", "CB2 CD1.1 CD2.1 CE1.1 CE2.1 CZ1"},
+            {"PRO", "N0 CB2 CG2 CD2"},
+            {"SER", "CB2 OG1"},
+            {"THR", "CB1 OG1.1 CG2.3"},
+            {"TRP", "CB2 CD1.1 NE1.1 CE3.1 CZ2.1 CZ3.1 CH2.1"},
+            {"TYR", "CB2 CD1.1 CD2.1 CE1.1 CE2.1 OH1"},
+            {"VAL", "CB1 CG1.3 CG2.3"},
+        }};
+        const std::array<std::pair<const char*, const char*>, 5> bases = {{
+            {"A", "C8.1 C2.1 N6.2"},
+            {"G", "C8.1 N1.1 N2.2"},
+            {"C", "N4.2 C5.1 C6.1"},
+            {"U", "N3.1 C5.1 C6.1"},
+            {"T", "N3.1 C7.3 C5M3 C6.1"},
+        }};
+        std::map<std::string, AtomCounts, std::less<>> table;
+        for (const auto& [name, text] : amino) {
+            table[name] = parse_counts(text);
+            table[name].insert({"N", 1});
+            table[name].insert({"CA", 1});
+        }
+        for (const auto& [name, text] : bases) {
+            table[name] = parse_counts(std::string(text) + std::string(kSugar));
+            table["D" + std::string(name)] =
+                parse_counts(std::string(text) + std::string(kDeoxySugar));
+        }
+        table["T"] = table["DT"];
+        table["HOH"] = {{"O", 2}, {"OW", 2}, {"OH2", 2}};
+        return table;
+    }();
+    return kTable;
+}
+
+/// Older files write C5* for C5'.
+std::string primed(std::string name) {
+    std::replace(name.begin(), name.end(), '*', '\'');
+    return name;
+}
+
+double distance(View<const float, 2> xyz, Index i, Index j) {
+    double sum = 0;
+    for (Index axis = 0; axis < 3; ++axis) {
+        const double d = static_cast<double>(xyz(axis, i)) - static_cast<double>(xyz(axis, j));
+        sum += d * d;
+    }
+    return std::sqrt(sum);
+}
+
+bool is_hydrogen(const std::string& element) { return element == "H" || element == "D"; }
+
+/// Order of a bond by its length in angstrom: 1, 1.5 (aromatic and delocalised), 2 or 3. Lengths
+/// are those half-way between the usual ones (Allen et al., J. Chem. Soc. Perkin Trans. 2, S1,
+/// 1987).
+double bond_order(const std::string& a, const std::string& b, double length) {
+    struct Limits {
+        const char* pair;
+        double triple, twofold, aromatic;
+    };
+    static constexpr Limits kLimits[] = {{"CC", 1.25, 1.36, 1.44}, {"CN", 1.20, 1.30, 1.40},
+                                         {"CO", 1.10, 1.24, 1.29}, {"NN", 1.15, 1.28, 1.36},
+                                         {"NO", 1.05, 1.25, 1.30}, {"OP", 0.00, 1.55, 0.00},
+                                         {"OS", 0.00, 1.50, 0.00}, {"CS", 0.00, 1.68, 1.74}};
+    const std::string pair = a < b ? a + b : b + a;
+    for (const Limits& limits : kLimits) {
+        if (pair != limits.pair) continue;
+        if (length < limits.triple) return 3;
+        if (length < limits.twofold) return 2;
+        if (length < limits.aromatic) return 1.5;
+    }
+    return 1;
+}
+
+int valence(const std::string& element) {
+    if (element == "C" || element == "Si") return 4;
+    if (element == "N") return 3;
+    if (element == "O" || element == "S" || element == "Se") return 2;
+    return 0;
+}
+
+/// A residue that no table has: atoms `first` to `last`, of a structure whose neighbours in the
+/// list may bond to it.
+class OtherResidue {
+public:
+    OtherResidue(const Topology& topology, View<const float, 2> xyz, Index first, Index last)
+        : topology_(topology), xyz_(xyz), first_(first), last_(last) {}
+
+    void count(std::vector<int>& hydrogens) const {
+        bool any = false;
+        for (Index i = first_; i < last_; ++i) any = any || is_hydrogen(element(i));
+        for (Index i = first_; i < last_; ++i) {
+            if (any && is_hydrogen(element(i))) {
+                const Index owner = nearest_heavy(i);
+                if (owner >= 0) ++hydrogens[static_cast<std::size_t>(owner)];
+            } else if (!any) {
+                hydrogens[static_cast<std::size_t>(i)] = by_valence(i);
+            }
+        }
+    }
+
+private:
+    const std::string& element(Index atom) const {
+        return topology_.atoms[static_cast<std::size_t>(atom)].element;
+    }
+    Index nearest_heavy(Index hydrogen) const {
+        double least = 1.3;
+        Index found = -1;
+        for (Index j = first_; j < last_; ++j) {
+            if (is_hydrogen(element(j)) || distance(xyz_, hydrogen, j) >= least) continue;
+            least = distance(xyz_, hydrogen, j);
+            found = j;
+        }
+        return found;
+    }
+    int by_valence(Index atom) const {
+        const int all = valence(element(atom));
+        if (all == 0) return 0;
+        double used = 0;
+        int bonds = 0;
+        // A ligand's links (a glycan's to its protein, a chain's residues) may be anywhere in the
+        // list, so every atom is looked at; such atoms are few.
+        for (Index j = 0; j < topology_.atom_count(); ++j) {
+            constexpr float kLongest = 4;  // angstrom, of any bond
+            if (std::abs(xyz_(0, j) - xyz_(0, atom)) > kLongest) continue;
+            if (j == atom || is_hydrogen(element(j))) continue;
+            const double length = distance(xyz_, atom, j);
+            if (length > covalent_radius(element(atom)) + covalent_radius(element(j)) + 0.25)
+                continue;
+            ++bonds;
+            // Metals are held by lone pairs.
+            const bool bonds_covalently = valence(element(j)) > 0 || element(j) == "P";
+            used += bonds_covalently ? bond_order(element(atom), element(j), length) : 0;
+        }
+        if (bonds == 0 && element(atom) != "O") return 0;  // an ion, not methane
+        // The nitrogen of an amide shares half of the double bond and keeps its hydrogen.
+        if (element(atom) == "N") used = std::floor(used);
+        return std::max(0, static_cast<int>(std::lround(all - used - 0.25)));
+    }
+
+    const Topology& topology_;
+    const View<const float, 2> xyz_;
+    const Index first_, last_;
+};
+
+void free_disulfides(const Topology& topology, View<const float, 2> xyz,
+                     std::vector<int>& hydrogens) {
+    constexpr double kMostLength = 2.5;
+    std::vector<Index> sulfurs;
+    for (Index i = 0; i < topology.atom_count(); ++i) {
+        if (topology.atoms[static_cast<std::size_t>(i)].name == "SG") sulfurs.push_back(i);
+    }
+    for (const Index i : sulfurs) {
+        for (const Index j : sulfurs) {
+            if (i != j && distance(xyz, i, j) < kMostLength)
+                hydrogens[static_cast<std::size_t>(i)] = 0;
+        }
+    }
+}
+
+}  // namespace
+
+std::string_view common_residue_name(std::string_view name) {
+    static const std::map<std::string_view, std::string_view> kNames = {
+        {"HSD", "HIS"}, {"HSE", "HIS"}, {"HSP", "HIS"}, {"HID", "HIS"}, {"HIE", "HIS"},
+        {"HIP", "HIS"}, {"CYX", "CYS"}, {"CYM", "CYS"}, {"ASH", "ASP"}, {"GLH", "GLU"},
+        {"LYN", "LYS"}, {"ADE", "A"},   {"GUA", "G"},   {"CYT", "C"},   {"URA", "U"},
+        {"URI", "U"},   {"THY", "DT"},  {"RA", "A"},    {"RG", "G"},    {"RC", "C"},
+        {"RU", "U"},    {"DA5", "DA"},  {"DA3", "DA"},  {"DG5", "DG"},  {"DG3", "DG"},
+        {"DC5", "DC"},  {"DC3", "DC"},  {"DT5", "DT"},  {"DT3", "DT"},  {"A5", "A"},
+        {"A3", "A"},    {"G5", "G"},    {"G3", "G"},    {"C5", "C"},    {"C3", "C"},
+        {"U5", "U"},    {"U3", "U"},    {"RA5", "A"},   {"RA3", "A"},   {"RG5", "G"},
+        {"RG3", "G"},   {"RC5", "C"},   {"RC3", "C"},   {"RU5", "U"},   {"RU3", "U"}};
+    const auto found = kNames.find(name);
+    return found != kNames.end() ? found->second : name;
+}
+
+bool is_water(std::string_view name) {
+    static constexpr std::string_view kNames[] = {"HOH",  "WAT",  "H2O", "DOD",   "SOL", "TIP",
+                                                  "TIP3", "TIP4", "TP3", "TIP3P", "SPC", "OH2"};
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 2> xyz) {
+    const Index count = topology.atom_count();
+    std::vector<int> hydrogens(static_cast<std::size_t>(count), 0);
+    Index first = 0;
+    while (first < count) {
+        const Index residue = topology.atoms[static_cast<std::size_t>(first)].residue;
+        Index last = first;
+        while (last < count && topology.atoms[static_cast<std::size_t>(last)].residue == residue)
+            ++last;
+        const std::string& name = topology.residues[static_cast<std::size_t>(residue)].name;
+        const auto known =
+            standard_residues().find(is_water(name) ? "HOH" : common_residue_name(name));
+        if (known == standard_residues().end()) {
+            OtherResidue(topology, xyz, first, last).count(hydrogens);
+        } else {
+            for (Index i = first; i < last; ++i) {
+                const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
+                const auto found = known->second.find(primed(atom.name));
+                if (found != known->second.end() && !is_hydrogen(atom.element))
+                    hydrogens[static_cast<std::size_t>(i)] = found->second;
+            }
+        }
+        first = last;
+    }
+    free_disulfides(topology, xyz, hydrogens);
+    return hydrogens;
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,124 @@
+// Joined: topologies repeated, coordinates side by side.
+#include "pleat/saxs/model/joined.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "pleat/core/error.h"
+
+namespace pleat::saxs {
+
+namespace {
+
+double distance(View<const float, 2> xyz, Index i, Index j) {
+    double sum = 0;
+    for (Index axis = 0; axis < 3; ++axis) {
+        const double d = static_cast<double>(xyz(axis, i)) - static_cast<double>(xyz(axis, j));
+        sum += d * d;
+    }
+    return std::sqrt(sum);
+}
+
+/// Centre [3] and radius of gyration [1] of all atoms.
+std::vector<double> moments(View<const float, 2> xyz) {
+    std::vector<double> found(4, 0);
+    const auto count = static_cast<double>(xyz.extent(1));
+    for (Index axis = 0; axis < 3; ++axis) {
+        double sum = 0, squares = 0;
+        for (const float x : xyz[axis]) {
+            sum += static_cast<double>(x);
+            squares += static_cast<double>(x) * static_cast<double>(x);
+        }
+        found[static_cast<std::size_t>(axis)] = sum / count;
+        found[3] += squares / count - (sum / count) * (sum / count);
+    }
+    found[3] = std::sqrt(std::max(0.0, found[3]));
+    return found;
+}
+
+/// Topology of `copies` of one molecule; equal names of chains and residues stay apart.
+Topology repeat(const Topology& one, Index copies) {
+    Topology all = one;
+    for (Index copy = 1; copy < copies; ++copy) {
+        const auto residues = static_cast<Index>(all.residues.size());
+        for (Topology::Atom atom : one.atoms) {
+            atom.residue += residues;
+            all.atoms.push_back(std::move(atom));
+        }
+        all.residues.insert(all.residues.end(), one.residues.begin(), one.residues.end());
+    }
+    return all;
+}
+
+}  // namespace
+
+bool are_copies(View<const float, 3> xyz) {
+    constexpr double kSame = 0.05;
+    const Index frames = xyz.extent(0), atoms = xyz.extent(2);
+    if (frames < 2 || atoms < 2) return false;
+    const std::vector<double> first = moments(xyz[0]);
+    for (Index frame = 1; frame < frames; ++frame) {
+        for (Index i = 0; i < atoms; ++i) {
+            const Index j = (i + atoms / 2 + i % 7) % atoms;
+            if (std::abs(distance(xyz[frame], i, j) - distance(xyz[0], i, j)) > kSame) return false;
+        }
+        for (Index before = 0; before < frame; ++before) {
+            const std::vector<double> a = moments(xyz[before]), b = moments(xyz[frame]);
+            const double apart = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+            if (apart < first[3]) return false;
+        }
+        // Long trajectories of a rigid molecule are no assemblies.
+        if (frame > 200) return false;
+    }
+    return true;
+}
+
+Ensemble join_models(const Ensemble& ensemble) {
+    const auto files = static_cast<Index>(ensemble.files.size());
+    const Index frames = ensemble.frame_count(), atoms = ensemble.atom_count();
+    std::vector<Index> counts(static_cast<std::size_t>(files), 0);
+    for (const FrameOrigin& origin : ensemble.origins)
+        ++counts[static_cast<std::size_t>(origin.file)];
+    const Index copies = counts.front();
+    for (std::size_t file = 0; file < counts.size(); ++file) {
+        if (counts[file] != copies)
+            throw InputError(ensemble.files[file], 0,
+                             fmt::format("expected {} models as in {}, found {}", copies,
+                                         ensemble.files.front(), counts[file]));
+    }
+    Ensemble joined;
+    joined.topology = std::make_shared<const Topology>(repeat(*ensemble.topology, copies));
+    joined.files = ensemble.files;
+    joined.xyz = Array<float, 3>(files, 3, copies * atoms);
+    for (Index frame = 0; frame < frames; ++frame) {
+        const Index file = frame / copies, copy = frame % copies;
+        for (Index axis = 0; axis < 3; ++axis)
+            std::copy_n(ensemble.xyz[frame][axis].data, atoms,
+                        joined.xyz[file][axis].data + copy * atoms);
+    }
+    for (Index file = 0; file < files; ++file) joined.origins.push_back({file, 0});
+    return joined;
+}
+
+std::string settle_models(std::string_view models, Ensemble& ensemble) {
+    if (models != "auto" && models != "states" && models != "parts")
+        throw UsageError(
+            fmt::format("--models: expected one of auto, states, parts, found '{}'", models));
+    const bool is_guess = models == "auto";
+    if (models == "states" || ensemble.frame_count() < 2) return {};
+    if (is_guess && (ensemble.files.size() > 1 || !are_copies(ensemble.xyz))) return {};
+    const Index parts = ensemble.frame_count();
+    ensemble = join_models(ensemble);
+    if (!is_guess) return {};
+    return fmt::format(
+        "{} models are copies of one another in other places: taken as parts of one "
+        "structure (--models states takes them one by one)",
+        parts);
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,141 @@
+// Chain: finds what a move changes, and swaps a proposal in.
+#include "pleat/saxs/session/chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "pleat/core/error.h"
+#include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/session/rigid_motion.h"
+
+namespace pleat::saxs {
+
+Chain::Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size)
+    : xyz(slots.extent(0), slots.extent(1)),
+      proposed(slots.extent(0), slots.extent(1)),
+      profile(static_cast<std::size_t>(size)),
+      bodies_(static_cast<Index>(first_slot.size()) - 1),
+      moved_(static_cast<std::size_t>(bodies_)),
+      first_moved_(slots.extent(1)) {
+    sums = Array<double, 2>(bodies_ * (bodies_ + 1) / 2, size);
+    for (std::size_t body = 0; body + 1 < first_slot.size(); ++body) {
+        const Index first = first_slot[body], count = first_slot[body + 1] - first;
+        anchors_.push_back(count > 0 ? find_anchors(slots, first, count) : Anchors{});
+        body_of_.insert(body_of_.end(), static_cast<std::size_t>(count),
+                        static_cast<std::int32_t>(body));
+    }
+    std::copy(slots.begin(), slots.end(), xyz.begin());
+    std::copy(slots.begin(), slots.end(), proposed.begin());
+}
+
+void Chain::place(const Move& move, const std::vector<Index>& slot_of) {
+    const Index count = static_cast<Index>(move.scatterers.size());
+    if (move.xyz.extent(0) != 3 || move.xyz.extent(1) != count)
+        throw InputError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]", count,
+                                     move.xyz.extent(0), move.xyz.extent(1)));
+    const auto is_one = [&](Index scatterer) {
+        return scatterer >= 0 && scatterer < static_cast<Index>(slot_of.size());
+    };
+    for (const Index scatterer : move.scatterers)
+        if (!is_one(scatterer))
+            throw InputError(fmt::format("expected scatterers from 0 to {}, found {}",
+                                         slot_of.size() - 1, scatterer));
+    pending_ = true;
+    const float *const x = move.xyz[0].data, *const y = move.xyz[1].data,
+                       *const z = move.xyz[2].data;
+    float *const u = proposed.view()[0].data, *const v = proposed.view()[1].data,
+                 *const w = proposed.view()[2].data;
+    // In locals, as flags of bodies might be anything to the compiler.
+    const Index *const moved = move.scatterers.data(), *const slots = slot_of.data();
+    const std::int32_t* const bodies = body_of_.data();
+    std::uint8_t* const flags = moved_.data();
+    Index first = first_moved_, last = last_moved_;
+    for (Index n = 0; n < count; ++n) {
+        const Index slot = slots[moved[n]];
+        first = std::min(first, slot);
+        last = std::max(last, slot);
+        u[slot] = x[n];
+        v[slot] = y[n];
+        w[slot] = z[n];
+        flags[bodies[slot]] = 1;
+    }
+    first_moved_ = first;
+    last_moved_ = last;
+}
+
+const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& first_slot) {
+    std::vector<std::optional<RigidMotion>> motion(moved_.size());
+    const auto block = [&](Index body) {
+        const auto n = static_cast<std::size_t>(body);
+        return std::pair(first_slot[n], first_slot[n + 1] - first_slot[n]);
+    };
+    for (Index body = 0; body < bodies_; ++body) {
+        if (!moved_[static_cast<std::size_t>(body)]) continue;
+        const auto [first, count] = block(body);
+        motion[static_cast<std::size_t>(body)] =
+            rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);
+    }
+    changed_.clear();
+    for (Index a = 0; a < bodies_; ++a) {
+        for (Index b = a; b < bodies_; ++b) {
+            const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
+            if (!moved_[one] && !moved_[other]) continue;
+            const auto [first, count] = block(b);
+            // Of a body with itself, and of two that moved alike, distances are what they were.
+            if (motion[one] && motion[other] &&
+                (a == b || follows(*motion[one], xyz, proposed, first, count)))
+                continue;
+            changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
+        }
+    }
+    return changed_;
+}
+
+void Chain::take(const double* new_sums, double* to) {
+    const Index count = static_cast<Index>(changed_.size());
+    new_sums_.assign(new_sums, new_sums + count * size());
+    new_profile_ = profile;
+    for (Index n = 0; n < count; ++n) {
+        const BodyPair& pair = changed_[static_cast<std::size_t>(n)];
+        const double* const before = &sums(channel_pair(pair.a, pair.b, bodies_), 0);
+        for (Index k = 0; k < size(); ++k)
+            new_profile_[static_cast<std::size_t>(k)] += new_sums[n * size() + k] - before[k];
+    }
+    std::copy(new_profile_.begin(), new_profile_.end(), to);
+}
+
+void Chain::accept() {
+    if (!pending_) throw UsageError("expected a proposal to accept, found none");
+    for (std::size_t n = 0; n < changed_.size(); ++n)
+        std::copy_n(new_sums_.begin() + static_cast<Index>(n) * size(), size(),
+                    &sums(channel_pair(changed_[n].a, changed_[n].b, bodies_), 0));
+    settle(proposed, xyz);
+    profile.swap(new_profile_);
+    ++accepted;
+}
+
+void Chain::settle(const Array<float, 2>& from, Array<float, 2>& to) {
+    // What lies between the first and the last moved slot is the same in both, and copied faster
+    // than picked.
+    for (Index axis = 0; axis < 3 && first_moved_ <= last_moved_; ++axis)
+        std::copy_n(&from(axis, first_moved_), last_moved_ - first_moved_ + 1,
+                    &to(axis, first_moved_));
+    first_moved_ = xyz.extent(1);
+    last_moved_ = -1;
+    std::fill(moved_.begin(), moved_.end(), std::uint8_t{0});
+    pending_ = false;
+}
+
+void Chain::forget() { settle(xyz, proposed); }
+
+void Chain::add_up() {
+    std::copy(self.begin(), self.end(), profile.begin());
+    for (Index pair = 0; pair < sums.extent(0); ++pair)
+        for (Index k = 0; k < size(); ++k) profile[static_cast<std::size_t>(k)] += sums(pair, k);
+    accepted = 0;
+}
+
+}  // namespace pleat::saxs
