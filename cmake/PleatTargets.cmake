@@ -25,10 +25,10 @@ if(PLEAT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# pleat_sources(a.cpp b.cpp ...): adds files of this folder to libpleat.
+# pleat_sources(a.cpp b.cpp ...): adds files of this folder to the library.
 function(pleat_sources)
   foreach(file IN LISTS ARGN)
-    target_sources(pleat PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    target_sources(pleat_code PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   endforeach()
 endfunction()
 
@@ -47,25 +47,12 @@ function(pleat_hopper_sources)
   endforeach()
 endfunction()
 
-# pleat_headers(a.h ...): public headers of this folder, installed, and compiled alone by the
-# target all_verify_interface_header_sets.
-function(pleat_headers)
-  foreach(file IN LISTS ARGN)
-    target_sources(pleat PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src
-                   FILES ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-  endforeach()
-endfunction()
-
-# pleat_program(a.cpp ...): the program `pleat`. Installed, it finds libpleat by its own place, so the
-# prefix may be moved.
+# pleat_program(a.cpp ...): the program `pleat`. It holds the library's code itself, so it may be moved.
 function(pleat_program)
   find_package(CLI11 REQUIRED)
   add_executable(pleat_program ${ARGN})
-  file(RELATIVE_PATH library_from_program
-    /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  set_target_properties(pleat_program PROPERTIES
-    OUTPUT_NAME pleat INSTALL_RPATH "$ORIGIN/${library_from_program}")
-  target_link_libraries(pleat_program PRIVATE pleat pleat_options CLI11::CLI11 fmt::fmt
+  set_target_properties(pleat_program PROPERTIES OUTPUT_NAME pleat)
+  target_link_libraries(pleat_program PRIVATE pleat_code pleat_options CLI11::CLI11 fmt::fmt
     nlohmann_json::nlohmann_json)
   install(TARGETS pleat_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
@@ -76,7 +63,7 @@ function(pleat_test module)
     return()
   endif()
   add_executable(test_${module} ${ARGN})
-  target_link_libraries(test_${module} PRIVATE pleat pleat_options GTest::gtest_main)
+  target_link_libraries(test_${module} PRIVATE pleat_code pleat_options GTest::gtest_main)
   target_compile_definitions(test_${module} PRIVATE
     PLEAT_DATA="${PROJECT_SOURCE_DIR}/data" PLEAT_SHARED="${PROJECT_SOURCE_DIR}/../shared")
   gtest_discover_tests(test_${module} TEST_PREFIX "${module}." DISCOVERY_TIMEOUT 60

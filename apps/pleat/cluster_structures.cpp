@@ -189,8 +189,8 @@ std::vector<Field> fields(StructureOutput& options) {
         {.name = "members",
          .target = &options.members,
          .help = "Clusters whose members are written, the largest first, or 'all'",
-         .least = 0,
-         .most = 1e9,
+         .min = 0,
+         .max = 1e9,
          .automatic = "all"}};
 }
 

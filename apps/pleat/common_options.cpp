@@ -64,10 +64,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           .target = &options.threads,
           .help = "Threads",
           .letter = 't',
-          .least = 1,
-          .most = 1024,
+          .min = 1,
+          .max = 1024,
           .automatic = "all that this process may use"},
-         {.name = "seed", .target = &options.seed, .help = "Seed of random numbers", .least = 0},
+         {.name = "seed", .target = &options.seed, .help = "Seed of random numbers", .min = 0},
          {.name = "quiet",
           .target = &options.quiet,
           .help = "Print nothing but errors",
@@ -91,7 +91,7 @@ Context make_context(const RunOptions& options) {
                     .target = &context.checkpoint_seconds,
                     .help = "Least time between two saves of a fit",
                     .unit = "s",
-                    .least = 0};
+                    .min = 0};
         field.set(seconds);
         field.check();
     }
@@ -145,13 +145,13 @@ std::vector<Field> fields(AlignmentOptions& options) {
             {.name = "max-gaps",
              .target = &options.most_gaps,
              .help = "Leave out columns with a greater fraction of gaps",
-             .least = 0,
-             .most = 1},
+             .min = 0,
+             .max = 1},
             {.name = "min-coverage",
              .target = &options.least_coverage,
              .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
-             .least = 0,
-             .most = 1}};
+             .min = 0,
+             .max = 1}};
 }
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several) {
@@ -225,8 +225,8 @@ std::vector<Field> fields(StructureOptions& options) {
          .target = &options.cutoff,
          .help = "Distance below which residues are in contact",
          .unit = "angstrom",
-         .least = 0,
-         .least_excluded = true,
+         .min = 0,
+         .min_excluded = true,
          .automatic = "the atoms' usual one"}};
 }
 

@@ -99,7 +99,7 @@ std::vector<Field> output_fields(CouplingsOptions& options) {
     return {{.name = "min-separation",
              .target = &options.least_separation,
              .help = "List pairs at least this many columns apart",
-             .least = 1}};
+             .min = 1}};
 }
 
 std::vector<Field> result_fields(CouplingsOptions& options) {

@@ -332,8 +332,8 @@ std::vector<Field> family_fields(CouplingsOptions& options) {
          .target = &options.jobs,
          .help = "Families in work at the same time",
          .letter = 'j',
-         .least = 1,
-         .most = 1024,
+         .min = 1,
+         .max = 1024,
          .automatic = "one a thread; with a GPU 8 at the most"}};
 }
 

@@ -21,9 +21,8 @@ std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
 
 /// The choices that are words; an empty one stands for "not given".
 std::vector<std::string> words_of(const Field& field) {
-    std::vector<std::string> words;
-    for (const std::string& choice : field.choices)
-        if (!choice.empty()) words.push_back(choice);
+    std::vector<std::string> words = field.allowed();
+    std::erase(words, "");
     return words;
 }
 
@@ -33,21 +32,19 @@ std::string flag_names(const Field& field, const std::string& name) {
 
 std::string value_name(const Field& field) {
     if (!field.value_name.empty()) return field.value_name;
-    if (std::holds_alternative<double*>(field.target)) return "NUMBER";
-    if (std::holds_alternative<std::int64_t*>(field.target)) return "COUNT";
-    return field.choices.empty() ? "TEXT" : "NAME";
+    if (field.is_number()) return field.is_whole_number() ? "COUNT" : "NUMBER";
+    return field.allowed().empty() ? "TEXT" : "NAME";
 }
 
 /// "> 0", "0 to 1", ">= 1": empty where any value will do.
 std::string range_text(const Field& field) {
-    const bool has_least = std::isfinite(field.least), has_most = std::isfinite(field.most);
-    if (has_least && has_most) {
-        return field.least_excluded ? fmt::format("above {} to {}", field.least, field.most)
-                                    : fmt::format("{} to {}", field.least, field.most);
+    const bool has_min = std::isfinite(field.min), has_max = std::isfinite(field.max);
+    if (has_min && has_max) {
+        return field.min_excluded ? fmt::format("above {} to {}", field.min, field.max)
+                                  : fmt::format("{} to {}", field.min, field.max);
     }
-    if (has_least)
-        return fmt::format("{} {}", field.least_excluded ? "above" : "at least", field.least);
-    if (has_most) return fmt::format("at most {}", field.most);
+    if (has_min) return fmt::format("{} {}", field.min_excluded ? "above" : "at least", field.min);
+    if (has_max) return fmt::format("at most {}", field.max);
     return {};
 }
 
@@ -57,11 +54,24 @@ std::string described(const Field& field) {
     if (!field.unit.empty()) notes.push_back(field.unit);
     const std::vector<std::string> words = words_of(field);
     if (!words.empty()) notes.push_back(fmt::format("{}", fmt::join(words, ", ")));
-    const bool is_flag = std::holds_alternative<bool*>(field.target);
-    if (!is_flag && !range_text(field).empty()) notes.push_back(range_text(field));
-    if (!is_flag && !field.text().empty()) notes.push_back("default " + field.text());
+    if (!field.is_flag() && !range_text(field).empty()) notes.push_back(range_text(field));
+    if (!field.is_flag() && !field.text().empty()) notes.push_back("default " + field.text());
     if (notes.empty()) return field.help;
     return fmt::format("{} [{}]", field.help, fmt::join(notes, "; "));
+}
+
+/// A name of an earlier version: it sets the same option and is not in the help.
+void add_old_name(CLI::App& command, const Field& field, const std::string& name) {
+    if (const auto* target = std::get_if<bool*>(&field.target)) {
+        const bool value = !field.negated_flag;
+        command.add_flag_callback("--" + name, [flag = *target, value] { *flag = value; })
+            ->group("");
+        return;
+    }
+    command
+        .add_option_function<std::string>(
+            "--" + name, [own = field](const std::string& text) mutable { own.set(text); })
+        ->group("");
 }
 
 void add_flag(CLI::App& command, const std::string& group, const Field& field, bool* target) {
@@ -85,6 +95,7 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
     for (const Field& field : fields) {
         if (const auto* target = std::get_if<bool*>(&field.target)) {
             add_flag(command, group, field, *target);
+            for (const std::string& name : field.old_names) add_old_name(command, field, name);
             continue;
         }
         CLI::Option* const option = command.add_option_function<std::string>(
@@ -92,6 +103,7 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
             [own = field](const std::string& text) mutable { own.set(text); }, described(field));
         option->type_name(value_name(field))->group(group);
         suggest(*option, words_of(field));
+        for (const std::string& name : field.old_names) add_old_name(command, field, name);
     }
 }
 

@@ -107,12 +107,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = f"{NAME}-{version()}-{tag()}.whl"
     with tempfile.TemporaryDirectory() as staged:
         run("cmake", "--install", str(folder), "--component", "python", "--prefix", staged)
-        # The module names the library by its SONAME; wheels know no links.
         files = {path.relative_to(staged).as_posix(): path.read_bytes()
-                 for path in sorted(Path(staged, NAME).iterdir()) if not path.name.startswith("libpleat")}
-        library = next(path for path in Path(staged, NAME).iterdir()
-                       if path.is_symlink() and path.name.startswith("libpleat"))
-        files[f"{NAME}/{library.name}"] = library.read_bytes()
+                 for path in sorted(Path(staged, NAME).iterdir())}
         write_wheel(Path(wheel_directory, name), files)
     return name
 

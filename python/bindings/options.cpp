@@ -45,13 +45,30 @@ std::string text_of(const Field& field, py::handle value) {
     if (value.is_none()) return {};
     if (PyUnicode_Check(value.ptr())) return value.cast<std::string>();
     if (py::hasattr(value, "__fspath__")) return value.attr("__fspath__")().cast<std::string>();
-    if (field.choices.empty() && (PyFloat_Check(value.ptr()) || is_integer(value)))
+    if (field.allowed().empty() && (PyFloat_Check(value.ptr()) || is_integer(value)))
         return py::str(value).cast<std::string>();
     refuse(field, "text", value);
 }
 
-void set(const Field& field, py::handle value) {
-    const bool wants_automatic = value.is_none() && !field.automatic.empty();
+/// None for an automatic value, whose number is 0 where it is not optional.
+template <class T, class Target>
+void set_number(Field& field, Target* target, py::handle value) {
+    if (value.is_none() && !field.automatic.empty()) {
+        field.set_automatic();
+        return;
+    }
+    if constexpr (std::is_same_v<T, double>) {
+        if (!is_number(value)) refuse(field, "a number", value);
+        const auto number = py::float_(value.cast<py::object>()).template cast<double>();
+        if (std::isnan(number)) refuse(field, "a number", value);
+        *target = number;
+    } else {
+        if (!is_integer(value)) refuse(field, "a whole number", value);
+        *target = integer(value);
+    }
+}
+
+void set(Field& field, py::handle value) {
     if (auto* const* flag = std::get_if<bool*>(&field.target)) {
         const bool is_flag =
             PyBool_Check(value.ptr()) ||
@@ -59,35 +76,34 @@ void set(const Field& field, py::handle value) {
         if (!is_flag) refuse(field, "True or False", value);
         **flag = PyObject_IsTrue(value.ptr()) == 1;
     } else if (auto* const* number = std::get_if<double*>(&field.target)) {
-        if (!wants_automatic && !is_number(value)) refuse(field, "a number", value);
-        **number = wants_automatic ? std::numeric_limits<double>::quiet_NaN()
-                                   : py::float_(value.cast<py::object>()).cast<double>();
-        // NaN stands for what is automatic, which here is None.
-        if (!wants_automatic && std::isnan(**number)) refuse(field, "a number", value);
+        set_number<double>(field, *number, value);
+    } else if (auto* const* some = std::get_if<std::optional<double>*>(&field.target)) {
+        set_number<double>(field, *some, value);
     } else if (auto* const* count = std::get_if<std::int64_t*>(&field.target)) {
-        if (!wants_automatic && !is_integer(value)) refuse(field, "a whole number", value);
-        **count = wants_automatic ? -1 : integer(value);
+        set_number<std::int64_t>(field, *count, value);
+    } else if (auto* const* few = std::get_if<std::optional<std::int64_t>*>(&field.target)) {
+        set_number<std::int64_t>(field, *few, value);
     } else {
-        **std::get_if<std::string*>(&field.target) = text_of(field, value);
+        field.set(text_of(field, value));
     }
 }
 
 py::object default_of(const Field& field) {
+    if (field.is_automatic()) return py::none();
     if (const auto* flag = std::get_if<bool*>(&field.target)) return py::bool_(**flag);
-    if (const auto* number = std::get_if<double*>(&field.target)) {
-        if (std::isnan(**number)) return py::none();
-        return py::float_(**number);
-    }
-    if (const auto* count = std::get_if<std::int64_t*>(&field.target)) {
-        if (**count == -1 && !field.automatic.empty()) return py::none();
-        return py::int_(**count);
-    }
-    return py::str(**std::get_if<std::string*>(&field.target));
+    if (const auto* number = std::get_if<double*>(&field.target)) return py::float_(**number);
+    if (const auto* number = std::get_if<std::optional<double>*>(&field.target))
+        return py::float_((*number)->value());
+    if (const auto* count = std::get_if<std::int64_t*>(&field.target)) return py::int_(**count);
+    if (const auto* count = std::get_if<std::optional<std::int64_t>*>(&field.target))
+        return py::int_((*count)->value());
+    return py::str(field.text());
 }
 
 const char* kind_of(const Field& field) {
-    constexpr const char* kKinds[] = {"bool", "int", "float", "str"};
-    return kKinds[field.target.index()];
+    if (field.is_flag()) return "bool";
+    if (field.is_number()) return field.is_whole_number() ? "int" : "float";
+    return "str";
 }
 
 }  // namespace
@@ -112,11 +128,12 @@ py::list described(const std::vector<Field>& fields) {
         one["default"] = default_of(field);
         one["help"] = field.help;
         one["unit"] = field.unit;
-        one["choices"] = py::cast(field.choices);
+        one["choices"] = py::cast(field.allowed());
+        one["old_names"] = py::cast(field.old_names);
         one["automatic"] = field.automatic;
-        one["least"] = field.least;
-        one["most"] = field.most;
-        one["least_excluded"] = field.least_excluded;
+        one["min"] = field.min;
+        one["max"] = field.max;
+        one["min_excluded"] = field.min_excluded;
         one["is_path"] = field.value_name == "FILE";
         // Texts that are not paths nor of a list hold numbers.
         one["is_range"] = field.value_name == "DISTANCE" || field.value_name == "NUMBER";
@@ -157,10 +174,10 @@ Work work_of(const py::dict& how) {
                 {.name = "threads",
                  .target = &threads,
                  .help = "",
-                 .least = 1,
-                 .most = 1024,
+                 .min = 1,
+                 .max = 1024,
                  .automatic = "all that this process may use"},
-                {.name = "seed", .target = &seed, .help = "", .least = 0}},
+                {.name = "seed", .target = &seed, .help = "", .min = 0}},
                options);
     if (!work.progress) work.progress = py::none();
     if (!work.progress.is_none() && PyCallable_Check(work.progress.ptr()) == 0) {

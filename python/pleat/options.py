@@ -32,13 +32,13 @@ def annotation(field):
 
 
 def _range(field):
-    least, most = field["least"], field["most"]
-    above = "above " if field["least_excluded"] else "at least "
+    low, high = field["min"], field["max"]
+    above = "above " if field["min_excluded"] else "at least "
     texts = []
-    if math.isfinite(least):
-        texts.append(f"{above}{least:g}")
-    if math.isfinite(most):
-        texts.append(f"at most {most:g}")
+    if math.isfinite(low):
+        texts.append(f"{above}{low:g}")
+    if math.isfinite(high):
+        texts.append(f"at most {high:g}")
     return ", ".join(texts)
 
 
@@ -56,6 +56,9 @@ def described(field):
 def engine(fields):
     """Decorates a function(..., options, how): its keywords become those of `fields` and HOW."""
     names = {keyword(field): field["name"] for field in fields}
+    # Names of earlier versions are accepted; signatures do not show them.
+    known = names | {old.replace("-", "_"): field["name"]
+                     for field in fields for old in field["old_names"]}
 
     def decorate(function):
         own = [parameter for parameter in inspect.signature(function).parameters.values()
@@ -67,8 +70,8 @@ def engine(fields):
         def call(*args, **keywords):
             options, how, rest = {}, {}, {}
             for name, value in keywords.items():
-                if name in names:
-                    options[names[name]] = value
+                if name in known:
+                    options[known[name]] = value
                 elif name in how_names:
                     how[name] = value
                 elif name in allowed:

@@ -27,8 +27,7 @@ def test_pip_installs_and_the_copy_works(tmp_path):
                           env=environment, cwd=tmp_path, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path)) and done.stdout.endswith("[0.]\n")
-    libraries = list((tmp_path / "site" / "pleat").glob("libpleat.so*"))
-    assert len(libraries) == 1 and not libraries[0].is_symlink()
+    assert not list((tmp_path / "site" / "pleat").glob("libpleat*"))  # the module holds the code
 
 
 def call_backend(code, **environment):

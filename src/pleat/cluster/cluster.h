@@ -14,6 +14,8 @@
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 /// The options; fields() describes each.
@@ -54,3 +56,5 @@ Result run(const Distances& distances, const Parameters& parameters, const Conte
 void check_options(const Parameters& parameters);
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 inline constexpr std::int32_t kNoise = -1;
@@ -24,3 +26,5 @@ struct Clustering {
 void number_by_size(Clustering& clustering);
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include "pleat/cluster/distances/distances.h"
 #include "pleat/core/context.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 struct Description {
@@ -37,3 +39,5 @@ void add_silhouettes(const std::vector<double>& silhouettes, const Clustering& c
                      std::vector<Description>& clusters);
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

@@ -45,16 +45,16 @@ std::vector<Field> fields(Parameters& p) {
         {.name = "least-neighbours",
          .target = &p.least_neighbours,
          .help = "Neighbours, itself among them, that make an item a core of dbscan",
-         .least = 1,
-         .most = 2e9},
+         .min = 1,
+         .max = 2e9},
         {.name = "silhouettes",
          .target = &p.silhouettes,
          .help = "Measure how well each cluster is apart from the others; sweeps always do"},
         {.name = "bin",
          .target = &p.bin,
          .help = "Width of the histogram's bins",
-         .least = 1e-6,
-         .most = 1e6}};
+         .min = 1e-6,
+         .max = 1e6}};
 }
 
 Plan plan_of(const Parameters& p) {

@@ -9,6 +9,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Owning row-major array of trivially copyable elements, zeroed at construction,
@@ -84,3 +86,5 @@ private:
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include "pleat/core/loops/progress.h"
 #include "pleat/core/ranks/comm.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// How a computation is to run; it never changes what is computed beyond the tolerances stated in
@@ -19,7 +21,13 @@ struct Context {
     Progress* progress = nullptr;      ///< not owned; null = silent, never cancelled
     Comm* comm = nullptr;              ///< not owned; null = one rank
     std::filesystem::path checkpoint;  ///< file to resume from and to save to; empty = none
-    double checkpoint_seconds = 10.0;  ///< least time between two saves
+    double checkpoint_seconds = 10.0;  ///< shortest time between two saves
+
+    /// The ranks of this run, and this process's number among them.
+    int ranks() const { return comm != nullptr ? comm->size() : 1; }
+    int rank() const { return comm != nullptr ? comm->rank() : 0; }
+    /// The ranks on this machine.
+    int local_ranks() const { return comm != nullptr ? comm->local_size() : 1; }
 
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note = {}) const {
@@ -32,3 +40,5 @@ struct Context {
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

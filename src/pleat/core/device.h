@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// One place to compute: the plain float64 reference, the CPU kernels, or one CUDA GPU.
@@ -21,3 +23,5 @@ struct Device {
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Base of every error that pleat throws on purpose. The text is complete: it says what was
@@ -79,3 +81,5 @@ private:
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

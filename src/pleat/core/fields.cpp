@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
-#include <type_traits>
 
 #include "pleat/core/error.h"
 
@@ -18,29 +16,26 @@ namespace {
 
 constexpr std::string_view kAutomatic = "auto";
 
-bool is_automatic(const Field& field) {
-    if (field.automatic.empty()) return false;
-    if (const auto* target = std::get_if<double*>(&field.target)) return std::isnan(**target);
-    if (const auto* target = std::get_if<std::int64_t*>(&field.target)) return **target == -1;
-    return false;
-}
+template <class T>
+constexpr bool kIsOptional = false;
+template <class T>
+constexpr bool kIsOptional<std::optional<T>> = true;
 
 /// "a number > 0 and <= 1 (angstrom) or auto": what a value of this option has to be.
 std::string expectation(const Field& field) {
-    if (std::holds_alternative<bool*>(field.target)) return "true or false";
-    if (std::holds_alternative<std::string*>(field.target)) {
-        if (field.choices.empty()) return "text";
+    if (field.is_flag()) return "true or false";
+    if (!field.is_number()) {
+        std::vector<std::string> named = field.allowed();
+        if (named.empty()) return "text";
         // The empty choice stands for none given, which nobody types.
-        std::vector<std::string> named = field.choices;
         std::erase(named, "");
         return fmt::format("one of {}", fmt::join(named, ", "));
     }
-    std::string text =
-        std::holds_alternative<double*>(field.target) ? "a number" : "a whole number";
-    const bool has_least = std::isfinite(field.least), has_most = std::isfinite(field.most);
-    if (has_least) text += fmt::format(" {} {}", field.least_excluded ? ">" : ">=", field.least);
-    if (has_least && has_most) text += " and";
-    if (has_most) text += fmt::format(" <= {}", field.most);
+    std::string text = field.is_whole_number() ? "a whole number" : "a number";
+    const bool has_min = std::isfinite(field.min), has_max = std::isfinite(field.max);
+    if (has_min) text += fmt::format(" {} {}", field.min_excluded ? ">" : ">=", field.min);
+    if (has_min && has_max) text += " and";
+    if (has_max) text += fmt::format(" <= {}", field.max);
     if (!field.unit.empty()) text += fmt::format(" ({})", field.unit);
     if (!field.automatic.empty()) text += fmt::format(" or {}", kAutomatic);
     return text;
@@ -69,29 +64,32 @@ std::optional<bool> parsed_flag(std::string_view text) {
 }
 
 bool in_range(const Field& field, double value) {
-    const bool above = field.least_excluded ? value > field.least : value >= field.least;
-    return std::isfinite(value) && above && value <= field.most;
+    const bool above = field.min_excluded ? value > field.min : value >= field.min;
+    return std::isfinite(value) && above && value <= field.max;
 }
 
 /// Compared in 64 bits of precision: a double does not tell neighbours beyond 2^53 apart.
 bool in_range(const Field& field, std::int64_t value) {
     const auto number = static_cast<long double>(value);
-    const bool above = field.least_excluded ? number > field.least : number >= field.least;
-    return above && number <= field.most;
+    const bool above = field.min_excluded ? number > field.min : number >= field.min;
+    return above && number <= field.max;
+}
+
+template <class T>
+T checked_number(const Field& field, const std::string& text) {
+    const std::optional<T> value = parsed_number<T>(text);
+    if (!value || !in_range(field, *value)) refuse(field, text);
+    return *value;
 }
 
 template <class T>
 void assign(Field& field, T* target, const std::string& text) {
-    if (!field.automatic.empty() && (text == kAutomatic || text == field.automatic)) {
-        if constexpr (std::is_same_v<T, double>)
-            *target = std::numeric_limits<double>::quiet_NaN();
-        else
-            *target = -1;
-        return;
-    }
-    const std::optional<T> value = parsed_number<T>(text);
-    if (!value || !in_range(field, *value)) refuse(field, text);
-    *target = *value;
+    *target = checked_number<T>(field, text);
+}
+
+template <class T>
+void assign(Field& field, std::optional<T>* target, const std::string& text) {
+    *target = checked_number<T>(field, text);
 }
 
 void assign(Field& field, bool* target, const std::string& text) {
@@ -107,28 +105,102 @@ void assign(Field& field, std::string* target, const std::string& text) {
     *target = text;
 }
 
+void assign(Field& field, Choice& choice, const std::string& text) {
+    if (!choice.set(text)) refuse(field, text);
+}
+
+/// NaN and -1 stand for "automatic" in numbers that are not optional.
+bool is_automatic_number(const Field::Target& target) {
+    if (const auto* number = std::get_if<double*>(&target)) return std::isnan(**number);
+    if (const auto* count = std::get_if<std::int64_t*>(&target)) return **count == -1;
+    return false;
+}
+
 }  // namespace
 
+std::string_view Choice::name() const {
+    const auto number = static_cast<std::size_t>(get_(value_));
+    return number < names_.size() ? names_[number] : std::string_view();
+}
+
+bool Choice::set(std::string_view name) {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end()) return false;
+    set_(value_, static_cast<int>(found - names_.begin()));
+    return true;
+}
+
+std::vector<std::string> Field::allowed() const {
+    const auto* choice = std::get_if<Choice>(&target);
+    return choice == nullptr
+               ? choices
+               : std::vector<std::string>(choice->names().begin(), choice->names().end());
+}
+
+bool Field::is_whole_number() const {
+    return std::holds_alternative<std::int64_t*>(target) ||
+           std::holds_alternative<std::optional<std::int64_t>*>(target);
+}
+
+bool Field::is_number() const {
+    return is_whole_number() || std::holds_alternative<double*>(target) ||
+           std::holds_alternative<std::optional<double>*>(target);
+}
+
+bool Field::is_automatic() const {
+    if (automatic.empty()) return false;
+    if (const auto* number = std::get_if<std::optional<double>*>(&target)) return !**number;
+    if (const auto* count = std::get_if<std::optional<std::int64_t>*>(&target)) return !**count;
+    return is_automatic_number(target);
+}
+
+void Field::set_automatic() {
+    if (automatic.empty()) refuse(*this, kAutomatic);
+    if (auto* number = std::get_if<std::optional<double>*>(&target)) (*number)->reset();
+    if (auto* count = std::get_if<std::optional<std::int64_t>*>(&target)) (*count)->reset();
+    if (auto* number = std::get_if<double*>(&target))
+        **number = std::numeric_limits<double>::quiet_NaN();
+    if (auto* count = std::get_if<std::int64_t*>(&target)) **count = -1;
+}
+
 std::string Field::text() const {
-    if (is_automatic(*this)) return automatic;
-    if (const auto* value = std::get_if<std::string*>(&target)) return **value;
-    return std::visit([](const auto* value) { return fmt::format("{}", *value); }, target);
+    if (is_automatic()) return automatic;
+    return std::visit(
+        [](const auto& value) -> std::string {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Choice>)
+                return std::string(value.name());
+            else if constexpr (kIsOptional<std::decay_t<decltype(*value)>>)
+                return *value ? fmt::format("{}", **value) : std::string();
+            else
+                return fmt::format("{}", *value);
+        },
+        target);
 }
 
 void Field::set(const std::string& text) {
-    std::visit([&](auto* pointer) { assign(*this, pointer, text); }, target);
+    if (!automatic.empty() && is_number() && (text == kAutomatic || text == automatic)) {
+        set_automatic();
+        return;
+    }
+    std::string present = text;
+    for (const auto& [old_choice, choice] : old_choices)
+        if (text == old_choice) present = choice;
+    std::visit([&](auto& own) { assign(*this, own, present); }, target);
 }
 
 void Field::check() const {
-    if (is_automatic(*this)) return;
-    bool good = true;
-    if (const auto* number = std::get_if<double*>(&target)) good = in_range(*this, **number);
-    if (const auto* integer = std::get_if<std::int64_t*>(&target))
-        good = in_range(*this, **integer);
+    if (is_automatic()) return;
+    bool is_good = true;
+    if (const auto* number = std::get_if<double*>(&target)) is_good = in_range(*this, **number);
+    if (const auto* count = std::get_if<std::int64_t*>(&target)) is_good = in_range(*this, **count);
+    if (const auto* number = std::get_if<std::optional<double>*>(&target))
+        is_good = !**number || in_range(*this, ***number);
+    if (const auto* count = std::get_if<std::optional<std::int64_t>*>(&target))
+        is_good = !**count || in_range(*this, ***count);
     if (const auto* word = std::get_if<std::string*>(&target))
-        good =
+        is_good =
             choices.empty() || std::find(choices.begin(), choices.end(), **word) != choices.end();
-    if (!good) refuse(*this, text());
+    if (!is_good) refuse(*this, text());
 }
 
 void check(const std::vector<Field>& fields) {

@@ -4,38 +4,83 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
+
+/// An enumeration as the target of a field. Its values are 0, 1, 2, ...; a function
+/// `names_of(Enum)` beside the enumeration returns their names in this order, as flags, Python and
+/// manifests show them.
+class Choice {
+public:
+    template <class Enum>
+    requires std::is_enum_v<Enum> Choice(Enum* value)
+        : value_(value),
+          names_(names_of(*value)),
+          get_([](const void* from) { return static_cast<int>(*static_cast<const Enum*>(from)); }),
+          set_([](void* to, int number) { *static_cast<Enum*>(to) = static_cast<Enum>(number); }) {}
+
+    std::span<const std::string_view> names() const { return names_; }
+    /// The name of the current value; empty if it has none.
+    std::string_view name() const;
+    /// Sets the value with this name; returns false, and changes nothing, if there is none.
+    bool set(std::string_view name);
+
+private:
+    void* value_;
+    std::span<const std::string_view> names_;
+    int (*get_)(const void*);
+    void (*set_)(void*, int);
+};
 
 /// One option of a Parameters struct, bound to a live instance of it: `target` points into the
 /// struct handed to `fields(parameters)`, so reading it gives the current value and writing it sets
 /// the option. The default is whatever a default-constructed struct holds.
 struct Field {
-    using Target = std::variant<bool*, std::int64_t*, double*, std::string*>;
+    using Target = std::variant<bool*, std::int64_t*, double*, std::string*,
+                                std::optional<std::int64_t>*, std::optional<double>*, Choice>;
 
     std::string name;  ///< long flag without dashes: "lambda-pair"
     Target target;
     std::string help;       ///< one sentence, no full stop at the end
     std::string unit = {};  ///< "angstrom", "bits", ...; empty for pure numbers
     char letter = '\0';     ///< short flag, or none
-    double least = -std::numeric_limits<double>::infinity();
-    double most = std::numeric_limits<double>::infinity();
-    bool least_excluded = false;            ///< the range is open at `least`
+    double min = -std::numeric_limits<double>::infinity();
+    double max = std::numeric_limits<double>::infinity();
+    bool min_excluded = false;              ///< the range is open at `min`
     std::vector<std::string> choices = {};  ///< allowed values of a string option; empty = any
-    std::string automatic = {};   ///< what NaN (double) or -1 (integer) means: "0.2 (L - 1)"
+    std::string automatic = {};   ///< what an optional without a value means: "0.2 (L - 1)", "none"
     bool negated_flag = false;    ///< a bool that is true by default, offered as --no-NAME
     std::string value_name = {};  ///< what help calls the value: "FILE"; empty: by its type
+    std::vector<std::string> old_names =
+        {};  ///< names of earlier versions, accepted without a word
+    std::vector<std::pair<std::string, std::string>> old_choices = {};  ///< older and present value
 
+    /// The allowed values of a string or an enumeration; empty = any, or a number.
+    std::vector<std::string> allowed() const;
+    bool is_flag() const { return std::holds_alternative<bool*>(target); }
+    bool is_whole_number() const;
+    bool is_number() const;  ///< of either kind, optional or not
+    /// Whether `automatic` describes the current value.
+    bool is_automatic() const;
+    /// Makes the value automatic; UsageError if the field has no `automatic`.
+    void set_automatic();
     /// The current value as text, as a manifest and --help show it: the shortest digits that give
-    /// the same double; the words of `automatic` where the value says so. `set(text())` keeps it.
+    /// the same double; the words of `automatic` if it is automatic. `set(text())` keeps it.
     std::string text() const;
-    /// Sets the value from text ("auto" where `automatic` is given); throws UsageError naming the
+    /// Sets the value from text ("auto" if `automatic` is given); throws UsageError naming the
     /// option, its range and what was found, and then leaves the value as it was.
     void set(const std::string& text);
-    /// Throws UsageError when the current value is outside the range or choices.
+    /// Throws UsageError if the current value is outside the range or choices.
     void check() const;
 };
 
@@ -43,3 +88,5 @@ struct Field {
 void check(const std::vector<Field>& fields);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Signed index and extent type used everywhere; 64 bits, so that L^2 * 441 never overflows.
@@ -66,3 +68,5 @@ struct View {
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::couplings {
 
 /// Options of the fit. Defaults are CCMpred's objective (Seemayer et al. 2014, as its program
@@ -90,3 +92,5 @@ std::int64_t memory_needed(Index sequences, Index columns, int letters, const De
                            int threads);
 
 }  // namespace pleat::couplings
+
+#pragma GCC visibility pop

@@ -8,21 +8,21 @@ std::vector<Field> fields(Parameters& p) {
     list.push_back({.name = "lambda-single",
                     .target = &p.lambda_single,
                     .help = "Regularisation of the fields: this times the sum of e_i(a)^2",
-                    .least = 1e-6,
-                    .most = 1e6});
+                    .min = 1e-6,
+                    .max = 1e6});
     list.push_back({.name = "lambda-pair",
                     .target = &p.lambda_pair,
                     .help = "Regularisation of the couplings: this times (L - 1) times the sum of "
                             "e_ij(a,b)^2",
                     .letter = 'l',
-                    .least = 1e-6,
-                    .most = 1e6});
+                    .min = 1e-6,
+                    .max = 1e6});
     list.push_back({.name = "threshold",
                     .target = &p.threshold,
                     .help = "Identity above which sequences share their weight",
                     .letter = 'w',
-                    .least = 0,
-                    .most = 1});
+                    .min = 0,
+                    .max = 1});
     list.push_back({.name = "weights",
                     .target = &p.weights,
                     .help = "Weight sequences by the number of their near copies",
@@ -36,14 +36,14 @@ std::vector<Field> fields(Parameters& p) {
                     .target = &p.iterations,
                     .help = "Most iterations of the minimiser",
                     .letter = 'n',
-                    .least = 1,
-                    .most = 1e9});
+                    .min = 1,
+                    .max = 1e9});
     list.push_back({.name = "tolerance",
                     .target = &p.tolerance,
                     .help = "Stop when the objective is certified to lie within this relative gap "
                             "of its minimum",
-                    .least = 1e-9,
-                    .most = 1});
+                    .min = 1e-9,
+                    .max = 1});
     list.push_back({.name = "compatible",
                     .target = &p.compatible,
                     .help =

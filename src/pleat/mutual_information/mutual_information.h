@@ -17,6 +17,8 @@
 #include "pleat/mutual_information/triples/clique_set.h"
 #include "pleat/mutual_information/triples/triple_sink.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// The options; fields() describes each. Gaps and unknown letters are symbols like all others, as
@@ -97,3 +99,5 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
                            const Device& device, int threads);
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

@@ -10,8 +10,8 @@ std::vector<Field> null_fields(Parameters& p) {
     return {{.name = "order",
              .target = &p.order,
              .help = "Columns taken together: 2, pairs; 3, pairs and triples",
-             .least = 2,
-             .most = 3},
+             .min = 2,
+             .max = 3},
             {.name = "null",
              .target = &p.null,
              .help = "What MI is compared with, columns permuted independently: exact (mean and "
@@ -21,8 +21,8 @@ std::vector<Field> null_fields(Parameters& p) {
              .target = &p.shuffles,
              .help = "Shuffles of all columns",
              .letter = 'n',
-             .least = 1,
-             .most = static_cast<double>(kMostShuffles)},
+             .min = 1,
+             .max = static_cast<double>(kMostShuffles)},
             {.name = "triple-variance",
              .target = &p.triple_variance,
              .help = "Compute the exact variance of triples, and their Z",
@@ -44,21 +44,21 @@ std::vector<Field> count_fields(Parameters& p) {
          .target = &p.identity,
          .help = "Identity above which sequences share their weight",
          .letter = 'w',
-         .least = 0,
-         .most = 1},
+         .min = 0,
+         .max = 1},
         {.name = "pseudocount",
          .target = &p.pseudocount,
          .help = "Added to every cell of a table (pairs without exact null only)",
          .unit = "sequences",
-         .least = 0,
-         .most = 1e6},
+         .min = 0,
+         .max = 1e6},
         {.name = "min-entropy",
          .target = &p.least_entropy,
          .help =
              "Flag columns of a smaller entropy in columns.tsv, and leave triples with one out of "
              "the ranking",
          .unit = "bits",
-         .least = 0}};
+         .min = 0}};
 }
 
 std::vector<Field> list_fields(Parameters& p) {
@@ -67,8 +67,8 @@ std::vector<Field> list_fields(Parameters& p) {
          .target = &p.top,
          .help = "Pairs and triples that the tables list",
          .letter = 'k',
-         .least = 1,
-         .most = 1e8},
+         .min = 1,
+         .max = 1e8},
         {.name = "by",
          .target = &p.by,
          .help =

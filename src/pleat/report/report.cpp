@@ -110,14 +110,14 @@ std::vector<Field> fields(Parameters& parameters) {
         {.name = "rows",
          .target = &parameters.rows,
          .help = "Rows of a table at most",
-         .least = 1,
-         .most = 1e6},
+         .min = 1,
+         .max = 1e6},
         {.name = "cells",
          .target = &parameters.cells,
          .help = "Cells along a side of a matrix of frames at most; more frames share a cell, as "
                  "their mean",
-         .least = 2,
-         .most = 4000}};
+         .min = 2,
+         .max = 4000}};
 }
 
 Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& parameters) {

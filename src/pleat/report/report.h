@@ -8,6 +8,8 @@
 
 #include "pleat/core/fields.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::report {
 
 /// What a page shows.
@@ -37,3 +39,5 @@ Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& para
 bool is_page(const std::filesystem::path& path);
 
 }  // namespace pleat::report
+
+#pragma GCC visibility pop

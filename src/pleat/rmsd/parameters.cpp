@@ -27,21 +27,21 @@ std::vector<Field> fields(Parameters& p) {
          .help = "List pairs below this RMSD, or above this score, in neighbours.npz",
          .unit = "angstrom",
          .letter = 'c',
-         .least = 1e-30,
-         .most = 1e30,
+         .min = 1e-30,
+         .max = 1e30,
          .automatic = "none"},
         {.name = "best",
          .target = &p.best,
          .help = "Nearest frames of each that best.npz lists; 0: none",
          .letter = 'k',
-         .least = 0,
-         .most = 1e6},
+         .min = 0,
+         .max = 1e6},
         {.name = "bin",
          .target = &p.bin,
          .help = "Width of the histogram's bins",
          .unit = "angstrom",
-         .least = 1e-6,
-         .most = 1e6}};
+         .min = 1e-6,
+         .max = 1e6}};
 }
 
 }  // namespace pleat::rmsd

@@ -15,6 +15,8 @@
 #include "pleat/core/fields.h"
 #include "pleat/rmsd/pairs/band_tally.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::rmsd {
 
 /// The options; fields() describes each.
@@ -89,3 +91,5 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
                            const Device& device);
 
 }  // namespace pleat::rmsd
+
+#pragma GCC visibility pop

@@ -17,6 +17,8 @@
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/model/form_factors.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// The options; fields() describes each.
@@ -102,3 +104,5 @@ Effort effort(std::span<const Ensemble> components, const Profile* curve,
               const Parameters& parameters);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

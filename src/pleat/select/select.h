@@ -8,6 +8,8 @@
 #include "pleat/core/fields.h"
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::select {
 
 /// The options; fields() describes each.
@@ -76,3 +78,5 @@ Result run(const Evidence& evidence, const Parameters& parameters);
 std::vector<double> parts_of(std::span<const double> values, bool higher_is_better);
 
 }  // namespace pleat::select
+
+#pragma GCC visibility pop

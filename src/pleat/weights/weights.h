@@ -7,6 +7,8 @@
 #include "pleat/core/context.h"
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::weights {
 
 /// The weight of each sequence at an identity threshold t in [0, 1]:
@@ -42,3 +44,5 @@ double effective_count(std::span<const double> weights);
 Index minimum_identical(double threshold, Index columns);
 
 }  // namespace pleat::weights
+
+#pragma GCC visibility pop

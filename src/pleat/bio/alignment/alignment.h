@@ -9,6 +9,8 @@
 
 #include "pleat/core/array.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// The letters that an alignment's codes stand for. Code `gap()` is the gap and always the last.
@@ -75,3 +77,5 @@ struct Alignment {
 Alignment without_unknown(const Alignment& alignment);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "pleat/bio/alignment/alignment.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Both filters are off by default. A letter that reads as a gap (X, N, ...) counts as a gap.
@@ -24,3 +26,5 @@ Alignment filter(const Alignment& alignment, const FilterOptions& options);
 std::string gap_only_text(const Alignment& alignment);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

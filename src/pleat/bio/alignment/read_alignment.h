@@ -8,6 +8,8 @@
 
 #include "pleat/bio/alignment/alignment.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 struct ReadOptions {
@@ -37,3 +39,5 @@ Alignment read_alignment_from_memory(const std::string& name, std::string_view b
                                      const ReadOptions& options = {});
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

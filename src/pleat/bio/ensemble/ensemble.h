@@ -11,6 +11,8 @@
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Where a frame came from.
@@ -113,3 +115,5 @@ struct Ensemble {
 Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options = {});
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Frames as a Python slice counts them: from 0, without `last`; negative numbers count from the
@@ -33,3 +35,5 @@ struct FrameRange {
 FrameRange parse_frame_range(std::string_view text);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

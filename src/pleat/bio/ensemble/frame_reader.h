@@ -12,6 +12,8 @@
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// How frames of float64 that lie far from the origin are moved towards it: float32 holds only
@@ -75,3 +77,5 @@ std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

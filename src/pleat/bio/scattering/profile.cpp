@@ -367,9 +367,9 @@ std::vector<Field> fields(ProfileChoices& choices) {
             {.name = "assume-error",
              .target = &choices.assumed_error,
              .help = "Error of points that come without one, as a part of their intensity",
-             .least = 0,
-             .most = 10,
-             .least_excluded = true,
+             .min = 0,
+             .max = 10,
+             .min_excluded = true,
              .automatic = "such curves are refused"}};
 }
 

@@ -11,6 +11,8 @@
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/core/fields.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, never falling; intensities and
@@ -69,3 +71,5 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          const ProfileOptions& options = {});
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

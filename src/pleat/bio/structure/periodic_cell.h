@@ -9,6 +9,8 @@
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// The three vectors of a periodic cell, in angstrom; all 0 where there is no cell.
@@ -61,3 +63,5 @@ private:
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

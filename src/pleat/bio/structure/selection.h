@@ -7,6 +7,8 @@
 
 #include "pleat/bio/structure/topology.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// The atoms that `text` selects, as indices in the order of the topology.
@@ -36,3 +38,5 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
 void check_selection(std::string_view text);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// One atom; position in angstrom.
@@ -80,3 +82,5 @@ Structure read_structure(const std::filesystem::path& path);
 Structure read_structure(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// The atoms of a frame with their residues and chains, in the order of the file. A residue whose
@@ -60,3 +62,5 @@ Topology read_topology(const std::filesystem::path& path, std::vector<std::strin
                        const std::string& assembly = {});
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include "pleat/cluster/clustering.h"
 #include "pleat/core/loops/sweep.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 /// Pairs i < j of `count` items in the condensed order: (0, 1), (0, 2), ..., (1, 2), ...
@@ -127,3 +129,5 @@ private:
 };
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

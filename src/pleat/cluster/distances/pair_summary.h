@@ -7,6 +7,8 @@
 #include "pleat/cluster/distances/distances.h"
 #include "pleat/core/loops/sweep.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 /// Adds up bands of a condensed matrix; the same for any number of threads.
@@ -36,3 +38,5 @@ private:
 };
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

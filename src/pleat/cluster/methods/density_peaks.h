@@ -8,6 +8,8 @@
 #include "pleat/cluster/distances/distances.h"
 #include "pleat/core/context.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 /// An item in the decision graph.
@@ -28,3 +30,5 @@ std::vector<Peak> find_peaks(const Distances& distances, const std::vector<std::
 Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters);
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include "pleat/cluster/clustering.h"
 #include "pleat/core/context.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::cluster {
 
 /// Two nodes become one. Nodes below the number of items are items; node count + n is merge n.
@@ -39,3 +41,5 @@ Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff)
 void write_newick(const std::filesystem::path& path, const std::vector<Merge>& tree, Index count);
 
 }  // namespace pleat::cluster
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 class ZipReader;
@@ -104,3 +106,5 @@ private:
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// Receives updates from `sweep` and `iterate`. Implementations for a terminal and for a log
@@ -20,3 +22,5 @@ struct Progress {
 };
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

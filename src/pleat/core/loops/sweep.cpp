@@ -21,11 +21,11 @@ struct Ranks {
     Comm& comm;
 };
 
-std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileSink& sink,
+std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileWork& work,
                                        int ranks) {
     std::vector<const Tile*> missing;
     for (const Tile& tile : tiles)
-        if (!sink.has(tile)) missing.push_back(&tile);
+        if (!work.is_done || !work.is_done(tile)) missing.push_back(&tile);
     const auto is_larger = [](const Tile* a, const Tile* b) {
         return a->items * a->values > b->items * b->values;
     };
@@ -34,74 +34,70 @@ std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileSi
     return missing;
 }
 
-/// False when it was stopped amid the tile, which is then in no sink.
-bool compute_tile(const Tile& tile, TileSink& sink, const TileFunction& compute,
-                  Array<float, 2>& output) {
-    if (output.extent(0) == tile.items && output.extent(1) == tile.values)
-        output.fill(0.0f);
-    else
-        output = Array<float, 2>(tile.items, tile.values);
-    sink.begin(tile);
+/// False if it was stopped within the tile, which is then not kept.
+bool compute_tile(const Tile& tile, const TileWork& work) {
     try {
-        compute(tile, output);
+        work.compute(tile);
     } catch (const Cancelled&) {
-        return false;  // what is kept is told once all ranks agree
+        return false;  // what is kept is reported once all ranks agree
     }
-    sink.put(tile, output);
     return true;
 }
 
-/// Throws on every rank when one has an error; flushes first, so that finished tiles are kept.
-void agree_on_errors(Comm& comm, TileSink& sink, std::exception_ptr error) {
+void flush(const TileWork& work) {
+    if (work.flush) work.flush();
+}
+
+/// Throws on every rank if one has an error; flushes first, so that finished tiles are kept.
+void agree_on_errors(Comm& comm, const TileWork& work, std::exception_ptr error) {
     try {
         agree_on_error(comm, error);
     } catch (...) {
         try {
-            sink.flush();
+            flush(work);
         } catch (const Error&) {
-            // The first error is the one to tell; what is not flushed is computed again.
+            // The first error is the one to report; what is not flushed is computed again.
         }
         throw;
     }
 }
 
 [[noreturn]] void stop(std::string_view stage, std::int64_t done, std::int64_t total,
-                       const TileSink& sink) {
-    const std::string place = sink.place().string();
+                       const TileWork& work) {
+    const std::string file = work.kept_in.string();
     if (done == 0)
         throw Cancelled(fmt::format("{}: stopped before the first of {} tiles was done{}", stage,
                                     total,
-                                    place.empty() ? "" : "; run the same command again to go on"));
+                                    file.empty() ? "" : "; run the same command again to go on"));
     const std::string kept =
-        place.empty()
+        file.empty()
             ? "they were not kept in a file"
-            : fmt::format("they are kept in {}: run the same command again to go on", place);
+            : fmt::format("they are kept in {}: run the same command again to go on", file);
     throw Cancelled(fmt::format("{}: stopped after {} of {} tiles; {}", stage, done, total, kept));
 }
 
 }  // namespace
 
-void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
-           TileSink& sink, const TileFunction& compute) {
+void for_each_tile(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                   const TileWork& work) {
     Ranks ranks(context);
     Comm& comm = ranks.comm;
-    const auto missing = missing_tiles(tiles, sink, comm.size());
-    // No rank may put a tile while another still asks for what is there.
+    const auto missing = missing_tiles(tiles, work, comm.size());
+    // No rank may keep a tile while another still asks for what is there.
     comm.barrier();
     const auto total = static_cast<std::int64_t>(tiles.size());
     const auto todo = static_cast<std::int64_t>(missing.size());
     if (todo < total) context.update(stage, total - todo, total, "resumed");
-    Array<float, 2> output;
     for (std::int64_t round = 0; round < todo; round += comm.size()) {
         std::exception_ptr error;
         const std::int64_t mine = round + comm.rank();
         bool is_whole = true;
         try {
-            if (mine < todo) is_whole = compute_tile(*missing[mine], sink, compute, output);
+            if (mine < todo) is_whole = compute_tile(*missing[mine], work);
         } catch (...) {
             error = std::current_exception();
         }
-        agree_on_errors(comm, sink, error);
+        agree_on_errors(comm, work, error);
         std::int64_t done = std::min(todo, round + comm.size());
         if (is_whole) context.update(stage, total - todo + done, total);
         if (!comm.any(context.cancelled() || !is_whole)) continue;
@@ -109,16 +105,45 @@ void sweep(const Context& context, std::string_view stage, std::span<const Tile>
         comm.sum({&unfinished, 1});
         done -= unfinished;
         if (done == todo) continue;
-        sink.flush();
-        stop(stage, total - todo + done, total, sink);
+        flush(work);
+        stop(stage, total - todo + done, total, work);
     }
     std::exception_ptr error;
     try {
-        sink.flush();
+        flush(work);
     } catch (...) {
         error = std::current_exception();
     }
-    agree_on_errors(comm, sink, error);
+    agree_on_errors(comm, work, error);
+}
+
+void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+           TileSink& sink, const TileFunction& compute) {
+    Array<float, 2> output;
+    const auto compute_and_put = [&](const Tile& tile) {
+        if (output.extent(0) == tile.items && output.extent(1) == tile.values)
+            output.fill(0.0f);
+        else
+            output = Array<float, 2>(tile.items, tile.values);
+        sink.begin(tile);
+        compute(tile, output);
+        sink.put(tile, output);
+    };
+    for_each_tile(context, stage, tiles,
+                  {.compute = compute_and_put,
+                   .is_done = [&](const Tile& tile) { return sink.has(tile); },
+                   .flush = [&] { sink.flush(); },
+                   .kept_in = sink.place()});
+}
+
+void agree_on_error(const Context& context, const std::exception_ptr& error) {
+    Ranks ranks(context);
+    agree_on_error(ranks.comm, error);
+}
+
+double max_over_ranks(const Context& context, double value) {
+    if (context.comm != nullptr) context.comm->raise({&value, 1});
+    return value;
 }
 
 }  // namespace pleat

@@ -1,6 +1,7 @@
-// Sweep: the loop over independent tiles; owns progress, cancellation and the division among ranks.
+// Sweep: the loop over independent tiles, with progress, cancelling and ranks.
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -8,6 +9,8 @@
 
 #include "pleat/core/context.h"
 #include "pleat/core/view.h"
+
+#pragma GCC visibility push(default)
 
 namespace pleat {
 
@@ -44,14 +47,37 @@ struct TileSink {
 /// asked to stop.
 using TileFunction = std::function<void(const Tile& tile, View<float, 2> output)>;
 
-/// Computes every tile that `sink` does not have and puts it there, in the order of `tiles`. With
-/// several ranks the missing tiles are dealt out in turn, those with the largest output first, so
-/// that a round's tiles are about alike; each rank has its own sink object, and all ranks agree on
-/// a cancel or failure after each round. Threads belong into `compute`. Progress counts tiles.
-/// Throws Cancelled, with what is kept, when asked to stop before the last tile is done; another
-/// error of `compute` or of the sink is thrown as it is, on other ranks as OtherRankFailed. In each
-/// case the tiles finished before are in the sink.
+/// What for_each_tile() calls. Each rank has its own.
+struct TileWork {
+    /// Computes a tile and keeps what came of it; may throw Cancelled if asked to stop.
+    std::function<void(const Tile&)> compute;
+    /// True if the tile need not be computed (again). Not set: all tiles are computed.
+    std::function<bool(const Tile&)> is_done = {};
+    /// Makes finished tiles durable; called at the end and before an error is thrown.
+    std::function<void()> flush = {};
+    /// The file that keeps finished tiles, for the message of a cancel; empty = none.
+    std::filesystem::path kept_in = {};
+};
+
+/// Computes every tile that is not done, in the order of `tiles`. With several ranks the missing
+/// tiles are dealt out in turn, those with the largest output first, so that the tiles of a round
+/// take about the same time; all ranks agree on a cancel or failure after each round. Use threads
+/// inside `compute`. Progress counts tiles. Throws Cancelled, with what is kept, if asked to stop
+/// before the last tile is done; another error of `work` is thrown as it is, on other ranks as
+/// OtherRankFailed. In each case the tiles that were finished before are kept.
+void for_each_tile(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                   const TileWork& work);
+
+/// for_each_tile() for tiles with an output: `compute` fills it, and `sink` keeps it.
 void sweep(const Context& context, std::string_view stage, std::span<const Tile> tiles,
            TileSink& sink, const TileFunction& compute);
 
+/// Throws on every rank if any has an error: its own, or OtherRankFailed. A collective call.
+void agree_on_error(const Context& context, const std::exception_ptr& error);
+
+/// The largest value of all ranks. A collective call.
+double max_over_ranks(const Context& context, double value);
+
 }  // namespace pleat
+
+#pragma GCC visibility pop

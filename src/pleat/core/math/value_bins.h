@@ -9,6 +9,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// The last of so many bins holds all values beyond.
@@ -42,3 +44,5 @@ inline ValueTotals add_to_bins(const float* values, Index count, double width,
 }
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

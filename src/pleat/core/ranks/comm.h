@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace pleat {
 
 /// How a rank's part of a run ended: a text to tell and an exit code, or nothing and 0. A failure
@@ -80,3 +82,5 @@ void agree_on_error(Comm& comm, const std::exception_ptr& error);
 std::unique_ptr<Comm> world();
 
 }  // namespace pleat
+
+#pragma GCC visibility pop

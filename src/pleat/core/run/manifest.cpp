@@ -109,9 +109,13 @@ std::string to_json(const Manifest& m) {
 }
 
 ManifestValue manifest_value(const Field& field) {
-    const std::string text = field.text();
-    if (!field.automatic.empty() && text == field.automatic) return text;
-    return std::visit([](const auto* value) { return ManifestValue(*value); }, field.target);
+    if (const auto* flag = std::get_if<bool*>(&field.target)) return **flag;
+    if (field.is_automatic() || !field.is_number()) return field.text();
+    if (const auto* count = std::get_if<std::int64_t*>(&field.target)) return **count;
+    if (const auto* number = std::get_if<double*>(&field.target)) return **number;
+    if (const auto* count = std::get_if<std::optional<std::int64_t>*>(&field.target))
+        return (*count)->value();
+    return std::get<std::optional<double>*>(field.target)->value();
 }
 
 std::string json_text(const ManifestValue& value) {

@@ -8,6 +8,8 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/array.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// The columns of an alignment, compacted to the symbols that occur in each: code 0 is the most
@@ -48,3 +50,5 @@ constexpr Index triple_count(Index columns) {
 }
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "pleat/core/view.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// F(n) = n lg n in fixed point. With the margins of a table fixed, its mutual information grows
@@ -39,3 +41,5 @@ constexpr std::int64_t moment_difference(std::int64_t difference, int shift) {
 }
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "pleat/core/array.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// Most shuffles that the counters hold: squares of differences below 2^20, summed in 63 bits.
@@ -42,3 +44,5 @@ struct LargestZ {
 };
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include "pleat/mutual_information/count/statistic.h"
 #include "pleat/mutual_information/kernel/null_sums.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// MI_ij / H_ij, in [0, 1], [pair]; 0 where H_ij = 0 (Martin, Gloor, Dunn, Wahl, Bioinformatics
@@ -111,3 +113,5 @@ struct PairSource {
 PairStatistics pair_statistics(const PairSource& source);
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

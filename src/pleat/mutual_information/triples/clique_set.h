@@ -9,6 +9,8 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/mutual_information/triples/tiles.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// Two exact Z that differ by less than this part of the pair's |Z| (or of 1) count as equal: a
@@ -59,3 +61,5 @@ private:
 };
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include "pleat/core/loops/sweep.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// The triples i < j < k of one tile, in lexicographic order: i from one block of columns, j from
@@ -27,3 +29,5 @@ TripleTile triple_tile(const Block (&side)[3]);
 std::vector<Tile> triple_tiles(Index columns, Index side);
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include "pleat/mutual_information/count/columns.h"
 #include "pleat/mutual_information/triples/tiles.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::mutual_information {
 
 /// Place of the triple i < j < k in the lexicographic list of all triples of `columns`.
@@ -109,3 +111,5 @@ private:
 };
 
 }  // namespace pleat::mutual_information
+
+#pragma GCC visibility pop

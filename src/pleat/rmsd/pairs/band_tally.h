@@ -8,6 +8,8 @@
 
 #include "pleat/core/math/value_bins.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::rmsd {
 
 /// A pair i < j below the cut-off.
@@ -31,3 +33,5 @@ struct BandTally {
 };
 
 }  // namespace pleat::rmsd
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// What scatters, whatever its place. The amplitude of scatterer i is
@@ -67,3 +69,5 @@ std::vector<double> combine(View<const double, 2> partial, std::span<const doubl
 std::int64_t memory_needed(const Model& model, const Options& options, const Device& device);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include "pleat/core/array.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// How strongly displaced water and hydration count.
@@ -31,3 +33,5 @@ std::vector<double> intensity(View<const double, 2> partial, std::span<const dou
                               double mean_radius, const Contrast& contrast);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include "pleat/core/context.h"
 #include "pleat/saxs/fit/fit.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// Partial profiles [frame, channel pair, q of the curve] and what turns them into profiles.
@@ -83,3 +85,5 @@ std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fi
 inline constexpr std::size_t kParts = 5;
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include "pleat/core/context.h"
 #include "pleat/saxs/fit/contrast.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// What may vary, and how far. A bound of NaN on neither side: least = most fixes a value.
@@ -70,3 +72,5 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
 Profile cut(const Profile& curve, double most);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// Of scatterers with net amplitudes at q = 0, in angstrom and electrons.
@@ -39,3 +41,5 @@ struct Guinier {
 Guinier guinier(const Profile& curve);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

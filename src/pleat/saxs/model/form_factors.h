@@ -11,6 +11,8 @@
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/model/scatterers.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// Factors of coarse bodies, less the water that they displace.
@@ -54,3 +56,5 @@ double excluded_factor(const UnitedAtom& atom, double q);
 double hydration_factor(double q);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

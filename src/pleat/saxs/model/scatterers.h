@@ -11,6 +11,8 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 /// How a structure is divided into scatterers.
@@ -87,3 +89,5 @@ struct Hydration {
 Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, const Context& context);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

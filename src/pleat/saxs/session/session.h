@@ -9,6 +9,8 @@
 #include "pleat/core/context.h"
 #include "pleat/saxs/debye/debye.h"
 
+#pragma GCC visibility push(default)
+
 namespace pleat::saxs {
 
 struct SessionOptions {
@@ -90,3 +92,5 @@ ScaleFit fit_scale(std::span<const double> profile, std::span<const double> inte
                    std::span<const double> sigma);
 
 }  // namespace pleat::saxs
+
+#pragma GCC visibility pop

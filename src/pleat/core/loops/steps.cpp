@@ -1,0 +1,45 @@
+// Steps: reporting, and asking whether to stop.
+#include "pleat/core/loops/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/core/error.h"
+
+namespace pleat {
+
+StageProgress::StageProgress(const Context& context, std::string_view stage, std::int64_t total,
+                             std::string_view unit, std::string_view kept)
+    : context_(context), stage_(stage), unit_(unit), kept_(kept), total_(total) {}
+
+void StageProgress::advance_to(std::int64_t done, std::string_view note) {
+    context_.update(stage_, done, total_, note);
+    if (done < total_) check();
+}
+
+void StageProgress::check() const { throw_if_cancelled(context_, stage_, kept_); }
+
+void for_each_block(const Context& context, std::string_view stage, Index total, Index block,
+                    const std::function<void(Index first, Index count)>& body,
+                    std::string_view unit) {
+    StageProgress progress(context, stage, total, unit);
+    progress.check();
+    for (Index first = 0; first < total; first += block) {
+        const Index count = std::min(block, total - first);
+        body(first, count);
+        progress.advance_to(first + count);
+    }
+}
+
+void for_each_frame(const Context& context, std::string_view stage, Index count,
+                    const std::function<void(Index frame)>& body) {
+    for_each_block(
+        context, stage, count, 1, [&](Index frame, Index) { body(frame); }, "frames");
+}
+
+void throw_if_cancelled(const Context& context, std::string_view stage, std::string_view kept) {
+    if (context.cancelled()) throw Cancelled(fmt::format("{}: stopped; {}", stage, kept));
+}
+
+}  // namespace pleat
