@@ -29,4 +29,5 @@ test-mpi:
 
 docs:
 	scripts/setup docs
+	scripts/build $(PRESET) -DPLEAT_PYTHON_MODULE=ON
 	scripts/build_docs

@@ -1,12 +1,18 @@
-# Pages of the C++ interface: the declarations of the public headers with their comments.
+# Pages of the C++ interface: the declarations of the installed headers with their comments.
 import re
 from pathlib import Path
 
 
-def public_headers(module):
-    """Names that the module's CMakeLists.txt hands to pleat_headers, in its order."""
-    text = re.sub(r"#.*", "", (module / "CMakeLists.txt").read_text(encoding="utf-8"))
-    return [name for listed in re.findall(r"pleat_headers\(([^)]*)\)", text) for name in listed.split()]
+def public_headers(root):
+    """{module: [names within it]} of the installed headers that src/pleat/CMakeLists.txt lists."""
+    text = re.sub(r"#.*", "", (root / "src" / "pleat" / "CMakeLists.txt").read_text(encoding="utf-8"))
+    listed = re.search(r"FILE_SET HEADERS[^)]*FILES([^)]*)\)", text).group(1).split()
+    found = {}
+    for name in listed:
+        module, slash, rest = name.partition("/")
+        if slash:
+            found.setdefault(module, []).append(rest)
+    return found
 
 
 def declarations(text):
@@ -49,21 +55,14 @@ def header_section(path, name):
     return f"## `pleat/{name}`\n\n{purpose}\n\n```cpp\n" + "\n\n".join(parts) + "\n```\n"
 
 
-def module_page(module):
-    """The page of one module; None where it has no public header."""
-    names = public_headers(module)
-    if not names:
-        return None
+def module_page(module, names):
+    """The page of one module."""
     sections = [header_section(module / name, f"{module.name}/{name}") for name in names]
-    return (f"# C++: {module.name}\n\nWhat the public headers declare. Link with `pleat::pleat`.\n\n"
-            + "\n".join(sections))
+    return (f"# C++: {module.name}\n\nDeclarations of the installed headers. Link with `pleat::pleat`; "
+            "`pleat/pleat.h` includes all of them.\n\n" + "\n".join(sections))
 
 
 def pages(root):
-    """{module: text} of all modules with public headers."""
-    found = {}
-    for listing in sorted(Path(root, "src", "pleat").glob("*/CMakeLists.txt")):
-        text = module_page(listing.parent)
-        if text:
-            found[listing.parent.name] = text
-    return found
+    """{module: text} of all modules with installed headers."""
+    return {module: module_page(Path(root, "src", "pleat", module), names)
+            for module, names in public_headers(Path(root)).items()}

@@ -1,6 +1,8 @@
 # Page of the Python module: signatures of its types file, docstrings of its sources.
 import ast
 import inspect
+import os
+import sys
 import textwrap
 from pathlib import Path
 
@@ -73,11 +75,21 @@ def function_section(node, prefix, documented):
     return text + (f"\n```text\n{documented[node.name]}\n```\n" if node.name in documented else "")
 
 
+def stub_folder(root):
+    """The package with the type stubs that a build writes: PLEAT_PACKAGE, or the newest of build/."""
+    if os.environ.get("PLEAT_PACKAGE"):
+        return Path(os.environ["PLEAT_PACKAGE"])
+    found = sorted(Path(root).glob("build/*/python/pleat/__init__.pyi"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        sys.exit("expected a build of the Python module in build/, found none: run scripts/build release")
+    return found[-1].parent
+
+
 def page(root):
     package = Path(root, "python", "pleat")
     documented = docstrings(package)
     functions, classes = [], []
-    for types in sorted(package.glob("*.pyi")):
+    for types in sorted(stub_folder(root).glob("*.pyi")):
         prefix = "pleat" if types.stem == "__init__" else f"pleat.{types.stem}"
         for node in ast.parse(types.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef):

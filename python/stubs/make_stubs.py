@@ -1,5 +1,5 @@
 # Writes __init__.pyi and saxs.pyi from the engines' fields: make_stubs.py FOLDER.
-"""Run it where the module can be imported; a test holds the committed files to what it writes."""
+"""The build runs it on the module that it has just made."""
 import inspect
 import sys
 import textwrap

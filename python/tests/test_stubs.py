@@ -1,4 +1,4 @@
-# Stubs: the committed files are what the options make, name what the modules have, and read as Python.
+# Stubs: the type stubs that the build writes name what the modules have, and type checkers accept them.
 import ast
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pleat
 import pytest
 
-PYTHON = Path(__file__).resolve().parents[1]
+PACKAGE = Path(pleat.__file__).parent
 STUBS = ("__init__.pyi", "saxs.pyi")
 # A use of the module pleat.saxs as a function and as a module, which a checker of types must accept.
 USE = """import pleat
@@ -23,17 +23,10 @@ partial = session.propose(made.xyz[0])
 
 def parsed(name):
     """{name: class, function or annotated name} of a stub."""
-    tree = ast.parse((PYTHON / "pleat" / name).read_text(encoding="utf-8"))
+    tree = ast.parse((PACKAGE / name).read_text(encoding="utf-8"))
     found = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     found.update({node.target.id: node for node in tree.body if isinstance(node, ast.AnnAssign)})
     return {key: node for key, node in found.items() if not key.startswith("_")}
-
-
-def test_the_stubs_are_what_the_options_make(tmp_path):
-    subprocess.run([sys.executable, "-B", PYTHON / "stubs" / "make_stubs.py", tmp_path], check=True)
-    for name in STUBS:
-        assert (tmp_path / name).read_text() == (PYTHON / "pleat" / name).read_text(), \
-            "run python/stubs/make_stubs.py python/pleat"
 
 
 @pytest.mark.parametrize("name, module, own", [
@@ -55,7 +48,7 @@ def test_mypy_accepts_the_stubs_and_their_use(tmp_path):
     package = tmp_path / "pleat"
     package.mkdir()
     for name in STUBS:
-        (package / name).write_text((PYTHON / "pleat" / name).read_text(encoding="utf-8"))
+        (package / name).write_text((PACKAGE / name).read_text(encoding="utf-8"))
     (tmp_path / "use.py").write_text(USE)
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", "use.py",
                            *(f"pleat/{name}" for name in STUBS)], capture_output=True, text=True,

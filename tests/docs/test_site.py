@@ -93,11 +93,11 @@ class Laid(unittest.TestCase):
 
     def test_every_public_header_and_function_is_there(self):
         pages = headers.pages(ROOT)
-        listed = [(module.name, name) for module in (ROOT / "src" / "pleat").iterdir()
-                  if (module / "CMakeLists.txt").exists() for name in headers.public_headers(module)]
-        self.assertGreater(len(listed), 60)
-        for module, name in listed:
-            self.assertIn(f"## `pleat/{module}/{name}`", pages[module])
+        listed = headers.public_headers(ROOT)
+        self.assertGreater(sum(map(len, listed.values())), 20)
+        for module, names in listed.items():
+            for name in names:
+                self.assertIn(f"## `pleat/{module}/{name}`", pages[module])
         self.assertIn("Result run(const Alignment& alignment", pages["couplings"])
         page = python_reference.page(ROOT)
         for name in ("couplings", "mutual_information", "rmsd", "cluster", "read_ensemble"):
