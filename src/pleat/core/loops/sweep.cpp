@@ -64,7 +64,7 @@ void agree_on_errors(Comm& comm, const TileWork& work, std::exception_ptr error)
 
 [[noreturn]] void stop(std::string_view stage, std::int64_t done, std::int64_t total,
                        const TileWork& work) {
-    const std::string file = work.kept_in.string();
+    const std::string file = work.kept_in ? work.kept_in().string() : std::string();
     if (done == 0)
         throw Cancelled(fmt::format("{}: stopped before the first of {} tiles was done{}", stage,
                                     total,
@@ -133,7 +133,7 @@ void sweep(const Context& context, std::string_view stage, std::span<const Tile>
                   {.compute = compute_and_put,
                    .is_done = [&](const Tile& tile) { return sink.has(tile); },
                    .flush = [&] { sink.flush(); },
-                   .kept_in = sink.place()});
+                   .kept_in = [&] { return sink.place(); }});
 }
 
 void agree_on_error(const Context& context, const std::exception_ptr& error) {

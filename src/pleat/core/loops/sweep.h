@@ -55,8 +55,8 @@ struct TileWork {
     std::function<bool(const Tile&)> is_done = {};
     /// Makes finished tiles durable; called at the end and before an error is thrown.
     std::function<void()> flush = {};
-    /// The file that keeps finished tiles, for the message of a cancel; empty = none.
-    std::filesystem::path kept_in = {};
+    /// Returns the file that keeps finished tiles, for the message of a cancel; empty: none.
+    std::function<std::filesystem::path()> kept_in = {};
 };
 
 /// Computes every tile that is not done, in the order of `tiles`. With several ranks the missing

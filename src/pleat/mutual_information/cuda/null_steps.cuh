@@ -43,7 +43,7 @@ struct Differences {
 
 /// Adds the differences to the items' sums, [item][kSums]. blockIdx.x: kSumThreads items;
 /// blockIdx.y: `share` slots.
-__global__ void __launch_bounds__(kSumThreads)
+static __global__ void __launch_bounds__(kSumThreads)
     sum_differences(Differences from, Index share, Wide* sums) {
     const Index item = static_cast<Index>(blockIdx.x) * kSumThreads + threadIdx.x;
     if (item >= from.items) return;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kSumThreads)
 
 /// Raises largest[slot], in the order of ordered(), to the largest (d - centre) factor over the
 /// slot's items. A factor of 0 leaves an item out. blockIdx.x: a slot.
-__global__ void __launch_bounds__(kSumThreads)
+static __global__ void __launch_bounds__(kSumThreads)
     find_largest(Differences from, const double* centre, const double* factor, long long* largest) {
     long long most = kBelowAll;
     for (Index item = threadIdx.x; item < from.items; item += kSumThreads) {

@@ -39,7 +39,7 @@ struct ArrangeTask {
 };
 
 /// Writes planes of the alignment's own rows. One warp a column (blockIdx.x) and slot (blockIdx.y).
-__global__ void __launch_bounds__(kLanes) arrange_columns(ArrangeTask task, PlaneSet to) {
+static __global__ void __launch_bounds__(kLanes) arrange_columns(ArrangeTask task, PlaneSet to) {
     const int lane = static_cast<int>(threadIdx.x);
     const Index place = blockIdx.x, slot = blockIdx.y;
     const Index column = task.column == nullptr ? place : task.column[place];

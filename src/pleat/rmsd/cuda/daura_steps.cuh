@@ -42,7 +42,7 @@ __device__ __forceinline__ int count_of(unsigned long long key) {
 }
 
 /// First of three: the frame with the most active neighbours, the lowest of several.
-__global__ void __launch_bounds__(kDauraThreads) find_largest(DauraTask task) {
+static __global__ void __launch_bounds__(kDauraThreads) find_largest(DauraTask task) {
     const Index all = static_cast<Index>(gridDim.x) * kDauraThreads;
     unsigned long long best = 0;
     for (Index i = blockIdx.x * Index{kDauraThreads} + threadIdx.x; i < task.frames; i += all) {
@@ -85,7 +85,7 @@ __device__ __forceinline__ void visit_neighbours(const BitTiles& bits, Index fra
 }
 
 /// Second: the best frame and its active neighbours become a cluster. Each square is one warp's.
-__global__ void __launch_bounds__(kDauraThreads) take_cluster(DauraTask task) {
+static __global__ void __launch_bounds__(kDauraThreads) take_cluster(DauraTask task) {
     const DauraState state = *task.state;
     const int lane = threadIdx.x % 32;
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kDauraThreads) take_cluster(DauraTask task) {
 }
 
 /// Third: what lost neighbours counts fewer; then the state is ready for the next cluster.
-__global__ void __launch_bounds__(kDauraThreads) discount_members(DauraTask task) {
+static __global__ void __launch_bounds__(kDauraThreads) discount_members(DauraTask task) {
     const int lane = threadIdx.x % 32;
     const Index warp = (blockIdx.x * Index{kDauraThreads} + threadIdx.x) / 32;
     const Index warps = static_cast<Index>(gridDim.x) * (kDauraThreads / 32);

@@ -15,7 +15,7 @@ constexpr int kPairThreads = 128;
 
 /// Row `blockIdx.y` of the band with the later frames; threads of a block take frames side by side,
 /// whose coordinates the second cache serves to all rows of the band.
-__global__ void __launch_bounds__(kPairThreads)
+static __global__ void __launch_bounds__(kPairThreads)
     superpose_band(const double* xyz, Index frames, Index atoms, double weight, Index first_row,
                    float* rmsd) {
     const Index i = first_row + blockIdx.y;
