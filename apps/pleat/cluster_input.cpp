@@ -18,6 +18,7 @@
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/pairs/atom_sets.h"
 #include "pleat/rmsd/pairs/listed_pairs.h"
 #include "pleat/rmsd/pairs/settled_matrix.h"
 #include "pleat/rmsd/pairs/superposed_pairs.h"
@@ -32,13 +33,14 @@ void superpose(ClusterInput& input, const std::string& method, const rmsd::Param
         rmsd::settle_clustering(input.coordinates->frames(), input.coordinates->atoms(), parameters,
                                 method == "daura", options.device != "auto", context);
     input.remark = std::move(device.remark);
-    try {
-        input.distances = std::make_unique<rmsd::SuperposedPairs>(
-            input.coordinates->xyz, input.coordinates->weights, parameters, device.in_place,
-            context);
-    } catch (const InputError& error) {
-        throw InputError(input.name, 0, error.what());  // the library knows no files
-    }
+    const Coordinates& coordinates = *input.coordinates;
+    rmsd::check({.fit = {},
+                 .measured = {},
+                 .weights = coordinates.weights,
+                 .weights_file = input.ensemble.weights},
+                coordinates.atoms());
+    input.distances = std::make_unique<rmsd::SuperposedPairs>(coordinates.xyz, coordinates.weights,
+                                                              parameters, device.in_place, context);
 }
 
 EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
@@ -113,11 +115,7 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
 /// Of a run of distances among the frames of one set; InputError for another.
 std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
     const std::string metric = text_parameter(earlier, "metric");
-    try {
-        rmsd::require_distances(metric);
-    } catch (const InputError& error) {
-        throw InputError(folder, 0, error.what());
-    }
+    rmsd::require_distances(metric, folder);
     for (const char* option : {"against", "reference"})
         if (!text_parameter(earlier, option).empty())
             throw InputError(

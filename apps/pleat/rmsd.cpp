@@ -97,27 +97,15 @@ rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
                      std::optional<RunDirectory>& run) {
     const rmsd::Parameters& parameters = options.parameters;
     const Array<float, 3>& xyz = compared.frames.xyz;
-    try {
-        if (options.sets.has_reference())
-            return run_reference(compared, options.sets, parameters, context, *run);
-        if (!options.sets.has_against())
-            return rmsd::run(xyz, compared.sets, parameters, context, matrix);
-        const Coordinates others =
-            read_others(compared, options.sets.against, options.sets.against_frames,
-                        options.sets.any_residues, *run, context);
-        run->fact("others", others.frames());
-        return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
-    } catch (const InputError& error) {
-        const std::string text = error.what();
-        // The library knows frames and atoms, but no files.
-        const bool is_of_frames = text.starts_with("frame ") || text.starts_with("expected ");
-        if (is_of_frames) throw InputError(compared.frames.name, 0, text);
-        if (text.starts_with("other frame "))
-            throw InputError(
-                options.sets.has_against() ? options.sets.against : options.sets.reference, 0,
-                text.substr(6));
-        throw;
-    }
+    if (options.sets.has_reference())
+        return run_reference(compared, options.sets, parameters, context, *run);
+    if (!options.sets.has_against())
+        return rmsd::run(xyz, compared.sets, parameters, context, matrix);
+    const Coordinates others =
+        read_others(compared, options.sets.against, options.sets.against_frames,
+                    options.sets.any_residues, *run, context);
+    run->fact("others", others.frames());
+    return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
 }
 
 /// Pairs of frames stand in both rows of a set's neighbours, once in those of two sets.

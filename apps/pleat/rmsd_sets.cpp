@@ -35,15 +35,6 @@ void share_values(std::vector<T>& values, Comm& comm) {
     if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
 }
 
-/// The library knows weights, but not their file.
-void check_weights(const ComparedFrames& compared) {
-    try {
-        check(compared.sets, compared.frames.atoms());
-    } catch (const InputError& error) {
-        throw InputError(compared.source.weights, 0, error.what());
-    }
-}
-
 }  // namespace
 
 std::vector<Field> fields(SetOptions& options) {
@@ -100,8 +91,9 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     compared.frames = read_coordinates(compared.source, run, context);
     run.sources(compared.frames.files);
     compared.sets.weights = compared.frames.weights;
+    compared.sets.weights_file = source.weights;
     if (!has_measure) {
-        check_weights(compared);
+        check(compared.sets, compared.frames.atoms());
         return compared;
     }
     const Topology& all = *compared.frames.all_atoms;
@@ -110,7 +102,7 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     const std::vector<Index> measured = select_atoms(all, options.measure);
     compared.sets.fit = places(fit, both);
     compared.sets.measured = places(measured, both);
-    check_weights(compared);
+    check(compared.sets, compared.frames.atoms());
     context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
                                 fit.size(), options.measure, measured.size()));
     return compared;

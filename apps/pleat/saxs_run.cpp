@@ -47,16 +47,11 @@ bool is_curve(const std::string& file) {
     }
 }
 
-/// Throws an error that names the option that was probably meant; returns where there is none.
-void explain(const InputError& error, const std::vector<std::string>& sources) {
+/// Throws InputError if one of these files is a curve.
+void refuse_curves(const std::vector<std::string>& sources) {
     for (const std::string& file : sources)
         if (is_curve(file))
             throw InputError(file, 0, "expected a structure, found a curve; --data takes curves");
-    const std::string text = error.what();
-    const bool has_other_atoms = text.find("selected atoms of") != std::string::npos;
-    if (sources.size() > 1 && has_other_atoms)
-        throw InputError(fmt::format(
-            "expected files of the same atoms, found others (--mixture takes them): {}", text));
 }
 
 Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
@@ -68,8 +63,13 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
                                            .select = options.ensemble.select,
                                            .range = parse_frame_range(options.ensemble.frames),
                                            .truncated = options.ensemble.truncated});
-    } catch (const InputError& error) {
-        explain(error, sources);
+    } catch (const MissingAtoms& error) {
+        if (sources.size() == 1) throw;
+        throw InputError(
+            fmt::format("expected files of the same atoms, found others (--mixture takes them): {}",
+                        error.what()));
+    } catch (const InputError&) {
+        refuse_curves(sources);
         throw;
     }
     for (const std::string& text : ensemble.notes) {
@@ -135,18 +135,9 @@ void record_inputs(const SaxsOptions& options, const Input& input, RunDirectory&
 }
 
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {
-    const std::string& name = options.ensemble.sources.front();
-    try {
-        return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
-                         input.form_factors ? &*input.form_factors : nullptr, options.parameters,
-                         context);
-    } catch (const InputError& error) {
-        const std::string text = error.what();
-        // The library knows frames and curves, but not every file's name.
-        if (!text.starts_with("expected ") && !text.starts_with("cannot ")) throw;
-        const bool about_curve = text.find("a curve of") != std::string::npos;
-        throw InputError(about_curve ? options.data : name, 0, text);
-    }
+    return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
+                     input.form_factors ? &*input.form_factors : nullptr, options.parameters,
+                     context);
 }
 
 /// A GPU is for sums that take the CPU much longer than a GPU takes to start, a third of a second.

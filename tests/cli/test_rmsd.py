@@ -123,7 +123,11 @@ class Rmsd(ProgramTest):
         flat = self.write("flat.npy", npy((4, 6), [1.0] * 24))
         nan = self.write("nan.npy", npy((2, 2, 3), [1.0] * 11 + [math.nan]))
         weights = self.write("weights.npy", npy((3,), [1.0] * 3))
+        negative = self.write("negative.npy", npy((5,), [1.0, 1.0, -1.0, 1.0, 1.0]))
+        none = self.write("none.npy", npy((5,), [0.0] * 5))
         for arguments, code, *texts in (
+                ((good, *out, "--weights", negative), 3, "negative.npy: expected weights from 0 to 1e15, found -1"),
+                ((good, *out, "--weights", none), 3, "none.npy: expected a weight above 0, found none"),
                 ((flat, *out), 3, "flat.npy: expected an array [frame, atom, 3], found shape (4, 6)"),
                 ((nan, *out), 3, "nan.npy: frame 1: expected finite coordinates, found nan"),
                 ((good, *out, "--weights", weights), 3, "weights.npy: expected an array [5]"),

@@ -5,6 +5,7 @@ import math
 import unittest
 
 from program import DATA, ProgramTest, manifest, parse_npy, pleat, read_table, results
+from structures import npy
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 GOOD = "".join(f"{0.01 * k:.3f} {100 * math.exp(-k * k / 80):.6f} {0.5 + 0.01 * k:.3f}\n" for k in range(1, 31))
@@ -254,6 +255,13 @@ class Saxs(ProgramTest):
         self.refused(3, "expected a structure, found a curve; --data", STRUCTURE, curve)
         other = self.write("other.pdb", atom() + atom(" CA", x=1.5, element="C"))
         self.refused(3, "expected files of the same atoms, found others (--mixture takes them): ", STRUCTURE, other)
+
+    def test_errors_name_the_file_and_the_frame_within_it(self):
+        topology = self.write("atoms.pdb", atom() + atom(" CA", x=1.5, element="C"))
+        near = self.write("near.npy", npy((3, 2, 3), [0.0, 0.0, 0.0, 1.5, 0.0, 0.0] * 3))
+        far = self.write("far.npy", npy((2, 2, 3), [0.0, 0.0, 0.0, 1.5, 0.0, 0.0] + [2e8] * 6))
+        self.refused(3, "far.npy: frame 1: expected coordinates within 1e8 angstrom, found 200000000", near, far,
+                     "--topology", topology)
 
     def test_a_bound_is_explained(self):
         run = self.scatter(STRUCTURE, "--c2", "3")

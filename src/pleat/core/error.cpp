@@ -11,6 +11,7 @@ namespace pleat {
 namespace {
 
 std::string located(std::string_view file, std::int64_t line, std::string_view text) {
+    if (file.empty()) return std::string(text);
     return line > 0 ? fmt::format("{}:{}: {}", file, line, text)
                     : fmt::format("{}: {}", file, text);
 }

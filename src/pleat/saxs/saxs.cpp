@@ -35,9 +35,11 @@ void check_device(const Parameters& parameters, const Device& device) {
             "expected --method debye or auto with --device {}, found multipole", device.name()));
 }
 
-void check_span(double diameter, const Parameters& parameters) {
+/// `name`: the structure, for the message.
+void check_span(double diameter, std::string_view name, const Parameters& parameters) {
     if (parameters.bin > 0 && diameter / parameters.bin > kMostBins)
         throw InputError(
+            name, 0,
             fmt::format("expected a structure of at most a million --bin widths of {:g} "
                         "angstrom across, found {:.4g} angstrom; --bin 0 leaves out P(r)",
                         parameters.bin, diameter));
@@ -56,9 +58,10 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
         throw UsageError(
             fmt::format("expected --bin of 0 or at least 0.01, found {:g}", parameters.bin));
     for (const Ensemble& ensemble : components) check_structures(ensemble);
-    if (components.empty()) throw InputError("expected at least 1 structure, found none");
+    if (components.empty()) throw UsageError("expected at least 1 structure, found none");
     if (curve != nullptr && cut(*curve, parameters.q_max).size() < 8)
         throw InputError(
+            curve->source, 0,
             fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
                         "1/angstrom, found {} of {}",
                         parameters.q_max, cut(*curve, parameters.q_max).size(), curve->size()));
@@ -355,7 +358,8 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
         radius += part.scatterers.mean_radius / static_cast<double>(parts.size());
         diameter = std::max(diameter, most_diameter(part.places.xyz));
     }
-    check_span(diameter, parameters);
+    const std::vector<std::string>& files = components.front().files;
+    check_span(diameter, files.empty() ? "" : files.front(), parameters);
     result.q = grid(parameters, curve != nullptr, diameter);
     for (Component& part : parts) {
         part.scatterers.mean_radius = radius;  // one c1 for all components

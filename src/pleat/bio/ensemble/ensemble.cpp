@@ -231,6 +231,15 @@ std::vector<std::string> EnsembleReader::notes() const {
     return all;
 }
 
+InputError error_in_frame(const std::vector<std::string>& files,
+                          const std::vector<FrameOrigin>& origins, Index frame,
+                          std::string_view text) {
+    const auto at = static_cast<std::size_t>(frame);
+    if (at >= origins.size()) return InputError(fmt::format("frame {}: {}", frame, text));
+    return InputError(files.at(static_cast<std::size_t>(origins[at].file)), 0,
+                      fmt::format("frame {}: {}", origins[at].frame, text));
+}
+
 Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options) {
     EnsembleReader reader(sources, std::move(options));
     Ensemble ensemble;

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/ensemble/frame_range.h"
 #include "pleat/bio/ensemble/frame_reader.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
+#include "pleat/core/error.h"
 
 #pragma GCC visibility push(default)
 
@@ -98,17 +100,34 @@ private:
     std::vector<std::string> notes_;
 };
 
+/// An InputError about a frame: `FILE: frame N: TEXT`, where N is the frame's number within its
+/// file, from 0. `frame`: index into `origins`. If there are no origins, as for coordinates that
+/// were not read from files, `frame FRAME: TEXT`.
+InputError error_in_frame(const std::vector<std::string>& files,
+                          const std::vector<FrameOrigin>& origins, Index frame,
+                          std::string_view text);
+
+/// A file lacks atoms of the topology that are selected.
+class MissingAtoms : public InputError {
+public:
+    using InputError::InputError;
+};
+
 /// A whole ensemble in memory.
 struct Ensemble {
     std::shared_ptr<const Topology> topology;
-    std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
+    std::shared_ptr<const Topology> all_atoms;  ///< all atoms of the files, selected or not
     Array<float, 3> xyz;                        ///< [frame, axis, atom], angstrom
-    std::vector<std::string> files;
-    std::vector<FrameOrigin> origins;  ///< one a frame
+    std::vector<std::string> files;             ///< the files that were read
+    std::vector<FrameOrigin> origins;           ///< [frame]; empty if not read from files
     std::vector<std::string> notes;
 
     Index frame_count() const { return xyz.extent(0); }
     Index atom_count() const { return xyz.extent(2); }
+    /// error_in_frame() for a frame of this ensemble.
+    InputError error_in(Index frame, std::string_view text) const {
+        return error_in_frame(files, origins, frame, text);
+    }
 };
 
 /// Reads all frames. Memory beyond the coordinates themselves: 64 MiB.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
@@ -187,7 +188,7 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
     for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i) {
         names.push_back(wanted_->label(missing[i]));
     }
-    throw InputError(
+    throw MissingAtoms(
         file_, 0,
         fmt::format("frame {}: expected the {} selected atoms of {}, found {} of them missing: "
                     "{}{}",

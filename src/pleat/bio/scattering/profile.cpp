@@ -228,6 +228,7 @@ public:
             notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
                                         assumed_, profile_.size(), options_.assumed_error));
         sort(notes);
+        profile_.source = file_;
         return std::move(profile_);
     }
 

@@ -19,6 +19,7 @@ namespace pleat {
 /// their standard errors in the curve's own unit.
 struct Profile {
     std::vector<double> q, intensity, sigma;  ///< of one length; `sigma` above 0
+    std::string source = {};                  ///< its file or name, for messages; may be empty
 
     std::size_t size() const { return q.size(); }
 };

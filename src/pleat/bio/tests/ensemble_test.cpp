@@ -327,6 +327,23 @@ TEST_F(NpyEnsemble, RangesCountFramesOfAllFilesAsPythonSlicesDo) {
     }
 }
 
+TEST_F(NpyEnsemble, ErrorsNameTheFileAndTheFrameWithinIt) {
+    const std::string file = write(five_frames(), {5, 1, 3});
+    const Ensemble ensemble = read_ensemble({file, file});
+    EXPECT_EQ(std::string(ensemble.error_in(7, "too far").what()), file + ": frame 2: too far");
+    EXPECT_EQ(std::string(Ensemble().error_in(7, "too far").what()), "frame 7: too far");
+}
+
+TEST(Ensemble, FilesThatLackSelectedAtomsAreMissingAtoms) {
+    const ScratchFolder folder;
+    const std::string both = folder.write("both.pdb", two_models()).string();
+    const std::string one = folder.write("one.pdb", pdb_line(atom("N", 1, 1)) + "END\n").string();
+    EXPECT_THROW(read_ensemble({both, one}), MissingAtoms);
+    const Ensemble fewer =
+        read_ensemble({both, one}, {.topology = {}, .select = "name N", .range = {}});
+    EXPECT_EQ(fewer.frame_count(), 3);
+}
+
 TEST(FrameRange, RefusesWhatHasNoFrame) {
     EXPECT_EQ(parse_frame_range("7").last, 8);
     EXPECT_EQ(parse_frame_range(":100").first, 0);

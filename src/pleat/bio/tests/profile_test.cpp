@@ -223,6 +223,7 @@ TEST(Profile, OfArraysIsHeldToTheSame) {
     EXPECT_EQ(made.q, q);
     EXPECT_EQ(made.intensity, intensity);
     EXPECT_EQ(made.sigma, sigma);
+    EXPECT_EQ(made.source, "curve");
     const ProfileFile assumed = make_profile(
         "curve", q, intensity, {}, {.unit = MomentumUnit::per_nanometre, .assumed_error = 0.5});
     EXPECT_DOUBLE_EQ(assumed.profile.q.back(), 0.04);

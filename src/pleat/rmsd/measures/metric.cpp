@@ -35,13 +35,13 @@ std::vector<std::string> metric_names() {
 
 std::string_view default_selection(const Metric& metric) { return metric.is_score ? "ca" : "all"; }
 
-void require_distances(std::string_view name) {
+void require_distances(std::string_view name, std::string_view source) {
     const bool is_score =
         std::any_of(std::begin(kMetrics), std::end(kMetrics),
                     [&](const Metric& m) { return m.name == name && m.is_score; });
     if (is_score)
         throw InputError(
-            fmt::format("expected a run of distances, found one of scores ({})", name));
+            source, 0, fmt::format("expected a run of distances, found one of scores ({})", name));
 }
 
 }  // namespace pleat::rmsd

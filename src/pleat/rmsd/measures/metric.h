@@ -25,7 +25,8 @@ std::vector<std::string> metric_names();
 /// The atoms that a metric compares by default, as a selection: scores are defined on CA atoms
 /// (Zhang and Skolnick 2004, Zemla 2003), distances on all.
 std::string_view default_selection(const Metric& metric);
-/// InputError for a run by a metric of scores, whose values cannot be clustered as distances.
-void require_distances(std::string_view name);
+/// Throws InputError, which names the run's folder `source`, for a run by a metric of scores, whose
+/// values cannot be clustered as distances.
+void require_distances(std::string_view name, std::string_view source);
 
 }  // namespace pleat::rmsd

@@ -298,7 +298,7 @@ Profile cut(const Profile& curve, double most) {
     const auto part = [&](const std::vector<double>& all) {
         return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     };
-    return {part(curve.q), part(curve.intensity), part(curve.sigma)};
+    return {part(curve.q), part(curve.intensity), part(curve.sigma), curve.source};
 }
 
 }  // namespace pleat::saxs

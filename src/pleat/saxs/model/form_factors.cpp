@@ -37,16 +37,18 @@ void set_atom_factors(const Scatterers& scatterers, Model& model) {
 
 void set_body_factors(const Scatterers& scatterers, const FormFactorTable& table, Model& model) {
     if (model.q.back() > table.q.back() * (1 + 1e-9))
-        throw InputError(fmt::format(
-            "expected q up to {:g} 1/angstrom, where the form factors of the {} model end, found "
-            "{:g}",
-            table.q.back(), name_of(scatterers.bodies), model.q.back()));
+        throw InputError(
+            table.source, 0,
+            fmt::format("expected q up to {:g} 1/angstrom, where the form factors of the {} model "
+                        "end, found {:g}",
+                        table.q.back(), name_of(scatterers.bodies), model.q.back()));
     std::vector<double> column(table.q.size());
     for (std::size_t t = 0; t < scatterers.type_names.size(); ++t) {
         const auto found =
             std::find(table.types.begin(), table.types.end(), scatterers.type_names[t]);
         if (found == table.types.end())
             throw InputError(
+                table.source, 0,
                 fmt::format("expected form factors of {}, found none", scatterers.type_names[t]));
         for (std::size_t k = 0; k < column.size(); ++k)
             column[k] = table.factors(static_cast<Index>(k), found - table.types.begin());

@@ -20,6 +20,7 @@ struct FormFactorTable {
     std::vector<double> q;           ///< 1/angstrom, rising
     std::vector<std::string> types;  ///< "BB", "ALA", ...
     Array<double, 2> factors;        ///< [q, type], electrons
+    std::string source = {};         ///< its file, for messages; empty: pleat's own
 };
 
 /// The table of the one- or two-body model that pleat derived (README.md says how, and how well it

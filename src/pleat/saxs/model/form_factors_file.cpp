@@ -150,6 +150,7 @@ FormFactorTable read_form_factors(const std::filesystem::path& path, Bodies bodi
     if (read.rows.size() < 2)
         throw InputError(file, 0, "expected a table of form factors, found no rows of numbers");
     FormFactorTable table;
+    table.source = file;
     const std::vector<std::string> expected = types_of(bodies);
     const bool with_q = has_q(file, read, expected.size());
     table.types = column_names(file, read, expected);

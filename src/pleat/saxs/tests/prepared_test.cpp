@@ -74,7 +74,7 @@ TEST(Prepared, RefusesWhatIsNoStructure) {
     Ensemble ensemble = read_ensemble({kStructure});
     const auto text = [&] { return error_text<InputError>([&] { check_structures(ensemble); }); };
     ensemble.xyz(0, 1, 2) = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_EQ(text(), "expected coordinates within 1e8 angstrom, found nan in frame 0");
+    EXPECT_EQ(text(), "frame 0: expected coordinates within 1e8 angstrom, found nan");
     ensemble.xyz = Array<float, 3>(Index{1}, Index{3}, Index{4});
     EXPECT_NE(text().find("atoms, found [1, 3, 4]"), std::string::npos);
     ensemble.xyz = Array<float, 3>(Index{0}, Index{3}, Index{4});
