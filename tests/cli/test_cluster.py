@@ -336,7 +336,7 @@ class Cluster(ProgramTest):
         far = self.write("far.npy", npy((2, 2), [1.0, 1.0, 1.0, 0.0]))
         whole = self.write("int.npy", npy((3,), [1, 2, 3], "i"))
         cut_off = self.write("cut.npy", npy((45,), [1.0] * 45)[:-5])
-        minus_weights = self.write("minus_weights.npy", npy((8,), [1.0] * 7 + [-1.0]))
+        minus_weights = self.write("minus_weights.npy", npy((12,), [1.0] * 11 + [-1.0]))
         four = self.write("four.npy", npy((1, 2, 3, 4), [1.0] * 24))
         fine = self.write("fine.npy", npy((3,), [1.0, 2.0, 3.0]))
         rmsd = self.cluster(good, command="rmsd", run="rmsd")
