@@ -256,10 +256,10 @@ class Device(ProgramTest):
             return needed, free, scores, done.stderr.decode()
 
         # Free memory is printed with one digit: in MiB, finely enough, below 1 GiB only.
-        _, free, _, _ = fit(4000)
-        enough = 4000 - int(free) + 800
+        needed, free, _, _ = fit(4000)
+        enough = 4000 - int(free) + int(needed) + 150
         needed, free, expected, text = fit(enough)
-        self.assertLess(free, 1000)
+        self.assertLess(free, 1024)
         self.assertNotIn("memory is short", text)
         tight = enough - int(free - 0.8 * needed)
         less, _, scores, text = fit(tight)
