@@ -5,7 +5,8 @@ from pathlib import Path
 
 from source import project_files
 
-CHECKS = ("layers", "rooms", "first_lines", "budgets", "conditionals", "errors", "words", "options")
+CHECKS = ("layers", "rooms", "first_lines", "budgets", "conditionals", "errors", "words", "options",
+          "loops", "names")
 
 
 def main():
