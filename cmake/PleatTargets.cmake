@@ -47,13 +47,17 @@ function(pleat_hopper_sources)
   endforeach()
 endfunction()
 
-# pleat_program(a.cpp ...): the program `pleat`. It holds the library's code itself, so it may be moved.
-function(pleat_program)
+# pleat_program(main.cpp a.cpp ...): the program `pleat`, and all of it but main() as a library for its
+# tests. It holds the code of libpleat itself, so it may be moved.
+function(pleat_program main)
   find_package(CLI11 REQUIRED)
-  add_executable(pleat_program ${ARGN})
-  set_target_properties(pleat_program PROPERTIES OUTPUT_NAME pleat)
-  target_link_libraries(pleat_program PRIVATE pleat_code pleat_options CLI11::CLI11 fmt::fmt
+  add_library(pleat_commands STATIC ${ARGN})
+  target_include_directories(pleat_commands PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(pleat_commands PUBLIC pleat_code pleat_options CLI11::CLI11 fmt::fmt
     nlohmann_json::nlohmann_json)
+  add_executable(pleat_program ${main})
+  set_target_properties(pleat_program PROPERTIES OUTPUT_NAME pleat)
+  target_link_libraries(pleat_program PRIVATE pleat_commands)
   install(TARGETS pleat_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

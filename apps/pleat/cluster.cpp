@@ -54,7 +54,7 @@ Command cluster_command(CLI::App& program) {
             fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}", kEnsembleFiles))
         ->required();
     add_fields(*parser, "Input", fields(options->ensemble));
-    add_run_options(*parser, options->run);
+    add_run_options(*parser, options->run, true);
     add_fields(*parser, "Clustering", cluster::fields(options->parameters));
     add_fields(*parser, "Clustering", precision_field(*options));
     add_fields(*parser, "Structures", fields(options->structures));

@@ -31,7 +31,7 @@ void superpose(ClusterInput& input, const std::string& method, const rmsd::Param
                const RunOptions& options, Context& context) {
     rmsd::ClusteringDevice device =
         rmsd::settle_clustering(input.coordinates->frames(), input.coordinates->atoms(), parameters,
-                                method == "daura", options.device != "auto", context);
+                                method == "daura", options.names_device(), context);
     input.remark = std::move(device.remark);
     const Coordinates& coordinates = *input.coordinates;
     rmsd::check({.fit = {},

@@ -107,7 +107,7 @@ std::string make_clusters(ClusterOptions& options, const std::vector<std::string
     Context context = make_context(options.run);
     // Where none is named it starts later, if at all: a matrix needs none.
     std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
+    if (options.run.names_device()) device_start = start_device(options.run, context, true);
     RunDirectory run({.path = options.run.output,
                       .command = "cluster",
                       .arguments = arguments,

@@ -27,9 +27,12 @@ ReadOptions read_options(const AlignmentOptions& options) {
             .keep_unknown = options.keep_unknown};
 }
 
+/// The device that stands for any GPU.
+constexpr const char* kAnyGpu = "cuda";
+
 /// Whether the options let a GPU be used, and do not say which.
 bool leaves_gpu_open(const RunOptions& options) {
-    return options.device == "auto" || options.device == "cuda";
+    return !options.names_device() || options.device == kAnyGpu;
 }
 
 /// The GPU of this rank where it has the memory for all ranks that share it.
@@ -37,7 +40,7 @@ DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm)
     const int gpus = std::max(1, count_cuda_devices());
     const int sharers = (comm.local_size() + gpus - 1) / gpus;
     try {
-        return choose_device({{use_cuda_device(index)}, ""}, gpu_bytes * sharers);
+        return device_with_room({{use_cuda_device(index)}, ""}, gpu_bytes * sharers);
     } catch (const DeviceError& error) {
         return {{Device::Kind::cpu, 0}, error.what()};
     }
@@ -45,37 +48,40 @@ DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm)
 
 }  // namespace
 
-void add_run_options(CLI::App& command, RunOptions& options) {
+void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
     add_output(command, options.output, "FOLDER",
                "Folder for the results; made where it is missing");
-    add_fields(
-        command, kRun,
-        {{.name = "force",
-          .target = &options.force,
-          .help = "Replace a finished run in the folder",
-          .letter = 'f'},
-         {.name = "device",
-          .target = &options.device,
-          .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
-                  "cuda:N",
-          .letter = 'd',
-          .value_name = "NAME"},
-         {.name = "threads",
-          .target = &options.threads,
-          .help = "Threads",
-          .letter = 't',
-          .min = 1,
-          .max = 1024,
-          .automatic = "all that this process may use"},
-         {.name = "seed", .target = &options.seed, .help = "Seed of random numbers", .min = 0},
-         {.name = "quiet",
-          .target = &options.quiet,
-          .help = "Print nothing but errors",
-          .letter = 'q'},
-         {.name = "verbose",
-          .target = &options.verbose,
-          .help = "Tell more on standard error",
-          .letter = 'v'}});
+    add_fields(command, kRun,
+               {{.name = "force",
+                 .target = &options.force,
+                 .help = "Replace a finished run in the folder",
+                 .letter = 'f'},
+                {.name = "device",
+                 .target = &options.device,
+                 .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
+                         "cuda:N",
+                 .letter = 'd',
+                 .value_name = "NAME"},
+                {.name = "threads",
+                 .target = &options.threads,
+                 .help = "Threads",
+                 .letter = 't',
+                 .min = 1,
+                 .max = 1024,
+                 .automatic = "all that this process may use"},
+                {.name = "seed",
+                 .target = &options.seed,
+                 .help = "Seed of the random numbers",
+                 .min = 0,
+                 .hidden = !uses_seed},
+                {.name = "quiet",
+                 .target = &options.quiet,
+                 .help = "Print nothing but errors",
+                 .letter = 'q'},
+                {.name = "verbose",
+                 .target = &options.verbose,
+                 .help = "Tell more on standard error",
+                 .letter = 'v'}});
     suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
@@ -83,8 +89,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 
 Context make_context(const RunOptions& options) {
     Context context;
-    if (options.device != "auto") context.device = Device::parse(options.device);
-    context.threads = options.threads < 0 ? 0 : static_cast<int>(options.threads);
+    if (options.names_device()) context.device = Device::parse(options.device);
+    context.threads = static_cast<int>(options.threads.value_or(0));
     context.seed = static_cast<std::uint64_t>(options.seed);
     if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS")) {
         Field field{.name = "PLEAT_CHECKPOINT_SECONDS",
@@ -107,7 +113,7 @@ Context make_context(const RunOptions& options, Ranks& ranks) {
 }
 
 bool may_use_gpu(const RunOptions& options) {
-    return options.device == "auto" || Device::parse(options.device).kind == Device::Kind::cuda;
+    return !options.names_device() || Device::parse(options.device).kind == Device::Kind::cuda;
 }
 
 std::jthread start_device(const RunOptions& options, const Context& context, bool one_queue) {
@@ -115,14 +121,14 @@ std::jthread start_device(const RunOptions& options, const Context& context, boo
                                 : std::jthread();
 }
 
-std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
-    return pleat::settle_device(options.device != "auto", gpu_bytes, context);
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
+    return pleat::choose_device(options.names_device(), gpu_bytes, context);
 }
 
-std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
                           Context& context) {
-    if (options.device != "auto" || ranks.size() == 1)
-        return settle_device(options, gpu_bytes, context);
+    if (options.names_device() || ranks.size() == 1)
+        return choose_device(options, gpu_bytes, context);
     DeviceChoice choice = choose_own_gpu(context.device.index, gpu_bytes, ranks.comm());
     const bool is_cpu = choice.device.kind == Device::Kind::cpu;
     if (ranks.comm().any(is_cpu) && !is_cpu)

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,11 +21,16 @@ namespace pleat::program {
 struct RunOptions {
     std::string output;
     std::string device = "auto";
-    std::int64_t threads = -1;
+    std::optional<std::int64_t> threads;  ///< not set: all that this process may use
     std::int64_t seed = 1;
     bool force = false, quiet = false, verbose = false;
+
+    /// Whether the user named a device; else it is chosen by the memory that the work needs.
+    bool names_device() const { return device != kAutomaticDevice; }
+    static constexpr const char* kAutomaticDevice = "auto";
 };
-void add_run_options(CLI::App& command, RunOptions& options);
+/// `uses_seed`: whether the command draws random numbers; other commands accept --seed unseen.
+void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = false);
 
 /// The context that the options ask for, without progress and checkpoint. UsageError for a device
 /// that has no name.
@@ -40,9 +45,9 @@ bool may_use_gpu(const RunOptions& options);
                                         bool one_queue);
 /// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the
 /// device and why it is the one it is, in one line.
-std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
 /// The same for a context of several ranks: each gets its GPU, or all get the CPU. A meeting.
-std::string settle_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
                           Context& context);
 
 /// How an alignment is read and filtered.
@@ -74,8 +79,8 @@ void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 struct StructureOptions {
     std::string structure;  ///< FILE[:CHAIN]; empty: none
     std::string row;
-    std::string contact;  ///< "", "cb", "heavy", "sugar"
-    double cutoff = std::numeric_limits<double>::quiet_NaN();
+    std::string contact;           ///< "", "cb", "heavy", "sugar"
+    std::optional<double> cutoff;  ///< not set: the usual one for these atoms
 };
 std::vector<Field> fields(StructureOptions& options);
 void add_structure_options(CLI::App& command, StructureOptions& options);

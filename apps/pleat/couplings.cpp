@@ -44,7 +44,7 @@ void run_one(CouplingsOptions& options, const std::vector<std::string>& argument
     const std::jthread device_start = start_device(options.run, make_context(options.run), true);
     const std::unique_ptr<Progress> progress = make_progress(stderr, options.run.quiet);
     const auto settle = [&](const Alignment& alignment, Context& context) {
-        return settle_device(options.run, gpu_memory_needed(alignment), context);
+        return choose_device(options.run, gpu_memory_needed(alignment), context);
     };
     const CouplingsOutcome outcome = fit_family(options, {.folder = options.run.output,
                                                           .arguments = arguments,

@@ -19,8 +19,9 @@ struct CouplingsOptions {
     StructureOptions structure;
     couplings::Parameters parameters;
     std::int64_t least_separation = 6;
-    std::string list;        ///< file of paths, "" for none
-    std::int64_t jobs = -1;  ///< families at once; -1: by device and threads
+    std::string list;  ///< file of paths, "" for none
+    std::optional<std::int64_t>
+        jobs;  ///< families in progress at once; not set: by device and threads
 };
 std::vector<Field> output_fields(CouplingsOptions& options);
 /// The options that decide what is computed, in the manifest's order.

@@ -29,7 +29,7 @@ constexpr std::size_t kHost = 0, kThreads = 1, kGpu = 2, kKinds = 3;
 
 /// The GPU that was named, or where none was that with the most free memory, the first of equals.
 std::optional<CudaDevice> gpu_to_use(const RunOptions& options, const Device& named) {
-    if (options.device != "auto") {
+    if (options.names_device()) {
         if (named.kind != Device::Kind::cuda) return std::nullopt;
         return use_cuda_device(named.index);
     }
@@ -46,13 +46,13 @@ std::int64_t usable_bytes(std::int64_t bytes) {
 }  // namespace
 
 FamilyMachine::FamilyMachine(const CouplingsOptions& options, const std::vector<double>& works)
-    : is_automatic_(options.run.device == "auto"),
+    : is_automatic_(!options.run.names_device()),
       named_(make_context(options.run).device),
       threads_(resolve_threads(make_context(options.run))),
       gpu_(gpu_to_use(options.run, named_)),
       gate_(capacity()) {
     const int most = gpu_ ? std::min(threads_, kFamiliesPerGpu) : threads_;
-    workers_ = options.jobs > 0 ? static_cast<int>(options.jobs) : most;
+    workers_ = static_cast<int>(options.jobs.value_or(most));
     workers_ = std::clamp(workers_, 1, std::max(1, static_cast<int>(works.size())));
     for (const double work : works) work_left_ += work;
 }

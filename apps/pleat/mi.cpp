@@ -141,7 +141,7 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
 /// The device of the run, and why it is that. A GPU has started when this returns.
 std::string settle_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
                              Context& context) {
-    const bool is_open = options.run.device == "auto";
+    const bool is_open = !options.run.names_device();
     const std::optional<std::int64_t> demand =
         is_open ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
                 : std::nullopt;
@@ -149,7 +149,7 @@ std::string settle_mi_device(const MiOptions& options, const Alignment& alignmen
         context.device = {Device::Kind::cpu, 0};
         return "device cpu: there is no work for a GPU but shuffles with plain counts";
     }
-    std::string remark = settle_device(options.run, demand.value_or(0), ranks, context);
+    std::string remark = choose_device(options.run, demand.value_or(0), ranks, context);
     if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
         use_cuda_device(context.device.index);
     return remark;
@@ -161,7 +161,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     install_interrupt_handler();
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.device != "auto" || mi::has_gpu_work(options.parameters))
+    if (options.run.names_device() || mi::has_gpu_work(options.parameters))
         device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     Leading leading;
@@ -195,7 +195,7 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("mi", kDescription);
     const auto options = std::make_shared<MiOptions>();
     add_alignment_options(*parser, options->alignment, false);
-    add_run_options(*parser, options->run);
+    add_run_options(*parser, options->run, true);
     add_fields(*parser, "Mutual information", mi::fields(options->parameters));
     add_fields(*parser, "Structure", structure_fields(*options));
     parser->footer(help_footer(kExamples));

@@ -31,7 +31,7 @@ OptionEntry entry_of(const CLI::Option& option) {
 CommandEntry entry_of(const CLI::App& command, const std::string& name) {
     CommandEntry entry{name, command.get_description(), command.get_footer(), {}};
     for (const CLI::Option* option : command.get_options())
-        entry.options.push_back(entry_of(*option));
+        if (!option->get_group().empty()) entry.options.push_back(entry_of(*option));
     return entry;
 }
 

@@ -1,4 +1,4 @@
-// Option table: what the parser knows of every command, as completion and manual pages need it.
+// Option table: the options of every command that help shows, for completion and manual pages.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,6 +13,9 @@ namespace pleat::program {
 
 namespace {
 
+/// The heading of options that help does not show.
+constexpr const char* kHidden = "";
+
 /// A parser has no place for words that it does not insist on, so they are kept by option here.
 std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
     static std::map<const CLI::Option*, std::vector<std::string>> words;
@@ -60,18 +63,19 @@ std::string described(const Field& field) {
     return fmt::format("{} [{}]", field.help, fmt::join(notes, "; "));
 }
 
-/// A name of an earlier version: it sets the same option and is not in the help.
+/// Adds a name of an earlier version, a letter or a long name, which sets the same option and is
+/// shown nowhere.
 void add_old_name(CLI::App& command, const Field& field, const std::string& name) {
+    const std::string flag = (name.size() == 1 ? "-" : "--") + name;
     if (const auto* target = std::get_if<bool*>(&field.target)) {
         const bool value = !field.negated_flag;
-        command.add_flag_callback("--" + name, [flag = *target, value] { *flag = value; })
-            ->group("");
+        command.add_flag_callback(flag, [to = *target, value] { *to = value; })->group(kHidden);
         return;
     }
     command
         .add_option_function<std::string>(
-            "--" + name, [own = field](const std::string& text) mutable { own.set(text); })
-        ->group("");
+            flag, [own = field](const std::string& text) mutable { own.set(text); })
+        ->group(kHidden);
 }
 
 void add_flag(CLI::App& command, const std::string& group, const Field& field, bool* target) {
@@ -86,7 +90,7 @@ void add_flag(CLI::App& command, const std::string& group, const Field& field, b
     command
         .add_flag_callback(
             flag_names(field, name), [target, given_value] { *target = given_value; }, help)
-        ->group(group);
+        ->group(field.hidden ? kHidden : group);
 }
 
 }  // namespace
@@ -101,7 +105,7 @@ void add_fields(CLI::App& command, const std::string& group, const std::vector<F
         CLI::Option* const option = command.add_option_function<std::string>(
             flag_names(field, field.name),
             [own = field](const std::string& text) mutable { own.set(text); }, described(field));
-        option->type_name(value_name(field))->group(group);
+        option->type_name(value_name(field))->group(field.hidden ? kHidden : group);
         suggest(*option, words_of(field));
         for (const std::string& name : field.old_names) add_old_name(command, field, name);
     }

@@ -164,14 +164,14 @@ std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames&
         rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
                          options.parameters, is_one_set);
     if (!demand) {
-        const bool is_named = options.run.device != "auto";
+        const bool is_named = options.run.names_device();
         if (!is_named) context.device = {Device::Kind::cpu, 0};
         return is_named ? fmt::format("device {}, as asked for", context.device.name())
                         : "device cpu: GPUs superpose all pairs of one set";
     }
     const std::int64_t gpu_bytes = *demand;
     return fmt::format("{}; of a GPU's memory it needs {}",
-                       settle_device(options.run, gpu_bytes, ranks, context),
+                       choose_device(options.run, gpu_bytes, ranks, context),
                        human_bytes(gpu_bytes));
 }
 

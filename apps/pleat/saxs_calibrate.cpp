@@ -136,7 +136,7 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run);
-    if (options.run.device == "auto") context.device = {Device::Kind::cpu, 0};
+    if (!options.run.names_device()) context.device = {Device::Kind::cpu, 0};
     if (context.device.kind == Device::Kind::cuda)
         throw UsageError(
             fmt::format("expected --device cpu or reference, which sum in float64, found {}",

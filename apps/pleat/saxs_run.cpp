@@ -144,12 +144,12 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
 std::string settle_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
                                Context& context) {
     constexpr double kLeastSeconds = 1.0;
-    if (options.run.device != "auto") return settle_device(options.run, 0, ranks, context);
+    if (options.run.names_device()) return choose_device(options.run, 0, ranks, context);
     const saxs::Effort effort = saxs::effort(
         input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
     const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
     if (effort.gpu_bytes >= 0 && seconds >= kLeastSeconds)
-        return settle_device(options.run, effort.gpu_bytes, ranks, context);
+        return choose_device(options.run, effort.gpu_bytes, ranks, context);
     context.device = {Device::Kind::cpu, 0};
     return effort.gpu_bytes < 0
                ? "device cpu: GPUs sum over pairs in float32"
@@ -214,7 +214,7 @@ std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& 
                           Ranks& ranks, Progress* shown) {
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
+    if (options.run.names_device()) device_start = start_device(options.run, context, true);
     Leading leading;
     ranks.lead([&] {
         leading.run.emplace(RunDirectory::Request{.path = options.run.output,

@@ -87,7 +87,7 @@ std::filesystem::path make_couplings(const SelectOptions& options, const std::st
             const std::int64_t needed =
                 couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
                                          alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-            return settle_device(options.run, needed, of_stage);
+            return choose_device(options.run, needed, of_stage);
         };
         fit_family(own,
                    {.folder = folder,
@@ -359,7 +359,7 @@ Command select_command(CLI::App& program, Ranks& ranks) {
         ->group("Input");
     add_fields(*parser, "Input", frame_fields(options->ensemble));
     add_fields(*parser, "Input", evidence_fields(*options));
-    add_run_options(*parser, options->run);
+    add_run_options(*parser, options->run, true);
     add_fields(*parser, "Selection", select::fields(options->parameters));
     add_fields(*parser, "Clustering", clustering_fields(*options));
     add_fields(*parser, "Structures", structure_fields(*options));

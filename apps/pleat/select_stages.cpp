@@ -72,7 +72,7 @@ std::vector<std::string> stage_arguments(const Stage& stage, const RunOptions& r
     const RunOptions usual;
     if (run.device != usual.device) words.insert(words.end(), {"--device", run.device});
     if (run.threads != usual.threads)
-        words.insert(words.end(), {"--threads", std::to_string(run.threads)});
+        words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
     if (run.seed != usual.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
     return words;
 }

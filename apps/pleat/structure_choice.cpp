@@ -19,7 +19,7 @@ ContactDefinition definition_for(const StructureOptions& options, Chain::Kind ki
         const std::string atoms = options.contact == "cb" ? "beta" : options.contact;
         definition = ContactDefinition::usual(ContactDefinition::parse_atoms(atoms), kind);
     }
-    if (!std::isnan(options.cutoff)) definition.cutoff = options.cutoff;
+    if (options.cutoff) definition.cutoff = *options.cutoff;
     return definition;
 }
 
@@ -28,7 +28,7 @@ ContactDefinition definition_for(const StructureOptions& options, Chain::Kind ki
 void check_structure_options(const StructureOptions& options) {
     if (!options.structure.empty()) return;
     const bool has_atoms = !options.contact.empty();
-    if (has_atoms || !std::isnan(options.cutoff))
+    if (has_atoms || options.cutoff)
         throw UsageError(
             fmt::format("--{}: expected a --structure in which it measures, found none",
                         has_atoms ? "contact" : "cutoff"));

@@ -38,7 +38,8 @@ std::string question(const std::string& name) {
 std::string unknown_option(const CLI::App& parser, const std::string& word) {
     std::vector<std::string> names;
     for (const CLI::Option* option : parser.get_options())
-        for (const std::string& name : option->get_lnames()) names.push_back(name);
+        if (!option->get_group().empty())
+            for (const std::string& name : option->get_lnames()) names.push_back(name);
     const std::string given = word.substr(0, word.find('='));
     const std::string near =
         nearest_name(given.substr(given.find_first_not_of('-') == 1 ? 1 : 2), names);

@@ -157,7 +157,7 @@ void Call::settle(std::int64_t bytes) {
         context.device = {Device::Kind::cpu, 0};
         return;
     }
-    context.message(settle_device(false, bytes, context));
+    context.message(choose_device(false, bytes, context));
 }
 
 Work work_of(const py::dict& how) {

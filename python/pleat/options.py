@@ -58,7 +58,7 @@ def engine(fields):
     names = {keyword(field): field["name"] for field in fields}
     # Names of earlier versions are accepted; signatures do not show them.
     known = names | {old.replace("-", "_"): field["name"]
-                     for field in fields for old in field["old_names"]}
+                     for field in fields for old in field["old_names"] if len(old) > 1}
 
     def decorate(function):
         own = [parameter for parameter in inspect.signature(function).parameters.values()

@@ -200,6 +200,7 @@ void Field::check() const {
     if (const auto* word = std::get_if<std::string*>(&target))
         is_good =
             choices.empty() || std::find(choices.begin(), choices.end(), **word) != choices.end();
+    if (const auto* choice = std::get_if<Choice>(&target)) is_good = !choice->name().empty();
     if (!is_good) refuse(*this, text());
 }
 

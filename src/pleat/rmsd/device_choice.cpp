@@ -22,9 +22,9 @@ ClusteringDevice settle_clustering(Index frames, Index atoms, const Parameters& 
                                    const GpuLookup& gpus) {
     const std::int64_t superposing =
         memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
-    if (!is_daura) return {settle_device(is_named, superposing, context, gpus), false};
+    if (!is_daura) return {choose_device(is_named, superposing, context, gpus), false};
     const std::int64_t clustering = std::max(superposing, daura_memory(frames, atoms));
-    const std::string remark = settle_device(is_named, clustering, context, gpus);
+    const std::string remark = choose_device(is_named, clustering, context, gpus);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && is_named)
         require_memory(clustering, fmt::format("neighbours of {} frames", frames),
@@ -32,7 +32,7 @@ ClusteringDevice settle_clustering(Index frames, Index atoms, const Parameters& 
                        gpus.free_bytes(context.device.index),
                        fmt::format(" on {}", context.device.name()));
     if (has_gpu || is_named) return {remark, has_gpu};
-    ClusteringDevice second{settle_device(is_named, superposing, context, gpus), false};
+    ClusteringDevice second{choose_device(is_named, superposing, context, gpus), false};
     if (context.device.kind == Device::Kind::cuda)
         context.message(
             fmt::format("{} superposes alone, without room for the neighbours of all frames ({})",

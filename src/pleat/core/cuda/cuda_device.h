@@ -55,6 +55,6 @@ struct DeviceChoice {
 };
 
 /// The first usable GPU with `needed` bytes of free memory, else the CPU.
-DeviceChoice choose_device(const CudaDevices& found, std::int64_t needed);
+DeviceChoice device_with_room(const CudaDevices& found, std::int64_t needed);
 
 }  // namespace pleat

@@ -7,7 +7,7 @@
 
 namespace pleat {
 
-DeviceChoice choose_device(const CudaDevices& found, std::int64_t needed) {
+DeviceChoice device_with_room(const CudaDevices& found, std::int64_t needed) {
     std::string reason = found.absence;
     for (const CudaDevice& gpu : found.devices) {
         const Device device{Device::Kind::cuda, gpu.index};
@@ -27,11 +27,11 @@ DeviceChoice choose_device(const CudaDevices& found, std::int64_t needed) {
 
 GpuLookup machine_gpus() {
     return {
-        .choose = [](std::int64_t bytes) { return choose_device(find_cuda_devices(bytes), bytes); },
+        .choose = [](std::int64_t bytes) { return device_with_room(find_cuda_devices(bytes), bytes); },
         .free_bytes = [](int index) { return use_cuda_device(index).free_bytes; }};
 }
 
-std::string settle_device(bool is_named, std::int64_t gpu_bytes, Context& context,
+std::string choose_device(bool is_named, std::int64_t gpu_bytes, Context& context,
                           const GpuLookup& gpus) {
     if (is_named) return fmt::format("device {}, as asked for", context.device.name());
     const DeviceChoice choice = gpus.choose(gpu_bytes);

@@ -22,7 +22,7 @@ GpuLookup machine_gpus();
 
 /// Leaves `context.device` where one was named; else makes it the first usable GPU with `gpu_bytes`
 /// free, or the CPU. Returns which it is, and why, in one line.
-std::string settle_device(bool is_named, std::int64_t gpu_bytes, Context& context,
+std::string choose_device(bool is_named, std::int64_t gpu_bytes, Context& context,
                           const GpuLookup& gpus = machine_gpus());
 
 }  // namespace pleat

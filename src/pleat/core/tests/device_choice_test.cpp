@@ -25,19 +25,19 @@ TEST(ChooseDevice, TakesTheFirstGpuWithRoom) {
     const CudaDevices found{{gpu(0, 80 * kGibibyte, false), gpu(1, kGibibyte),
                              gpu(2, 3 * kGibibyte), gpu(3, 9 * kGibibyte)},
                             ""};
-    EXPECT_EQ(choose_device(found, 2 * kGibibyte).device, Device::parse("cuda:2"));
-    EXPECT_EQ(choose_device(found, 3 * kGibibyte).device, Device::parse("cuda:2"));
-    EXPECT_EQ(choose_device(found, 3 * kGibibyte + 1).device, Device::parse("cuda:3"));
+    EXPECT_EQ(device_with_room(found, 2 * kGibibyte).device, Device::parse("cuda:2"));
+    EXPECT_EQ(device_with_room(found, 3 * kGibibyte).device, Device::parse("cuda:2"));
+    EXPECT_EQ(device_with_room(found, 3 * kGibibyte + 1).device, Device::parse("cuda:3"));
 }
 
 TEST(ChooseDevice, FallsBackToTheCpuAndSaysWhy) {
-    const DeviceChoice full = choose_device({{gpu(0, kGibibyte)}, ""}, 2 * kGibibyte);
+    const DeviceChoice full = device_with_room({{gpu(0, kGibibyte)}, ""}, 2 * kGibibyte);
     EXPECT_EQ(full.device, Device::parse("cpu"));
     EXPECT_EQ(full.reason, "cuda:0 has 1.0 GiB free, 2.0 GiB needed");
-    const DeviceChoice old = choose_device({{gpu(0, 0, false)}, ""}, 0);
+    const DeviceChoice old = device_with_room({{gpu(0, 0, false)}, ""}, 0);
     EXPECT_EQ(old.device, Device::parse("cpu"));
     EXPECT_EQ(old.reason, "cuda:0 has compute capability 7.0, older than 8.0");
-    EXPECT_EQ(choose_device({{}, "no NVIDIA driver"}, 0).reason, "no NVIDIA driver");
+    EXPECT_EQ(device_with_room({{}, "no NVIDIA driver"}, 0).reason, "no NVIDIA driver");
 }
 
 TEST(CudaDevices, AreListedOrTheirAbsenceIsExplained) {

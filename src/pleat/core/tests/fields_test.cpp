@@ -126,6 +126,116 @@ TEST(Fields, ChecksValuesThatWereSetInCode) {
     check(fields(p));
 }
 
+enum class Method { single, complete, average };
+
+std::span<const std::string_view> names_of(Method) {
+    static constexpr std::string_view kNames[] = {"single", "complete", "average"};
+    return kNames;
+}
+
+struct TypedParameters {
+    Method method = Method::complete;
+    std::optional<double> cutoff;
+    std::optional<std::int64_t> count;
+};
+
+std::vector<Field> fields(TypedParameters& p) {
+    return {
+        {.name = "method",
+         .target = &p.method,
+         .help = "",
+         .old_choices = {{"mean", "average"}, {"nearest", "single"}}},
+        {.name = "cutoff",
+         .target = &p.cutoff,
+         .help = "",
+         .unit = "angstrom",
+         .min = 0,
+         .min_excluded = true,
+         .automatic = "0.5 of the median"},
+        {.name = "count", .target = &p.count, .help = "", .min = 2, .max = 9, .automatic = "none"},
+    };
+}
+
+TEST(Choice, ReadsAndShowsTheNamesOfAnEnumeration) {
+    TypedParameters p;
+    Field method = fields(p)[0];
+    EXPECT_EQ(method.text(), "complete");
+    EXPECT_EQ(method.allowed(), (std::vector<std::string>{"single", "complete", "average"}));
+    EXPECT_FALSE(method.is_number());
+    for (const Method each : {Method::single, Method::average, Method::complete}) {
+        p.method = each;
+        const std::string text = method.text();
+        p.method = Method::single;
+        method.set(text);
+        EXPECT_EQ(p.method, each);
+    }
+}
+
+TEST(Choice, RefusesOtherNamesAndKeepsTheValue) {
+    TypedParameters p;
+    Field method = fields(p)[0];
+    EXPECT_EQ(error_text<UsageError>([&] { method.set("Single"); }),
+              "--method: expected one of single, complete, average, found 'Single'");
+    error_text<UsageError>([&] { method.set(""); });
+    error_text<UsageError>([&] { method.set("auto"); });
+    EXPECT_EQ(p.method, Method::complete);
+    p.method = static_cast<Method>(7);
+    error_text<UsageError>([&] { check(fields(p)); });
+}
+
+TEST(Choice, AcceptsOldValuesAndShowsPresentOnes) {
+    TypedParameters p;
+    Field method = fields(p)[0];
+    method.set("mean");
+    EXPECT_EQ(p.method, Method::average);
+    EXPECT_EQ(method.text(), "average");
+    method.set("nearest");
+    EXPECT_EQ(p.method, Method::single);
+}
+
+TEST(OptionalTargets, AreAutomaticUntilTheyAreSet) {
+    TypedParameters p;
+    auto f = fields(p);
+    EXPECT_TRUE(f[1].is_automatic() && f[2].is_automatic());
+    EXPECT_EQ(f[1].text(), "0.5 of the median");
+    f[1].set("0.25");
+    f[2].set("9");
+    EXPECT_EQ(p.cutoff, 0.25);
+    EXPECT_EQ(p.count, 9);
+    EXPECT_FALSE(f[1].is_automatic() || f[2].is_automatic());
+    EXPECT_EQ(f[1].text(), "0.25");
+    EXPECT_EQ(f[2].text(), "9");
+    f[1].set("auto");
+    f[2].set("none");
+    EXPECT_EQ(p.cutoff, std::nullopt);
+    EXPECT_EQ(p.count, std::nullopt);
+}
+
+TEST(OptionalTargets, KeepTheirValueWhenAnotherIsRefused) {
+    TypedParameters p;
+    p.cutoff = 3.0;
+    auto f = fields(p);
+    EXPECT_EQ(error_text<UsageError>([&] { f[1].set("0"); }),
+              "--cutoff: expected a number > 0 (angstrom) or auto, found '0'");
+    EXPECT_EQ(error_text<UsageError>([&] { f[2].set("2.5"); }),
+              "--count: expected a whole number >= 2 and <= 9 or auto, found '2.5'");
+    EXPECT_EQ(p.cutoff, 3.0);
+    EXPECT_EQ(p.count, std::nullopt);
+}
+
+TEST(OptionalTargets, AreCheckedWhenSetInCode) {
+    TypedParameters p;
+    check(fields(p));
+    p.cutoff = -1.0;
+    error_text<UsageError>([&] { check(fields(p)); });
+    p.cutoff = std::nan("");
+    error_text<UsageError>([&] { check(fields(p)); });
+    p.cutoff = 1.0;
+    p.count = 10;
+    EXPECT_EQ(error_text<UsageError>([&] { check(fields(p)); }),
+              "--count: expected a whole number >= 2 and <= 9 or auto, found '10'");
+}
+
 TEST(Device, NamesAreReadAndWritten) {
     for (const std::string name : {"reference", "cpu", "cuda:0", "cuda:12"})
         EXPECT_EQ(Device::parse(name).name(), name);

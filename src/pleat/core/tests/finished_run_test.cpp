@@ -20,15 +20,16 @@ using test::spill;
 using test::TemporaryFolder;
 
 struct Options {
-    double tolerance = 1e-4, cutoff = std::nan("");
-    std::int64_t least = 6;
+    double tolerance = 1e-4;
+    std::optional<double> cutoff;
+    std::int64_t separation = 6;
     bool models = true;
     std::string alphabet = "a \"word\"";
 
     std::vector<Field> fields() {
         return {{.name = "tolerance", .target = &tolerance, .help = "t"},
                 {.name = "cutoff", .target = &cutoff, .help = "c", .automatic = "the usual one"},
-                {.name = "least", .target = &least, .help = "l"},
+                {.name = "separation", .target = &separation, .help = "s"},
                 {.name = "models", .target = &models, .help = "m", .negated_flag = true},
                 {.name = "alphabet", .target = &alphabet, .help = "a"}};
     }
@@ -69,6 +70,23 @@ protected:
     Options options;
 };
 
+TEST_F(FinishedRunTest, NamesAndValuesOfEarlierVersionsCountAsPresentOnes) {
+    std::string alphabet = "a new word";
+    std::vector<Field> fields = options.fields();
+    fields[2].name = "min-separation";
+    fields[4].target = &alphabet;
+    const auto difference = [&] {
+        return find_finished_run(folder / "run", "couplings", fields, input)->difference;
+    };
+    EXPECT_EQ(difference(), "an option 'min-separation' not known to it");
+    fields[2].old_names = {"least-separation", "separation"};
+    EXPECT_EQ(difference(), R"('alphabet' "a \"word\"" (now "a new word"))");
+    fields[4].old_choices = {{"a \"word\"", "a new word"}};
+    EXPECT_EQ(difference(), "");
+    alphabet = "another";
+    EXPECT_EQ(difference(), R"('alphabet' "a new word" (now "another"))");
+}
+
 TEST_F(FinishedRunTest, TheSameCommandIsTheSame) {
     const std::optional<FinishedRun> found = find();
     ASSERT_TRUE(found);
@@ -83,7 +101,7 @@ TEST_F(FinishedRunTest, ItsManifestNamesItsInputsAndTextOptions) {
     const EarlierRun run = read_earlier_run(folder / "run" / "manifest.json");
     EXPECT_EQ(run.input_paths, std::vector<std::string>({input.string()}));
     EXPECT_EQ(text_parameter(run, "alphabet"), options.alphabet);
-    EXPECT_EQ(text_parameter(run, "least"), "") << "a number is no text";
+    EXPECT_EQ(text_parameter(run, "separation"), "") << "a number is no text";
     EXPECT_EQ(text_parameter(run, "absent"), "");
 }
 

@@ -1,0 +1,165 @@
+// Tests of options: names, letters and values of earlier versions, and hidden options.
+#include "options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "commands.h"
+#include "help_format.h"
+#include "option_table.h"
+#include "pleat/core/error.h"
+#include "usage_hint.h"
+
+namespace pleat::program {
+namespace {
+
+enum class Method { gromos, gmx };
+
+std::span<const std::string_view> names_of(Method) {
+    static constexpr std::string_view kNames[] = {"gromos", "gmx"};
+    return kNames;
+}
+
+struct Parameters {
+    double identity = 0.8;
+    std::optional<double> width;
+    std::int64_t rounds = 100;
+    Method method = Method::gmx;
+    bool weights = true, force = false;
+    std::int64_t seed = 1;
+};
+
+std::vector<Field> fields(Parameters& p) {
+    return {{.name = "identity",
+             .target = &p.identity,
+             .help = "Identity of similar sequences",
+             .letter = 'w',
+             .old_names = {"threshold"}},
+            {.name = "bin-width",
+             .target = &p.width,
+             .help = "Width of a bin",
+             .automatic = "none",
+             .old_names = {"bin"}},
+            {.name = "max-rounds",
+             .target = &p.rounds,
+             .help = "Largest number of rounds",
+             .old_names = {"rounds", "n"}},
+            {.name = "method",
+             .target = &p.method,
+             .help = "Method of clustering",
+             .old_choices = {{"daura", "gromos"}, {"gromacs", "gmx"}}},
+            {.name = "sequence-weights",
+             .target = &p.weights,
+             .help = "Weight sequences",
+             .negated_flag = true,
+             .old_names = {"no-weights"}},
+            {.name = "replace",
+             .target = &p.force,
+             .help = "Replace the results",
+             .old_names = {"force", "F"}},
+            {.name = "seed", .target = &p.seed, .help = "Seed", .hidden = true}};
+}
+
+/// A program with one command, `fit`, and completion and manual pages.
+struct Program {
+    Program() : app("A program.", "pleat") {
+        app.formatter(std::make_shared<HelpFormat>());
+        app.require_subcommand(0, 1);
+        fit = app.add_subcommand("fit", "Fit something");
+        add_fields(*fit, "Options", fields(parameters));
+        completion = completion_command(app);
+        manual = manual_command(app);
+    }
+    /// Reads `line`; returns the text of an error, with its hint, else nothing.
+    std::string read(const std::string& line) {
+        try {
+            app.parse(line, false);
+        } catch (const CLI::ParseError& error) {
+            return usage_hint(app, error);
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return {};
+    }
+    std::string output_of(const Command& command) {
+        testing::internal::CaptureStdout();
+        command.run({});
+        std::fflush(stdout);
+        return testing::internal::GetCapturedStdout();
+    }
+
+    Parameters parameters;
+    CLI::App app;
+    CLI::App* fit = nullptr;
+    Command completion, manual;
+};
+
+TEST(OldNames, LongNamesSetTheirOption) {
+    Program program;
+    EXPECT_EQ(program.read("fit --threshold 0.7 --bin=2 --rounds 5"), "");
+    EXPECT_EQ(program.parameters.identity, 0.7);
+    EXPECT_EQ(program.parameters.width, 2.0);
+    EXPECT_EQ(program.parameters.rounds, 5);
+}
+
+TEST(OldNames, LettersSetTheirOption) {
+    Program program;
+    EXPECT_EQ(program.read("fit -n 7 -F -w 0.5"), "");
+    EXPECT_EQ(program.parameters.rounds, 7);
+    EXPECT_TRUE(program.parameters.force);
+    EXPECT_EQ(program.parameters.identity, 0.5);
+}
+
+TEST(OldNames, FlagsThatNegateKeepTheirMeaning) {
+    Program program;
+    EXPECT_EQ(program.read("fit --no-weights"), "");
+    EXPECT_FALSE(program.parameters.weights);
+}
+
+TEST(OldNames, OldValuesBecomePresentOnes) {
+    Program program;
+    EXPECT_EQ(program.read("fit --method daura"), "");
+    EXPECT_EQ(program.parameters.method, Method::gromos);
+    EXPECT_EQ(Program().read("fit --method other"),
+              "--method: expected one of gromos, gmx, found 'other'");
+}
+
+TEST(OldNames, ErrorsNameThePresentOption) {
+    EXPECT_EQ(Program().read("fit --rounds x"), "--max-rounds: expected a whole number, found 'x'");
+}
+
+TEST(HiddenOptions, AreAccepted) {
+    Program program;
+    EXPECT_EQ(program.read("fit --seed 3"), "");
+    EXPECT_EQ(program.parameters.seed, 3);
+}
+
+TEST(HiddenOptions, AreAbsentFromHelpCompletionManualAndHints) {
+    const std::string hidden[] = {"threshold",  "--bin ", "--bin=", "--rounds", "-n,",
+                                  "no-weights", "force",  "-F",     "--seed",   "daura"};
+    Program program;
+    std::string shown = program.fit->help();
+    for (const std::string shell : {"bash", "zsh", "fish"}) {
+        EXPECT_EQ(program.read("completion " + shell), "");
+        shown += program.output_of(program.completion);
+    }
+    EXPECT_EQ(program.read("manual fit"), "");
+    shown += program.output_of(program.manual);
+    for (const std::string present : {"--identity", "-w", "--bin-width", "--max-rounds",
+                                      "--no-sequence-weights", "--replace", "gromos"})
+        EXPECT_NE(shown.find(present), std::string::npos) << present;
+    for (const std::string& name : hidden)
+        EXPECT_EQ(shown.find(name), std::string::npos) << name << " in\n" << shown;
+    for (const CommandEntry& command : option_table(program.app))
+        for (const OptionEntry& option : command.options)
+            EXPECT_EQ(std::count(option.flags.begin(), option.flags.end(), "--threshold"), 0);
+    // The nearest name offered for a typing error is a present one.
+    EXPECT_EQ(Program().read("fit --treshold 1").find("did you mean"), std::string::npos);
+    EXPECT_NE(Program().read("fit --identiti 1").find("did you mean '--identity'"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace pleat::program
