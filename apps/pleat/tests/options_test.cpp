@@ -137,8 +137,9 @@ TEST(HiddenOptions, AreAccepted) {
 }
 
 TEST(HiddenOptions, AreAbsentFromHelpCompletionManualAndHints) {
-    const std::string hidden[] = {"threshold",  "--bin ", "--bin=", "--rounds", "-n,",
-                                  "no-weights", "force",  "-F",     "--seed",   "daura"};
+    const std::string hidden[] = {"threshold", "--bin ",     "--bin=", "--rounds",
+                                  "-n,",       "no-weights", "force",  "-F,",
+                                  "-s F",      "-s n",       "--seed", "daura"};
     Program program;
     std::string shown = program.fit->help();
     for (const std::string shell : {"bash", "zsh", "fish"}) {
