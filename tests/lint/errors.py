@@ -6,10 +6,12 @@ from source import CODE, closing, is_test, line_of, read, without_comments, \
 
 # pleat's types, std::logic_error for a bug of ours and std::bad_alloc for memory that ran out.
 # py::error_already_set is what Python itself raised, passed on in bindings.
-TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "InputErrors", "CutShort", "DeviceError",
+TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "InputErrors", "MissingAtoms",
+         "CutShort", "DeviceError",
          "OutputError", "Cancelled",
          "OtherRankFailed", "std::logic_error", "std::bad_alloc"}
-THROW = re.compile(r"\bthrow\b\s*(?:(?P<type>[\w:]+)\s*[({]|(?P<again>;)|(?P<other>))")
+# Ensemble::error_in() returns an InputError that names the file and the frame.
+THROW = re.compile(r"\bthrow\b\s*(?:(?P<type>[\w:]+)\s*[({]|(?P<again>;|[\w.]+\.error_in\()|(?P<other>))")
 COMPLAINT = re.compile(r"\b(?:throw\s+(?:pleat::)?InputError|complaints?_?\s*(?:\.|->)\s*add)\s*\(")
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 # The last form adds advice to the text of another complaint: "{}; remove this file to start anew".

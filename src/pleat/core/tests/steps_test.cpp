@@ -180,7 +180,7 @@ TEST(ForEachTile, SaysWhatIsKeptWhenCancelled) {
             for_each_tile(context, "tiles", tiles,
                           {.compute = [](const Tile&) {},
                            .flush = [&] { ++flushes; },
-                           .kept_in = has_file ? "a.tiles" : ""});
+                           .kept_in = [&] { return has_file ? "a.tiles" : ""; }});
         });
         EXPECT_EQ(flushes, 1);
         EXPECT_EQ(text.substr(0, 35), "tiles: stopped after 2 of 4 tiles; ");
