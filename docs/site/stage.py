@@ -27,6 +27,8 @@ def page_map(root):
         pages.setdefault(name, name.removeprefix("docs/"))
     for path in sorted((root / "src" / "pleat").glob("*/README.md")):
         pages[path.relative_to(root).as_posix()] = f"engines/{path.parent.name}.md"
+    for path in sorted((root / "src" / "pleat").glob("*/*/README.md")):
+        pages[path.relative_to(root).as_posix()] = f"engines/{path.parent.parent.name}_{path.parent.name}.md"
     return pages
 
 
