@@ -4,18 +4,13 @@
 #include <bit>
 #include <vector>
 
+#include "pleat/core/cuda/grow.h"
 #include "pleat/mutual_information/cuda/null_steps.cuh"
 #include "pleat/mutual_information/kernel/null_sums.h"
 
 namespace pleat::mutual_information::cuda {
 
-/// Makes an array at least this long; what was in it may be gone.
-template <class Array>
-void grow(Array& array, Index count) {
-    if (array.size() >= count) return;
-    array = Array();
-    array = Array(count);
-}
+using pleat::cuda::grow;
 
 /// `Gpu` as in gpu_kernel.cuh.
 template <class Gpu>

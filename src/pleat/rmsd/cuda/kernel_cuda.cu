@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pleat/core/cuda/cuda_gpu.cuh"
+#include "pleat/core/cuda/timer.cuh"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/cuda/gpu_daura.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
@@ -13,8 +14,6 @@
 namespace pleat::rmsd {
 
 namespace {
-
-using pleat::cuda::check;
 
 /// Instructions that C++ has no words for.
 struct GpuMachine {
@@ -49,32 +48,6 @@ struct GpuMachine {
     }
 };
 
-/// Adds the time between two points of the stream to a number, where one is given.
-class Clock {
-public:
-    explicit Clock(double* seconds) : seconds_(seconds) {
-        if (seconds_ == nullptr) return;
-        check(cudaEventCreate(&start_), "cannot make an event");
-        check(cudaEventCreate(&end_), "cannot make an event");
-        check(cudaEventRecord(start_, cudaStreamPerThread), "cannot record an event");
-    }
-    Clock(const Clock&) = delete;
-    ~Clock() {
-        if (seconds_ == nullptr) return;
-        float milliseconds = 0;
-        cudaEventRecord(end_, cudaStreamPerThread);
-        cudaEventSynchronize(end_);
-        cudaEventElapsedTime(&milliseconds, start_, end_);
-        *seconds_ += 1e-3 * milliseconds;
-        cudaEventDestroy(start_);
-        cudaEventDestroy(end_);
-    }
-
-private:
-    double* seconds_;
-    cudaEvent_t start_ = nullptr, end_ = nullptr;
-};
-
 /// A GPU whose work is timed from launch to end, without copies.
 class TimedGpu : public pleat::cuda::CudaGpu {
 public:
@@ -82,8 +55,12 @@ public:
 
     template <class... Arguments>
     void launch(Arguments&&... arguments) const {
-        const Clock clock(seconds_);
+        pleat::cuda::Timer timer;
+        if (seconds_ != nullptr) timer.start();
         CudaGpu::launch(std::forward<Arguments>(arguments)...);
+        if (seconds_ == nullptr) return;
+        timer.stop();
+        *seconds_ += timer.seconds();
     }
 
 private:
