@@ -8,11 +8,10 @@
 
 #include "cluster_input.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/cluster/citations.h"
 #include "pleat/cluster/output.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
-#include "pleat/rmsd/citations.h"
+#include "pleat/rmsd/output.h"
 
 namespace pleat::program {
 
@@ -124,11 +123,11 @@ std::string make_clusters(ClusterOptions& options, const std::vector<std::string
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);
     const cluster::Result result = cluster::run(*input.distances, options.parameters, context);
     run.stage("write");
-    for (const Citation& citation :
+    for (const std::string_view key :
          cluster::citations(options.parameters.method, !std::isnan(result.silhouette)))
-        run.cite(citation);
+        run.cite(key);
     if (input.coordinates)
-        for (const Citation& citation : rmsd::citations()) run.cite(citation);
+        for (const std::string_view key : rmsd::citations()) run.cite(key);
     cluster::write_results(run, result, options.parameters, series_of(input));
     write_structures(run, input, result, options.structures, context);
     record_result(run, result);

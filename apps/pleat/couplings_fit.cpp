@@ -11,7 +11,6 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/couplings/citations.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/fit/memory_check.h"
 #include "pleat/couplings/output.h"
@@ -30,7 +29,7 @@ constexpr double kDoubtfulIdentity = 0.5;  // random sequences of a similar leng
 
 void record_parameters(RunDirectory& run, CouplingsOptions& options) {
     run.parameters(result_fields(options));
-    for (const Citation& citation : couplings::citations(options.parameters)) run.cite(citation);
+    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
 }
 
 void record_result(RunDirectory& run, const Report& report) {

@@ -16,7 +16,6 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "pleat/mutual_information/citations.h"
 #include "pleat/mutual_information/device_choice.h"
 #include "pleat/mutual_information/output.h"
 #include "standard_output.h"
@@ -110,7 +109,7 @@ void open_run(MiOptions& options, const std::vector<std::string>& arguments, Con
                                               .arguments = arguments,
                                               .force = options.run.force});
     leading.run->parameters(result_fields(options));
-    for (const Citation& citation : mi::citations(options.parameters)) leading.run->cite(citation);
+    for (const std::string_view key : mi::citations(options.parameters)) leading.run->cite(key);
     context.checkpoint = leading.run->checkpoint();
     for (const auto& path :
          {mi::triple_checkpoint(context.checkpoint), mi::exact_checkpoint(context.checkpoint)})

@@ -20,7 +20,6 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "pleat/rmsd/citations.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures/measures.h"
 #include "pleat/rmsd/measures/metric.h"
@@ -213,7 +212,7 @@ void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, C
                                       .arguments = arguments,
                                       .force = options.run.force});
     run->parameters(result_fields(options));
-    for (const Citation& citation : rmsd::citations(options.parameters.metric)) run->cite(citation);
+    for (const std::string_view key : rmsd::citations(options.parameters.metric)) run->cite(key);
     context.checkpoint = run->checkpoint("checkpoint.tiles");
 }
 

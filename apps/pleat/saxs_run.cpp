@@ -13,7 +13,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/citations.h"
 #include "pleat/saxs/model/joined.h"
 #include "pleat/saxs/output.h"
 #include "ranks.h"
@@ -162,7 +161,7 @@ std::string write(SaxsOptions& options, const saxs::Result& result, Leading& lea
     run.stage("write");
     saxs::write_results(run, result, options.parameters);
     saxs::record_facts(run, result);
-    for (const Citation& citation : saxs::citations(result)) run.cite(citation);
+    for (const std::string_view key : saxs::citations(result)) run.cite(key);
     run.finish();
     return saxs_summary(
         {.sources = options.ensemble.sources, .data = options.data, .folder = run.path().string()},

@@ -243,15 +243,6 @@ std::string summary(const SelectOptions& options, const select::Result& result,
                       printable(folder), printable(folder));
 }
 
-const Citation kCutoff{
-    "Zhang2004",
-    "Zhang, Skolnick: Scoring function for automated assessment of protein structure template "
-    "quality. Proteins 57:702 (2004), doi:10.1002/prot.20264",
-    "@article{Zhang2004,\n  author  = {Zhang, Yang and Skolnick, Jeffrey},\n  title   = {Scoring "
-    "function for automated assessment of protein structure template quality},\n  journal = "
-    "{Proteins},\n  volume  = {57},\n  pages   = {702--710},\n  year    = {2004},\n  doi     = "
-    "{10.1002/prot.20264}\n}\n"};
-
 /// Every file is looked at first, as stages take long; several of them read each file.
 void check_files(const SelectOptions& options) {
     constexpr const char* kReason = "several stages read it";
@@ -323,7 +314,7 @@ std::string make_selection(SelectOptions& options, const std::vector<std::string
     const select::Result result = select::run(evidence, options.parameters);
 
     run.stage("write");
-    if (options.clustering.cutoff.empty()) run.cite(kCutoff);
+    if (options.clustering.cutoff.empty()) run.cite("Zhang2004");
     std::vector<std::string> files;
     std::vector<Index> numbers;
     for (const FrameOrigin& origin : input.coordinates->origins) {

@@ -14,16 +14,6 @@ namespace pleat::program {
 
 namespace {
 
-/// The entry of that key in a bibliography; empty where there is none.
-std::string entry_of(const std::string& bibliography, const std::string& key) {
-    const std::size_t at = bibliography.find("{" + key + ",");
-    if (at == std::string::npos) return {};
-    const std::size_t from = bibliography.rfind('@', at);
-    const std::size_t end = bibliography.find("\n}\n", at);
-    if (from == std::string::npos || end == std::string::npos) return {};
-    return bibliography.substr(from, end + 3 - from);
-}
-
 /// "--NAME VALUE" as the command line reads it.
 void append_option(std::vector<std::string>& words, const Field& field) {
     if (const auto* target = std::get_if<bool*>(&field.target)) {
@@ -120,18 +110,9 @@ std::filesystem::path Stages::make(
 void Stages::cite(const std::filesystem::path& folder) {
     const std::vector<std::uint8_t> bytes = read_file(folder / "manifest.json");
     const nlohmann::json manifest = nlohmann::json::parse(bytes, nullptr, false);
-    const std::filesystem::path file = folder / "cite.bib";
-    std::error_code ignored;
-    if (!manifest.is_object() || !manifest.contains("citations") ||
-        !std::filesystem::is_regular_file(file, ignored))
-        return;
-    const std::vector<std::uint8_t> text = read_file(file);
-    const std::string bibliography(text.begin(), text.end());
-    for (const nlohmann::json& work : manifest["citations"]) {
-        if (!work.is_object()) continue;
-        const std::string key = work.value("key", "");
-        run_.cite({key, work.value("text", ""), entry_of(bibliography, key)});
-    }
+    if (!manifest.is_object() || !manifest.contains("citations")) return;
+    for (const nlohmann::json& paper : manifest["citations"])
+        if (paper.is_object()) run_.cite(paper.value("key", ""));
 }
 
 }  // namespace pleat::program

@@ -50,7 +50,7 @@ std::string histogram_table(const PairSummary& pairs) {
     std::string text = "from\tto\tpairs\n";
     const std::vector<std::int64_t>& histogram = pairs.histogram();
     for (std::size_t n = 0; n < histogram.size(); ++n) {
-        const bool is_open = static_cast<Index>(n) == kMostBins - 1;
+        const bool is_open = static_cast<Index>(n) == kMaxBins - 1;
         const double from = static_cast<double>(n) * pairs.bin();
         text +=
             fmt::format("{:.6g}\t{}\t{}\n", from,
@@ -105,6 +105,23 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
         const bool by_k = parameters.k.find(':') != std::string::npos;
         write_text(run.output("sweep.tsv"), sweep_table(result, by_k));
     }
+}
+
+std::vector<std::string_view> citations(std::string_view method, bool has_silhouettes) {
+    static const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
+        {"daura", {"Daura1999"}},
+        {"gromacs", {"Daura1999"}},
+        {"single", {"Prim1957"}},
+        {"complete", {"Muellner2011"}},
+        {"average", {"Muellner2011"}},
+        {"ward", {"Ward1963", "Muellner2011"}},
+        {"kmedoids", {"Schubert2021"}},
+        {"dbscan", {"Ester1996"}},
+        {"density-peaks", {"Rodriguez2014"}}};
+    std::vector<std::string_view> keys;
+    if (const auto found = kKeys.find(method); found != kKeys.end()) keys = found->second;
+    if (has_silhouettes) keys.push_back("Rousseeuw1987");
+    return keys;
 }
 
 }  // namespace pleat::cluster

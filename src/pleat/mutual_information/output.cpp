@@ -310,4 +310,12 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     write_set("cliques_by_z.npy", report.result.triples->cliques_by_z);
 }
 
+std::vector<std::string_view> citations(const Parameters& parameters) {
+    std::vector<std::string_view> keys = {"Waechter2014", "Dunn2008"};
+    if (parameters.has_exact()) keys.insert(keys.end(), {"Vinh2010", "Romano2014"});
+    if (parameters.has_sampled()) keys.push_back("Benjamini1995");
+    if (parameters.order == 3) keys.push_back("Schneidman2003");
+    return keys;
+}
+
 }  // namespace pleat::mutual_information

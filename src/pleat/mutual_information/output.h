@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -28,5 +29,8 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
 /// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the
 /// clique sets; README.md of this folder describes each. OutputError where files cannot be written.
 void write_results(RunDirectory& run, const Report& report, int threads);
+
+/// Keys of the papers on which a run with these parameters is based (core/run/citations.bib).
+std::vector<std::string_view> citations(const Parameters& parameters);
 
 }  // namespace pleat::mutual_information

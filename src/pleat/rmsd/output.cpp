@@ -9,6 +9,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/rmsd/measures/metric.h"
 
 namespace pleat::rmsd {
 
@@ -22,7 +23,7 @@ void add_vector(NpzWriter& writer, std::string_view name, const std::vector<T>& 
 std::string histogram_table(const Result& result, double bin) {
     std::string text = "from\tto\tpairs\n";
     for (std::size_t n = 0; n < result.histogram.size(); ++n) {
-        const bool is_open = static_cast<Index>(n) == kMostBins - 1;
+        const bool is_open = static_cast<Index>(n) == kMaxBins - 1;
         const double from = static_cast<double>(n) * bin, to = static_cast<double>(n + 1) * bin;
         text += is_open ? fmt::format("{:.6g}\tNA\t{}\n", from, result.histogram[n])
                         : fmt::format("{:.6g}\t{:.6g}\t{}\n", from, to, result.histogram[n]);
@@ -99,6 +100,16 @@ void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations&
     }
     write_text(run.output("rmsf.tsv"), atoms);
     write_text(run.output("rmsf_residues.tsv"), residues);
+}
+
+std::vector<std::string_view> citations(std::string_view metric) {
+    switch (metric_of(metric).kind) {
+        case Metric::Kind::drmsd: return {"Cohen1980"};
+        case Metric::Kind::tm: return {"Zhang2004", "Horn1987"};
+        case Metric::Kind::gdt_ts: return {"Zemla2003", "Zhang2004", "Horn1987"};
+        case Metric::Kind::rmsd: break;
+    }
+    return {"Hung2011", "Horn1987"};
 }
 
 }  // namespace pleat::rmsd

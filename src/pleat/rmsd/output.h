@@ -26,4 +26,7 @@ void write_reference(RunDirectory& run, const std::vector<float>& values, std::s
 void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
                 const std::vector<double>& weights);
 
+/// Keys of the papers on which a run with this metric is based (core/run/citations.bib).
+std::vector<std::string_view> citations(std::string_view metric = "rmsd");
+
 }  // namespace pleat::rmsd
