@@ -56,7 +56,7 @@ std::string Ranks::advice() const {
         idle);
 }
 
-int Ranks::end(const Failure& failure, const Comm::Tell& tell) {
+int Ranks::end(const Failure& failure, const Comm::Report& tell) {
     return comm_->end({failure.text, failure.exit_code}, tell);
 }
 

@@ -52,7 +52,7 @@ public:
 
     /// The end of the program on every rank, `failure` being empty where all went well: tells the
     /// failure of the run once, and returns its exit code.
-    int end(const Failure& failure, const Comm::Tell& tell);
+    int end(const Failure& failure, const Comm::Report& tell);
 
 private:
     std::unique_ptr<Comm> comm_;

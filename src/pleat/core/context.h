@@ -1,4 +1,4 @@
-// Context: what every engine needs besides its parameters: device, threads, seed, progress.
+// Context: how an engine runs: device, threads, seed, progress, ranks, checkpoint.
 #pragma once
 
 #include <cstdint>

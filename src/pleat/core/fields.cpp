@@ -27,7 +27,7 @@ std::string expectation(const Field& field) {
     if (!field.is_number()) {
         std::vector<std::string> named = field.allowed();
         if (named.empty()) return "text";
-        // The empty choice stands for none given, which nobody types.
+        // The empty choice means that the option is not given.
         std::erase(named, "");
         return fmt::format("one of {}", fmt::join(named, ", "));
     }
@@ -68,7 +68,7 @@ bool in_range(const Field& field, double value) {
     return std::isfinite(value) && above && value <= field.max;
 }
 
-/// Compared in 64 bits of precision: a double does not tell neighbours beyond 2^53 apart.
+/// Compares with 64 bits of precision: a double cannot distinguish neighbours beyond 2^53.
 bool in_range(const Field& field, std::int64_t value) {
     const auto number = static_cast<long double>(value);
     const bool above = field.min_excluded ? number > field.min : number >= field.min;

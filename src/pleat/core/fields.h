@@ -43,8 +43,8 @@ private:
 };
 
 /// One option of a Parameters struct, bound to a live instance of it: `target` points into the
-/// struct handed to `fields(parameters)`, so reading it gives the current value and writing it sets
-/// the option. The default is whatever a default-constructed struct holds.
+/// struct given to `fields(parameters)`, so that reading it gives the current value and writing it
+/// sets the option. The default is the value in a default-constructed struct.
 struct Field {
     using Target = std::variant<bool*, std::int64_t*, double*, std::string*,
                                 std::optional<std::int64_t>*, std::optional<double>*, Choice>;

@@ -63,7 +63,7 @@ struct Result {
     Index frames = 0, atoms = 0, pairs = 0;
     double least = 0, most = 0, mean = 0;  ///< angstrom, over all pairs; 0 where there is none
     /// Pairs by RMSD: count n of bin n from n * bin up to but without (n + 1) * bin; the last one
-    /// holds all beyond where there are kMostBins of them.
+    /// holds all beyond where there are kMaxBins of them.
     std::vector<std::int64_t> histogram;
     Neighbours neighbours;  ///< RMSD below the cut-off; empty without one
     Best best;              ///< empty unless asked for

@@ -39,8 +39,8 @@ void PairSummary::add(Block rows, const float* distances) {
 void PairSummary::add(PairTotals totals) {
     pairs_ = pairs_before(count_, count_);
     sum_ = totals.sum;
-    least_ = totals.least;
-    most_ = totals.most;
+    least_ = totals.min;
+    most_ = totals.max;
     histogram_ = std::move(totals.histogram);
 }
 

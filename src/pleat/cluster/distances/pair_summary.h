@@ -24,7 +24,7 @@ public:
     double most() const { return most_; }
     double mean() const { return pairs_ > 0 ? sum_ / static_cast<double>(pairs_) : 0.0; }
     double bin() const { return bin_; }
-    /// Count n: distances from n * bin up to but without (n + 1) * bin; the last of kMostBins holds
+    /// Count n: distances from n * bin up to but without (n + 1) * bin; the last of kMaxBins holds
     /// all beyond.
     const std::vector<std::int64_t>& histogram() const { return histogram_; }
 

@@ -1,4 +1,4 @@
-// Additive checkpoint: what each rank saves, and how files of earlier runs are put together.
+// Additive checkpoint: what each rank saves, and how the files of earlier runs are merged.
 #include "pleat/core/loops/additive_checkpoint.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace pleat {
 
 namespace {
 
-// Members of a file that are not the caller's.
+// Names of the members of a file that are not the caller's.
 constexpr std::string_view kProblem = "sweep_problem", kStage = "sweep_stage",
                            kMarks = "sweep_tiles_done";
 
@@ -28,7 +28,7 @@ void join_ranks(Comm& comm, std::span<std::int64_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<std::uint32_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<double> maxima) {
     comm.raise(maxima);
-    // Which of two zeros of unlike signs is the larger depends on the order: all become +0.
+    // The larger one of +0 and -0 depends on the order: all become +0.
     for (double& value : maxima) value += 0.0;
 }
 
@@ -79,7 +79,8 @@ Index AdditiveCheckpoint::bytes() const {
     return static_cast<Index>(bytes);
 }
 
-AdditiveCheckpoint::Part AdditiveCheckpoint::read_part(const std::filesystem::path& path) const {
+AdditiveCheckpoint::EarlierFile AdditiveCheckpoint::read_earlier(
+    const std::filesystem::path& path) const {
     const NpzReader reader(path);
     if (reader.text(kProblem) != problem_ || reader.text(kStage) != stage_)
         throw InputError("expected the sums of the same input and options, found another's");
@@ -107,27 +108,27 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
     for (const NamedCollector& named : collectors_) named.collector->load(reader, named.name);
 }
 
-/// False when the part holds a tile that is there already: it is of before a merge that a kill cut
-/// short, and its other tiles are computed again.
-bool AdditiveCheckpoint::take(const Part& part) {
+/// Returns false if the file has a tile that is loaded already: it is left over from a merge that
+/// was interrupted. Its other tiles are computed again.
+bool AdditiveCheckpoint::load(const EarlierFile& file) {
     if (share_a_tile(part.marks, own_)) return false;
     load_values(NpzReader(part.path));
     for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= part.marks[i];
     return part.count > 0;
 }
 
-void AdditiveCheckpoint::take_parts() {
-    std::vector<Part> parts;
+void AdditiveCheckpoint::load_earlier_files() {
+    std::vector<EarlierFile> parts;
     const std::filesystem::path mine = rank_file(context_.checkpoint, 0);
     bool is_merged = false;
     for (const std::filesystem::path& path : rank_files(context_.checkpoint)) {
         try {
-            parts.push_back(read_part(path));
+            parts.push_back(read_earlier(path));
         } catch (const InputError& error) {
             throw InputError(refusal(path, error));
         }
     }
-    // The largest first: what was merged before stands, and what it was merged from is passed over.
+    // The largest first: merged files are loaded, and the files from which they were made skipped.
     std::stable_sort(parts.begin(), parts.end(),
                      [](const Part& a, const Part& b) { return a.count > b.count; });
     for (const Part& part : parts) {
@@ -137,8 +138,8 @@ void AdditiveCheckpoint::take_parts() {
             throw InputError(refusal(part.path, error));
         }
     }
-    // Before another rank writes over its part, and before the parts go, the whole is on the disk.
-    if (is_merged) save_or_tell();
+    // The merged file is on the disk before another rank overwrites its file or files are removed.
+    if (is_merged) save_or_report();
     if (!unsaved_.empty()) return;
     std::error_code ignored;
     for (const Part& part : parts)
@@ -149,7 +150,7 @@ void AdditiveCheckpoint::resume() {
     Ranks ranks(context_);
     std::exception_ptr error;
     try {
-        if (ranks.comm.rank() == 0 && !context_.checkpoint.empty()) take_parts();
+        if (ranks.comm.rank() == 0 && !context_.checkpoint.empty()) load_earlier_files();
     } catch (...) {
         error = std::current_exception();
     }
@@ -185,17 +186,17 @@ void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
     own_[static_cast<std::size_t>(tile.id)] = 1;
     is_open_ = false;
     is_new_ = true;
-    if (clock_.is_due()) save_or_tell();
+    if (clock_.is_due()) save_or_report();
 }
 
 void AdditiveCheckpoint::flush() {
     if (!is_new_ || is_open_ || is_total_) return;
-    // All is done: a kill after this costs no more than one amid the tiles may.
+    // All tiles are done: a kill from here on loses no more than one between tiles.
     const bool is_complete = std::ranges::all_of(own_, [](std::uint8_t mark) { return mark != 0; });
-    if (!is_complete || !clock_.is_recent()) save_or_tell();
+    if (!is_complete || !clock_.is_recent()) save_or_report();
 }
 
-std::filesystem::path AdditiveCheckpoint::place() const {
+std::filesystem::path AdditiveCheckpoint::kept_in() const {
     if (context_.checkpoint.empty() || !unsaved_.empty() || (is_open_ && is_new_)) return {};
     return rank_file(context_.checkpoint, rank());
 }
@@ -217,7 +218,7 @@ void AdditiveCheckpoint::save() {
     writer.close();
 }
 
-void AdditiveCheckpoint::save_or_tell() {
+void AdditiveCheckpoint::save_or_report() {
     is_new_ = false;
     if (context_.checkpoint.empty() || !unsaved_.empty()) return;
     try {

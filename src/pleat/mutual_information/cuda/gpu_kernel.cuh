@@ -29,7 +29,7 @@ using pleat::cuda::Sides;
 ///     launch(what, kernel, grid, threads, shared bytes, arguments...), one after the other
 ///     start_clock(), stop_clock() around launches, and clocked_seconds() between them, once
 ///         something behind them was downloaded
-///     clear(array, count), free_bytes(), most_shared_bytes() of a CTA, processors(), name()
+///     clear(array, count), free_bytes(), max_shared_bytes() of a CTA, processors(), name()
 template <class Gpu>
 class GpuKernel final : public Kernel {
 public:
@@ -72,7 +72,7 @@ private:
     CountTask triple_task(const TripleTile& tile) const;
     CountShare share_of(const CountTask& task) const {
         return plan_share(task.rows, task.columns, task.f_size, task.stride,
-                          gpu_.most_shared_bytes());
+                          gpu_.max_shared_bytes());
     }
     void launch_count(CountTask task, Index slots);
     void sample(CountTask task, Block shuffles, const Batches& batches, bool finds_largest);
@@ -128,7 +128,7 @@ GpuKernel<Gpu>::GpuKernel(const Problem& problem, Gpu gpu)
 template <class Gpu>
 Index GpuKernel<Gpu>::scratch_blocks(std::int64_t available) const {
     const std::int64_t bytes = 4 * LaneCodes::size(rows());
-    if (bytes <= gpu_.most_shared_bytes()) return 0;
+    if (bytes <= gpu_.max_shared_bytes()) return 0;
     constexpr Index kBlocksPerProcessor = 8;
     return std::clamp<Index>(available / 8 / bytes, 1, kBlocksPerProcessor * gpu_.processors());
 }

@@ -65,7 +65,7 @@ TEST(Run, StoppedAmidATilesMomentsItTellsWhatIsKeptAndGoesOnFromThere) {
     const auto kept = rank_file(triple_checkpoint(context.checkpoint), 0);
     EXPECT_EQ(error_text<Cancelled>([&] { run(given, parameters, context); }),
               "triples: stopped after 3 of 10 tiles; they are kept in " + kept.string() +
-                  ": run the same command again to go on");
+                  ": run the same command again to resume");
     StopLater never("none", 0, 0);
     context.progress = &never;
     ASSERT_TRUE(std::filesystem::exists(kept));

@@ -116,11 +116,11 @@ private:
     }
 
     void prepare() {
-        grow(histogram_, kMostBins);
+        grow(histogram_, kMaxBins);
         grow(totals_, 2);
         grow(extremes_, 2);
         if (options_.cutoff > 0) grow(near_, least_near_);
-        gpu_.clear(histogram_, kMostBins);
+        gpu_.clear(histogram_, kMaxBins);
         gpu_.clear(totals_, 2);
         const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
         extremes_.upload(none);
@@ -139,8 +139,8 @@ private:
     }
 
     void add_to(BandTally& to, Index found) {
-        std::vector<unsigned long long> counts(kMostBins);
-        histogram_.download(counts.data(), 0, kMostBins);
+        std::vector<unsigned long long> counts(kMaxBins);
+        histogram_.download(counts.data(), 0, kMaxBins);
         while (!counts.empty() && counts.back() == 0) counts.pop_back();
         to.histogram.resize(std::max(to.histogram.size(), counts.size()));
         for (std::size_t bin = 0; bin < counts.size(); ++bin)

@@ -32,7 +32,7 @@ struct Edges {
         const float allowed = 0.505f * error + 5e-7f * value * value;
         if (cutoff > 0 && !(fabsf(value - cutoff) * value > allowed)) return false;
         const float place = value * inverse_bin;
-        if (!(bin > 0) || place > kMostBins) return true;
+        if (!(bin > 0) || place > kMaxBins) return true;
         return fabsf(value - bin * rintf(place)) * value > allowed;
     }
 };
@@ -94,7 +94,7 @@ struct TallySink {
         if (!edges.is_certain(value, solved.error)) return false;
         const float bin_place = value * edges.inverse_bin;  // of which the floor is certain
         add(local, memory, place, row, column, value,
-            bin_place < kMostBins - 1.0f ? static_cast<int>(bin_place) : kMostBins - 1);
+            bin_place < kMaxBins - 1.0f ? static_cast<int>(bin_place) : kMaxBins - 1);
         return true;
     }
     __device__ __forceinline__ void take_exact(Local& local, Words* memory, const TilePlace& place,
@@ -136,7 +136,7 @@ private:
     }
     __device__ __forceinline__ int bin_of(float value) const {
         const double place = value / bin;
-        return static_cast<int>(place < kMostBins - 1.0 ? place : kMostBins - 1.0);
+        return static_cast<int>(place < kMaxBins - 1.0 ? place : kMaxBins - 1.0);
     }
     __device__ __forceinline__ unsigned rounded(float value) const {
         return __float2uint_rn(value * sum_scale);

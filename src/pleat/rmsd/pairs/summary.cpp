@@ -19,7 +19,7 @@ namespace pleat::rmsd {
 Summary::Summary(Index frames, Index atoms, const Parameters& parameters)
     : metric_(metric_of(parameters.metric)),
       bin_(parameters.bin),
-      histogram_(static_cast<std::size_t>(kMostBins)),
+      histogram_(static_cast<std::size_t>(kMaxBins)),
       sums_(static_cast<std::size_t>(frames)),
       extremes_(2, -std::numeric_limits<double>::infinity()) {
     result_.frames = frames;

@@ -114,8 +114,8 @@ TEST(GpuOnHost, TalliesMorePairsThanItHadRoomFor) {
     BandTally found;
     kernel.tally({0, count}, found);
     expect_tally(found, expected, pairs_before(count, count));
-    EXPECT_LE(split.most_used_bytes, split.total_bytes - cuda::kReserve);
-    EXPECT_GT(split.most_used_bytes, least);
+    EXPECT_LE(split.max_used_bytes, split.total_bytes - cuda::kReserve);
+    EXPECT_GT(split.max_used_bytes, least);
 }
 
 // A cut-off that is a pair's very value: below it, or not, is for float64 to say.

@@ -29,7 +29,7 @@ inline BandTally tally_of(const std::vector<float>& values, Index frames,
         for (Index j = i + 1; j < frames; ++j, ++pair) {
             const float value = values[pair];
             const auto bin =
-                static_cast<std::size_t>(std::min(value / options.bin, kMostBins - 1.0));
+                static_cast<std::size_t>(std::min(value / options.bin, kMaxBins - 1.0));
             if (tally.histogram.size() <= bin) tally.histogram.resize(bin + 1);
             ++tally.histogram[bin];
             tally.sum += value;
