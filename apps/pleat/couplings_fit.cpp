@@ -129,7 +129,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     std::optional<KnownStructure> known = read_known_structure(options.structure, source, run);
     const ReferenceRow reference = reference_row(options.structure, source, full_rows, known);
     const Alignment alignment =
-        filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
+        filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (known) {
         measure(*known, alignment);
         warn_of_other_structure(options.structure, *known, context);

@@ -176,7 +176,7 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
         read_input(options.alignment, leading.run ? &*leading.run : nullptr, ranks);
     ranks.lead([&] { lay_structure(options, source, leading); });
     const Alignment alignment =
-        filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
+        filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (leading.run) leading.run->stage("device");
     const std::string remark = settle_mi_device(options, alignment, ranks, context);
     if (leading.run) {
