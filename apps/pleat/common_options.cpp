@@ -234,7 +234,7 @@ std::vector<Field> fields(StructureOptions& options) {
          .unit = "angstrom",
          .min = 0,
          .min_excluded = true,
-         .automatic = "the usual one for these atoms"}};
+         .automatic = "the atoms' usual one"}};
 }
 
 void add_structure_options(CLI::App& command, StructureOptions& options) {
