@@ -20,14 +20,14 @@ struct ClusterOptions {
     rmsd::Parameters superposition;
     StructureOutput structures;
 };
-/// How pairs are superposed, of all that `pleat rmsd` offers.
+/// The option of `pleat rmsd` that says how exactly frames are superposed.
 std::vector<Field> precision_field(ClusterOptions& options);
-/// The options that decide what is computed, in the manifest's order.
+/// The options on which results depend, in the order of the manifest.
 std::vector<Field> result_fields(ClusterOptions& options);
 
 /// Reads, clusters and writes the folder options.run.output; returns the summary for standard
-/// output. `shown` may be null. Every kind of Error.
+/// output, empty on all ranks but the leading one. `shown` may be null. Throws every kind of Error.
 std::string make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
-                          Progress* shown);
+                          Ranks& ranks, Progress* shown);
 
 }  // namespace pleat::program

@@ -36,17 +36,19 @@ std::vector<double> masses(const Topology& topology) {
         if (!(all.back() > 0)) unknown.push_back(topology.label(atom));
     }
     if (!topology.named)
-        throw InputError(topology.source.string(), 0,
-                         "expected atoms with names for --weights mass, found coordinates only: "
-                         "give --topology");
+        throw InputError(
+            topology.source.string(), 0,
+            "expected atoms with names for --atom-weights mass, found coordinates only: "
+            "give --topology");
     if (unknown.empty()) return all;
     constexpr std::size_t kMost = 5;
     const std::size_t count = unknown.size();
     unknown.resize(std::min(count, kMost));
     throw InputError(
         topology.source.string(), 0,
-        fmt::format("expected elements for --weights mass, found {} atom{} of none: {}{}", count,
-                    count == 1 ? "" : "s", fmt::join(unknown, "; "), count > kMost ? "; ..." : ""));
+        fmt::format("expected elements for --atom-weights mass, found {} atom{} of none: {}{}",
+                    count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
+                    count > kMost ? "; ..." : ""));
 }
 
 }  // namespace
@@ -84,10 +86,11 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
 std::vector<Field> fields(EnsembleSource& options) {
     std::vector<Field> all = frame_fields(options);
     all.push_back(
-        {.name = "weights",
+        {.name = "atom-weights",
          .target = &options.weights,
-         .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
-         .value_name = "FILE"});
+         .help = "Weights of the selected atoms: mass (of their elements), or an .npy file [atom]",
+         .value_name = "FILE",
+         .old_names = {"weights"}});
     return all;
 }
 

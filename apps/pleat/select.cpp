@@ -98,7 +98,7 @@ std::filesystem::path make_couplings(const SelectOptions& options, const std::st
 }
 
 std::filesystem::path make_cluster_stage(const SelectOptions& options, Index residues,
-                                         Stages& stages, const Context& context) {
+                                         Stages& stages, Ranks& ranks, const Context& context) {
     ClusterOptions own = clusters_stage(options, residues), usual;
     const Stage stage{.name = "clusters",
                       .command = "cluster",
@@ -109,7 +109,7 @@ std::filesystem::path make_cluster_stage(const SelectOptions& options, Index res
     return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
         own.run.output = folder.string();
         own.run.force = force;
-        make_clusters(own, stage_arguments(stage, options.run, stages.final_folder(stage)),
+        make_clusters(own, stage_arguments(stage, options.run, stages.final_folder(stage)), ranks,
                       context.progress);
     });
 }
@@ -166,7 +166,7 @@ Gathered gather(const SelectOptions& options, const EnsembleReader& reader, Stag
         gathered.map =
             map_contacts(options, read_predicted(options.contacts), *structure, reader, context);
     if (!options.curve.empty()) gathered.saxs = make_saxs_stage(options, stages, ranks, context);
-    gathered.clusters = make_cluster_stage(options, residues, stages, context);
+    gathered.clusters = make_cluster_stage(options, residues, stages, ranks, context);
     if (options.alignment.empty()) return gathered;
     const std::filesystem::path couplings = make_couplings(options, row, stages, context);
     gathered.map =
@@ -175,8 +175,7 @@ Gathered gather(const SelectOptions& options, const EnsembleReader& reader, Stag
 }
 
 /// RMSD of each frame from the medoid of the first selected cluster.
-std::vector<float> distances_from_first(const cluster::Distances& distances,
-                                        const ClusterFiles& clusters,
+std::vector<float> distances_from_first(const PairSource& distances, const ClusterFiles& clusters,
                                         const select::Result& result) {
     if (result.clusters.empty() || result.clusters.front().selected == 0) return {};
     const Index medoid =
@@ -298,8 +297,8 @@ std::string make_selection(SelectOptions& options, const std::vector<std::string
 
     run.stage("read");
     const select::ContactMap& map = gathered.map;
-    const ClusterInput input =
-        read_cluster_input(options.ensemble, {}, "", options.run, run, context);
+    ClusterInput input = read_cluster_input(options.ensemble, {}, run, context);
+    open_distances(input, std::nullopt, options.run, ranks, context);
     run.context(context);
     const Index frames = input.coordinates->frames();
     const ClusterFiles clusters = read_clusters(gathered.clusters, frames);
@@ -323,7 +322,7 @@ std::string make_selection(SelectOptions& options, const std::vector<std::string
     const select::Result result = select::run(evidence, options.parameters);
 
     run.stage("write");
-    if (options.clustering.cutoff.empty()) run.cite(kCutoff);
+    if (!options.clustering.cutoff.is_set()) run.cite(kCutoff);
     std::vector<std::string> files;
     std::vector<Index> numbers;
     for (const FrameOrigin& origin : input.coordinates->origins) {

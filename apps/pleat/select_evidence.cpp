@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pleat/cluster/distances/neighbours.h"
+#include "pleat/cluster/neighbours/neighbours.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/read_file.h"
@@ -121,8 +121,7 @@ Array<std::uint8_t, 2> satisfied_contacts(EnsembleReader& reader, Index frames,
     return satisfied;
 }
 
-std::vector<double> densities(const cluster::Distances& distances, double cutoff,
-                              const Context& context) {
+std::vector<double> densities(const PairSource& distances, double cutoff, const Context& context) {
     const Index frames = distances.count();
     std::vector<double> density(static_cast<std::size_t>(frames), 0.0);
     if (frames < 2) return density;

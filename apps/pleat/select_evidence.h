@@ -43,7 +43,6 @@ Array<std::uint8_t, 2> satisfied_contacts(EnsembleReader& reader, Index frames,
                                           double cutoff, const Context& context);
 
 /// Of each frame the share of the others that are nearer than `cutoff` angstrom. Cancelled.
-std::vector<double> densities(const cluster::Distances& distances, double cutoff,
-                              const Context& context);
+std::vector<double> densities(const PairSource& distances, double cutoff, const Context& context);
 
 }  // namespace pleat::program

@@ -24,8 +24,9 @@ std::vector<Field> named(const std::vector<Field>& fields,
 
 /// The usual cut-off is for methods that need one.
 bool wants_cutoff(const cluster::Parameters& clustering) {
-    return clustering.cutoff.empty() && clustering.k.empty() && clustering.method != "kmedoids" &&
-           clustering.method != "density-peaks";
+    return !clustering.cutoff.is_set() && !clustering.k.is_set() &&
+           clustering.method != cluster::Method::kmedoids &&
+           clustering.method != cluster::Method::density_peaks;
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ std::vector<Field> evidence_fields(SelectOptions& options) {
 
 std::vector<Field> clustering_fields(SelectOptions& options) {
     std::vector<Field> all =
-        named(cluster::fields(options.clustering), {"method", "cutoff", "k", "least-neighbours"});
+        named(cluster::fields(options.clustering), {"method", "cutoff", "k", "min-neighbours"});
     for (Field& field : all)
         if (field.name == "cutoff")
             field.help =
@@ -122,8 +123,7 @@ ClusterOptions clusters_stage(const SelectOptions& options, Index residues) {
     stage.run = options.run;
     stage.ensemble = options.ensemble;
     stage.parameters = options.clustering;
-    if (wants_cutoff(options.clustering))
-        stage.parameters.cutoff = fmt::format("{}", usual_cutoff(residues));
+    if (wants_cutoff(options.clustering)) stage.parameters.cutoff = usual_cutoff(residues);
     return stage;
 }
 

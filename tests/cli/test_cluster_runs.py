@@ -27,16 +27,16 @@ class ClusterRuns(ProgramTest):
     def test_neighbours_that_a_run_listed_are_not_found_again(self):
         path = self.ensemble(90)
         run = self.run_quietly("rmsd", path, "--matrix", "none", "--cutoff", "3.2", run="listed")
-        for method, least in (("daura", ()), ("gromacs", ()), ("dbscan", ("--least-neighbours", "3"))):
+        for method, cores in (("gromos", ()), ("gmx", ()), ("dbscan", ("--min-neighbours", "3"))):
             for cutoff in (3.2, 3.0, 1.1, 3.3):
                 with self.subTest((method, cutoff)):
-                    call = ("--method", method, "--cutoff", str(cutoff), *least, "--silhouettes")
+                    call = ("--method", method, "--cutoff", str(cutoff), *cores, "--silhouettes")
                     expected = self.cluster(path, *call, run=f"{method}{cutoff}")
                     found = self.cluster(run, *call, run=f"{method}{cutoff}-listed")
                     self.assertEqual(results(found), results(expected))
                     told, wanted = manifest(found), manifest(expected)
                     self.assertIn(str(run / "neighbours.npz"), [one["path"] for one in told["inputs"]])
-                    for fact in ("pairs", "least", "mean", "most", "clusters", "silhouette"):
+                    for fact in ("pairs", "min", "mean", "max", "clusters", "silhouette"):
                         self.assertAlmostEqual(told["results"].get(fact, 0), wanted["results"].get(fact, 0),
                                                places=9)
         # Without silhouettes no distance of all pairs is computed.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <string>
 
 namespace pleat::cluster {
@@ -127,14 +126,23 @@ Citation citation_of(const Work& work) {
 
 }  // namespace
 
-std::vector<Citation> citations(std::string_view method, bool silhouettes) {
-    static const std::map<std::string_view, std::vector<const Work*>> kWorks = {
-        {"daura", {&kDaura}},      {"gromacs", {&kDaura}},  {"single", {&kPrim}},
-        {"complete", {&kChains}},  {"average", {&kChains}}, {"ward", {&kWard, &kChains}},
-        {"kmedoids", {&kMedoids}}, {"dbscan", {&kDbscan}},  {"density-peaks", {&kPeaks}}};
+std::vector<Citation> citations(Method method, bool silhouettes) {
+    const auto works = [&]() -> std::vector<const Work*> {
+        switch (method) {
+            case Method::gromos:
+            case Method::gmx: return {&kDaura};
+            case Method::single: return {&kPrim};
+            case Method::complete:
+            case Method::average: return {&kChains};
+            case Method::ward: return {&kWard, &kChains};
+            case Method::kmedoids: return {&kMedoids};
+            case Method::dbscan: return {&kDbscan};
+            case Method::density_peaks: break;
+        }
+        return {&kPeaks};
+    }();
     std::vector<Citation> all;
-    if (const auto found = kWorks.find(method); found != kWorks.end())
-        for (const Work* const work : found->second) all.push_back(citation_of(*work));
+    for (const Work* const work : works) all.push_back(citation_of(*work));
     if (silhouettes) all.push_back(citation_of(kSilhouettes));
     return all;
 }

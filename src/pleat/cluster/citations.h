@@ -1,14 +1,14 @@
 // Citations: the papers behind each method of clustering.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
+#include "pleat/cluster/cluster.h"
 #include "pleat/core/run/run_directory.h"
 
 namespace pleat::cluster {
 
-/// Those of a method, and that of silhouettes where they were computed.
-std::vector<Citation> citations(std::string_view method, bool silhouettes);
+/// The papers of a method, and that of silhouettes if they were computed.
+std::vector<Citation> citations(Method method, bool silhouettes);
 
 }  // namespace pleat::cluster

@@ -1,8 +1,6 @@
 // Citations: the papers behind superposition by quaternions and all pairs of an ensemble.
 #include "pleat/rmsd/citations.h"
 
-#include "pleat/rmsd/measures/metric.h"
-
 namespace pleat::rmsd {
 
 namespace {
@@ -90,12 +88,12 @@ const Citation kGdt{
 
 }  // namespace
 
-std::vector<Citation> citations(std::string_view metric) {
-    switch (metric_of(metric).kind) {
-        case Metric::Kind::drmsd: return {kDistances};
-        case Metric::Kind::tm: return {kTmScore, kQuaternions};
-        case Metric::Kind::gdt_ts: return {kGdt, kTmScore, kQuaternions};
-        case Metric::Kind::rmsd: break;
+std::vector<Citation> citations(Metric metric) {
+    switch (metric) {
+        case Metric::drmsd: return {kDistances};
+        case Metric::tm: return {kTmScore, kQuaternions};
+        case Metric::gdt_ts: return {kGdt, kTmScore, kQuaternions};
+        case Metric::rmsd: break;
     }
     return {kAllPairs, kQuaternions};
 }

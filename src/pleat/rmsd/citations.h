@@ -1,14 +1,14 @@
-// Citations: what superposed distances rest on.
+// Citations: the papers behind the metrics.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "pleat/core/run/run_directory.h"
+#include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {
 
-/// The works behind what a run computes by a metric.
-std::vector<Citation> citations(std::string_view metric = "rmsd");
+/// The papers behind what a run computes by a metric.
+std::vector<Citation> citations(Metric metric = Metric::rmsd);
 
 }  // namespace pleat::rmsd
