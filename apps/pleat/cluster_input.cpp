@@ -119,7 +119,7 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
         parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
             "leave --topology, --assembly, --select, --frames, --truncated, --atom-weights and "
-            "--precision out: '{}' is {}",
+            "also --precision out: '{}' is {}",
             ensemble.sources.front(), kind));
 }
 

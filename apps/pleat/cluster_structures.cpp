@@ -211,8 +211,10 @@ void check_structures(const ClusterInput& input, const StructureOutput& options)
     if (!input.coordinates || options.format == StructureFormat::none) return;
     const auto reader = reader_of_written(input, options);
     if (options.format == StructureFormat::pdb && !all_fit_pdb(*input.coordinates, reader.get()))
-        throw InputError(input.name, 0,
-                         "names or coordinates do not fit the PDB format; use --structures cif");
+        throw InputError(
+            input.name, 0,
+            "expected names and coordinates that fit the PDB format, found others: use "
+            "--structures cif");
 }
 
 void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,

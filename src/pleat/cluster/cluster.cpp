@@ -41,6 +41,9 @@ constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeak
                      *kDescriptionStage = "describe", *kNeighbourStage = "neighbours",
                      *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids";
 
+/// The values of a sweep whose stages are saved, so that a run has no thousands of files.
+constexpr std::size_t kSavedTrials = 100;
+
 /// The name of a stage that runs once per value of a sweep.
 std::string numbered(const char* stage, std::size_t trial) {
     return fmt::format("{}-{}", stage, trial);
@@ -119,8 +122,7 @@ public:
             std::vector<double> values;
             double mean = kNaN;
             if (trials_.has_several() || parameters_.silhouettes) {
-                values = silhouettes(*source_, trial.clustering,
-                                     stage(numbered(kSilhouetteStage, number_)));
+                values = silhouettes(*source_, trial.clustering, trial_stage(kSilhouetteStage));
                 mean = mean_silhouette(values);
             }
             ++number_;
@@ -158,6 +160,12 @@ private:
     }
 
     Context stage(std::string_view name) const { return stage_context(context_, *source_, name); }
+    /// The context of a stage that runs once per value of a sweep.
+    Context trial_stage(const char* name) const {
+        Context context = stage(numbered(name, number_));
+        if (number_ >= kSavedTrials) context.checkpoint.clear();
+        return context;
+    }
 
     /// Uses the result of an earlier run if that is all that this clustering needs.
     bool use(const KnownPairs& known) {
@@ -266,8 +274,7 @@ private:
     /// The neighbours below this cutoff; those of the first pass are handed out once.
     std::unique_ptr<Neighbours> neighbours_below(double cutoff) {
         if (neighbours_) return std::move(neighbours_);
-        return find_neighbours(*source_, cutoff, stage(numbered(kNeighbourStage, number_)),
-                               max_bits());
+        return find_neighbours(*source_, cutoff, trial_stage(kNeighbourStage), max_bits());
     }
 
     std::vector<Peak> peaks_at(double cutoff) {
@@ -289,8 +296,7 @@ private:
                 return {dbscan(*neighbours_below(value), parameters_.min_neighbours, context_),
                         value};
             case Family::medoids:
-                return {
-                    k_medoids(*source_, count, stage(numbered(kMedoidStage, number_))).clustering};
+                return {k_medoids(*source_, count, trial_stage(kMedoidStage)).clustering};
             case Family::tree:
                 if (by_cutoff) return {cut_below(tree_, source_->count(), value), value};
                 return {cut_to(tree_, source_->count(), count)};
@@ -345,7 +351,7 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
     for (const char* stage : {kPairStage, kQuantileStage, kDescriptionStage}) add(stage);
     const std::size_t trials = trials_of(parameters).values().size();
     // One more: the neighbours of the best of a sweep are found again.
-    for (std::size_t n = 0; n <= trials; ++n)
+    for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)
         for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage})
             add(numbered(stage, n));
     return names;

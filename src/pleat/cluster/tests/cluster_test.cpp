@@ -4,86 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <filesystem>
-#include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "pleat/cluster/citations.h"
 #include "pleat/cluster/methods/greedy.h"
 #include "pleat/cluster/neighbours/neighbours.h"
-#include "pleat/cluster/tests/random_pairs.h"
+#include "pleat/cluster/tests/cases.h"
 #include "pleat/core/error.h"
-#include "pleat/core/ranks/rank_files.h"
-#include "pleat/core/tests/temporary_folder.h"
-#include "pleat/core/tests/thread_comm.h"
 
 namespace pleat::cluster {
 namespace {
 
+using test::every_method;
+using test::expect_same;
 using test::grouped_pairs;
+using test::kTooMany;
 using test::OddBands;
+using test::OnALine;
 using test::random_pairs;
+using test::shown;
 using test::threads;
-
-Parameters with(Method method, CutoffRange cutoff, CountRange k) {
-    Parameters parameters;
-    parameters.method = method;
-    parameters.cutoff = cutoff;
-    parameters.k = k;
-    return parameters;
-}
-
-std::string shown(const Parameters& parameters) {
-    const auto method = static_cast<std::size_t>(parameters.method);
-    return std::string(names_of(Method())[method]) + ' ' + parameters.cutoff.text() + ' ' +
-           parameters.k.text();
-}
-
-const std::vector<Parameters>& every_method() {
-    static const std::vector<Parameters> all = {with(Method::gromos, 3, {}),
-                                                with(Method::gmx, 3, {}),
-                                                with(Method::single, 1.5, {}),
-                                                with(Method::complete, 8, {}),
-                                                with(Method::average, {}, 4),
-                                                with(Method::ward, {}, {2, 8, 2}),
-                                                with(Method::kmedoids, {}, 4),
-                                                with(Method::kmedoids, {}, {2, 6}),
-                                                with(Method::dbscan, {1, 3, 0.5}, {}),
-                                                with(Method::dbscan, 1.5, {}),
-                                                with(Method::density_peaks, {}, 4),
-                                                with(Method::density_peaks, 2, {2, 5}),
-                                                with(Method::density_peaks, {1, 3, 1}, 4),
-                                                with(Method::gromos, {1, 5, 1}, {})};
-    return all;
-}
-
-void expect_same(const Result& found, const Result& expected) {
-    EXPECT_EQ(found.clustering.assignment, expected.clustering.assignment);
-    EXPECT_EQ(found.clustering.centres, expected.clustering.centres);
-    EXPECT_EQ(found.statistics.histogram(), expected.statistics.histogram());
-    EXPECT_EQ(found.statistics.mean(), expected.statistics.mean());
-    EXPECT_EQ(found.statistics.min(), expected.statistics.min());
-    EXPECT_EQ(found.statistics.max(), expected.statistics.max());
-    ASSERT_EQ(found.clusters.size(), expected.clusters.size());
-    for (std::size_t c = 0; c < found.clusters.size(); ++c) {
-        EXPECT_EQ(found.clusters[c].medoid, expected.clusters[c].medoid);
-        EXPECT_EQ(found.clusters[c].mean, expected.clusters[c].mean);
-        EXPECT_EQ(found.clusters[c].radius, expected.clusters[c].radius);
-    }
-    ASSERT_EQ(found.sweep.size(), expected.sweep.size());
-    for (std::size_t n = 0; n < found.sweep.size(); ++n) {
-        const double a = found.sweep[n].silhouette, b = expected.sweep[n].silhouette;
-        EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << a << ' ' << b;
-    }
-    ASSERT_EQ(found.peaks.size(), expected.peaks.size());
-    for (std::size_t i = 0; i < found.peaks.size(); ++i) {
-        EXPECT_EQ(found.peaks[i].denser, expected.peaks[i].denser);
-        EXPECT_EQ(found.peaks[i].separation, expected.peaks[i].separation);
-    }
-}
+using test::with;
 
 TEST(Run, GivesTheSameOnAnyThreadsAndFromAnyBands) {
     const StoredPairs distances = grouped_pairs(250, 4, 8);
@@ -146,68 +89,6 @@ TEST(Run, SumsUpAllPairs) {
     EXPECT_TRUE(std::isnan(result.silhouette));
 }
 
-/// Items around positions on a line, too many for their pairs to be kept; and the reductions of a
-/// device.
-class OnALine final : public PairSource, public PairReductions {
-public:
-    OnALine(Index count, bool reduces) : count_(count), reduces_(reduces) {
-        for (Index i = 0; i < count; ++i)
-            positions_.push_back(static_cast<float>(10 * (i * i % 7) + (i * 37 % 101) / 50.0));
-    }
-
-    Index count() const override { return count_; }
-    Index band_rows() const override { return 100; }
-    void band(Block rows, float* values) const override {
-        if (reduces_) throw std::logic_error("expected no bands to be asked for");
-        ++bands;
-        compute(rows, values);
-    }
-    void among(std::span<const Index> items, const BandVisitor& visit) const override {
-        ++lists;
-        visit_among(items, visit, [&](Index i, Index j) { return at(i, j); });
-    }
-    void rows(std::span<const Index> items, float* values) const override {
-        for (const Index i : items)
-            for (Index j = 0; j < count_; ++j) *values++ = at(i, j);
-    }
-    std::string hash() const override { return "on a line"; }
-    double error(double) const override { return 0.0; }
-    bool is_below(Index i, Index j, double cutoff) const override {
-        return at(i, j) < static_cast<float>(cutoff);
-    }
-    const PairReductions* reductions() const override { return reduces_ ? this : nullptr; }
-    void count(Block rows, double bin_width, double, PairCounts& counts) const override {
-        std::vector<float> values(static_cast<std::size_t>(
-            pairs_before(rows.first + rows.count, count_) - pairs_before(rows.first, count_)));
-        compute(rows, values.data());
-        PairStatistics statistics(count_, bin_width);
-        statistics.add_band(rows, count_, values.data(), 1);
-        counts.statistics.add(0, statistics);
-    }
-    DeviceClusters gromos(double cutoff, const Context&) const override {
-        ++clusterings;
-        const OnALine plain(count_, false);
-        const auto near = find_neighbours(plain, cutoff, threads(1), std::int64_t{1} << 30);
-        Clustering found = cluster::gromos(*near, threads(1));
-        return {found.assignment, {found.centres.begin(), found.centres.end()}};
-    }
-
-    mutable std::atomic<int> clusterings = 0, bands = 0, lists = 0;
-
-private:
-    float at(Index i, Index j) const { return std::fabs(positions_[i] - positions_[j]); }
-    void compute(Block rows, float* values) const {
-        for (Index i = rows.first; i < rows.first + rows.count; ++i)
-            for (Index j = i + 1; j < count_; ++j) *values++ = at(i, j);
-    }
-
-    Index count_;
-    bool reduces_;
-    std::vector<float> positions_;
-};
-
-constexpr Index kTooMany = 11'700;  // for their pairs to be kept
-
 TEST(Run, UsesTheReductionsOfADevice) {
     const OnALine source(kTooMany, true), plain(kTooMany, false);
     const Parameters gromos = with(Method::gromos, 0.5, {});
@@ -226,134 +107,6 @@ TEST(Run, UsesTheReductionsOfADevice) {
     // Other methods need values, and so do few items, whose pairs are kept.
     EXPECT_THROW(run(source, with(Method::dbscan, 0.5, {}), threads(1)), std::logic_error);
     EXPECT_THROW(run(OnALine(100, true), gromos, threads(1)), std::logic_error);
-}
-
-/// Asks to stop after so many reports.
-struct StopAfter final : Progress {
-    explicit StopAfter(int reports) : left(reports) {}
-    void update(std::string_view, std::int64_t, std::int64_t, std::string_view note) override {
-        --left;
-        resumed = resumed || note == "resumed";
-    }
-    bool cancelled() override { return left <= 0; }
-    void message(std::string_view) override {}
-    std::atomic<int> left;
-    bool resumed = false;
-};
-
-/// Runs on `ranks` ranks, each with a progress of its own that stops after so many reports; returns
-/// rank 0's result, or nothing if it was cancelled.
-std::optional<Result> run_on_ranks(const PairSource& source, const Parameters& parameters,
-                                   int ranks, const std::filesystem::path& checkpoint,
-                                   int reports = 1 << 30) {
-    std::vector<std::optional<Result>> results(static_cast<std::size_t>(ranks));
-    pleat::test::on_ranks(ranks, [&](Comm& comm) {
-        StopAfter progress(reports);
-        Context context = threads(1);
-        context.comm = &comm;
-        context.checkpoint = checkpoint;
-        context.checkpoint_seconds = 0.0;
-        context.progress = &progress;
-        try {
-            results[static_cast<std::size_t>(comm.rank())] = run(source, parameters, context);
-        } catch (const Cancelled&) {
-        }
-    });
-    for (const std::optional<Result>& result : results) {
-        EXPECT_EQ(result.has_value(), results[0].has_value());
-        if (result && results[0]) expect_same(*result, *results[0]);
-    }
-    return std::move(results[0]);
-}
-
-TEST(Run, GivesTheSameOnOneToThreeRanks) {
-    const StoredPairs stored = grouped_pairs(250, 4, 8);
-    const OddBands source(stored, 23);
-    for (const Parameters& parameters : every_method()) {
-        SCOPED_TRACE(shown(parameters));
-        const Result expected = run(stored, parameters, threads(1));
-        for (const int ranks : {1, 2, 3}) {
-            const pleat::test::TemporaryFolder folder;
-            const auto found = run_on_ranks(source, parameters, ranks, folder / "checkpoint.npz");
-            ASSERT_TRUE(found);
-            expect_same(*found, expected);
-        }
-    }
-}
-
-TEST(Run, OfMoreItemsThanAreKeptGivesTheSameOnRanks) {
-    const OnALine source(kTooMany, false);
-    for (const Parameters& parameters :
-         {with(Method::gromos, 0.5, {}), with(Method::dbscan, {0.3, 0.5, 0.2}, {}),
-          with(Method::kmedoids, {}, 4), with(Method::density_peaks, {}, 4)}) {
-        SCOPED_TRACE(shown(parameters));
-        const Result expected = run(source, parameters, threads(2));
-        const pleat::test::TemporaryFolder folder;
-        const auto found = run_on_ranks(source, parameters, 2, folder / "checkpoint.npz");
-        ASSERT_TRUE(found);
-        expect_same(*found, expected);
-    }
-}
-
-TEST(Run, ResumesAfterACancelOnAnyNumberOfRanks) {
-    const StoredPairs stored = grouped_pairs(250, 4, 8);
-    for (const Parameters& parameters : every_method()) {
-        SCOPED_TRACE(shown(parameters));
-        const Result expected = run(stored, parameters, threads(1));
-        const pleat::test::TemporaryFolder folder;
-        const OddBands source(stored, 23);  // 11 bands
-        EXPECT_FALSE(run_on_ranks(source, parameters, 2, folder / "checkpoint.npz", 3));
-        const int before = source.bands;
-        EXPECT_LT(before, 11);
-        const auto found = run_on_ranks(source, parameters, 3, folder / "checkpoint.npz");
-        ASSERT_TRUE(found);
-        expect_same(*found, expected);
-        EXPECT_EQ(source.bands, 11) << "finished bands were computed again";
-    }
-}
-
-TEST(Run, ResumesLaterStagesAfterACancel) {
-    const Parameters gromos = with(Method::gromos, 0.5, {});
-    const OnALine whole(kTooMany, false);
-    const Result expected = run(whole, gromos, threads(2));
-    const pleat::test::TemporaryFolder folder;
-    const OnALine source(kTooMany, false);
-    const int bands = whole.bands, clusters = static_cast<int>(expected.clusters.size());
-    // All bands, the clustering, and the first description.
-    EXPECT_FALSE(run_on_ranks(source, gromos, 1, folder / "checkpoint.npz", bands + clusters + 2));
-    EXPECT_EQ(source.bands, bands);
-    EXPECT_GT(source.lists, 0);
-    EXPECT_LT(source.lists, clusters);
-    const auto found = run_on_ranks(source, gromos, 1, folder / "checkpoint.npz");
-    ASSERT_TRUE(found);
-    expect_same(*found, expected);
-    EXPECT_EQ(source.bands, bands) << "a finished pass was computed again";
-    EXPECT_EQ(source.lists, clusters) << "a finished description was computed again";
-}
-
-TEST(Run, RefusesACheckpointOfOtherInput) {
-    const StoredPairs first = grouped_pairs(250, 4, 8), second = grouped_pairs(250, 4, 9);
-    const Parameters parameters = with(Method::gromos, 3, {});
-    const pleat::test::TemporaryFolder folder;
-    EXPECT_FALSE(run_on_ranks(OddBands(first, 23), parameters, 1, folder / "checkpoint.npz", 3));
-    Context context = threads(1);
-    context.checkpoint = folder / "checkpoint.npz";
-    EXPECT_THROW(run(OddBands(second, 23), parameters, context), InputError);
-}
-
-TEST(Run, KeepsSumsInFilesOfKnownNames) {
-    const StoredPairs stored = grouped_pairs(250, 4, 8);
-    for (const Parameters& parameters : every_method()) {
-        const pleat::test::TemporaryFolder folder;
-        const std::filesystem::path checkpoint = folder / "checkpoint.npz";
-        EXPECT_FALSE(run_on_ranks(OddBands(stored, 23), parameters, 1, checkpoint, 3));
-        const std::vector<std::string> names = checkpoint_names(parameters, checkpoint);
-        for (const std::string& name : folder.names())
-            EXPECT_TRUE(std::ranges::any_of(names, [&](const std::string& known) {
-                return name == known || is_rank_file(name, known);
-            })) << name;
-        EXPECT_FALSE(folder.names().empty());
-    }
 }
 
 TEST(Run, UsesWhatIsKnownOfAllPairs) {

@@ -196,11 +196,11 @@ Result run_against(View<const float, 3> xyz, View<const float, 3> others, const 
 void check_with_reference(const Parameters& parameters) {
     const auto refuse = [](const char* option) {
         throw UsageError(fmt::format(
-            "leave {} out: frames are compared with one structure, not with each other", option));
+            "leave --{} out: frames are compared with one structure, not with each other", option));
     };
-    if (parameters.cutoff) refuse("--cutoff");
-    if (parameters.nearest > 0) refuse("--nearest");
-    if (parameters.matrix == MatrixLayout::full) refuse("--matrix full");
+    if (parameters.cutoff) refuse("cutoff");
+    if (parameters.nearest > 0) refuse("nearest");
+    if (parameters.matrix == MatrixLayout::full) refuse("matrix full");
 }
 
 ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
