@@ -40,7 +40,7 @@ void run_cluster(ClusterOptions& options, const std::vector<std::string>& argume
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string summary = make_clusters(options, arguments, ranks, shown.get());
+    const std::string summary = make_clusters(options, arguments, ranks, shown.get()).summary;
     if (!options.run.quiet && !summary.empty()) print(summary);
 }
 

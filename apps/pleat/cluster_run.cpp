@@ -35,6 +35,7 @@ void record_result(RunDirectory& run, const cluster::Result& result) {
             chosen = &point;
     std::int64_t noise = 0;
     for (const std::int32_t cluster : result.clustering.assignment) noise += cluster < 0;
+    run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
     run.fact("items", static_cast<std::int64_t>(result.clustering.assignment.size()));
     run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
     run.fact("largest", result.clusters.empty() ? std::int64_t{0} : result.clusters.front().size);
@@ -105,8 +106,8 @@ std::vector<Field> result_fields(ClusterOptions& options) {
     return all;
 }
 
-std::string make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
-                          Ranks& ranks, Progress* shown) {
+ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
+                             Ranks& ranks, Progress* shown, ClusterInput* read) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
     Context context = make_context(options.run, ranks);
@@ -128,11 +129,16 @@ std::string make_clusters(ClusterOptions& options, const std::vector<std::string
     ranks.share(context.checkpoint);
     context.progress = run ? &run->watch(shown) : shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
-    ClusterInput input;
+    ClusterInput own;
+    ClusterInput& input = read == nullptr ? own : *read;
     ranks.lead([&] {
         run->stage("read");
         check_pipes(options);
-        input = read_cluster_input(options.ensemble, options.superposition, *run, context);
+        if (read == nullptr)
+            own = read_cluster_input(options.ensemble, options.superposition, *run, context);
+        else
+            record_ensemble(options.ensemble, read->coordinates->files, *run,
+                            !options.ensemble.topology.empty());
     });
     share(input, ranks);
     open_distances(input, options.parameters.method, options.run, ranks, context);
@@ -141,8 +147,8 @@ std::string make_clusters(ClusterOptions& options, const std::vector<std::string
         run->context(context);
     });
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);
-    const cluster::Result result = cluster::run(*input.distances, options.parameters, context,
-                                                input.known ? &*input.known : nullptr);
+    cluster::Result result = cluster::run(*input.distances, options.parameters, context,
+                                          input.known ? &*input.known : nullptr);
     std::string text;
     ranks.lead([&] {
         run->stage("write");
@@ -157,7 +163,7 @@ std::string make_clusters(ClusterOptions& options, const std::vector<std::string
         run->finish();
         text = summary(options, result, run->path().string());
     });
-    return text;
+    return {std::move(result), std::move(text)};
 }
 
 }  // namespace pleat::program

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/loops/steps.h"

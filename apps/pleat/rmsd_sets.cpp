@@ -13,14 +13,9 @@ namespace pleat::program {
 
 namespace {
 
-/// The positions of the atoms of `some` among those of `all`, both ascending; empty if they are
-/// all.
+/// Positions of the atoms of `some` among those of `all`; empty if they are all.
 std::vector<Index> positions(const std::vector<Index>& some, const std::vector<Index>& all) {
-    std::vector<Index> found;
-    if (some.size() == all.size()) return found;
-    for (const Index atom : some)
-        found.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
-    return found;
+    return some.size() == all.size() ? std::vector<Index>() : positions_among(some, all);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ from helpers import made_ensemble
 from pleat import _pleat
 
 FUNCTIONS = {"couplings": pleat.couplings, "mutual_information": pleat.mutual_information,
-             "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs}
+             "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs,
+             "select": pleat.select}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -1,5 +1,5 @@
-// Contacts: aligning the predicted sequence, finding atoms, measuring.
-#include "pleat/select/contacts.h"
+// Contacts: aligning the predicted sequence, finding atoms, measuring distances.
+#include "pleat/workflows/select/contacts.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,14 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/run/manifest.h"
 
 namespace pleat::select {
 
 namespace {
 
-constexpr Index kLeastSeparation = 6;
+constexpr Index kMinSeparation = 6;
 
 /// The predicted sequence as an alignment of one row.
 Alignment one_row(const PredictedContacts& predicted) {
@@ -63,50 +65,68 @@ std::vector<Index> contact_atoms(const Chain& chain, const Topology& topology) {
     return atoms;
 }
 
-ContactMap expected_contacts(const PredictedContacts& predicted, const Structure& structure,
-                             const Topology& topology, Index count) {
+PredictedContacts read_predicted(const std::string& source) {
+    if (source == "-" || !is_folder(source)) return read_casp_contacts(source);
+    const std::filesystem::path folder = source;
+    const EarlierRun run = read_earlier_run(folder / "manifest.json");
+    if (!run.is_ours || run.command != "couplings" || run.status != "finished")
+        throw InputError(
+            source, 0,
+            fmt::format("expected the folder of a finished 'pleat couplings', found {}",
+                        !run.is_ours ? std::string("another one")
+                                     : fmt::format("one of 'pleat {}' that is {}", run.command,
+                                                   run.status)));
+    if (!is_file(folder / "contacts.rr"))
+        throw InputError(source, 0,
+                         "expected probabilities of contacts (contacts.rr), found none: they are "
+                         "given for proteins, with --apc and 20 effective sequences or more");
+    return read_casp_contacts(folder / "contacts.rr");
+}
+
+ExpectedContacts expected_contacts(const PredictedContacts& predicted, const Structure& structure,
+                                   const Topology& topology, Index count) {
     const ResidueMap map = map_residues(one_row(predicted), structure);
     const Chain& chain = structure.chains[static_cast<std::size_t>(map.chain)];
     const std::vector<Index> atoms = contact_atoms(chain, topology);
-    ContactMap found{.contacts = {},
-                     .chain = map.chain_name,
-                     .identity = map.identity,
-                     .mapped = map.mapped,
-                     .beyond = 0};
+    ExpectedContacts expected{.contacts = {},
+                              .chain = map.chain_name,
+                              .identity = map.identity,
+                              .mapped = map.mapped,
+                              .absent = 0};
     const auto residue_of = [&](Index at) { return map.residues[static_cast<std::size_t>(at)]; };
     const auto atom_of = [&](Index residue) {
         return residue < 0 ? Index{-1} : atoms[static_cast<std::size_t>(residue)];
     };
-    Index taken = 0;
+    Index considered = 0;
     for (const PredictedContact& pair : predicted.pairs) {
-        if (taken == count) break;
-        if (pair.j - pair.i < kLeastSeparation || !(pair.probability > 0)) continue;
-        ++taken;
+        if (considered == count) break;
+        if (pair.j - pair.i < kMinSeparation || !(pair.probability > 0)) continue;
+        ++considered;
         const Index a = residue_of(pair.i), b = residue_of(pair.j);
         const Index atom_a = atom_of(a), atom_b = atom_of(b);
         if (atom_a < 0 || atom_b < 0) {
-            ++found.beyond;
+            ++expected.absent;
             continue;
         }
-        found.contacts.push_back({.i = pair.i + 1,
-                                  .j = pair.j + 1,
-                                  .name_i = name_of(chain.residues[static_cast<std::size_t>(a)]),
-                                  .name_j = name_of(chain.residues[static_cast<std::size_t>(b)]),
-                                  .atom_i = atom_a,
-                                  .atom_j = atom_b,
-                                  .strength = pair.probability});
+        expected.contacts.push_back({.i = pair.i + 1,
+                                     .j = pair.j + 1,
+                                     .name_i = name_of(chain.residues[static_cast<std::size_t>(a)]),
+                                     .name_j = name_of(chain.residues[static_cast<std::size_t>(b)]),
+                                     .atom_i = atom_a,
+                                     .atom_j = atom_b,
+                                     .strength = pair.probability});
     }
-    if (found.contacts.empty())
+    if (expected.contacts.empty())
         throw InputError(
             predicted.source.string(), 0,
             fmt::format("expected pairs at least {} residues apart between residues of "
                         "chain '{}', found none",
-                        kLeastSeparation, found.chain));
-    return found;
+                        kMinSeparation, expected.chain));
+    return expected;
 }
 
-void mark_satisfied(View<const float, 2> frame, const std::vector<ExpectedContact>& contacts,
-                    double cutoff, std::uint8_t* marks) {
+void mark_formed(View<const float, 2> frame, const std::vector<ExpectedContact>& contacts,
+                 double cutoff, std::uint8_t* marks) {
     for (std::size_t c = 0; c < contacts.size(); ++c) {
         double sum = 0;
         for (Index axis = 0; axis < 3; ++axis) {

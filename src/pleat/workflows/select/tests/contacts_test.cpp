@@ -1,8 +1,9 @@
-// Contacts: predicted pairs on atoms of an ensemble, where numbers, chains and atoms differ.
-#include "pleat/select/contacts.h"
+// Contacts: predicted pairs on atoms of an ensemble whose numbers, chains and atoms differ.
+#include "pleat/workflows/select/contacts.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -43,15 +44,15 @@ std::string model(char chain) {
     return text + "TER\n";
 }
 
-class ExpectedContacts : public testing::Test {
+class ContactsOnAtoms : public testing::Test {
 protected:
-    ContactMap map(const std::vector<PredictedContact>& pairs, Index count = 100,
-                   std::string sequence = kLetters) {
+    ExpectedContacts map(const std::vector<PredictedContact>& pairs, Index count = 100,
+                         std::string sequence = kLetters) {
         spill(folder / "a.pdb", model('B') + "END\n");
-        EnsembleReader reader({(folder / "a.pdb").string()});
-        topology = *reader.topology();
-        frame = Array<float, 2>(Index{3}, reader.atom_count());
-        EXPECT_TRUE(reader.next(frame));
+        const Ensemble ensemble = read_ensemble({(folder / "a.pdb").string()});
+        topology = *ensemble.topology;
+        frame = Array<float, 2>(Index{3}, ensemble.atom_count());
+        std::copy(ensemble.xyz.begin(), ensemble.xyz.end(), frame.begin());
         return expected_contacts({"a.rr", std::move(sequence), pairs},
                                  read_structure(folder / "a.pdb"), topology, count);
     }
@@ -60,8 +61,8 @@ protected:
     Array<float, 2> frame;
 };
 
-TEST_F(ExpectedContacts, TakesTheStrongestPairsFarEnoughApart) {
-    const ContactMap found =
+TEST_F(ContactsOnAtoms, ArePairsSixOrMoreResiduesApartTheStrongestFirst) {
+    const ExpectedContacts found =
         map({{0, 19, 0.9}, {0, 5, 0.8}, {3, 9, 0.7}, {2, 12, 0.6}, {1, 11, 0.0}}, 2);
     ASSERT_EQ(found.contacts.size(), 2U);
     EXPECT_EQ(found.contacts[0].i, 1);
@@ -73,38 +74,38 @@ TEST_F(ExpectedContacts, TakesTheStrongestPairsFarEnoughApart) {
     EXPECT_EQ(topology.atoms[static_cast<std::size_t>(found.contacts[0].atom_j)].name, "CB");
 }
 
-TEST_F(ExpectedContacts, AlignsSequencesThatBeginElsewhere) {
+TEST_F(ContactsOnAtoms, AlignSequencesThatBeginElsewhere) {
     // Three residues more before, two of the chain's missing behind.
-    const ContactMap found = map({{3, 12, 0.9}, {0, 9, 0.8}}, 2, "WWWACDEFGHIKLMNPQRSTV");
+    const ExpectedContacts found = map({{3, 12, 0.9}, {0, 9, 0.8}}, 2, "WWWACDEFGHIKLMNPQRSTV");
     ASSERT_EQ(found.contacts.size(), 1U);
     EXPECT_EQ(found.contacts[0].name_i, "ALA 101");
     EXPECT_EQ(found.contacts[0].name_j, "LEU 110");
-    EXPECT_EQ(found.beyond, 1);
+    EXPECT_EQ(found.absent, 1);
 }
 
-TEST_F(ExpectedContacts, GlycineIsMeasuredFromItsCa) {
-    const ContactMap found = map({{5, 15, 0.9}});
+TEST_F(ContactsOnAtoms, MeasureGlycineFromItsCa) {
+    const ExpectedContacts found = map({{5, 15, 0.9}});
     EXPECT_EQ(topology.atoms[static_cast<std::size_t>(found.contacts[0].atom_i)].name, "CA");
 }
 
-TEST_F(ExpectedContacts, RefusesAnotherFamilyAndNoPairs) {
+TEST_F(ContactsOnAtoms, RefuseAnotherFamilyAndNoPairs) {
     EXPECT_THROW(map({{0, 9, 0.9}}, 2, "WWWWWWWWWWWWWWWWWWWW"), InputError);
     EXPECT_THROW(map({{0, 3, 0.9}}), InputError);
 }
 
-TEST_F(ExpectedContacts, AreSatisfiedBelowTheCutoff) {
-    const ContactMap found = map({{0, 6, 0.9}, {0, 8, 0.8}});
+TEST_F(ContactsOnAtoms, AreFormedBelowTheCutoff) {
+    const ExpectedContacts found = map({{0, 6, 0.9}, {0, 8, 0.8}});
     std::array<std::uint8_t, 2> marks{9, 9};
     // CB to CB: 22.8 and 30.4 angstrom along x, 0.06 and 0.08 across.
-    mark_satisfied(frame, found.contacts, 22.81, marks.data());
+    mark_formed(frame, found.contacts, 22.81, marks.data());
     EXPECT_EQ(marks, (std::array<std::uint8_t, 2>{1, 0}));
-    mark_satisfied(frame, found.contacts, 22.8, marks.data());
+    mark_formed(frame, found.contacts, 22.8, marks.data());
     EXPECT_EQ(marks, (std::array<std::uint8_t, 2>{0, 0}));
-    mark_satisfied(frame, found.contacts, 31, marks.data());
+    mark_formed(frame, found.contacts, 31, marks.data());
     EXPECT_EQ(marks, (std::array<std::uint8_t, 2>{1, 1}));
 }
 
-TEST_F(ExpectedContacts, FindAtomsOfTheirOwnChainOnly) {
+TEST_F(ContactsOnAtoms, FindAtomsOfTheirOwnChainOnly) {
     spill(folder / "two.pdb", model('A') + model('B') + "END\n");
     const Structure structure = read_structure(folder / "two.pdb");
     const Topology both = read_topology(folder / "two.pdb");
