@@ -161,7 +161,7 @@ def options(folder):
         ("stride of 0", (named, "--frames", "1:3:0"), 2, "1:3:0"),
         ("range of words", (named, "--frames", "first"), 2, "first"),
         ("weights absent", (named, "--atom-weights", folder / "none.npy"), 3, "none.npy"),
-        ("weights too few", (named, "--atom-weights", weights["few"]), 3, "expected an array [3], a weight an atom, found [2]"),
+        ("weights too few", (named, "--atom-weights", weights["few"]), 3, "expected an array [3], one weight per atom, found [2]"),
         ("weights of two axes", (named, "--atom-weights", matrix), 3, "found [3, 1]"),
         ("weights negative", (named, "--atom-weights", weights["negative"]), 3, "weights_negative.npy: expected weights from 0 to 1e15, found -2"),
         ("weights nan", (named, "--atom-weights", weights["nan"]), 3, "weights_nan.npy: expected weights from 0 to 1e15, found nan"),
