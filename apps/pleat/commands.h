@@ -17,7 +17,7 @@ struct Command {
     bool knows_ranks = false;  ///< several ranks may run it together; else main() refuses them
 };
 
-Command cluster_command(CLI::App& program);
+Command cluster_command(CLI::App& program, Ranks& ranks);
 Command completion_command(CLI::App& program);
 Command couplings_command(CLI::App& program);
 Command info_command(CLI::App& program);

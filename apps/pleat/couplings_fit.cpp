@@ -173,6 +173,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     couplings::write_results(run, report, resolve_threads(context));
     record_result(run, report);
     run.finish();
+    if (task.written) task.written(report);
     return outcome_of(report, run);
 }
 

@@ -86,7 +86,7 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(couplings_command(program));
     commands.push_back(mi_command(program, ranks));
     commands.push_back(rmsd_command(program, ranks));
-    commands.push_back(cluster_command(program));
+    commands.push_back(cluster_command(program, ranks));
     commands.push_back(saxs_command(program, ranks));
     commands.push_back(saxs_calibrate_command(program));
     commands.push_back(select_command(program, ranks));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <vector>
@@ -40,6 +41,16 @@ void Ranks::share(std::filesystem::path& path) {
     std::string text = path.string();
     share(text);
     path = text;
+}
+
+void Ranks::share(Array<float, 3>& values) {
+    std::vector<Index> shape{values.extent(0), values.extent(1), values.extent(2)};
+    share(shape);
+    std::vector<float> copy(leads() ? values.begin() : nullptr, leads() ? values.end() : nullptr);
+    share(copy);
+    if (leads()) return;
+    values = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
+    std::copy(copy.begin(), copy.end(), values.begin());
 }
 
 std::unique_ptr<Progress> Ranks::progress(bool quiet) const {

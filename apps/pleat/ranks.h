@@ -1,13 +1,17 @@
 // Ranks: the processes of mpirun that run one command together, one for each device.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "failure.h"
+#include "pleat/core/array.h"
 #include "pleat/core/loops/progress.h"
 #include "pleat/core/ranks/comm.h"
 
@@ -43,6 +47,15 @@ public:
     /// Makes the value the leading rank's.
     void share(std::string& bytes);
     void share(std::filesystem::path& path);
+    template <class T>
+    void share(std::vector<T>& values) {
+        std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
+        if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+        comm_->broadcast(bytes, 0);
+        values.resize(bytes.size() / sizeof(T));
+        if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    }
+    void share(Array<float, 3>& values);
     /// make_progress() on the leading rank; on the others silence. An interrupt reaches all.
     std::unique_ptr<Progress> progress(bool quiet) const;
 

@@ -42,8 +42,8 @@ UNFINISHED = (
     "src/pleat/report/",
     "src/pleat/rmsd/",
     "src/pleat/saxs/",
-    "src/pleat/select/",
     "src/pleat/weights/",
+    "src/pleat/workflows/",
 )
 
 

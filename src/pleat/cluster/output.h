@@ -17,6 +17,6 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
                    const std::vector<Index>& series);
 
 /// Keys of the papers on which a clustering is based (core/run/citations.bib).
-std::vector<std::string_view> citations(std::string_view method, bool has_silhouettes);
+std::vector<std::string_view> citations(Method method, bool has_silhouettes);
 
 }  // namespace pleat::cluster

@@ -109,6 +109,10 @@ void assign(Field& field, Choice& choice, const std::string& text) {
     if (!choice.set(text)) refuse(field, text);
 }
 
+void assign(Field& field, TextTarget& target, const std::string& text) {
+    target.set(text, field.name);
+}
+
 /// NaN and -1 stand for "automatic" in numbers that are not optional.
 bool is_automatic_number(const Field::Target& target) {
     if (const auto* number = std::get_if<double*>(&target)) return std::isnan(**number);
@@ -169,6 +173,8 @@ std::string Field::text() const {
         [](const auto& value) -> std::string {
             if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Choice>)
                 return std::string(value.name());
+            else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TextTarget>)
+                return value.text();
             else if constexpr (kIsOptional<std::decay_t<decltype(*value)>>)
                 return *value ? fmt::format("{}", **value) : std::string();
             else

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -23,6 +24,7 @@ constexpr std::string_view kProblem = "sweep_problem", kStage = "sweep_stage",
 void join(std::int64_t& into, std::int64_t value) { into += value; }
 void join(std::uint32_t& into, std::uint32_t value) { into += value; }
 void join(double& into, double value) { into = std::max(into, value); }
+void join(float& into, float value) { into += value; }
 
 void join_ranks(Comm& comm, std::span<std::int64_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<std::uint32_t> sums) { comm.sum(sums); }
@@ -38,6 +40,18 @@ struct Ranks {
     Comm alone;
     Comm& comm;
 };
+
+/// Each element is set on one rank and 0 on the others, so the sum of the bits is its value.
+void join_ranks(Comm& comm, std::span<float> values) {
+    constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+    std::vector<std::uint32_t> bits;
+    for (std::size_t first = 0; comm.size() > 1 && first < values.size(); first += kAtOnce) {
+        bits.resize(std::min(kAtOnce, values.size() - first));
+        std::memcpy(bits.data(), values.data() + first, 4 * bits.size());
+        comm.sum(bits);
+        std::memcpy(values.data() + first, bits.data(), 4 * bits.size());
+    }
+}
 
 bool share_a_tile(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -66,6 +80,10 @@ void AdditiveCheckpoint::add(std::string name, std::span<std::uint32_t> sums) {
 
 void AdditiveCheckpoint::raise(std::string name, std::span<double> maxima) {
     values_.push_back({std::move(name), maxima});
+}
+
+void AdditiveCheckpoint::fill(std::string name, std::span<float> values) {
+    values_.push_back({std::move(name), values});
 }
 
 int AdditiveCheckpoint::rank() const {
@@ -227,6 +245,23 @@ void AdditiveCheckpoint::save_or_report() {
         unsaved_ = error.what();
         context_.message(fmt::format("{}: goes on without saving its state: {}", stage_, unsaved_));
     }
+}
+
+void sum_over_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                    const std::function<std::string()>& problem,
+                    const std::function<void(AdditiveCheckpoint&)>& join,
+                    const TileFunction& compute,
+                    const std::function<void(const Tile&, View<const float, 2>)>& add) {
+    AdditiveCheckpoint sums(context, std::string(stage),
+                            context.checkpoint.empty() ? std::string() : problem(),
+                            static_cast<Index>(tiles.size()));
+    join(sums);
+    sums.resume();
+    sweep(context, stage, tiles, sums, [&](const Tile& tile, View<float, 2> output) {
+        sums.before_adding([&] { compute(tile, output); });
+        add(tile, output);
+    });
+    sums.total();
 }
 
 }  // namespace pleat

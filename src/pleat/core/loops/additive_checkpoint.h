@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,6 +57,8 @@ public:
     void add(std::string name, std::span<std::int64_t> sums);
     void add(std::string name, std::span<std::uint32_t> sums);
     void raise(std::string name, std::span<double> maxima);
+    /// Numbers that are 0 until a tile sets them; each element is set by one tile.
+    void fill(std::string name, std::span<float> values);
     /// An object of the caller that has the functions of Collector. After total(), only rank 0 has
     /// its content over all tiles.
     template <class T>
@@ -95,7 +98,9 @@ public:
 private:
     struct Values {
         std::string name;
-        std::variant<std::span<std::int64_t>, std::span<std::uint32_t>, std::span<double>> data;
+        std::variant<std::span<std::int64_t>, std::span<std::uint32_t>, std::span<double>,
+                     std::span<float>>
+            data;
     };
     template <class T>
     struct Collecting final : Collector {
@@ -141,5 +146,15 @@ private:
     bool is_open_ = false;  ///< a tile is being added
     bool is_total_ = false;
 };
+
+/// Adds up what tiles compute, over ranks and from checkpoints of earlier runs: `join` hands the
+/// caller's arrays to the checkpoint, `compute` computes one tile and changes none of them (it may
+/// throw Cancelled if asked to stop), and `add` adds that tile to them. `problem` is a hash of
+/// input and parameters; it is asked for only if there is a checkpoint file.
+void sum_over_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                    const std::function<std::string()>& problem,
+                    const std::function<void(AdditiveCheckpoint&)>& join,
+                    const TileFunction& compute,
+                    const std::function<void(const Tile&, View<const float, 2>)>& add);
 
 }  // namespace pleat

@@ -7,7 +7,7 @@
 #include "pleat/core/cuda/cuda_gpu.cuh"
 #include "pleat/core/cuda/timer.cuh"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/rmsd/cuda/gpu_daura.cuh"
+#include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
 #include "pleat/rmsd/cuda/pair_kernel.cuh"
 
@@ -15,7 +15,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-/// Instructions that C++ has no words for.
+/// GPU instructions that C++ cannot express.
 struct GpuMachine {
     template <class T>
     static __device__ __forceinline__ T* shared() {
@@ -78,13 +78,13 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
         problem, choices.format, resolve_threads(context), std::move(gpu));
 }
 
-DauraClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
-                              const CudaChoices& choices) {
-    cuda::GpuDaura<TimedGpu, GpuMachine> daura(frames, choices.format.value_or(TileFormat::half),
-                                               resolve_threads(context),
-                                               TimedGpu(context.device.index, choices.seconds));
-    daura.find_neighbours(cutoff, context);
-    return daura.cluster(context);
+DeviceClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
+                               const CudaChoices& choices) {
+    cuda::GpuGromos<TimedGpu, GpuMachine> gromos(frames, choices.format.value_or(TileFormat::half),
+                                                 resolve_threads(context),
+                                                 TimedGpu(context.device.index, choices.seconds));
+    gromos.find_neighbours(cutoff, context);
+    return gromos.cluster(context);
 }
 
 }  // namespace pleat::rmsd
