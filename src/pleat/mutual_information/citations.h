@@ -1,4 +1,4 @@
-// Citations: what a result of mutual information rests on.
+// Citations: the papers behind a result of mutual information.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace pleat::mutual_information {
 
-/// The works behind what these parameters compute.
+/// The papers to cite for a run with these parameters.
 std::vector<Citation> citations(const Parameters& parameters);
 
 }  // namespace pleat::mutual_information
