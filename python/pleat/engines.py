@@ -57,23 +57,29 @@ _pleat.Couplings.contacts = _contacts
 
 @engine(_pleat.mutual_information_fields())
 def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
-    """Measures the mutual information of pairs and triples of columns, against permuted columns.
+    """Computes the mutual information of pairs and triples of columns, and compares it with permuted
+    columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of letters
 
-    Returns pleat.MutualInformation, L columns being those that were kept:
+    Returns pleat.MutualInformation, with L columns after filtering. Arrays that were not requested are
+    None.
     columns : int64 [L], the number of each column in the source alignment, from 0
-    Of all pairs i < j in row order (see pleat.square), bits:
-    mi, joint_entropy, normalised, mip, mia : float64 [pair]
-    mean, variance, z, exact_p : of the exact null; tail_p, fdr, family_p as the library says
+    Of all pairs i < j in row order (see pleat.square), [pair]:
+    mi, joint_entropy : float64, bits; normalised : mi / joint_entropy
+    apc, asc : mi minus the average product, and minus the average sum; mip, mia are their older names
+    mean, variance, z, exact_p : of the exact null model; tail_p, fdr, family_p : see the README of the
+        engine
     sampled : records (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles
-    less, equal : uint32 [pair], shuffles below and as high as the observed MI
+    less, equal : uint32, number of shuffles with a smaller, and with an equal mi
+    pair_rows : int64, rows counted if gaps are omitted
     Of columns: entropy float64 [L], bits; low_entropy int64, columns of the source.
+    Of sequences: weights float64 [sequence]; effective_sequences is their sum.
     Of triples with order=3: triples, kept_triples, dictionaries of arrays with `columns` int64 [n, 3],
-    columns of the source; triples_ranked_by; cliques, cliques_by_z int64 [L], sets that each column is in.
-    What was not asked for is None.
+    columns of the source; triples_ranked_by; cliques, cliques_by_z int64 [L], the number of triples of
+    the clique set that contain each column.
     """
     return _pleat.mutual_information(as_alignment(alignment), max_gaps, min_coverage, options, how)
 

@@ -11,8 +11,8 @@ namespace pleat::mutual_information {
 
 namespace {
 
-/// A GPU with a clock of its own.
-class ClockedGpu : public pleat::cuda::CudaGpu {
+/// A GPU that measures the time of its launches.
+class TimedGpu : public pleat::cuda::CudaGpu {
 public:
     using CudaGpu::CudaGpu;
 
@@ -27,7 +27,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context) {
-    return std::make_unique<cuda::GpuKernel<ClockedGpu>>(problem, ClockedGpu(context.device.index));
+    return std::make_unique<cuda::GpuKernel<TimedGpu>>(problem, TimedGpu(context.device.index));
 }
 
 }  // namespace pleat::mutual_information

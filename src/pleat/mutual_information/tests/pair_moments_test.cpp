@@ -1,5 +1,5 @@
 // Moments of pairs: against the oracle, all permutations of short columns, and quadruple precision.
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(All, MomentsOfOracle,
                          testing::Values("small24x8", "rna60x20", "mid120x30", "ribo140x71",
                                          "trna140x71", "hivp_xray_unique", "calm753x264"));
 
-TEST(Moments, AreThoseOfAllPermutations) {
+TEST(Moments, AgreeWithAllPermutations) {
     std::mt19937 random(5);
     for (int trial = 0; trial < 300; ++trial) {
         const Index rows = 2 + trial % 7;
@@ -161,7 +161,7 @@ TEST(Moments, AreThoseOfAllPermutations) {
     }
 }
 
-TEST(Moments, HaveTheVarianceOfAllCovariances) {
+TEST(Moments, AgreeWithTheSumOfCovariances) {
     std::mt19937 random(11);
     for (int trial = 0; trial < 40; ++trial) {
         const Index rows = 4 + 3 * trial;
@@ -173,7 +173,7 @@ TEST(Moments, HaveTheVarianceOfAllCovariances) {
 
 // Small variances by enumeration of all tables in 113-bit arithmetic; those of many symbols by
 // summing the covariances of cells in 64-bit arithmetic.
-TEST(Moments, KeepManyDigits) {
+TEST(Moments, HaveManyRightDigits) {
     struct Case {
         Margin i, j;
         double variance;
@@ -193,7 +193,7 @@ TEST(Moments, KeepManyDigits) {
     }
 }
 
-TEST(Moments, AreZeroExactlyWhereEveryPermutationIsAlike) {
+TEST(Moments, AreZeroOnlyIfAllPermutationsAreEqual) {
     const Margin whole{12}, halves{6, 6}, thirds{4, 4, 4}, one_other{11, 1}, distinct(12, 1);
     for (const Margin& margin : {whole, halves, thirds, one_other, distinct}) {
         EXPECT_EQ(pair_moments(whole, margin).mean, 0);
@@ -226,7 +226,7 @@ TEST(Moments, DoNotDependOnOrder) {
 }
 
 // Two symbols beside two: one hypergeometric count, summed directly.
-TEST(Moments, OfLongTwoSymbolColumns) {
+TEST(Moments, AreRightForLongTwoSymbolColumns) {
     for (const auto& [rows, r, c] : {std::tuple<Index, Index, Index>{50000, 25000, 20000},
                                      {50000, 300, 1200},
                                      {50000, 49000, 45000},
@@ -293,7 +293,7 @@ struct StoppedAfter final : Progress {
     std::int64_t latest = -1, whole = 0;
 };
 
-TEST(Moments, AreStoppedAndReported) {
+TEST(Moments, CanBeCancelledAndReportProgress) {
     Array<std::uint8_t, 2> letters(30, 12);
     for (Index at = 0; at < letters.size(); ++at)
         letters.data()[at] = static_cast<std::uint8_t>(at * at % (at % 5 + 2));

@@ -1,5 +1,5 @@
-// Triple parts: a pair's and a third column's share of the moments of MI_ijk, as vectors to
-// multiply.
+// Triple vectors: a pair (i, j) and a third column k as vectors whose scalar products are the
+// moments of MI_ijk.
 #pragma once
 
 #include <span>
@@ -11,37 +11,33 @@
 
 namespace pleat::mutual_information {
 
-/// With B(x) the expected number of cells of x rows in the table of columns i and j, and T as N
-/// times MI_ijk in bits:
-///     E T = (pair's own mean) + pair . third.mean,  over the nodes (B, brought to the nodes);
-///     Var T = pair . third.variance,  over all: B, then M, then m m^T,
-/// where m_r = E of the sum over cells u of phi_r(x_u), and M_rr' the covariance of two such sums.
-/// Symmetric matrices are packed, row by row of their lower half.
-struct PairPart {
-    double own_mean = 0;
-    std::vector<double> terms;
-};
-struct ThirdPart {
+/// The vectors of a third column. With T as N times MI_ijk in bits,
+///     E T = (own mean of the pair) + pair vector . mean,  over the nodes;
+///     Var T = pair vector . variance,
+/// where a pair vector is B (at the nodes), M and m m^T of README.md, section 5. Symmetric matrices
+/// are packed, row by row of their lower half.
+struct ThirdColumnVectors {
     std::vector<double> mean, variance;
 };
 
-/// What all parts share; `basis` is null where means alone are wanted.
+/// What the vectors of all pairs and columns share; `basis` is null if only means are computed.
 struct TripleSpace {
     Index rows;
     const CountNodes* nodes;
     const Differences* differences;
     const TripleBasis* basis;
 
+    /// Length of a pair vector.
     Index terms() const {
         return nodes->size() + (basis == nullptr ? 0 : 2 * basis->packed_size());
     }
 };
 
-/// Makes pair parts; one for each thread.
-class PairPartMaker {
+/// Makes pair vectors; one for each thread.
+class PairVectorMaker {
 public:
-    explicit PairPartMaker(const TripleSpace& space);
-    /// `terms` holds space.terms() values; returns the pair's own mean of T.
+    explicit PairVectorMaker(const TripleSpace& space);
+    /// `terms` has room for space.terms() values; returns the pair's own mean of T.
     double make(std::span<const Index> margin_i, std::span<const Index> margin_j, double* terms);
 
 private:
@@ -55,20 +51,21 @@ private:
 
     TripleSpace space_;
     Index width_;  // of the basis
-    Window law_;
+    Window window_;
     double own_mean_ = 0;
     int orders_ = 1;
     std::vector<double> information_;
     std::vector<double> expected_;                  // [count]: B
-    std::vector<std::pair<Index, Index>> touched_;  // ranges of counts that are not 0 in it
-    std::vector<double> polynomial_, root_;         // [order, count of the law]; [count of the law]
+    std::vector<std::pair<Index, Index>> touched_;  // ranges of counts with expected_ != 0
+    std::vector<double> polynomial_, root_;         // [order, count]; [count], in the window
     std::vector<std::vector<double>> coefficient_;  // [order][cell, function]
     std::vector<double> image_, weight_;
     std::vector<double> covariance_, sum_;  // [function, function]; [function]
 };
 
-/// The part of a third column; `letters` are the expansions of its letters.
-ThirdPart make_third_part(const TripleSpace& space, std::span<const Index> margin,
-                          std::span<const LetterExpansion* const> letters);
+/// `letters` are the expansions of the column's letters.
+ThirdColumnVectors make_third_column_vectors(const TripleSpace& space,
+                                             std::span<const Index> margin,
+                                             std::span<const LetterExpansion* const> letters);
 
 }  // namespace pleat::mutual_information

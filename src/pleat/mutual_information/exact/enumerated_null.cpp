@@ -1,5 +1,5 @@
-// Exact tail: states merged as sets of equal remainders, values of T merged as equal integers.
-#include "pleat/mutual_information/exact/exact_tail.h"
+// Enumerated null: states with equal remaining rows, and equal values of T, are merged.
+#include "pleat/mutual_information/exact/enumerated_null.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-using Atoms = std::vector<ExactNull::Atom>;
+using Atoms = std::vector<EnumeratedNull::Atom>;
 using State = std::vector<Index>;  // rows left of each letter, descending
 using States = std::map<State, Atoms>;
 
@@ -27,7 +27,7 @@ void merge(Atoms& atoms) {
     atoms.resize(kept + 1);
 }
 
-// In how many ways `drawn` rows spread over a state's letters.
+// The number of ways to spread `drawn` rows over a state's letters.
 double spread_count(const State& state, Index drawn, std::vector<double>& ways) {
     ways.assign(drawn + 1, 0);
     ways[0] = 1;
@@ -53,7 +53,7 @@ public:
         room_.assign(state.size() + 1, 0);
         for (std::size_t at = state.size(); at-- > 0;) room_[at] = room_[at + 1] + state[at];
         const Index all = room_[0];
-        place(0, drawn_, -log_choose(all, drawn_), 0);
+        spread_letter(0, drawn_, -log_choose(all, drawn_), 0);
     }
 
 private:
@@ -61,16 +61,17 @@ private:
         return log_factorial_[n] - log_factorial_[k] - log_factorial_[n - k];
     }
 
-    void place(std::size_t letter, Index drawn, double log_probability, std::int64_t t) {
+    /// Spreads `drawn` rows over the letters from `letter` on.
+    void spread_letter(std::size_t letter, Index drawn, double log_probability, std::int64_t t) {
         if (letter == state_->size()) {
             finish(std::exp(log_probability), t);
             return;
         }
         const Index left = (*state_)[letter];
-        const Index most = std::min(left, drawn);
-        for (Index x = std::max(Index{0}, drawn - room_[letter + 1]); x <= most; ++x) {
+        const Index max_x = std::min(left, drawn);
+        for (Index x = std::max(Index{0}, drawn - room_[letter + 1]); x <= max_x; ++x) {
             left_[letter] = left - x;
-            place(letter + 1, drawn - x, log_probability + log_choose(left, x), t + f_[x]);
+            spread_letter(letter + 1, drawn - x, log_probability + log_choose(left, x), t + f_[x]);
         }
     }
 
@@ -98,8 +99,8 @@ State sorted(std::span<const Index> margin) {
     return counts;
 }
 
-// Logarithm of how many remainders a column's letters can have, about.
-double extent(const State& counts) {
+// Logarithm of the approximate number of states of a column's letters.
+double log_state_count(const State& counts) {
     double sum = 0;
     for (std::size_t letter = 1; letter < counts.size(); ++letter)
         sum += std::log1p(static_cast<double>(counts[letter]));
@@ -108,9 +109,8 @@ double extent(const State& counts) {
 
 }  // namespace
 
-ExactTail ExactNull::tail(std::int64_t observed) const {
-    ExactTail tail;
-    tail.atoms = static_cast<Index>(atoms.size());
+TailProbabilities EnumeratedNull::tail(std::int64_t observed) const {
+    TailProbabilities tail;
     for (const Atom& atom : atoms) {
         auto& sum = atom.t < observed ? tail.less : atom.t == observed ? tail.equal : tail.greater;
         sum += atom.probability;
@@ -118,17 +118,18 @@ ExactTail ExactNull::tail(std::int64_t observed) const {
     return tail;
 }
 
-ExactNulls::ExactNulls(const Statistic& statistic)
+NullEnumerator::NullEnumerator(const Statistic& statistic)
     : statistic_(statistic), log_factorial_(statistic.rows() + 1) {
     long double sum = 0;
     for (Index n = 2; n <= statistic.rows(); ++n)
         log_factorial_[n] = static_cast<double>(sum += std::log(static_cast<long double>(n)));
 }
 
-std::optional<ExactNull> ExactNulls::null(std::span<const Index> margin_i,
-                                          std::span<const Index> margin_j, double most_work) const {
+std::optional<EnumeratedNull> NullEnumerator::null(std::span<const Index> margin_i,
+                                                   std::span<const Index> margin_j,
+                                                   double max_work) const {
     State kept = sorted(margin_i), spread = sorted(margin_j);
-    if (extent(kept) > extent(spread)) std::swap(kept, spread);
+    if (log_state_count(kept) > log_state_count(spread)) std::swap(kept, spread);
     States states;
     states[kept] = {{0, 1.0}};
     std::vector<double> ways;
@@ -136,24 +137,16 @@ std::optional<ExactNull> ExactNulls::null(std::span<const Index> margin_i,
         double work = 0;
         for (const auto& [state, atoms] : states) {
             work += spread_count(state, spread[letter], ways) * static_cast<double>(atoms.size());
-            if (work > most_work) return std::nullopt;
+            if (work > max_work) return std::nullopt;
         }
-        most_work -= work;
+        max_work -= work;
         States next;
         Spread step(statistic_, log_factorial_, spread[letter], next);
         for (const auto& [state, atoms] : states) step.from(state, atoms);
         for (auto& [state, atoms] : next) merge(atoms);
         states = std::move(next);
     }
-    return ExactNull{std::move(states.begin()->second)};
-}
-
-std::optional<ExactTail> exact_tail(std::span<const Index> margin_i,
-                                    std::span<const Index> margin_j, const Statistic& statistic,
-                                    std::int64_t observed, double most_work) {
-    const auto null = ExactNulls(statistic).null(margin_i, margin_j, most_work);
-    if (!null) return std::nullopt;
-    return null->tail(observed);
+    return EnumeratedNull{std::move(states.begin()->second)};
 }
 
 }  // namespace pleat::mutual_information

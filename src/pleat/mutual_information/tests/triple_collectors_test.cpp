@@ -1,5 +1,5 @@
 // Tests of the collectors of triples: any order of tiles, ties, merging, saving, limits.
-#include "pleat/mutual_information/triples/triple_sink.h"
+#include "pleat/mutual_information/triples/triple_collectors.h"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ struct Made {
         return values;
     }
 
-    /// Places of the triples with a number, best first.
+    /// Positions of the triples with a number, best first.
     std::vector<Index> sorted() const {
         std::vector<Index> order;
         for (Index triple = 0; triple < triple_count(kColumns); ++triple)
@@ -72,7 +72,7 @@ struct Made {
     }
 };
 
-const TripleNumbers kNumbers{kColumns, {"place", "z"}, 1};
+const RecordLayout kLayout{kColumns, {"position", "z"}, 1};
 
 template <class Collector>
 void expect_equal(const Collector& a, const Collector& b) {
@@ -84,16 +84,16 @@ TEST(BestTriples, AreTheSameForAnyOrderOfTiles) {
     const Made made;
     const std::vector<Index> sorted = made.sorted();
     std::mt19937_64 random(1);
-    for (const Index most : {0, 1, 7, 200, 10'000}) {
+    for (const Index max_size : {0, 1, 7, 200, 10'000}) {
         std::vector<TripleTile> tiles = made.tiles;
         for (int repeat = 0; repeat < 6; ++repeat) {
-            BestTriples all(kNumbers, most), left(kNumbers, most), right(kNumbers, most);
+            BestTriples all(kLayout, max_size), left(kLayout, max_size), right(kLayout, max_size);
             for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
                 all.put(tiles[tile], made.values(tiles[tile]));
                 (tile % 3 ? left : right).put(tiles[tile], made.values(tiles[tile]));
             }
             const TripleRecords records = all.records();
-            const auto kept = std::min<std::size_t>(most, sorted.size());
+            const auto kept = std::min<std::size_t>(max_size, sorted.size());
             ASSERT_EQ(records.triples, std::vector<Index>(sorted.begin(), sorted.begin() + kept));
             for (std::size_t record = 0; record < kept; ++record) {
                 EXPECT_EQ(records.numbers(record, 0), made.other[sorted[record]]);
@@ -104,13 +104,13 @@ TEST(BestTriples, AreTheSameForAnyOrderOfTiles) {
             std::shuffle(tiles.begin(), tiles.end(), random);
         }
     }
-    EXPECT_THROW(BestTriples(kNumbers, -1), UsageError);
+    EXPECT_THROW(BestTriples(kLayout, -1), UsageError);
 }
 
 TEST(BestTriples, ResumeFromAFile) {
     const pleat::test::TemporaryFolder folder;
     const Made made;
-    BestTriples all(kNumbers, 50), half(kNumbers, 50), resumed(kNumbers, 50);
+    BestTriples all(kLayout, 50), half(kLayout, 50), resumed(kLayout, 50);
     for (std::size_t tile = 0; tile < made.tiles.size(); ++tile) {
         all.put(made.tiles[tile], made.values(made.tiles[tile]));
         (tile < 20 ? half : resumed).put(made.tiles[tile], made.values(made.tiles[tile]));
@@ -118,29 +118,29 @@ TEST(BestTriples, ResumeFromAFile) {
     {
         NpzWriter file(folder / "state.npz");
         half.save(file, "best");
-        BestTriples(kNumbers, 50).save(file, "none");
+        BestTriples(kLayout, 50).save(file, "none");
         file.close();
     }
     const NpzReader file(folder / "state.npz");
     resumed.load(file, "best");
     resumed.load(file, "none");
     expect_equal(resumed, all);
-    BestTriples merged(kNumbers, 50);
-    merged.merge(resumed);
+    BestTriples merged(kLayout, 50);
+    merged.merge(resumed.bytes());
     expect_equal(merged, all);
 
-    const auto refuses = [&](TripleNumbers numbers, Index most) {
+    const auto refuses = [&](RecordLayout numbers, Index max_size) {
         return pleat::test::error_text<InputError>(
-            [&] { BestTriples(std::move(numbers), most).load(file, "best"); });
+            [&] { BestTriples(std::move(numbers), max_size).load(file, "best"); });
     };
-    EXPECT_NE(refuses(kNumbers, 51).find("found '17 columns; place z; best 50 by z'"),
+    EXPECT_NE(refuses(kLayout, 51).find("found '17 columns; position z; best 50 by z'"),
               std::string::npos);
-    refuses({18, {"place", "z"}, 1}, 50);
-    refuses({kColumns, {"place", "z"}, 0}, 50);
-    refuses({kColumns, {"place", "excess"}, 1}, 50);
+    refuses({18, {"position", "z"}, 1}, 50);
+    refuses({kColumns, {"position", "z"}, 0}, 50);
+    refuses({kColumns, {"position", "excess"}, 1}, 50);
 }
 
-TEST(TriplesOver, KeepsAllOrSaysThatTheyAreTooMany) {
+TEST(TriplesAbove, KeepsAllOrRefusesTooMany) {
     const pleat::test::TemporaryFolder folder;
     const Made made;
     std::vector<Index> expected;
@@ -149,9 +149,9 @@ TEST(TriplesOver, KeepsAllOrSaysThatTheyAreTooMany) {
     const auto count = static_cast<Index>(expected.size());
     std::vector<TripleTile> tiles = made.tiles;
     for (int repeat = 0; repeat < 2; ++repeat) {
-        TriplesOver enough(kNumbers, 3, count), left(kNumbers, 3, count), right(kNumbers, 3, count);
+        TriplesAbove enough(kLayout, 3, count), left(kLayout, 3, count), right(kLayout, 3, count);
         const auto feed_too_small = [&] {
-            TriplesOver small(kNumbers, 3, count - 1);
+            TriplesAbove small(kLayout, 3, count - 1);
             for (const TripleTile& tile : tiles) small.put(tile, made.values(tile));
         };
         for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
@@ -161,11 +161,11 @@ TEST(TriplesOver, KeepsAllOrSaysThatTheyAreTooMany) {
         EXPECT_EQ(enough.records().triples, expected);
         EXPECT_EQ(enough.records().numbers(0, 0), made.other[expected[0]]);
         EXPECT_NE(pleat::test::error_text<UsageError>(feed_too_small)
-                      .find("z >= 3: expected at most " + std::to_string(count - 1)),
+                      .find("more than " + std::to_string(count - 1) + " triples have z >= 3"),
                   std::string::npos);
-        TriplesOver small(kNumbers, 3, count - 1);
-        small.merge(left);
-        EXPECT_THROW(small.merge(right), UsageError);
+        TriplesAbove small(kLayout, 3, count - 1);
+        small.merge(left.bytes());
+        EXPECT_THROW(small.merge(right.bytes()), UsageError);
         {
             NpzWriter file(folder / "over.npz");
             right.save(file, "over");
@@ -173,9 +173,9 @@ TEST(TriplesOver, KeepsAllOrSaysThatTheyAreTooMany) {
         }
         left.load(NpzReader(folder / "over.npz"), "over");
         expect_equal(left, enough);
-        EXPECT_THROW(TriplesOver(kNumbers, 2.5, count).load(NpzReader(folder / "over.npz"), "over"),
+        EXPECT_THROW(TriplesAbove(kLayout, 2.5, count).load(NpzReader(folder / "over.npz"), "over"),
                      InputError);
-        TriplesOver from_bytes(kNumbers, 3, count);
+        TriplesAbove from_bytes(kLayout, 3, count);
         from_bytes.merge(left.bytes());
         expect_equal(from_bytes, enough);
         std::reverse(tiles.begin(), tiles.end());

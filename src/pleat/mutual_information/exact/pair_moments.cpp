@@ -1,15 +1,14 @@
-// Moments of pairs: cells expanded once for each pair of counts, columns once for each pair of
-// margins.
-#include "pleat/mutual_information/exact/moments.h"
+// Pair moments: cells expanded once per pair of counts, and columns once per pair of margins.
+#include "pleat/mutual_information/exact/pair_moments.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 
-#include "pleat/core/error.h"
-#include "pleat/core/loops/additive_checkpoint.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/mutual_information/count/pair_tiles.h"
 #include "pleat/mutual_information/exact/hahn.h"
 #include "pleat/mutual_information/exact/letter_gram.h"
 
@@ -17,14 +16,15 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kMostCounts = 512;  // of a block of margins: its cells take up to 100 MB
+constexpr const char* kStage = "exact";
+constexpr Index kMaxCounts = 512;   // of a block of margins: its cells take up to 100 MB
 constexpr Index kTileMargins = 16;  // of the first block, in a tile
 
 // A margin that one or more columns share.
 struct Margin {
     std::span<const Index> counts;
     std::vector<Index> columns;
-    std::vector<Index> place;  // of each count in its block's list
+    std::vector<Index> number;  // [symbol]: the number of its count in the block's list
 };
 
 // Margins whose cells are expanded together, and the counts that occur in them.
@@ -79,8 +79,7 @@ private:
     std::vector<Row> rows_;
 };
 
-// Order 1 of the variance of T: sum of r c s^2 / (N - 1), s the slopes less their weighted row and
-// column means (which fixed margins make irrelevant).
+// Order 1 of the variance of T: README.md, section 4.
 double first_order(std::span<const Index> i, std::span<const Index> j, Index rows,
                    std::vector<double>& slope) {
     const Index letters_i = static_cast<Index>(i.size()), letters_j = static_cast<Index>(j.size());
@@ -100,7 +99,7 @@ double first_order(std::span<const Index> i, std::span<const Index> j, Index row
             mean += static_cast<double>(i[a]) * slope[a * letters_j + b];
         for (Index a = 0; a < letters_i; ++a) {
             const double value = slope[a * letters_j + b] - mean / all;
-            // What is left of equal slopes is rounding: T is then the same for all permutations.
+            // What remains of equal slopes is rounding: T is then the same for all permutations.
             if (std::abs(value) < 1e-14 * largest) continue;
             sum += static_cast<double>(i[a]) * static_cast<double>(j[b]) * value * value;
         }
@@ -108,7 +107,7 @@ double first_order(std::span<const Index> i, std::span<const Index> j, Index row
     return sum / (all - 1);
 }
 
-// What one thread works in.
+// The memory of one thread.
 struct Scratch {
     std::vector<double> value, image;
 };
@@ -190,11 +189,12 @@ public:
             const Index first = tile.side[0].first + at;
             const Index begin = std::max(first, tile.side[1].first);
             const Index end = tile.side[1].first + tile.side[1].count;
-            in_chunks(end - begin, 256 * threads_, [&](Index margin, int thread) {
-                const Index second = begin + margin;
-                margin_pair(margins_[first], grams_[first], margins_[second], grams_[second],
-                            thread);
-            });
+            parallel_for_chunks(context_, kStage, threads_, end - begin, 256 * threads_,
+                                [&](Index margin, int thread) {
+                                    const Index second = begin + margin;
+                                    margin_pair(margins_[first], grams_[first], margins_[second],
+                                                grams_[second], thread);
+                                });
         }
     }
 
@@ -207,16 +207,6 @@ private:
     const MarginBlock& block_of(Index margin) const {
         return *std::find_if(blocks_.begin(), blocks_.end(),
                              [&](const MarginBlock& block) { return margin < block.last; });
-    }
-
-    // The loop of every step here, stopped between chunks.
-    template <class Body>
-    void in_chunks(Index count, Index chunk, const Body& body) {
-        for (Index first = 0; first < count; first += chunk) {
-            if (context_.cancelled()) throw Cancelled("stopped while computing the exact moments");
-            parallel_for(threads_, std::min(chunk, count - first),
-                         [&](Index at, int thread) { body(first + at, thread); });
-        }
     }
 
     const Columns& columns_;
@@ -247,22 +237,22 @@ void AllPairs::collect_margins() {
 
 void AllPairs::make_blocks() {
     const Index rows = columns_.row_count();
-    const int orders = static_cast<int>(std::min<Index>(Differences::kMost, rows / 2));
+    const int orders = static_cast<int>(std::min<Index>(Differences::kMaxOrder, rows / 2));
     std::vector<Index> counts;
     for (Index at = 0; at < static_cast<Index>(margins_.size()); ++at) {
         const auto margin = margins_[at].counts;
         grams_.emplace_back(margin, rows, orders);
-        std::vector<Index> joined(counts);
-        joined.insert(joined.end(), margin.begin(), margin.end());
-        std::sort(joined.begin(), joined.end());
-        joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
-        if (blocks_.empty() || static_cast<Index>(joined.size()) > kMostCounts) {
+        std::vector<Index> united(counts);
+        united.insert(united.end(), margin.begin(), margin.end());
+        std::sort(united.begin(), united.end());
+        united.erase(std::unique(united.begin(), united.end()), united.end());
+        if (blocks_.empty() || static_cast<Index>(united.size()) > kMaxCounts) {
             blocks_.push_back({at, at, {}});
-            joined.assign(margin.begin(), margin.end());
-            std::sort(joined.begin(), joined.end());
-            joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
+            united.assign(margin.begin(), margin.end());
+            std::sort(united.begin(), united.end());
+            united.erase(std::unique(united.begin(), united.end()), united.end());
         }
-        counts = blocks_.back().counts = std::move(joined);
+        counts = blocks_.back().counts = std::move(united);
         blocks_.back().last = at + 1;
     }
     for (const MarginBlock& block : blocks_) {
@@ -270,7 +260,7 @@ void AllPairs::make_blocks() {
             for (const Index count : margins_[at].counts) {
                 const auto found =
                     std::lower_bound(block.counts.begin(), block.counts.end(), count);
-                margins_[at].place.push_back(found - block.counts.begin());
+                margins_[at].number.push_back(found - block.counts.begin());
             }
         }
     }
@@ -282,8 +272,9 @@ void AllPairs::set_cells(const Tile& tile) {
     if (p == cells_of_[0] && q == cells_of_[1]) return;
     cells_of_[0] = nullptr;
     cells_.emplace(p->counts, q->counts);
-    in_chunks(cells_->row_count(), 16 * threads_,
-              [&](Index row, int) { cells_->fill_row(row, columns_.row_count(), differences_); });
+    parallel_for_chunks(
+        context_, kStage, threads_, cells_->row_count(), 16 * threads_,
+        [&](Index row, int) { cells_->fill_row(row, columns_.row_count(), differences_); });
     cells_of_[0] = p;
     cells_of_[1] = q;
 }
@@ -293,7 +284,7 @@ void AllPairs::margin_pair(const Margin& p, const LetterGram& gram_p, const Marg
     if (&p == &q && p.columns.size() == 1) return;
     const Moments moments = combine(
         p.counts, q.counts, gram_p, gram_q, columns_.row_count(),
-        [&](Index a, Index b) { return (*cells_)(p.place[a], q.place[b]); }, scratch_[thread]);
+        [&](Index a, Index b) { return (*cells_)(p.number[a], q.number[b]); }, scratch_[thread]);
     for (const Index i : p.columns) {
         for (const Index j : q.columns) {
             if (&p == &q && j <= i) continue;
@@ -307,8 +298,8 @@ void AllPairs::margin_pair(const Margin& p, const LetterGram& gram_p, const Marg
 }  // namespace
 
 std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols) {
-    const Index orders = std::min<Index>(Differences::kMost, rows / 2) + 1;
-    const Index counts = std::min({kMostCounts, rows, columns * symbols});
+    const Index orders = std::min<Index>(Differences::kMaxOrder, rows / 2) + 1;
+    const Index counts = std::min({kMaxCounts, rows, columns * symbols});
     return Differences::bytes(rows) + 8 * counts * counts * (orders + 1) +
            16 * orders * columns * symbols;
 }
@@ -318,24 +309,18 @@ void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> 
     std::fill(mean.begin(), mean.end(), 0.0);
     std::fill(variance.begin(), variance.end(), 0.0);
     AllPairs all(columns, mean, variance, context);
-    const std::vector<Tile> tiles = all.tiles();
-    AdditiveCheckpoint checkpoint(context, "exact", problem_hash, static_cast<Index>(tiles.size()));
-    // Both are at least 0 and each pair is of one tile, so that the largest value is the value.
-    checkpoint.raise("mean", {mean.data, static_cast<std::size_t>(mean.size())});
-    checkpoint.raise("variance", {variance.data, static_cast<std::size_t>(variance.size())});
-    checkpoint.resume();
-    sweep(context, "exact", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
-        // A part of a tile's values does no harm: they are the same when it is computed again.
-        checkpoint.before_adding([&] { all.compute(tile); });
-    });
-    checkpoint.total();
+    const NamedArray arrays[] = {
+        {"mean", {mean.data, static_cast<std::size_t>(mean.size())}},
+        {"variance", {variance.data, static_cast<std::size_t>(variance.size())}}};
+    fill_in_tiles(context, kStage, problem_hash, all.tiles(), arrays,
+                  [&](const Tile& tile) { all.compute(tile); });
 }
 
 Moments pair_moments(std::span<const Index> margin_i, std::span<const Index> margin_j) {
     if (margin_i.size() < 2 || margin_j.size() < 2) return {};
     Index rows = 0;
     for (const Index count : margin_i) rows += count;
-    const int orders = static_cast<int>(std::min<Index>(Differences::kMost, rows / 2));
+    const int orders = static_cast<int>(std::min<Index>(Differences::kMaxOrder, rows / 2));
     const Differences differences(rows);
     std::vector<CellExpansion> cells;
     for (const Index r : margin_i)

@@ -1,7 +1,7 @@
-// Third part: what a third column adds for each cell, and by which it couples two cells.
+// Third-column vectors: what a third column adds for each cell, and how it couples two cells.
 #include <cmath>
 
-#include "pleat/mutual_information/exact/triple_parts.h"
+#include "pleat/mutual_information/exact/triple_vectors.h"
 
 namespace pleat::mutual_information {
 
@@ -35,12 +35,11 @@ private:
     std::span<const Index> margin_;
     std::span<const LetterExpansion* const> letters_;
     Index nodes_, width_;
-    std::vector<double> cell_;      // [node]: variance within a cell, less its coupling to itself
+    std::vector<double> cell_;      // [node]: variance within a cell less its coupling to itself
     std::vector<double> coupling_;  // [function, function]
 };
 
-// Order 1: slopes, centred over the letters, of which the sum over all cells is fixed by the
-// margins.
+// Order 1: slopes, centred over the letters, since the margins fix the sum over all cells.
 void Third::first_order() {
     const auto all = static_cast<double>(space_.rows);
     std::vector<std::vector<double>> centred;
@@ -106,14 +105,15 @@ void Third::pack(const std::vector<double>& mean, std::vector<double>& variance)
 
 }  // namespace
 
-ThirdPart make_third_part(const TripleSpace& space, std::span<const Index> margin,
-                          std::span<const LetterExpansion* const> letters) {
-    ThirdPart part;
-    part.mean.assign(space.nodes->size(), 0);
+ThirdColumnVectors make_third_column_vectors(const TripleSpace& space,
+                                             std::span<const Index> margin,
+                                             std::span<const LetterExpansion* const> letters) {
+    ThirdColumnVectors vectors;
+    vectors.mean.assign(space.nodes->size(), 0);
     for (const LetterExpansion* letter : letters)
         for (Index node = 0; node < space.nodes->size(); ++node)
-            part.mean[node] += letter->mean[node];
-    if (space.basis == nullptr) return part;
+            vectors.mean[node] += letter->mean[node];
+    if (space.basis == nullptr) return vectors;
     Third third(space, margin, letters);
     if (margin.size() > 1) {
         int orders = 1;
@@ -122,8 +122,8 @@ ThirdPart make_third_part(const TripleSpace& space, std::span<const Index> margi
         third.first_order();
         for (int m = 2; m <= orders; ++m) third.order(m, gram);
     }
-    third.pack(part.mean, part.variance);
-    return part;
+    third.pack(vectors.mean, vectors.variance);
+    return vectors;
 }
 
 }  // namespace pleat::mutual_information

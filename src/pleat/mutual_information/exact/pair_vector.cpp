@@ -1,19 +1,19 @@
-// Pair part: cells expanded in Hahn polynomials, for F and for all functions of the basis at once.
+// Pair vector: a pair's cells expanded in Hahn polynomials, for F and all functions of the basis.
 #include <algorithm>
 #include <cmath>
 
 #include "pleat/mutual_information/exact/hahn.h"
-#include "pleat/mutual_information/exact/triple_parts.h"
-#include "pleat/mutual_information/exact/triple_steps.h"
+#include "pleat/mutual_information/exact/triple_vectors.h"
+#include "pleat/mutual_information/exact/vector_loops.h"
 
 namespace pleat::mutual_information {
 
 namespace {
 
-// Where an expansion ends, in squares: at an order this much smaller than order 2, or this small
-// (orders do not mix, so that what is left out adds its square).
+// An expansion ends at an order whose square is this much smaller than that of order 2, or this
+// small (orders do not mix, so the error is the sum of the squares left out).
 constexpr double kSmallest = 1e-21, kNothing = 1e-27;
-// High orders reach far into the tails; where their norms miss 1 by more, the tails are lacking.
+// High orders reach far into the tails; a norm that differs from 1 by more lacks the tails.
 constexpr double kFarTail = 1e-36, kLost = 1e-6;
 
 // Recurrence x Q_m = rise_(m+1) Q_(m+1) + centre_m Q_m + rise_m Q_(m-1) of the orthonormal Hahn
@@ -34,15 +34,15 @@ struct Recurrence {
 
 }  // namespace
 
-PairPartMaker::PairPartMaker(const TripleSpace& space)
+PairVectorMaker::PairVectorMaker(const TripleSpace& space)
     : space_(space),
       width_(space.basis == nullptr ? 0 : space.basis->width()),
       expected_(space.rows + 1),
       covariance_(width_ * width_),
       sum_(width_) {}
 
-double PairPartMaker::make(std::span<const Index> margin_i, std::span<const Index> margin_j,
-                           double* terms) {
+double PairVectorMaker::make(std::span<const Index> margin_i, std::span<const Index> margin_j,
+                             double* terms) {
     own_mean_ = 0;
     orders_ = 1;
     if (space_.basis != nullptr) {
@@ -62,27 +62,29 @@ double PairPartMaker::make(std::span<const Index> margin_i, std::span<const Inde
     return own_mean_;
 }
 
-void PairPartMaker::count_cells(std::span<const Index> margin_i, std::span<const Index> margin_j) {
+void PairVectorMaker::count_cells(std::span<const Index> margin_i,
+                                  std::span<const Index> margin_j) {
     const Index cells = static_cast<Index>(margin_i.size() * margin_j.size());
     Index cell = 0;
     for (const Index r : margin_i) {
         for (const Index c : margin_j) {
-            hypergeometric(space_.rows, r, c, space_.basis == nullptr ? kTail : kFarTail, 0, law_);
-            touched_.emplace_back(law_.first, law_.first + law_.size());
-            for (Index at = 0; at < law_.size(); ++at)
-                expected_[law_.first + at] += law_.probability[at];
+            hypergeometric(space_.rows, r, c, space_.basis == nullptr ? kTail : kFarTail, 0,
+                           window_);
+            touched_.emplace_back(window_.first, window_.first + window_.size());
+            for (Index at = 0; at < window_.size(); ++at)
+                expected_[window_.first + at] += window_.probability[at];
             const double expectation =
                 static_cast<double>(r) * static_cast<double>(c) / static_cast<double>(space_.rows);
-            cell_information(expectation, law_, *space_.differences, information_);
-            for (Index at = 0; at < law_.size(); ++at)
-                own_mean_ += law_.probability[at] * information_[at];
-            if (space_.basis != nullptr && law_.size() > 1) expand(cell, cells, r, c);
+            cell_information(expectation, window_, *space_.differences, information_);
+            for (Index at = 0; at < window_.size(); ++at)
+                own_mean_ += window_.probability[at] * information_[at];
+            if (space_.basis != nullptr && window_.size() > 1) expand(cell, cells, r, c);
             ++cell;
         }
     }
 }
 
-void PairPartMaker::bring_to_nodes(double* terms) {
+void PairVectorMaker::bring_to_nodes(double* terms) {
     std::fill_n(terms, space_.nodes->size(), 0.0);
     for (const auto& [first, last] : touched_) {
         for (Index x = first; x < last; ++x) {
@@ -96,15 +98,15 @@ void PairPartMaker::bring_to_nodes(double* terms) {
     touched_.clear();
 }
 
-bool PairPartMaker::next_polynomial(int m, double centre, double rise, double fall) {
-    const Index count = law_.size();
+bool PairVectorMaker::next_polynomial(int m, double centre, double rise, double fall) {
+    const Index count = window_.size();
     polynomial_.resize((m + 1) * count);
     double* made = polynomial_.data() + m * count;
     const double* latest = made - count;
     for (Index at = 0; at < count; ++at) made[at] = (static_cast<double>(at) - centre) * latest[at];
     if (m > 1)
         for (Index at = 0; at < count; ++at) made[at] -= fall * made[at - 2 * count];
-    steps::make_orthogonal(polynomial_.data(), m, count, made);
+    loops::make_orthogonal(polynomial_.data(), m, count, made);
     double square = 0;
     for (Index at = 0; at < count; ++at) {
         made[at] /= rise;
@@ -113,24 +115,24 @@ bool PairPartMaker::next_polynomial(int m, double centre, double rise, double fa
     return std::abs(square - 1) < kLost;
 }
 
-void PairPartMaker::expand(Index cell, Index cells, Index r, Index c) {
-    const Index most = std::min(std::min(r, c), std::min(space_.rows - r, space_.rows - c));
+void PairVectorMaker::expand(Index cell, Index cells, Index r, Index c) {
+    const Index max_order = std::min({r, c, space_.rows - r, space_.rows - c});
     const Recurrence recurrence{static_cast<double>(space_.rows), static_cast<double>(r),
                                 static_cast<double>(c)};
     const int orders =
-        static_cast<int>(std::min<Index>(most, Differences::orders(recurrence.up(0))));
-    const Index count = law_.size();
-    // Polynomials times the root of the law are orthonormal vectors; each is made orthogonal to all
-    // before it once more, as the recurrence alone loses that where orders come near the law's
-    // width.
+        static_cast<int>(std::min<Index>(max_order, Differences::orders(recurrence.up(0))));
+    const Index count = window_.size();
+    // Polynomials times the root of the probabilities are orthonormal vectors. Each is made
+    // orthogonal again to all before it, because the recurrence alone loses that for orders near
+    // the width of the window.
     polynomial_.resize(count);
     root_.resize(count);
     for (Index at = 0; at < count; ++at)
-        root_[at] = polynomial_[at] = std::sqrt(law_.probability[at]);
+        root_[at] = polynomial_[at] = std::sqrt(window_.probability[at]);
     double second = 0;
     for (int m = 1; m <= orders && m < count; ++m) {
         const double rise = recurrence.rise(m);
-        if (!next_polynomial(m, recurrence.centre(m - 1) - static_cast<double>(law_.first), rise,
+        if (!next_polynomial(m, recurrence.centre(m - 1) - static_cast<double>(window_.first), rise,
                              recurrence.rise(m - 1)))
             break;
         if (static_cast<int>(coefficient_.size()) <= m) coefficient_.resize(m + 1);
@@ -143,7 +145,7 @@ void PairPartMaker::expand(Index cell, Index cells, Index r, Index c) {
             weight_[at] = root_[at] * polynomial_[m * count + at];
             own += weight_[at] * information_[at];
         }
-        steps::weighted_sum(weight_.data(), space_.basis->at(law_.first), count, width_, sum);
+        loops::weighted_sum(weight_.data(), space_.basis->at(window_.first), count, width_, sum);
         sum[0] = own;
         double energy = own * own;
         for (Index f = 1; f < width_; ++f) {
@@ -153,14 +155,14 @@ void PairPartMaker::expand(Index cell, Index cells, Index r, Index c) {
         orders_ = std::max(orders_, m);
         if (m == 2) second = energy;
         if (m >= 4 && (energy < kSmallest * second || energy < kNothing)) break;
-        // Order 1 is kept as the mean slope: less the standard deviation of the count.
+        // Order 1 is stored as the mean slope, without the standard deviation of the count.
         if (m == 1)
             for (Index f = 0; f < width_; ++f) sum[f] /= rise;
     }
 }
 
-void PairPartMaker::add_first_order(std::span<const Index> margin_i,
-                                    std::span<const Index> margin_j) {
+void PairVectorMaker::add_first_order(std::span<const Index> margin_i,
+                                      std::span<const Index> margin_j) {
     const Index letters_i = static_cast<Index>(margin_i.size());
     const Index letters_j = static_cast<Index>(margin_j.size());
     const auto all = static_cast<double>(space_.rows);
@@ -188,20 +190,20 @@ void PairPartMaker::add_first_order(std::span<const Index> margin_i,
             for (Index f = 0; f < width_; ++f) image_[cell + f] = weight * slope[cell + f];
         }
     }
-    steps::add_products(image_.data(), slope, letters_i * letters_j, width_, covariance_.data());
+    loops::add_products(image_.data(), slope, letters_i * letters_j, width_, covariance_.data());
 }
 
-void PairPartMaker::add_covariance(int m, const LetterGram& gram_i, const LetterGram& gram_j) {
+void PairVectorMaker::add_covariance(int m, const LetterGram& gram_i, const LetterGram& gram_j) {
     const Index row = gram_j.letters() * width_, cells = gram_i.letters() * gram_j.letters();
     const auto& value = coefficient_[m];
     image_.assign(value.begin(), value.begin() + cells * width_);
     for (Index a = 0; a < gram_i.letters(); ++a)
         gram_j.apply(m, image_.data() + a * row, width_, width_);
     gram_i.apply(m, image_.data(), row, row);
-    steps::add_products(value.data(), image_.data(), cells, width_, covariance_.data());
+    loops::add_products(value.data(), image_.data(), cells, width_, covariance_.data());
 }
 
-void PairPartMaker::finish(double* terms) {
+void PairVectorMaker::finish(double* terms) {
     const Index size = space_.basis->size(), nodes = space_.nodes->size();
     std::vector<double> mean(width_);
     space_.basis->project(terms, mean.data());

@@ -1,16 +1,20 @@
-// Tests of weighted MI: plain counts as a special case, repeated rows, pseudocounts, the null.
-#include "pleat/mutual_information/count/weighted.h"
+// Tests of weighted pairs: plain counts, repeated rows, pseudocounts, shuffles, ranks, resuming.
+#include "pleat/mutual_information/count/weighted_pairs.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/core/tests/temporary_folder.h"
+#include "pleat/core/tests/thread_comm.h"
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/shuffle.h"
+#include "pleat/mutual_information/pairs/pair_statistics.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 #include "pleat/mutual_information/tests/random_columns.h"
+#include "pleat/mutual_information/tests/stop_after.h"
 
 namespace pleat::mutual_information {
 namespace {
@@ -22,19 +26,18 @@ Context threads(int count) {
     return context;
 }
 
-TEST(WeightedPairs, WithoutWeightsAreTheOracles) {
+TEST(WeightedPairs, AgreeWithTheOracleWithoutWeights) {
     if (!test::oracle_is_present("trna140x71")) GTEST_SKIP() << "no oracle trna140x71";
     const Columns columns = test::oracle_columns("trna140x71");
     const auto expected = test::oracle_numbers("trna140x71", "MI2");
     const WeightedPairs found = weighted_pairs(columns, {}, threads(2));
     for (std::size_t pair = 0; pair < expected.size(); ++pair) {
         ASSERT_NEAR(found.mi[pair], expected[pair], 1e-12);
-        ASSERT_EQ(found.weight[pair], 140);
     }
 }
 
-/// Whole weights are rows that occur so often, and a factor common to all changes nothing.
-TEST(WeightedPairs, OfWholeWeightsAreThoseOfRepeatedRows) {
+/// A whole-number weight is a row that occurs so often; a common factor changes nothing.
+TEST(WeightedPairs, CountARowAsOftenAsItsWeightSays) {
     std::mt19937_64 random(12);
     std::vector<test::Letters> once(5), repeated(5);
     std::vector<double> weights, scaled;
@@ -54,7 +57,6 @@ TEST(WeightedPairs, OfWholeWeightsAreThoseOfRepeatedRows) {
     for (std::size_t pair = 0; pair < 10; ++pair) {
         EXPECT_NEAR(whole.mi[pair], expected.mi[pair], 1e-13);
         EXPECT_NEAR(whole.joint_entropy[pair], expected.joint_entropy[pair], 1e-13);
-        EXPECT_NEAR(whole.weight[pair], expected.weight[pair], 1e-13);
         EXPECT_NEAR(parts.mi[pair], expected.mi[pair], 1e-13);
     }
 }
@@ -78,7 +80,7 @@ double plain_weighted(const std::vector<test::Letters>& columns, const std::vect
     return mi;
 }
 
-TEST(WeightedPairs, WithPseudocountsFollowTheFullTable) {
+TEST(WeightedPairs, AgreeWithTheFullTableOfPseudocounts) {
     std::mt19937_64 random(31);
     for (int repeat = 0; repeat < 50; ++repeat) {
         const std::vector<test::Letters> letters{test::random_column(random, 30, 4, repeat % 2),
@@ -99,35 +101,7 @@ TEST(WeightedPairs, WithPseudocountsFollowTheFullTable) {
     EXPECT_EQ(weighted_pairs(conserved, {none}, threads(1)).mi[0], 0);
 }
 
-TEST(WeightedPairs, LeaveOmittedLettersOut) {
-    std::mt19937_64 random(8);
-    const std::vector<test::Letters> letters{test::random_column(random, 50, 5),
-                                             test::random_column(random, 50, 4)};
-    std::vector<test::Letters> kept(2);
-    std::vector<double> weights, kept_weights;
-    for (int row = 0; row < 50; ++row) {
-        weights.push_back(static_cast<double>(1 + random() % 9));
-        if (letters[0][row] == 3 || letters[1][row] == 3 || letters[0][row] == 0 ||
-            letters[1][row] == 0)
-            continue;
-        kept[0].push_back(letters[0][row]);
-        kept[1].push_back(letters[1][row]);
-        kept_weights.push_back(weights.back());
-    }
-    const LetterSet omitted = letter_set(3) | letter_set(0);
-    const WeightedPairs found =
-        weighted_pairs(test::columns_of(letters), {weights, 0.1, 20, omitted}, threads(1));
-    const WeightedPairs expected =
-        weighted_pairs(test::columns_of(kept), {kept_weights, 0.1, 20}, threads(1));
-    EXPECT_NEAR(found.mi[0], expected.mi[0], 1e-14);
-    EXPECT_NEAR(found.weight[0], expected.weight[0], 1e-12);
-    const auto nothing = weighted_pairs(test::columns_of({letters[0], test::Letters(50, 3)}),
-                                        {weights, 0, 20, omitted}, threads(1));
-    EXPECT_EQ(nothing.mi[0], 0);
-    EXPECT_EQ(nothing.weight[0], 0);
-}
-
-TEST(WeightedNull, WithoutWeightsIsTheKernels) {
+TEST(WeightedPairs, AgreeWithTheKernelsShufflesWithoutWeights) {
     const Columns columns = random_columns(61, 9, 5, 3);
     const Statistic statistic = make_statistic(61);
     const Context context = threads(2);
@@ -137,18 +111,17 @@ TEST(WeightedNull, WithoutWeightsIsTheKernels) {
     NullSums sums(36);
     const std::int64_t shuffles = 150;
     kernel->sample_pairs({0, shuffles}, observed, sums, nullptr);
-    const WeightedPairs pairs = weighted_pairs(columns, {}, context);
-    const WeightedNull null = weighted_null(columns, {}, pairs.mi, shuffles, context);
+    const WeightedPairs pairs = weighted_pairs(columns, {.shuffles = shuffles}, context);
     const std::vector<double> tenths(61, 0.1);  // which add up differently in every order
-    const WeightedNull rounded = weighted_null(
-        columns, {tenths}, weighted_pairs(columns, {tenths}, context).mi, shuffles, context);
-    EXPECT_EQ(rounded.less, null.less);
-    EXPECT_EQ(rounded.equal, null.equal);
+    const WeightedPairs rounded =
+        weighted_pairs(columns, {.weights = tenths, .shuffles = shuffles}, context);
+    EXPECT_EQ(rounded.less, pairs.less);
+    EXPECT_EQ(rounded.equal, pairs.equal);
     for (Index pair = 0; pair < 36; ++pair) {
-        EXPECT_EQ(null.less[pair], sums.less[pair]);
-        EXPECT_EQ(null.equal[pair], sums.equal[pair]);
+        EXPECT_EQ(pairs.less[pair], sums.less[pair]);
+        EXPECT_EQ(pairs.equal[pair], sums.equal[pair]);
         const SampledNull expected = sampled_null(sums, pair, shuffles, pairs.mi[pair], statistic);
-        const SampledNull& found = null.sampled[pair];
+        const SampledNull& found = pairs.sampled[pair];
         EXPECT_NEAR(found.mean, expected.mean, 1e-5);
         EXPECT_NEAR(found.variance, expected.variance, 1e-4 * expected.variance + 1e-12);
         EXPECT_EQ(found.p, expected.p);
@@ -163,13 +136,14 @@ TEST(WeightedNull, WithoutWeightsIsTheKernels) {
 
 /// Weights stay with their rows: with all weight on two rows, MI is 1 bit where both columns differ
 /// there, else 0.
-TEST(WeightedNull, KeepsWeightsWithTheirRows) {
+TEST(WeightedPairs, KeepWeightsWithTheirRowsInShuffles) {
     std::vector<double> weights(12, 0.0);
     weights[4] = weights[9] = 0.5;
     std::vector<test::Letters> letters(2, test::Letters(12, 0));
     for (int row = 0; row < 6; ++row) letters[0][row] = letters[1][row + 2] = 1;
     const Columns columns = test::columns_of(letters);
-    const WeightedPairs pairs = weighted_pairs(columns, {weights}, threads(1));
+    const WeightedPairs pairs =
+        weighted_pairs(columns, {.weights = weights, .shuffles = 300}, threads(1));
     EXPECT_NEAR(pairs.mi[0], 1, 1e-15);
     std::uint32_t equal = 0;
     for (std::uint32_t shuffle = 0; shuffle < 300; ++shuffle) {
@@ -178,51 +152,99 @@ TEST(WeightedNull, KeepsWeightsWithTheirRows) {
         shuffle_column(columns.margin(1), 77, shuffle, 1, b);
         equal += a[4] != a[9] && b[4] != b[9];
     }
-    const WeightedNull null = weighted_null(columns, {weights}, pairs.mi, 300, threads(1));
-    EXPECT_EQ(null.equal[0], equal);
-    EXPECT_EQ(null.less[0], 300 - equal);
-    EXPECT_NEAR(null.sampled[0].mean, equal / 300.0, 1e-12);
+    EXPECT_EQ(pairs.equal[0], equal);
+    EXPECT_EQ(pairs.less[0], 300 - equal);
+    EXPECT_NEAR(pairs.sampled[0].mean, equal / 300.0, 1e-12);
     EXPECT_NEAR(equal, 300 * 36 / 121.0, 40);
 }
 
-TEST(WeightedNull, IsTheSameOnAnyThreadsAndFindsAPlantedPair) {
-    std::mt19937_64 random(14);
-    std::vector<test::Letters> letters;
-    for (int column = 0; column < 7; ++column)
-        letters.push_back(test::random_column(random, 100, 3 + column, column % 2));
-    for (int row = 0; row < 80; ++row) letters[5][row] = letters[2][row] % 4;
+/// 40 columns, so that there are several tiles; columns 2 and 35 share most of their letters.
+struct Planted {
+    static constexpr Index kColumns = 40, kFirst = 2, kSecond = 35;
+
+    Planted() {
+        std::mt19937_64 random(14);
+        std::vector<test::Letters> letters;
+        for (int column = 0; column < kColumns; ++column)
+            letters.push_back(test::random_column(random, 100, 3 + column % 5, column % 2));
+        for (int row = 0; row < 80; ++row) letters[kSecond][row] = letters[kFirst][row] % 4;
+        for (int row = 0; row < 100; ++row)
+            weights.push_back(1 / static_cast<double>(1 + random() % 5));
+        columns = test::columns_of(letters);
+    }
+    WeightedOptions options() const {
+        return {.weights = weights, .pseudocount = 0.05, .shuffles = 100};
+    }
+
     std::vector<double> weights;
-    for (int row = 0; row < 100; ++row)
-        weights.push_back(1 / static_cast<double>(1 + random() % 5));
-    const Columns columns = test::columns_of(letters);
-    for (const LetterSet omitted : {LetterSet{0}, letter_set(1)}) {
-        const WeightedOptions options{weights, 0.05, 22, omitted};
-        const WeightedPairs pairs = weighted_pairs(columns, options, threads(1));
-        const WeightedNull one = weighted_null(columns, options, pairs.mi, 200, threads(1));
-        const WeightedNull three = weighted_null(columns, options, pairs.mi, 200, threads(3));
-        EXPECT_EQ(one.less, three.less);
-        EXPECT_EQ(one.equal, three.equal);
-        for (Index pair = 0; pair < 21; ++pair) {
-            EXPECT_EQ(one.sampled[pair].mean, three.sampled[pair].mean);
-            EXPECT_EQ(one.sampled[pair].skewness, three.sampled[pair].skewness);
-            const Index planted = pair_index(2, 5, 7);
-            if (pair == planted) continue;
-            EXPECT_LT(one.sampled[pair].z, one.sampled[planted].z);
-            EXPECT_LT(std::abs(one.sampled[pair].z), 5);  // its null has the bias of its rows
-        }
+    Columns columns;
+};
+
+/// The same bits in all numbers.
+void expect_same(const WeightedPairs& found, const WeightedPairs& expected) {
+    EXPECT_EQ(found.mi, expected.mi);
+    EXPECT_EQ(found.joint_entropy, expected.joint_entropy);
+    EXPECT_EQ(found.less, expected.less);
+    EXPECT_EQ(found.equal, expected.equal);
+    ASSERT_EQ(found.sampled.size(), expected.sampled.size());
+    for (std::size_t pair = 0; pair < found.sampled.size(); ++pair) {
+        EXPECT_EQ(found.sampled[pair].mean, expected.sampled[pair].mean);
+        EXPECT_EQ(found.sampled[pair].variance, expected.sampled[pair].variance);
+        EXPECT_EQ(found.sampled[pair].skewness, expected.sampled[pair].skewness);
     }
 }
 
-TEST(WeightedNull, RefusesWhatCannotBe) {
+TEST(WeightedPairs, RankAPlantedPairFirst) {
+    const Planted planted;
+    const WeightedPairs pairs = weighted_pairs(planted.columns, planted.options(), threads(1));
+    const Index best = pair_index(Planted::kFirst, Planted::kSecond, Planted::kColumns);
+    for (Index pair = 0; pair < pair_count(Planted::kColumns); ++pair) {
+        if (pair == best) continue;
+        EXPECT_LT(pairs.sampled[pair].z, pairs.sampled[best].z);
+        EXPECT_LT(std::abs(pairs.sampled[pair].z), 6);  // its null has the bias of its rows
+    }
+}
+
+TEST(WeightedPairs, AreTheSameOnAnyThreadsAndRanks) {
+    const Planted planted;
+    const WeightedPairs expected = weighted_pairs(planted.columns, planted.options(), threads(1));
+    expect_same(weighted_pairs(planted.columns, planted.options(), threads(3)), expected);
+    for (const int ranks : {2, 3}) {
+        pleat::test::on_ranks(ranks, [&](Comm& comm) {
+            Context context = threads(1);
+            context.comm = &comm;
+            expect_same(weighted_pairs(planted.columns, planted.options(), context), expected);
+        });
+    }
+}
+
+TEST(WeightedPairs, ResumeWithTheSameNumbersAfterACancel) {
+    const Planted planted;
+    const WeightedPairs expected = weighted_pairs(planted.columns, planted.options(), threads(2));
+    const pleat::test::TemporaryFolder folder;
+    test::StopAfter stop("weighted pairs", 1);
+    Context context = threads(2);
+    context.checkpoint = folder / "checkpoint.npz";
+    context.progress = &stop;
+    EXPECT_THROW(weighted_pairs(planted.columns, planted.options(), context, "problem"), Cancelled);
+    test::FirstCount first("weighted pairs");
+    context.progress = &first;
+    expect_same(weighted_pairs(planted.columns, planted.options(), context, "problem"), expected);
+    EXPECT_EQ(first.done, 1);  // of three tiles, one was kept
+    EXPECT_THROW(weighted_pairs(planted.columns, planted.options(), context, "another"),
+                 InputError);
+}
+
+TEST(WeightedPairs, RefuseImpossibleOptions) {
     const Columns columns = random_columns(10, 3, 3, 1);
-    const std::vector<double> short_weights(9, 1.0), mi(3, 0.0);
+    const std::vector<double> short_weights(9, 1.0);
     std::vector<double> negative(10, 1.0);
     negative[3] = -1;
     EXPECT_THROW(weighted_pairs(columns, {short_weights}, threads(1)), UsageError);
     EXPECT_THROW(weighted_pairs(columns, {negative}, threads(1)), UsageError);
     EXPECT_THROW(weighted_pairs(columns, {{}, -0.1}, threads(1)), UsageError);
     EXPECT_THROW(weighted_pairs(columns, {{}, 0.1, 1}, threads(1)), UsageError);
-    EXPECT_THROW(weighted_null(columns, {}, mi, 0, threads(1)), UsageError);
+    EXPECT_THROW(weighted_pairs(columns, {.shuffles = -1}, threads(1)), UsageError);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Exact tail: against the oracle's enumerations, all permutations of short columns, and the
-// moments.
-#include "pleat/mutual_information/exact/exact_tail.h"
+// Tests of the enumerated null: against the oracle's enumerations, all permutations of short
+// columns, and the moments.
+#include "pleat/mutual_information/exact/enumerated_null.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {
@@ -36,7 +36,7 @@ TEST_P(TailOfOracle, Agrees) {
     if (!std::filesystem::exists(file)) GTEST_SKIP() << "no oracle " << GetParam();
     const Columns columns = test::oracle_columns(GetParam());
     const Statistic statistic = make_statistic(columns.row_count());
-    const ExactNulls nulls(statistic);
+    const NullEnumerator nulls(statistic);
     std::ifstream stream(file);
     const auto pairs = nlohmann::json::parse(stream);
     ASSERT_FALSE(pairs.empty());
@@ -44,7 +44,7 @@ TEST_P(TailOfOracle, Agrees) {
         const Index i = pair["i"], j = pair["j"];
         const auto null = nulls.null(columns.margin(i), columns.margin(j), 1e9);
         ASSERT_TRUE(null.has_value());
-        const ExactTail tail = null->tail(observed(columns, i, j, statistic));
+        const TailProbabilities tail = null->tail(observed(columns, i, j, statistic));
         ASSERT_NEAR(tail.less, pair["p_less"].get<double>(), 1e-9) << i << " " << j;
         ASSERT_NEAR(tail.equal, pair["p_equal"].get<double>(), 1e-9) << i << " " << j;
         ASSERT_NEAR(tail.greater, pair["p_greater"].get<double>(), 1e-9) << i << " " << j;
@@ -71,7 +71,7 @@ std::vector<int> column_of(const Margin& margin) {
     return column;
 }
 
-TEST(ExactTail, IsThatOfAllPermutations) {
+TEST(NullEnumerator, AgreesWithAllPermutations) {
     std::mt19937 random(2);
     for (int trial = 0; trial < 200; ++trial) {
         const Index rows = 2 + trial % 7;
@@ -89,7 +89,7 @@ TEST(ExactTail, IsThatOfAllPermutations) {
             ++counted[t];
             ++all;
         } while (std::next_permutation(j.begin(), j.end()));
-        const auto null = ExactNulls(statistic).null(margin_i, margin_j);
+        const auto null = NullEnumerator(statistic).null(margin_i, margin_j);
         ASSERT_TRUE(null.has_value());
         ASSERT_EQ(null->atoms.size(), counted.size()) << "trial " << trial;
         for (const auto& atom : null->atoms) {
@@ -100,13 +100,13 @@ TEST(ExactTail, IsThatOfAllPermutations) {
 }
 
 // Mean and variance of MI over the atoms of a null.
-Moments moments_of(const ExactNull& null, std::span<const Index> i, std::span<const Index> j,
+Moments moments_of(const EnumeratedNull& null, std::span<const Index> i, std::span<const Index> j,
                    const Statistic& statistic) {
     const auto rows = static_cast<double>(statistic.rows());
     const double base =
         entropy(i, statistic.rows()) + entropy(j, statistic.rows()) - std::log2(rows);
     Moments moments;
-    const auto information = [&](const ExactNull::Atom& atom) {
+    const auto information = [&](const EnumeratedNull::Atom& atom) {
         return base + statistic.bits(atom.t) / rows;
     };
     for (const auto& atom : null.atoms) moments.mean += atom.probability * information(atom);
@@ -115,14 +115,14 @@ Moments moments_of(const ExactNull& null, std::span<const Index> i, std::span<co
     return moments;
 }
 
-TEST(ExactTail, HasTheExactMoments) {
+TEST(EnumeratedNull, HasTheExactMoments) {
     std::mt19937 random(8);
     int enumerated = 0;
     for (int trial = 0; trial < 60; ++trial) {
         const Index rows = 10 + trial;
         const Statistic statistic = make_statistic(rows);
         const Margin i = random_margin(rows, random), j = random_margin(rows, random);
-        const auto null = ExactNulls(statistic).null(i, j);
+        const auto null = NullEnumerator(statistic).null(i, j);
         if (!null) continue;
         ++enumerated;
         const Moments found = moments_of(*null, i, j, statistic), expected = pair_moments(i, j);
@@ -132,11 +132,11 @@ TEST(ExactTail, HasTheExactMoments) {
     EXPECT_GT(enumerated, 20);
 }
 
-TEST(ExactTail, HasTheExactMomentsOfARealFamily) {
+TEST(EnumeratedNull, HasTheExactMomentsOfARealFamily) {
     if (!test::oracle_is_present("hivp_xray_unique")) GTEST_SKIP() << "no oracle";
     const Columns columns = test::oracle_columns("hivp_xray_unique");
     const Statistic statistic = make_statistic(columns.row_count());
-    const ExactNulls nulls(statistic);
+    const NullEnumerator nulls(statistic);
     const Index pairs = pair_count(columns.column_count());
     Array<double, 1> mean(pairs), variance(pairs);
     pair_moments(columns, mean, variance, {});
@@ -156,23 +156,24 @@ TEST(ExactTail, HasTheExactMomentsOfARealFamily) {
     EXPECT_GT(enumerated, pairs * 9 / 10);
 }
 
-TEST(ExactTail, OfAConstantColumnIsOneValue) {
+TEST(NullEnumerator, GivesAConstantColumnOneValue) {
     const Statistic statistic = make_statistic(9);
-    const auto tail = exact_tail(Margin{9}, Margin{4, 3, 2}, statistic,
-                                 statistic.f[4] + statistic.f[3] + statistic.f[2]);
-    ASSERT_TRUE(tail.has_value());
-    EXPECT_EQ(tail->atoms, 1);
-    EXPECT_EQ(tail->less, 0);
-    EXPECT_NEAR(tail->equal, 1, 1e-14);
-    EXPECT_EQ(tail->greater, 0);
+    const auto null = NullEnumerator(statistic).null(Margin{9}, Margin{4, 3, 2});
+    ASSERT_TRUE(null.has_value());
+    EXPECT_EQ(null->atoms.size(), 1u);
+    const TailProbabilities tail = null->tail(statistic.f[4] + statistic.f[3] + statistic.f[2]);
+    EXPECT_EQ(tail.less, 0);
+    EXPECT_NEAR(tail.equal, 1, 1e-14);
+    EXPECT_EQ(tail.greater, 0);
 }
 
-TEST(ExactTail, IsNotBegunWhereItWouldNotEnd) {
+TEST(NullEnumerator, RefusesTooMuchWork) {
     const Statistic statistic = make_statistic(753);
-    const Margin margin{200, 180, 120, 100, 80, 40, 33};
-    EXPECT_FALSE(exact_tail(margin, margin, statistic, 0).has_value());
-    EXPECT_TRUE(exact_tail(Margin{400, 353}, Margin{750, 1, 1, 1}, statistic, 0).has_value());
-    EXPECT_FALSE(exact_tail(Margin{400, 353}, Margin{750, 1, 1, 1}, statistic, 0, 2).has_value());
+    const NullEnumerator nulls(statistic);
+    const Margin margin{200, 180, 120, 100, 80, 40, 33}, conserved{750, 1, 1, 1};
+    EXPECT_FALSE(nulls.null(margin, margin).has_value());
+    EXPECT_TRUE(nulls.null(Margin{400, 353}, conserved).has_value());
+    EXPECT_FALSE(nulls.null(Margin{400, 353}, conserved, 2).has_value());
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
-// Triple steps: Highway loops, one compiled copy an instruction set.
+// Vector loops: Highway loops, compiled once per instruction set.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "pleat/mutual_information/exact/triple_steps.cpp"
-#include "hwy/foreach_target.h"  // compiles this file once a target; must come before highway.h
+#define HWY_TARGET_INCLUDE "pleat/mutual_information/exact/vector_loops.cpp"
+#include "hwy/foreach_target.h"  // compiles this file once per target; must come before highway.h
 
 #include "hwy/highway.h"
-#include "pleat/mutual_information/exact/triple_steps.h"
+#include "pleat/mutual_information/exact/vector_loops.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace pleat::mutual_information::steps::HWY_NAMESPACE {
+namespace pleat::mutual_information::loops::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -28,7 +28,7 @@ void products_of(const double* HWY_RESTRICT pair, const double* const* thirds, I
     }
     for (int third = 0; third < 4; ++third) {
         out[third] = hn::GetLane(hn::SumOfLanes(kD, sum[third]));
-        for (Index rest = at; rest < count; ++rest) out[third] += pair[rest] * thirds[third][rest];
+        for (Index last = at; last < count; ++last) out[third] += pair[last] * thirds[third][last];
     }
 }
 
@@ -36,14 +36,13 @@ template <int kVectors>
 void weighted_block(const double* HWY_RESTRICT weight, const double* HWY_RESTRICT rows, Index count,
                     Index width, double* HWY_RESTRICT sum) {
     V total[kVectors];
-    for (auto& part : total) part = hn::Zero(kD);
+    for (auto& sums : total) sums = hn::Zero(kD);
     for (Index row = 0; row < count; ++row) {
         const V factor = hn::Set(kD, weight[row]);
-        for (int part = 0; part < kVectors; ++part)
-            total[part] =
-                hn::MulAdd(factor, hn::LoadU(kD, rows + row * width + part * kLanes), total[part]);
+        for (int v = 0; v < kVectors; ++v)
+            total[v] = hn::MulAdd(factor, hn::LoadU(kD, rows + row * width + v * kLanes), total[v]);
     }
-    for (int part = 0; part < kVectors; ++part) hn::StoreU(total[part], kD, sum + part * kLanes);
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(total[v], kD, sum + v * kLanes);
 }
 
 void weighted_sum_of(const double* weight, const double* rows, Index count, Index width,
@@ -62,21 +61,21 @@ void add_block(const double* HWY_RESTRICT left, const double* HWY_RESTRICT right
                Index width, double* HWY_RESTRICT matrix) {
     V total[4][kVectors];
     for (int f = 0; f < 4; ++f)
-        for (int part = 0; part < kVectors; ++part)
-            total[f][part] = hn::LoadU(kD, matrix + f * width + part * kLanes);
+        for (int v = 0; v < kVectors; ++v)
+            total[f][v] = hn::LoadU(kD, matrix + f * width + v * kLanes);
     for (Index row = 0; row < rows; ++row) {
         V value[kVectors];
-        for (int part = 0; part < kVectors; ++part)
-            value[part] = hn::LoadU(kD, right + row * width + part * kLanes);
+        for (int v = 0; v < kVectors; ++v)
+            value[v] = hn::LoadU(kD, right + row * width + v * kLanes);
         for (int f = 0; f < 4; ++f) {
             const V factor = hn::Set(kD, left[row * width + f]);
-            for (int part = 0; part < kVectors; ++part)
-                total[f][part] = hn::MulAdd(factor, value[part], total[f][part]);
+            for (int v = 0; v < kVectors; ++v)
+                total[f][v] = hn::MulAdd(factor, value[v], total[f][v]);
         }
     }
     for (int f = 0; f < 4; ++f)
-        for (int part = 0; part < kVectors; ++part)
-            hn::StoreU(total[f][part], kD, matrix + f * width + part * kLanes);
+        for (int v = 0; v < kVectors; ++v)
+            hn::StoreU(total[f][v], kD, matrix + f * width + v * kLanes);
 }
 
 void add_products_of(const double* left, const double* right, Index rows, Index width,
@@ -98,13 +97,13 @@ void make_orthogonal_to(const double* others, Index rows, Index count, double* v
         Index at = 0;
         for (; at + kLanes <= count; at += kLanes)
             sum = hn::MulAdd(hn::LoadU(kD, vector + at), hn::LoadU(kD, other + at), sum);
-        double part = hn::GetLane(hn::SumOfLanes(kD, sum));
-        for (Index rest = at; rest < count; ++rest) part += vector[rest] * other[rest];
-        const V factor = hn::Set(kD, part);
+        double product = hn::GetLane(hn::SumOfLanes(kD, sum));
+        for (Index last = at; last < count; ++last) product += vector[last] * other[last];
+        const V factor = hn::Set(kD, product);
         for (at = 0; at + kLanes <= count; at += kLanes)
             hn::StoreU(hn::NegMulAdd(factor, hn::LoadU(kD, other + at), hn::LoadU(kD, vector + at)),
                        kD, vector + at);
-        for (; at < count; ++at) vector[at] -= part * other[at];
+        for (; at < count; ++at) vector[at] -= product * other[at];
     }
 }
 
@@ -138,11 +137,11 @@ void apply_gram_to(const GramFactors& factors, double* f, Index stride, Index wi
     for (; at < width; ++at) apply_gram_at(hn::CappedTag<double, 1>(), factors, f + at, stride);
 }
 
-}  // namespace pleat::mutual_information::steps::HWY_NAMESPACE
+}  // namespace pleat::mutual_information::loops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace pleat::mutual_information::steps {
+namespace pleat::mutual_information::loops {
 
 HWY_EXPORT(products_of);
 HWY_EXPORT(weighted_sum_of);
@@ -167,5 +166,5 @@ void apply_gram(const GramFactors& factors, double* f, Index stride, Index width
     HWY_DYNAMIC_DISPATCH(apply_gram_to)(factors, f, stride, width);
 }
 
-}  // namespace pleat::mutual_information::steps
+}  // namespace pleat::mutual_information::loops
 #endif  // HWY_ONCE
