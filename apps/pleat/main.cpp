@@ -27,8 +27,8 @@ namespace {
 using namespace pleat;
 using namespace pleat::program;
 
-/// Each line of the text behind the program's name. Where it cannot be written, the exit code tells
-/// alone.
+/// Prints each line of the text after the program's name. If that fails, only the exit code reports
+/// the error.
 void complain(std::string_view text) {
     while (true) {
         const std::size_t end = text.find('\n');

@@ -1,4 +1,4 @@
-// Ranks: who leads, and what the others get from it.
+// Ranks: what the leading rank does, and what the others get from it.
 #include "ranks.h"
 
 #include <fmt/format.h>
@@ -67,8 +67,8 @@ std::string Ranks::advice() const {
         idle);
 }
 
-int Ranks::end(const Failure& failure, const Comm::Report& tell) {
-    return comm_->end({failure.text, failure.exit_code}, tell);
+int Ranks::end(const Failure& failure, const Comm::Report& report) {
+    return comm_->end({failure.text, failure.exit_code}, report);
 }
 
 }  // namespace pleat::program

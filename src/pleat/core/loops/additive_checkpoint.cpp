@@ -102,19 +102,19 @@ AdditiveCheckpoint::EarlierFile AdditiveCheckpoint::read_earlier(
     const NpzReader reader(path);
     if (reader.text(kProblem) != problem_ || reader.text(kStage) != stage_)
         throw InputError("expected the sums of the same input and options, found another's");
-    Part part{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
-    if (part.marks.size() != own_.size())
+    EarlierFile file{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
+    if (file.marks.size() != own_.size())
         throw InputError(
-            fmt::format("expected marks of {} tiles, found {}", own_.size(), part.marks.size()));
-    for (const std::uint8_t mark : part.marks) {
+            fmt::format("expected marks of {} tiles, found {}", own_.size(), file.marks.size()));
+    for (const std::uint8_t mark : file.marks) {
         if (mark > 1) throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
-        part.count += mark;
+        file.count += mark;
     }
-    return part;
+    return file;
 }
 
 void AdditiveCheckpoint::load_values(const NpzReader& reader) {
-    const auto load = [&]<class T>(const std::string& name, std::span<T> into) {
+    const auto load_array = [&]<class T>(const std::string& name, std::span<T> into) {
         const std::vector<T> found = reader.get(name).as<T>(reader.label(name));
         if (found.size() != into.size())
             throw InputError(fmt::format("expected {} values of '{}', found {}", into.size(), name,
@@ -122,46 +122,46 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
         for (std::size_t i = 0; i < into.size(); ++i) join(into[i], found[i]);
     };
     for (const Values& values : values_)
-        std::visit([&](const auto& data) { load(values.name, data); }, values.data);
+        std::visit([&](const auto& data) { load_array(values.name, data); }, values.data);
     for (const NamedCollector& named : collectors_) named.collector->load(reader, named.name);
 }
 
 /// Returns false if the file has a tile that is loaded already: it is left over from a merge that
 /// was interrupted. Its other tiles are computed again.
 bool AdditiveCheckpoint::load(const EarlierFile& file) {
-    if (share_a_tile(part.marks, own_)) return false;
-    load_values(NpzReader(part.path));
-    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= part.marks[i];
-    return part.count > 0;
+    if (share_a_tile(file.marks, own_)) return false;
+    load_values(NpzReader(file.path));
+    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= file.marks[i];
+    return file.count > 0;
 }
 
 void AdditiveCheckpoint::load_earlier_files() {
-    std::vector<EarlierFile> parts;
+    std::vector<EarlierFile> files;
     const std::filesystem::path mine = rank_file(context_.checkpoint, 0);
     bool is_merged = false;
     for (const std::filesystem::path& path : rank_files(context_.checkpoint)) {
         try {
-            parts.push_back(read_earlier(path));
+            files.push_back(read_earlier(path));
         } catch (const InputError& error) {
             throw InputError(refusal(path, error));
         }
     }
     // The largest first: merged files are loaded, and the files from which they were made skipped.
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return a.count > b.count; });
-    for (const Part& part : parts) {
+    std::stable_sort(files.begin(), files.end(),
+                     [](const EarlierFile& a, const EarlierFile& b) { return a.count > b.count; });
+    for (const EarlierFile& file : files) {
         try {
-            is_merged |= take(part) && part.path != mine;
+            is_merged |= load(file) && file.path != mine;
         } catch (const InputError& error) {
-            throw InputError(refusal(part.path, error));
+            throw InputError(refusal(file.path, error));
         }
     }
     // The merged file is on the disk before another rank overwrites its file or files are removed.
     if (is_merged) save_or_report();
     if (!unsaved_.empty()) return;
     std::error_code ignored;
-    for (const Part& part : parts)
-        if (part.path != mine) std::filesystem::remove(part.path, ignored);
+    for (const EarlierFile& file : files)
+        if (file.path != mine) std::filesystem::remove(file.path, ignored);
 }
 
 void AdditiveCheckpoint::resume() {
