@@ -40,7 +40,7 @@ void print_objective(const Context& context, Index iterations, const char* path)
     problem.pair_metric = 2;
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     PlainSlots slots(*kernel);
-    ConjugateGradients minimiser(slots, {.least_fall = -std::numeric_limits<double>::infinity()});
+    ConjugateGradients minimiser(slots, {.min_fall = -std::numeric_limits<double>::infinity()});
     kernel->set_fields(minimiser.x(), independent_fields(alignment, resolve_threads(context)));
     minimiser.start();
     const double start = minimiser.objective();

@@ -121,30 +121,30 @@ Json tally(const Size& size) {
     const Frames frames = centre(made(size), {}, available_threads());
     Json told{{"frames", size.frames}, {"atoms", size.atoms}, {"cutoff", size.cutoff}};
     const Json rates = ceilings();
-    std::vector<BandTally> tallies;
+    std::vector<PairCounts> counts;
     for (const Format& format : kFormats) {
         if (format.format == TileFormat::half) continue;
         double seconds = 0.0;
         const auto kernel =
-            make_cuda_kernel({.frames = &frames, .tally = {0.05, size.cutoff}}, gpu_context(),
+            make_cuda_kernel({.frames = &frames, .cutoff = size.cutoff}, gpu_context(),
                              {.format = format.format, .seconds = &seconds});
         std::vector<double> samples;
         for (int repeat = 0; repeat < 4; ++repeat) {
-            BandTally tally;
+            PairCounts own;
             seconds = 0.0;
-            kernel->tally({0, size.frames}, tally);
+            kernel->counter()->count({0, size.frames}, own);
             if (repeat > 0) samples.push_back(seconds);
-            if (repeat == 3) tallies.push_back(std::move(tally));
+            if (repeat == 3) counts.push_back(std::move(own));
         }
         told[format.name] = timed(size, format, samples, rates);
-        told[format.name]["near_pairs"] = tallies.back().near.size();
-        told[format.name]["mean"] = tallies.back().sum / static_cast<double>(size.pairs());
+        told[format.name]["near_pairs"] = counts.back().near.size();
+        told[format.name]["mean"] = counts.back().statistics.mean();
     }
-    told["histograms_differ"] = tallies[0].histogram != tallies[1].histogram;
-    told["near_pairs_differ"] =
-        !std::equal(tallies[0].near.begin(), tallies[0].near.end(), tallies[1].near.begin(),
-                    tallies[1].near.end(),
-                    [](const NearPair& a, const NearPair& b) { return a.i == b.i && a.j == b.j; });
+    told["histograms_differ"] =
+        counts[0].statistics.histogram() != counts[1].statistics.histogram();
+    told["near_pairs_differ"] = !std::equal(
+        counts[0].near.begin(), counts[0].near.end(), counts[1].near.begin(), counts[1].near.end(),
+        [](const NearPair& a, const NearPair& b) { return a.i == b.i && a.j == b.j; });
     return told;
 }
 
@@ -161,14 +161,14 @@ struct Stages final : Progress {
 };
 
 Json cluster(const Frames& frames, const Size& size, const Format& format,
-             DauraClusters& clusters) {
+             DeviceClusters& clusters) {
     Context context = gpu_context();
     Stages stages;
     context.progress = &stages;
     clusters = cluster_on_cuda(frames, size.cutoff, context,
                                {.format = format.format, .seconds = nullptr});
     const double all = now() - stages.start;
-    std::vector<std::int64_t> sizes(clusters.middles.size());
+    std::vector<std::int64_t> sizes(clusters.centres.size());
     for (const std::int32_t cluster : clusters.assignment)
         ++sizes[static_cast<std::size_t>(cluster)];
     Json told{{"seconds", all}};
@@ -188,19 +188,19 @@ Json daura(const Size& size) {
     Json told{{"frames", size.frames},
               {"atoms", size.atoms},
               {"cutoff", size.cutoff},
-              {"gpu_bytes", daura_memory(size.frames, size.atoms)},
+              {"gpu_bytes", clustering_memory(size.frames, size.atoms)},
               {"made_seconds", generated - start},
               {"centred_seconds", now() - generated}};
-    DauraClusters first, second;
+    DeviceClusters first, second;
     told["half"] = cluster(frames, size, kFormats[2], first);
     std::cerr << told.dump() << std::endl;  // in case the time runs out
     told["halves"] = cluster(frames, size, kFormats[1], second);
-    told["differ"] = first.assignment != second.assignment || first.middles != second.middles;
+    told["differ"] = first.assignment != second.assignment || first.centres != second.centres;
     return told;
 }
 
 /// Clusters by definition from a bit a pair, computed by the CPU in float64.
-DauraClusters by_definition(const Frames& frames, double cutoff) {
+DeviceClusters by_definition(const Frames& frames, double cutoff) {
     Context context;
     context.threads = available_threads();
     const auto kernel =
@@ -223,7 +223,7 @@ DauraClusters by_definition(const Frames& frames, double cutoff) {
     }
     std::vector<std::int64_t> counts;
     for (const auto& list : near) counts.push_back(static_cast<std::int64_t>(list.size()));
-    DauraClusters found;
+    DeviceClusters found;
     found.assignment.assign(static_cast<std::size_t>(count), -1);
     for (;;) {
         Index best = -1;
@@ -234,23 +234,23 @@ DauraClusters by_definition(const Frames& frames, double cutoff) {
         for (const std::int32_t j : near[best])
             if (found.assignment[j] < 0) members.push_back(j);
         for (const std::int32_t j : members) {
-            found.assignment[j] = static_cast<std::int32_t>(found.middles.size());
+            found.assignment[j] = static_cast<std::int32_t>(found.centres.size());
             for (const std::int32_t other : near[j]) --counts[other];
         }
-        found.middles.push_back(static_cast<std::int32_t>(best));
+        found.centres.push_back(static_cast<std::int32_t>(best));
     }
 }
 
 Json check(const Size& size) {
     const Frames frames = centre(made(size), {}, available_threads());
-    const DauraClusters expected = by_definition(frames, size.cutoff);
+    const DeviceClusters expected = by_definition(frames, size.cutoff);
     Json told{{"frames", size.frames}, {"atoms", size.atoms}, {"cutoff", size.cutoff}};
     bool differ = false;
     for (const Format& format : kFormats) {
-        DauraClusters found;
+        DeviceClusters found;
         told[format.name] = cluster(frames, size, format, found);
         const bool differs =
-            found.assignment != expected.assignment || found.middles != expected.middles;
+            found.assignment != expected.assignment || found.centres != expected.centres;
         told[format.name]["differs"] = differs;
         differ = differ || differs;
     }

@@ -178,8 +178,8 @@ def evaluate(case, options, folder):
     evidence = (["--alignment", data / case["alignment"]] if "alignment" in case else
                 ["--contacts", folder / case["contacts"].replace(", ", "-").replace(" ", "_") / "run" / "couplings"])
     if "curve" in case:
-        evidence += ["--saxs", synthetic_curve(options.pleat, data / case["natives"][case["curve"]][0], own)]
-    # Stages of an earlier call are taken again.
+        evidence += ["--data", synthetic_curve(options.pleat, data / case["natives"][case["curve"]][0], own)]
+    # Stages of an earlier call are used again.
     run(options.pleat, "select", "--ensemble", data / case["ensemble"], *evidence, "-o", own / "run", "--force",
         "-q", *case.get("options", []), *options.options)
     rmsd = {name: distances(options.pleat, data / case["ensemble"], data / native, own / name)
@@ -192,7 +192,7 @@ def evaluate(case, options, folder):
     with open(own / "run" / "manifest.json", encoding="utf-8") as file:
         manifest = json.load(file)
     return {"name": case["name"], "frames": manifest["results"]["frames"], "limits_angstrom": limits,
-            "parameters": {name: pathlib.Path(value).name if name in ("alignment", "contacts", "saxs") else value
+            "parameters": {name: pathlib.Path(value).name if name in ("alignment", "contacts", "data") else value
                            for name, value in manifest["parameters"].items()},
             "results": manifest["results"], **result}
 

@@ -23,29 +23,30 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat cluster md.xtc --topology protein.pdb --select backbone --cutoff 2.5 -o run\n"
-    "  pleat cluster models.pdb.gz --select ca -m average --k 2:20 -o run --members 3\n"
-    "  pleat cluster rmsd_run -m dbscan --cutoff 1.5 --least-neighbours 10 -o run\n"
-    "  pleat cluster distances.npy -m kmedoids --k 8 -o run\n\n"
+    "  pleat cluster models.pdb.gz --select ca -m average --k 2:20 -o run --write-members 3\n"
+    "  pleat cluster rmsd_run -m dbscan --cutoff 1.5 --min-neighbours 10 -o run\n"
+    "  pleat cluster distances.npy -m kmedoids --k 8 -o run\n"
+    "  mpirun -n 4 pleat cluster md.xtc --topology protein.pdb --cutoff 2.5 -o run\n\n"
     "Input: an ensemble as for 'pleat rmsd'; the folder of a finished 'pleat rmsd'; or a matrix "
     "of\n"
-    "distances, .npy, condensed as SciPy's or square. daura, gromacs, dbscan and density-peaks "
-    "need\n"
+    "distances, .npy, condensed as in SciPy or square. gromos, gmx, dbscan and density-peaks need\n"
     "no matrix, however many frames there are. Clusters and frames are counted from 0 in files,\n"
-    "cluster 0 is the largest, and frames of noise are of cluster -1.\n\n"
-    "A run that was stopped keeps nothing. To cluster in several ways, run 'pleat rmsd' once, and\n"
-    "give its folder.";
+    "cluster 0 is the largest, and noise has the cluster -1.\n\n"
+    "A run that was stopped or killed resumes if the same command is given again, also with\n"
+    "another number of ranks. To cluster in several ways, run 'pleat rmsd' once and give its\n"
+    "folder.";
 
-void run_cluster(ClusterOptions& options, const std::vector<std::string>& arguments) {
+void run_cluster(ClusterOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
-    const std::string summary = make_clusters(options, arguments, shown.get());
-    if (!options.run.quiet) print(summary);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const std::string summary = make_clusters(options, arguments, ranks, shown.get()).summary;
+    if (!options.run.quiet && !summary.empty()) print(summary);
 }
 
 }  // namespace
 
-Command cluster_command(CLI::App& program) {
+Command cluster_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("cluster", kDescription);
     const auto options = std::make_shared<ClusterOptions>();
     parser
@@ -59,9 +60,12 @@ Command cluster_command(CLI::App& program) {
     add_fields(*parser, "Clustering", precision_field(*options));
     add_fields(*parser, "Structures", fields(options->structures));
     parser->footer(help_footer(kExamples));
-    return {.parser = parser, .run = [options](const std::vector<std::string>& arguments) {
-                run_cluster(*options, arguments);
-            }};
+    return {.parser = parser,
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_cluster(*options, arguments, ranks);
+                },
+            .knows_ranks = true};
 }
 
 }  // namespace pleat::program

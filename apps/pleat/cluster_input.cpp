@@ -1,4 +1,4 @@
-// Cluster input: telling the three kinds of input apart, and superposing where there is no matrix.
+// Cluster input: telling the three kinds of input apart, and superposing if there is no matrix.
 #include "cluster_input.h"
 
 #include <fmt/format.h>
@@ -11,36 +11,48 @@
 #include <string>
 #include <utility>
 
-#include "pleat/cluster/distances/matrix_file.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/measures/metric.h"
-#include "pleat/rmsd/pairs/atom_sets.h"
-#include "pleat/rmsd/pairs/listed_pairs.h"
-#include "pleat/rmsd/pairs/settled_matrix.h"
-#include "pleat/rmsd/pairs/superposed_pairs.h"
+#include "pleat/rmsd/pairs/known_pairs.h"
 
 namespace pleat::program {
 
 namespace {
 
-void superpose(ClusterInput& input, const std::string& method, const rmsd::Parameters& parameters,
-               const RunOptions& options, Context& context) {
-    rmsd::ClusteringDevice device =
-        rmsd::settle_clustering(input.coordinates->frames(), input.coordinates->atoms(), parameters,
-                                method == "daura", options.names_device(), context);
+/// Superposes the frames on the device that was named, or on one that is chosen.
+void superpose(ClusterInput& input, std::optional<cluster::Method> method,
+               const RunOptions& options, Ranks& ranks, Context& context) {
+    const Coordinates& frames = *input.coordinates;
+    rmsd::ClusteringDevice device;
+    if (ranks.size() > 1 && !options.names_device())
+        device.remark =
+            choose_device(options,
+                          rmsd::memory_needed(frames.frames(), frames.atoms(), input.superposition,
+                                              {Device::Kind::cuda, 0}),
+                          ranks, context);
+    else
+        device = rmsd::choose_clustering_device(
+            frames.frames(), frames.atoms(), input.superposition, method == cluster::Method::gromos,
+            options.names_device(), context);
     input.remark = std::move(device.remark);
-    const Coordinates& coordinates = *input.coordinates;
     rmsd::check({.fit = {},
                  .measured = {},
-                 .weights = coordinates.weights,
+                 .weights = frames.weights,
                  .weights_file = input.ensemble.weights},
-                coordinates.atoms());
-    input.distances = std::make_unique<rmsd::SuperposedPairs>(coordinates.xyz, coordinates.weights,
-                                                              parameters, device.in_place, context);
+                frames.atoms());
+    input.distances = rmsd::superposed_pairs(frames.xyz, frames.weights, input.superposition,
+                                             device.reduces, context);
+}
+
+/// A parameter of an earlier run, which may have its earlier name.
+std::string parameter_of(const EarlierRun& earlier, const std::string& name,
+                         const std::string& old_name) {
+    const std::string text = text_parameter(earlier, name);
+    return text.empty() ? text_parameter(earlier, old_name) : text;
 }
 
 EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
@@ -52,7 +64,7 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     source.assembly = text_parameter(earlier, "assembly");
     source.select = text_parameter(earlier, "select");
     source.frames = text_parameter(earlier, "frames");
-    source.weights = text_parameter(earlier, "weights");
+    source.weights = parameter_of(earlier, "atom-weights", "weights");
     const auto truncated = earlier.parameters.find("truncated");
     source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
     if (source.select.empty()) source.select = "all";
@@ -66,7 +78,7 @@ EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     return source;
 }
 
-/// What keeps the files of an earlier run from being read again as they were; empty: nothing.
+/// Why the files of an earlier run cannot be read again as they were; empty if they can.
 std::string obstacle(const EarlierRun& earlier) {
     if (earlier.sources.empty()) return "expected the files of its ensemble, found none listed";
     for (std::size_t n = 0; n < earlier.input_paths.size(); ++n) {
@@ -80,8 +92,8 @@ std::string obstacle(const EarlierRun& earlier) {
     return {};
 }
 
-/// What was read again must be what the run compared. Where it measured other atoms than it fitted,
-/// their number is not that of the atoms read here.
+/// Checks that what was read again is what the run compared. If the run measured other atoms than
+/// it fitted, their number is not that of the atoms read here.
 void check_size(const ClusterInput& input, const EarlierRun& earlier) {
     const auto check = [&](const char* what, Index found) {
         const auto recorded = earlier.results.find(what);
@@ -97,7 +109,7 @@ void check_size(const ClusterInput& input, const EarlierRun& earlier) {
     if (text_parameter(earlier, "measure").empty()) check("atoms", input.coordinates->atoms());
 }
 
-/// What was compared already is compared as it was.
+/// Throws UsageError for options of an ensemble with frames that were compared already.
 void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                              std::string_view kind) {
     const EnsembleSource plain;
@@ -106,73 +118,75 @@ void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Paramet
         ensemble.weights != plain.weights || ensemble.truncated ||
         parameters.precision != rmsd::Parameters().precision)
         throw UsageError(fmt::format(
-            "expected no --topology, --assembly, --select, --frames, --truncated, --weights "
-            "or --precision with {}, "
-            "found '{}' with one",
-            kind, ensemble.sources.front()));
+            "leave --topology, --assembly, --select, --frames, --truncated, --atom-weights and "
+            "also --precision out: '{}' is {}",
+            ensemble.sources.front(), kind));
 }
 
-/// Of a run of distances among the frames of one set; InputError for another.
-std::string metric_of(const EarlierRun& earlier, const std::string& folder) {
-    const std::string metric = text_parameter(earlier, "metric");
+/// The metric of an earlier run, which must have compared all pairs of one set by distances.
+rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder) {
+    const std::string name = text_parameter(earlier, "metric");
+    const rmsd::Metric metric = name.empty() ? rmsd::Metric::rmsd : rmsd::metric_named(name);
     rmsd::require_distances(metric, folder);
     for (const char* option : {"against", "reference"})
         if (!text_parameter(earlier, option).empty())
             throw InputError(
                 folder, 0,
                 fmt::format("expected a run of all pairs of one set, found one with '{}'", option));
-    return metric.empty() ? "rmsd" : metric;
+    return metric;
 }
 
-std::string precision_of(const EarlierRun& earlier) {
-    const std::string precision = text_parameter(earlier, "precision");
-    return precision.empty() ? rmsd::Parameters().precision : precision;
+rmsd::Precision precision_of(const EarlierRun& earlier) {
+    return text_parameter(earlier, "precision") == "float64" ? rmsd::Precision::float64
+                                                             : rmsd::Precision::mixed;
 }
 
-/// A number among the results or parameters of an earlier run; NaN for anything else.
-double number_of(const std::map<std::string, std::string>& values, const std::string& name) {
-    const auto at = values.find(name);
+/// The number with this name, or its earlier one, in an earlier run; NaN if there is none.
+double number_of(const std::map<std::string, std::string>& values, const std::string& name,
+                 const std::string& old_name) {
+    auto at = values.find(name);
+    if (at == values.end()) at = values.find(old_name);
     double number = std::numeric_limits<double>::quiet_NaN();
     if (at != values.end())
         std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
     return number;
 }
 
-/// Where the run listed the neighbours below a cutoff they need not be found again.
-void use_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
-                    const Context& context) {
+/// If the run listed the neighbours below a cutoff, they need not be found again.
+void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
+                     const Context& context) {
     const std::filesystem::path folder = input.name, list = folder / "neighbours.npz";
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(list, ignored)) return;
-    rmsd::PairList pairs = rmsd::read_pair_list(
-        folder, input.coordinates->frames(), number_of(earlier.parameters, "bin"),
-        number_of(earlier.results, "least"), number_of(earlier.results, "mean"),
-        number_of(earlier.results, "most"));
+    input.known = rmsd::read_known_pairs(
+        folder, input.coordinates->frames(), number_of(earlier.parameters, "bin-width", "bin"),
+        number_of(earlier.results, "min", "least"), number_of(earlier.results, "mean", "mean"),
+        number_of(earlier.results, "max", "most"));
     record_input(list, run);
     context.message(
-        fmt::format("{}: has the pairs below {:g} angstrom, for daura, gromacs and dbscan "
-                    "with a cutoff up to this one",
-                    list.string(), pairs.cutoff));
-    input.distances =
-        std::make_unique<rmsd::ListedPairs>(std::move(input.distances), std::move(pairs));
+        fmt::format("{}: lists the pairs below {:g} angstrom, for gromos, gmx and "
+                    "dbscan with a cutoff up to this one",
+                    list.string(), input.known->cutoff));
 }
 
-void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string& method,
-              rmsd::Parameters parameters, const RunOptions& options, RunDirectory& run,
-              Context& context) {
-    const std::string metric = metric_of(earlier, input.name);
-    const std::filesystem::path matrix = std::filesystem::path(input.name) / (metric + ".npy");
+void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
+              const Context& context) {
+    const rmsd::Metric metric = metric_of(earlier, input.name);
+    const std::filesystem::path matrix =
+        std::filesystem::path(input.name) / fmt::format("{}.npy", rmsd::traits_of(metric).name);
     if (earlier.status != "finished")
         throw InputError(
             input.name, 0,
             fmt::format("expected a finished run, found one that is {}", earlier.status));
     std::error_code error;
     const bool has_matrix = std::filesystem::is_regular_file(matrix, error);
+    const bool is_superposed =
+        metric == rmsd::Metric::rmsd && text_parameter(earlier, "measure").empty();
     if (has_matrix) {
-        input.distances = cluster::open_matrix(matrix);
+        input.matrix = matrix;
         record_input(matrix, run);
     }
-    if (!has_matrix && (metric != "rmsd" || !text_parameter(earlier, "measure").empty()))
+    if (!has_matrix && !is_superposed)
         throw InputError(
             input.name, 0,
             fmt::format("expected {}, found none; only superposed atoms are measured again",
@@ -186,29 +200,19 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, const std::string&
     input.ensemble = source_of(earlier, input.name);
     input.coordinates = read_coordinates(input.ensemble, run, context);
     check_size(input, earlier);
-    if (!has_matrix) {
-        parameters.precision = precision_of(earlier);
-        superpose(input, method, parameters, options, context);
-        use_neighbours(input, earlier, run, context);
-        return;
-    }
-    if (input.distances->count() != input.coordinates->frames())
-        throw InputError(matrix.string(), 0,
-                         fmt::format("expected the distances of {} frames, found those of {}",
-                                     input.coordinates->frames(), input.distances->count()));
-    if (metric != "rmsd" || !text_parameter(earlier, "measure").empty()) return;
-    parameters.precision = precision_of(earlier);
-    input.distances =
-        std::make_unique<rmsd::SettledMatrix>(std::move(input.distances), input.coordinates->xyz,
-                                              input.coordinates->weights, parameters, context);
+    input.superposition.precision = precision_of(earlier);
+    input.recomputes = has_matrix && is_superposed;
+    if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
 
 }  // namespace
 
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
-                                const std::string& method, const RunOptions& options,
-                                RunDirectory& run, Context& context) {
-    ClusterInput input{ensemble.sources.front(), nullptr, std::nullopt, ensemble, {}};
+                                RunDirectory& run, const Context& context) {
+    ClusterInput input;
+    input.name = ensemble.sources.front();
+    input.ensemble = ensemble;
+    input.superposition = parameters;
     if (ensemble.sources.size() == 1) {
         const EarlierRun earlier =
             read_earlier_run(std::filesystem::path(input.name) / "manifest.json");
@@ -219,19 +223,66 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
                     fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
                                 earlier.command));
             refuse_ensemble_options(ensemble, parameters, "a finished run");
-            read_run(input, earlier, method, parameters, options, run, context);
+            read_run(input, earlier, run, context);
             return input;
         }
         if (cluster::is_matrix_file(input.name)) {
             refuse_ensemble_options(ensemble, parameters, "a matrix");
-            input.distances = cluster::open_matrix(input.name);
+            input.matrix = input.name;
             record_input(input.name, run);
             return input;
         }
     }
     input.coordinates = read_coordinates(ensemble, run, context);
-    superpose(input, method, parameters, options, context);
     return input;
+}
+
+void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
+                    const RunOptions& options, Ranks& ranks, Context& context) {
+    if (!input.matrix.empty()) {
+        input.distances = cluster::open_matrix(input.matrix);
+        if (!input.coordinates) return;
+        if (input.distances->count() != input.coordinates->frames())
+            throw InputError(input.matrix.string(), 0,
+                             fmt::format("expected the distances of {} frames, found those of {}",
+                                         input.coordinates->frames(), input.distances->count()));
+        if (!input.recomputes) return;
+    }
+    if (input.matrix.empty()) return superpose(input, method, options, ranks, context);
+    input.distances =
+        rmsd::recompute_near_cutoffs(std::move(input.distances), input.coordinates->xyz,
+                                     input.coordinates->weights, input.superposition, context);
+}
+
+void share(ClusterInput& input, Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    ranks.share(input.name);
+    ranks.share(input.matrix);
+    std::vector<std::int64_t> numbers{input.coordinates.has_value(), input.known.has_value(),
+                                      input.recomputes,
+                                      static_cast<int>(input.superposition.precision)};
+    ranks.share(numbers);
+    input.recomputes = numbers[2] != 0;
+    input.superposition.precision = static_cast<rmsd::Precision>(numbers[3]);
+    if (numbers[0] != 0 && !input.coordinates) input.coordinates.emplace();
+    if (numbers[0] != 0) {
+        ranks.share(input.coordinates->weights);
+        ranks.share(input.coordinates->xyz);
+    }
+    if (numbers[1] == 0) return;
+    if (!input.known) input.known.emplace();
+    cluster::KnownPairs& known = *input.known;
+    ranks.share(known.starts);
+    ranks.share(known.indices);
+    ranks.share(known.values);
+    const PairStatistics& pairs = known.statistics;
+    std::vector<double> values{known.cutoff, pairs.bin_width(), pairs.sum(), pairs.min(),
+                               pairs.max()};
+    std::vector<std::int64_t> histogram = pairs.histogram();
+    ranks.share(values);
+    ranks.share(histogram);
+    known.cutoff = values[0];
+    known.statistics = {values[1], std::move(histogram), values[2], values[3], values[4]};
 }
 
 }  // namespace pleat::program

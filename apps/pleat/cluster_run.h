@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster_input.h"
 #include "cluster_structures.h"
 #include "common_options.h"
 #include "ensemble_options.h"
@@ -20,14 +21,20 @@ struct ClusterOptions {
     rmsd::Parameters superposition;
     StructureOutput structures;
 };
-/// How pairs are superposed, of all that `pleat rmsd` offers.
+/// The option of `pleat rmsd` that says how exactly frames are superposed.
 std::vector<Field> precision_field(ClusterOptions& options);
-/// The options that decide what is computed, in the manifest's order.
+/// The options on which results depend, in the order of the manifest.
 std::vector<Field> result_fields(ClusterOptions& options);
 
-/// Reads, clusters and writes the folder options.run.output; returns the summary for standard
-/// output. `shown` may be null. Every kind of Error.
-std::string make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
-                          Progress* shown);
+struct ClusterOutcome {
+    cluster::Result result;
+    std::string summary;  ///< for standard output; empty on all ranks but the leading one
+};
+
+/// Reads, clusters and writes the folder options.run.output. `shown` may be null. `read`: input
+/// that was read before, with coordinates but without distances, which are set here; or null.
+/// Throws every kind of Error.
+ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
+                             Ranks& ranks, Progress* shown, ClusterInput* read = nullptr);
 
 }  // namespace pleat::program

@@ -9,16 +9,17 @@
 #include <unordered_map>
 #include <utility>
 
-#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/bio/structure/write_structure.h"
 #include "pleat/core/error.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/superposition/superposition.h"
 
 namespace pleat::program {
 
 namespace {
 
-/// Of the atoms that are written; nothing where they are the superposed ones.
+/// Reads the atoms that are written; null if they are the superposed ones.
 std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
                                                   const StructureOutput& options) {
     const EnsembleSource& source = input.ensemble;
@@ -48,29 +49,29 @@ public:
         }
         for (double& of_axis : mean) {
             of_axis /= total;
-            least_ = std::min(least_, of_axis);
-            most_ = std::max(most_, of_axis);
+            min_ = std::min(min_, of_axis);
+            max_ = std::max(max_, of_axis);
         }
         for (Index k = 0; k < atoms; ++k)
             radius_ = std::max(
                 radius_, std::hypot(at(k, 0) - mean[0], at(k, 1) - mean[1], at(k, 2) - mean[2]));
     }
-    /// Whether PDB's columns, from -999.999 to 9999.999, hold all that may come of it.
-    bool fits_pdb() const { return least_ - radius_ > -999.99 && most_ + radius_ < 9999.99; }
+    /// Whether the columns of PDB, from -999.999 to 9999.999, hold all possible coordinates.
+    bool fits_pdb() const { return min_ - radius_ > -999.99 && max_ + radius_ < 9999.99; }
 
 private:
-    double least_ = 0.0, most_ = 0.0;  ///< of the means
+    double min_ = 0.0, max_ = 0.0;  ///< of the means
     double radius_ = 0.0;
 };
 
-/// Coordinates of the atoms written, of the frames that are needed.
+/// Coordinates of the written atoms of the written frames.
 class WrittenFrames {
 public:
     WrittenFrames(const ClusterInput& input, const StructureOutput& options,
-                  const std::vector<Index>& needed)
+                  const std::vector<Index>& written)
         : coordinates_(*input.coordinates), topology_(input.coordinates->topology) {
         if (const auto reader = reader_of_written(input, options))
-            read_again(*reader, input.name, needed);
+            read_again(*reader, input.name, written);
     }
 
     const Topology& topology() const { return *topology_; }
@@ -106,15 +107,17 @@ public:
 
 private:
     double at(Index frame, Index axis, Index atom) const {
-        return places_.empty() ? coordinates_.xyz(frame, atom, axis)
-                               : again_(places_.at(frame), axis, atom);
+        return positions_.empty() ? coordinates_.xyz(frame, atom, axis)
+                                  : again_(positions_.at(frame), axis, atom);
     }
 
     void read_again(EnsembleReader& reader, const std::string& name,
-                    const std::vector<Index>& needed) {
+                    const std::vector<Index>& written) {
         topology_ = reader.topology();
-        for (const Index frame : needed) places_.emplace(frame, static_cast<Index>(places_.size()));
-        again_ = Array<float, 3>(static_cast<Index>(places_.size()), Index{3}, reader.atom_count());
+        for (const Index frame : written)
+            positions_.emplace(frame, static_cast<Index>(positions_.size()));
+        again_ =
+            Array<float, 3>(static_cast<Index>(positions_.size()), Index{3}, reader.atom_count());
         Array<float, 2> frame(Index{3}, reader.atom_count());
         Index number = 0;
         // A file that is still being written may have more frames now.
@@ -123,8 +126,8 @@ private:
             const FrameOrigin& origin = reader.origin();
             if (before.file != origin.file || before.frame != origin.frame)
                 throw InputError(name, 0, "expected the same frames as before, found others");
-            if (const auto place = places_.find(number); place != places_.end())
-                std::copy(frame.begin(), frame.end(), again_[place->second].data);
+            if (const auto position = positions_.find(number); position != positions_.end())
+                std::copy(frame.begin(), frame.end(), again_[position->second].data);
         }
         if (number != coordinates_.frames())
             throw InputError(name, 0,
@@ -134,11 +137,11 @@ private:
 
     const Coordinates& coordinates_;
     std::shared_ptr<const Topology> topology_;
-    std::unordered_map<Index, Index> places_;  // of frames in `again_`
+    std::unordered_map<Index, Index> positions_;  // of frames in `again_`
     Array<float, 3> again_;
 };
 
-/// The same of all frames, before it is known which are written.
+/// Whether PDB holds all frames, before it is known which ones are written.
 bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     const Topology& written = reader != nullptr ? *reader->topology() : *coordinates.topology;
     if (!fits_pdb(written)) return false;
@@ -147,7 +150,7 @@ bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     Array<float, 2> again(Index{3}, reader != nullptr ? atoms : 0);
     for (Index frame = 0; frame < coordinates.frames(); ++frame) {
         if (reader != nullptr && !reader->next(again))
-            break;  // told where it is read to be written
+            break;  // reported when it is read to be written
         reach.add(coordinates.xyz[frame], coordinates.weights, atoms, [&](Index atom, Index axis) {
             return double{reader != nullptr ? again(axis, atom)
                                             : coordinates.xyz(frame, atom, axis)};
@@ -161,69 +164,73 @@ void write_models(const std::filesystem::path& path, const WrittenFrames& frames
     const rmsd::Superposer superposer = frames.superposer_onto(target);
     StructureWriter writer(path, frames.topology());
     for (const Index frame : models) {
-        if (context.cancelled()) throw Cancelled("structures: stopped; this file was not kept");
+        throw_if_cancelled(context, "structures", "this file was not kept");
         writer.add(frames.moved(frame, target, superposer));
     }
     writer.close();
 }
 
-const char* ending_of(const WrittenFrames& frames, const std::vector<Index>& needed,
+const char* ending_of(const WrittenFrames& frames, const std::vector<Index>& written,
                       const StructureOutput& options) {
-    const bool is_pdb =
-        options.format == "pdb" || (options.format == "auto" && frames.fit_pdb(needed));
+    const bool is_pdb = options.format == StructureFormat::pdb ||
+                        (options.format == StructureFormat::automatic && frames.fit_pdb(written));
     return is_pdb ? "pdb" : "cif";
 }
 
 }  // namespace
 
+std::span<const std::string_view> names_of(StructureFormat) {
+    static constexpr std::string_view kNames[] = {"auto", "pdb", "cif", "none"};
+    return kNames;
+}
+
 std::vector<Field> fields(StructureOutput& options) {
-    return {
-        {.name = "structures",
-         .target = &options.format,
-         .help = "Format of medoids and members; auto: pdb where it can hold them",
-         .choices = {"auto", "pdb", "cif", "none"}},
-        {.name = "write",
-         .target = &options.atoms,
-         .help = "Atoms of medoids and members, as for --select; none given: the superposed ones",
-         .value_name = "ATOMS"},
-        {.name = "members",
-         .target = &options.members,
-         .help = "Clusters whose members are written, the largest first, or 'all'",
-         .min = 0,
-         .max = 1e9,
-         .automatic = "all"}};
+    return {{.name = "structures",
+             .target = &options.format,
+             .help = "Format of medoids and members; auto: pdb if it can hold them, else cif"},
+            {.name = "write",
+             .target = &options.atoms,
+             .help = "Atoms of medoids and members, as for --select [default the superposed ones]",
+             .value_name = "ATOMS"},
+            {.name = "write-members",
+             .target = &options.members,
+             .help = "How many clusters to write the members of, the largest first, or 'all'",
+             .min = 0,
+             .max = 1e9,
+             .automatic = "all",
+             .old_names = {"members"}}};
 }
 
 void check_options(const StructureOutput& options) {
-    if (options.format == "none" && (!options.atoms.empty() || options.members != 0))
-        throw UsageError(fmt::format("expected no --{} with --structures none, found one",
-                                     options.atoms.empty() ? "members" : "write"));
+    if (options.format == StructureFormat::none && (!options.atoms.empty() || options.members != 0))
+        throw UsageError(fmt::format("leave --{} out: --structures none writes nothing",
+                                     options.atoms.empty() ? "write-members" : "write"));
 }
 
 void check_structures(const ClusterInput& input, const StructureOutput& options) {
-    if (!input.coordinates || options.format == "none") return;
+    if (!input.coordinates || options.format == StructureFormat::none) return;
     const auto reader = reader_of_written(input, options);
-    if (options.format == "pdb" && !all_fit_pdb(*input.coordinates, reader.get()))
+    if (options.format == StructureFormat::pdb && !all_fit_pdb(*input.coordinates, reader.get()))
         throw InputError(
             input.name, 0,
-            "expected names and coordinates (from -999.99 to 9999.99 angstrom, however "
-            "frames are turned) that PDB can hold, found others; take mmCIF");
+            "expected names and coordinates that fit the PDB format, found others: use "
+            "--structures cif");
 }
 
 void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,
                       const StructureOutput& options, const Context& context) {
-    if (!input.coordinates || options.format == "none" || result.clusters.empty()) return;
+    if (!input.coordinates || options.format == StructureFormat::none || result.clusters.empty())
+        return;
     const auto clusters = static_cast<Index>(result.clusters.size());
-    const Index listed =
-        options.members < 0 ? clusters : std::min<Index>(options.members, clusters);
+    const Index listed = std::min<Index>(options.members.value_or(clusters), clusters);
     const std::vector<std::vector<Index>> members = result.clustering.members();
-    std::vector<Index> medoids, needed;
+    std::vector<Index> medoids, written;
     for (const cluster::Description& one : result.clusters) medoids.push_back(one.medoid);
-    needed = medoids;
+    written = medoids;
     for (Index c = 0; c < listed; ++c)
-        needed.insert(needed.end(), members[c].begin(), members[c].end());
-    const WrittenFrames frames(input, options, needed);
-    const char* const ending = ending_of(frames, needed, options);
+        written.insert(written.end(), members[c].begin(), members[c].end());
+    const WrittenFrames frames(input, options, written);
+    const char* const ending = ending_of(frames, written, options);
     write_models(run.output(fmt::format("medoids.{}", ending)), frames, medoids, medoids.front(),
                  context);
     for (Index c = 0; c < listed; ++c)
@@ -234,7 +241,7 @@ void write_structures(RunDirectory& run, const ClusterInput& input, const cluste
 void write_frames(RunDirectory& run, const std::string& name, const ClusterInput& input,
                   const std::vector<Index>& frames, const StructureOutput& options,
                   const Context& context) {
-    if (!input.coordinates || options.format == "none" || frames.empty()) return;
+    if (!input.coordinates || options.format == StructureFormat::none || frames.empty()) return;
     const WrittenFrames written(input, options, frames);
     const std::string file = fmt::format("{}.{}", name, ending_of(written, frames, options));
     write_models(run.output(file), written, frames, frames.front(), context);

@@ -10,14 +10,15 @@ namespace pleat::program {
 
 class Ranks;
 
-/// A subcommand: its part of the parser, and its work once the options are read. Errors are thrown.
+/// A subcommand: its parser, and the function that runs it once the options are read. Errors are
+/// thrown.
 struct Command {
     CLI::App* parser = nullptr;
     std::function<void(const std::vector<std::string>& arguments)> run;
-    bool knows_ranks = false;  ///< several ranks may run it together; else main() refuses them
+    bool knows_ranks = false;  ///< several ranks may run it together; else main() refuses several
 };
 
-Command cluster_command(CLI::App& program);
+Command cluster_command(CLI::App& program, Ranks& ranks);
 Command completion_command(CLI::App& program);
 Command couplings_command(CLI::App& program);
 Command info_command(CLI::App& program);

@@ -14,6 +14,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/read_file.h"
 #include "pleat/core/hardware/device_choice.h"
+#include "pleat/core/loops/sweep.h"
 
 namespace pleat::program {
 
@@ -30,17 +31,17 @@ ReadOptions read_options(const AlignmentOptions& options) {
 /// The device that stands for any GPU.
 constexpr const char* kAnyGpu = "cuda";
 
-/// Whether the options let a GPU be used, and do not say which.
+/// Whether a GPU may be used, and the user did not say which.
 bool leaves_gpu_open(const RunOptions& options) {
     return !options.names_device() || options.device == kAnyGpu;
 }
 
-/// The GPU of this rank where it has the memory for all ranks that share it.
-DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm) {
+/// The GPU of this rank if it has enough memory for all ranks that share it, else the CPU.
+DeviceChoice choose_own_gpu(const Context& context, std::int64_t gpu_bytes) {
     const int gpus = std::max(1, count_cuda_devices());
-    const int sharers = (comm.local_size() + gpus - 1) / gpus;
+    const int sharers = (context.local_ranks() + gpus - 1) / gpus;
     try {
-        return device_with_room({{use_cuda_device(index)}, ""}, gpu_bytes * sharers);
+        return device_with_room({{use_cuda_device(context.device.index)}, ""}, gpu_bytes * sharers);
     } catch (const DeviceError& error) {
         return {{Device::Kind::cpu, 0}, error.what()};
     }
@@ -50,38 +51,36 @@ DeviceChoice choose_own_gpu(int index, std::int64_t gpu_bytes, const Comm& comm)
 
 void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
     add_output(command, options.output, "FOLDER",
-               "Folder for the results; made where it is missing");
-    add_fields(command, kRun,
-               {{.name = "force",
-                 .target = &options.force,
-                 .help = "Replace a finished run in the folder",
-                 .letter = 'f'},
-                {.name = "device",
-                 .target = &options.device,
-                 .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
-                         "cuda:N",
-                 .letter = 'd',
-                 .value_name = "NAME"},
-                {.name = "threads",
-                 .target = &options.threads,
-                 .help = "Threads",
-                 .letter = 't',
-                 .min = 1,
-                 .max = 1024,
-                 .automatic = "all that this process may use"},
-                {.name = "seed",
-                 .target = &options.seed,
-                 .help = "Seed of the random numbers",
-                 .min = 0,
-                 .hidden = !uses_seed},
-                {.name = "quiet",
-                 .target = &options.quiet,
-                 .help = "Print nothing but errors",
-                 .letter = 'q'},
-                {.name = "verbose",
-                 .target = &options.verbose,
-                 .help = "Tell more on standard error",
-                 .letter = 'v'}});
+               "Folder for the results; created if it is missing");
+    add_fields(
+        command, kRun,
+        {{.name = "force",
+          .target = &options.force,
+          .help = "Replace a finished run in the folder",
+          .letter = 'f'},
+         {.name = "device",
+          .target = &options.device,
+          .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
+                  "cuda:N",
+          .letter = 'd',
+          .value_name = "NAME"},
+         {.name = "threads",
+          .target = &options.threads,
+          .help = "Threads",
+          .letter = 't',
+          .min = 1,
+          .max = 1024,
+          .automatic = "all that this process may use"},
+         {.name = "seed",
+          .target = &options.seed,
+          .help = "Seed of the random numbers",
+          .min = 0,
+          .hidden = !uses_seed},
+         {.name = "quiet", .target = &options.quiet, .help = "Print only errors", .letter = 'q'},
+         {.name = "verbose",
+          .target = &options.verbose,
+          .help = "Print more on standard error",
+          .letter = 'v'}});
     suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
@@ -95,7 +94,7 @@ Context make_context(const RunOptions& options) {
     if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS")) {
         Field field{.name = "PLEAT_CHECKPOINT_SECONDS",
                     .target = &context.checkpoint_seconds,
-                    .help = "Least time between two saves of a fit",
+                    .help = "Shortest time between two saves of a fit",
                     .unit = "s",
                     .min = 0};
         field.set(seconds);
@@ -107,8 +106,8 @@ Context make_context(const RunOptions& options) {
 Context make_context(const RunOptions& options, Ranks& ranks) {
     Context context = make_context(options);
     context.comm = &ranks.comm();
-    if (leaves_gpu_open(options) && ranks.comm().local_size() > 1)
-        context.device.index = ranks.comm().local_rank() % std::max(1, count_cuda_devices());
+    if (leaves_gpu_open(options) && context.local_ranks() > 1)
+        context.device.index = context.local_rank() % std::max(1, count_cuda_devices());
     return context;
 }
 
@@ -129,9 +128,9 @@ std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ran
                           Context& context) {
     if (options.names_device() || ranks.size() == 1)
         return choose_device(options, gpu_bytes, context);
-    DeviceChoice choice = choose_own_gpu(context.device.index, gpu_bytes, ranks.comm());
+    DeviceChoice choice = choose_own_gpu(context, gpu_bytes);
     const bool is_cpu = choice.device.kind == Device::Kind::cpu;
-    if (ranks.comm().any(is_cpu) && !is_cpu)
+    if (max_over_ranks(context, is_cpu ? 1.0 : 0.0) > 0.0 && !is_cpu)
         choice = {{Device::Kind::cpu, 0}, "another rank has no GPU that holds it"};
     context.device = choice.device;
     return fmt::format("device {}: {}", context.device.name(), choice.reason);
@@ -142,19 +141,19 @@ std::vector<Field> fields(AlignmentOptions& options) {
     formats.insert(formats.begin(), "");
     return {{.name = "format",
              .target = &options.format,
-             .help = "Format of the alignment; told by its content where not given",
+             .help = "Format of the alignment; detected automatically by default",
              .choices = formats},
             {.name = "alphabet",
              .target = &options.alphabet,
-             .help = "Alphabet; told by the letters where not given",
+             .help = "Alphabet; detected automatically by default",
              .choices = {"", "protein", "rna", "dna"}},
             {.name = "max-gaps",
-             .target = &options.most_gaps,
+             .target = &options.max_gaps,
              .help = "Leave out columns with a greater fraction of gaps",
              .min = 0,
              .max = 1},
             {.name = "min-coverage",
-             .target = &options.least_coverage,
+             .target = &options.min_coverage,
              .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
              .min = 0,
              .max = 1}};
@@ -162,10 +161,10 @@ std::vector<Field> fields(AlignmentOptions& options) {
 
 void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several) {
     const std::string what =
-        "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row a line; plain, .gz or .zst; "
+        "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row per line; plain, .gz or .zst; "
         "- for standard input";
     CLI::Option* const paths = command.add_option(
-        "ALIGNMENT", options.paths, several ? what + ". Several are several families" : what);
+        "ALIGNMENT", options.paths, several ? what + ". Several files are several families" : what);
     if (!several) paths->required()->expected(1);
     add_fields(command, kInput, fields(options));
 }
@@ -215,12 +214,14 @@ std::vector<Field> fields(StructureOptions& options) {
     return {
         {.name = "structure",
          .target = &options.structure,
-         .help = "PDB or mmCIF file, and its chain behind a colon, to compare contacts with",
+         .help =
+             "PDB or mmCIF file, optionally with a colon and its chain, to compare contacts with",
          .value_name = "FILE[:CHAIN]"},
         {.name = "row",
          .target = &options.row,
-         .help = "Name of the row that is the structure's sequence, and whose letters the lists "
-                 "show; without it the row that fits the structure best, else the first",
+         .help =
+             "Name of the row that has the structure's sequence, and whose letters the lists show; "
+             "by default the row that matches the structure best, else the first",
          .value_name = "NAME"},
         {.name = "contact",
          .target = &options.contact,

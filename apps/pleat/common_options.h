@@ -1,4 +1,4 @@
-// Common options: what every command that computes offers, and what alignments and structures add.
+// Common options: flags of every command that computes, and those for alignments and structures.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,21 +32,21 @@ struct RunOptions {
 /// `uses_seed`: whether the command draws random numbers; other commands accept --seed unseen.
 void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = false);
 
-/// The context that the options ask for, without progress and checkpoint. UsageError for a device
-/// that has no name.
+/// The context that the options ask for, without progress and checkpoint. Throws UsageError for an
+/// unknown device.
 Context make_context(const RunOptions& options);
-/// The same for one of several ranks: with them, and where the options leave the number of the GPU
-/// open, the GPU of this rank: the ranks of a machine take its GPUs in turn.
+/// The same for one of several ranks. If the user named no GPU by its number, the ranks of a
+/// machine get its GPUs in turn.
 Context make_context(const RunOptions& options, Ranks& ranks);
-/// Whether the options let a GPU be used.
+/// Whether the options allow a GPU.
 bool may_use_gpu(const RunOptions& options);
-/// Begins to start the GPU that the options may need: see start_cuda_early().
+/// Starts the GPU that the options may need: see start_cuda_early().
 [[nodiscard]] std::jthread start_device(const RunOptions& options, const Context& context,
                                         bool one_queue);
-/// Where no device was named: the one that has `gpu_bytes` of memory, else the CPU. Returns the
-/// device and why it is the one it is, in one line.
+/// If the user named no device: chooses a GPU with `gpu_bytes` of free memory, else the CPU.
+/// Returns the device and the reason in one line.
 std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
-/// The same for a context of several ranks: each gets its GPU, or all get the CPU. A meeting.
+/// The same for several ranks: each gets its GPU, or all get the CPU. A collective call.
 std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
                           Context& context);
 
@@ -55,24 +55,23 @@ struct AlignmentOptions {
     std::string path;                ///< the one to read
     std::vector<std::string> paths;  ///< all that the command line names
     std::string format, alphabet;
-    double most_gaps = 1.0, least_coverage = 0.0;
+    double max_gaps = 1.0, min_coverage = 0.0;
     bool keep_unknown = false;  ///< see ReadOptions
 };
 std::vector<Field> fields(AlignmentOptions& options);
-/// `several`: whether more than one may be given, each a family.
+/// `several`: whether more than one alignment may be given, each a family.
 void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several);
 
 /// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
 /// `full_rows`: the residues that columns leave out, see ReadOptions.
 Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
                      std::vector<std::string>& full_rows);
-/// The same on every rank, of which only the leading one has a run; it alone reads standard input.
+/// The same on every rank. Only the leading rank has a run and reads standard input.
 Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
 
-/// Lists a file that was read, or a pipe by the hash of what was read of it, among the run's
-/// inputs.
+/// Lists a file that was read among the run's inputs; a pipe by the hash of the bytes read.
 void record_input(const std::filesystem::path& path, RunDirectory& run);
-/// The same of the lists among `sources`, each @LIST.
+/// The same for those of `sources` that are lists (@LIST).
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 
 /// A structure to compare with.

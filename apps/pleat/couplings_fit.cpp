@@ -11,7 +11,6 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/couplings/citations.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/fit/memory_check.h"
 #include "pleat/couplings/output.h"
@@ -30,7 +29,7 @@ constexpr double kDoubtfulIdentity = 0.5;  // random sequences of a similar leng
 
 void record_parameters(RunDirectory& run, CouplingsOptions& options) {
     run.parameters(result_fields(options));
-    for (const Citation& citation : couplings::citations(options.parameters)) run.cite(citation);
+    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
 }
 
 void record_result(RunDirectory& run, const Report& report) {
@@ -130,7 +129,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     std::optional<KnownStructure> known = read_known_structure(options.structure, source, run);
     const ReferenceRow reference = reference_row(options.structure, source, full_rows, known);
     const Alignment alignment =
-        filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
+        filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (known) {
         measure(*known, alignment);
         warn_of_other_structure(options.structure, *known, context);
@@ -174,6 +173,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     couplings::write_results(run, report, resolve_threads(context));
     record_result(run, report);
     run.finish();
+    if (task.written) task.written(report);
     return outcome_of(report, run);
 }
 

@@ -9,6 +9,7 @@
 
 #include "common_options.h"
 #include "pleat/couplings/couplings.h"
+#include "pleat/couplings/output.h"
 
 namespace pleat::program {
 
@@ -39,6 +40,8 @@ struct CouplingsTask {
     std::function<std::string(const Alignment&, Context&)> settle;
     /// Called when the fit has ended and its memory is free again; may be empty.
     std::function<void()> fitted = {};
+    /// Called with the result when the run has finished; may be empty.
+    std::function<void(const couplings::Report&)> written = {};
 };
 
 /// What a family's run came to.

@@ -16,18 +16,7 @@ namespace pleat::program {
 
 namespace {
 
-Array<float, 3> atom_by_atom(const Ensemble& ensemble, int threads) {
-    const Index atoms = ensemble.atom_count();
-    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
-    parallel_for(threads, ensemble.frame_count(), [&](Index frame, int) {
-        for (Index axis = 0; axis < 3; ++axis)
-            for (Index atom = 0; atom < atoms; ++atom)
-                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
-    });
-    return xyz;
-}
-
-/// InputError naming atoms whose element is not known.
+/// Mass of each atom. Throws InputError that names atoms whose element is not known.
 std::vector<double> masses(const Topology& topology) {
     std::vector<double> all;
     std::vector<std::string> unknown;
@@ -36,17 +25,19 @@ std::vector<double> masses(const Topology& topology) {
         if (!(all.back() > 0)) unknown.push_back(topology.label(atom));
     }
     if (!topology.named)
-        throw InputError(topology.source.string(), 0,
-                         "expected atoms with names for --weights mass, found coordinates only: "
-                         "give --topology");
+        throw InputError(
+            topology.source.string(), 0,
+            "expected atoms with names for --atom-weights mass, found coordinates only: "
+            "give --topology");
     if (unknown.empty()) return all;
-    constexpr std::size_t kMost = 5;
+    constexpr std::size_t kMaxNamed = 5;
     const std::size_t count = unknown.size();
-    unknown.resize(std::min(count, kMost));
+    unknown.resize(std::min(count, kMaxNamed));
     throw InputError(
         topology.source.string(), 0,
-        fmt::format("expected elements for --weights mass, found {} atom{} of none: {}{}", count,
-                    count == 1 ? "" : "s", fmt::join(unknown, "; "), count > kMost ? "; ..." : ""));
+        fmt::format("expected elements for --atom-weights mass, found {} atom{} without: {}{}",
+                    count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
+                    count > kMaxNamed ? "; ..." : ""));
 }
 
 }  // namespace
@@ -55,7 +46,8 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
     return {
         {.name = "topology",
          .target = &options.topology,
-         .help = "PDB or mmCIF file that names the atoms, for trajectories; its coordinates are no "
+         .help = "PDB or mmCIF file that names the atoms of trajectories; its coordinates are not "
+                 "read as a "
                  "frame",
          .value_name = "FILE"},
         {.name = "assembly",
@@ -84,11 +76,19 @@ std::vector<Field> frame_fields(EnsembleSource& options) {
 std::vector<Field> fields(EnsembleSource& options) {
     std::vector<Field> all = frame_fields(options);
     all.push_back(
-        {.name = "weights",
+        {.name = "atom-weights",
          .target = &options.weights,
-         .help = "Weights of the selected atoms: mass, that of their elements, or .npy [atom]",
-         .value_name = "FILE"});
+         .help = "Weights of the selected atoms: mass (of their elements), or an .npy file [atom]",
+         .value_name = "FILE",
+         .old_names = {"weights"}});
     return all;
+}
+
+void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
+                     RunDirectory& run, bool with_topology) {
+    record_lists(options.sources, run);
+    for (const std::string& file : files) record_input(file, run);
+    if (with_topology) record_input(options.topology, run);
 }
 
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
@@ -105,33 +105,31 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                                                         .same_residues = options.same_residues,
                                                         .truncated = options.truncated,
                                                         .centre_each_frame = true});
-    record_lists(options.sources, run);
-    for (const std::string& file : ensemble.files) record_input(file, run);
-    if (reads_topology) record_input(options.topology, run);
+    record_ensemble(options, ensemble.files, run, reads_topology);
     for (const std::string& note : ensemble.notes) {
-        // Where all atoms are taken the summary tells their number.
+        // If all atoms are selected the summary shows their number.
         if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
     }
-    Coordinates found;
-    found.xyz = atom_by_atom(ensemble, resolve_threads(context));
-    found.name = options.sources.front();
-    found.topology = ensemble.topology;
-    found.all_atoms = ensemble.all_atoms;
-    found.origins = std::move(ensemble.origins);
-    found.files = std::move(ensemble.files);
-    if (options.weights.empty()) return found;
+    Coordinates coordinates;
+    coordinates.xyz = atom_by_atom(ensemble, {}, resolve_threads(context));
+    coordinates.name = options.sources.front();
+    coordinates.topology = ensemble.topology;
+    coordinates.all_atoms = ensemble.all_atoms;
+    coordinates.origins = std::move(ensemble.origins);
+    coordinates.files = std::move(ensemble.files);
+    if (options.weights.empty()) return coordinates;
     if (options.weights == "mass") {
-        found.weights = masses(*found.topology);
-        return found;
+        coordinates.weights = masses(*coordinates.topology);
+        return coordinates;
     }
-    const NpyArray array = read_npy(options.weights, (Index{1} << 16) + 8 * found.atoms());
-    if (array.shape != std::vector<Index>{found.atoms()})
+    const NpyArray array = read_npy(options.weights, (Index{1} << 16) + 8 * coordinates.atoms());
+    if (array.shape != std::vector<Index>{coordinates.atoms()})
         throw InputError(options.weights, 0,
-                         fmt::format("expected an array [{}], a weight an atom, found [{}]",
-                                     found.atoms(), fmt::join(array.shape, ", ")));
-    found.weights = array.as<double>(options.weights);
+                         fmt::format("expected an array [{}], one weight per atom, found [{}]",
+                                     coordinates.atoms(), fmt::join(array.shape, ", ")));
+    coordinates.weights = array.as<double>(options.weights);
     record_input(options.weights, run);
-    return found;
+    return coordinates;
 }
 
 }  // namespace pleat::program

@@ -1,4 +1,4 @@
-// Ensemble options: how commands on ensembles take their coordinates, and what they read.
+// Ensemble options: the options of commands that read an ensemble, and reading it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ struct EnsembleSource {
 };
 /// Topology, assembly, selection and frames.
 std::vector<Field> frame_fields(EnsembleSource& options);
-/// All but the sources.
+/// The same with the weights of atoms.
 std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.
@@ -31,21 +31,25 @@ inline constexpr const char* kEnsembleFiles =
     "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
     "[frame, atom, 3] in angstrom; folders; @LIST";
 
-/// The frames of all sources, atom by atom as engines take them.
+/// The frames of all sources, in the order of atoms that superposition uses.
 struct Coordinates {
     Array<float, 3> xyz;                        ///< [frame, atom, axis], angstrom
-    std::vector<double> weights;                ///< of atoms; empty: all 1
-    std::string name;                           ///< for messages
+    std::vector<double> weights;                ///< [atom]; empty: all 1
+    std::string name;                           ///< the first source, for messages
     std::shared_ptr<const Topology> topology;   ///< of the selected atoms
     std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
-    std::vector<FrameOrigin> origins;           ///< one a frame
-    std::vector<std::string> files;             ///< that the origins count
+    std::vector<FrameOrigin> origins;           ///< [frame]
+    std::vector<std::string> files;             ///< that the origins refer to
     Index frames() const { return xyz.extent(0); }
     Index atoms() const { return xyz.extent(1); }
 };
 
+/// Lists the files of an ensemble among the run's inputs.
+void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
+                     RunDirectory& run, bool with_topology);
+
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.
-/// `atoms`: those of the files where they are known already, instead of options.topology.
+/// `atoms`: the atoms of the files if they are known already, instead of options.topology.
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                              const Context& context,
                              std::shared_ptr<const Topology> atoms = nullptr);

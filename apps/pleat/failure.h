@@ -6,14 +6,14 @@
 namespace pleat::program {
 
 struct Failure {
-    std::string text;  ///< one line, or several about one file; empty: another rank tells
+    std::string text;  ///< one line, or several about one file; empty: another rank reports
     int exit_code = 0;
 };
 
 /// Describes the exception that is being handled; called in a catch block.
 Failure current_failure();
 
-/// The first line of a text, with a word on how many more there are.
+/// The first line of a text, and how many more there are.
 std::string first_line(const std::string& text);
 
 }  // namespace pleat::program

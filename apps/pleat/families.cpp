@@ -1,4 +1,4 @@
-// Families: the plan, the workers, and what is told at the end.
+// Families: the order of the fits, the workers, and the report at the end.
 #include "families.h"
 
 #include <fmt/format.h>
@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <numeric>
 
 #include "failure.h"
-#include "family_machine.h"
 #include "family_progress.h"
+#include "family_resources.h"
 #include "family_table.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -29,9 +28,9 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kTable = "families.tsv";
-constexpr const char* kManifest = "manifest.json";  // tells the folder of one run
-constexpr double kTableSeconds = 10;  // least time between two writings while families run
-constexpr int kDeviceOrMemory = 4;    // exit code of DeviceError, and where memory ran out
+constexpr const char* kManifest = "manifest.json";  // found only in the folder of one run
+constexpr double kTableSeconds = 10;  // shortest time between two writings while families run
+constexpr int kDeviceOrMemory = 4;    // exit code of DeviceError, and of memory that ran out
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -49,12 +48,12 @@ std::vector<std::string> all_paths(const CouplingsOptions& options) {
     return paths;
 }
 
-/// Refuses what is about one family.
+/// Throws UsageError for options that make sense for one family only.
 void check_options(const CouplingsOptions& options, const std::vector<std::string>& paths) {
     const auto refuse = [&](const std::string& option, const char* what) {
         throw UsageError(
             fmt::format("--{}: expected one family, as {} belongs to one, found {} or a "
-                        "list; run that family by itself or leave this out",
+                        "list; run that family by itself or leave this option out",
                         option, what, paths.size()));
     };
     if (!options.structure.structure.empty()) refuse("structure", "a structure");
@@ -85,7 +84,7 @@ std::vector<FamilyRecord> make_records(const CouplingsOptions& options,
                             family.name, family.path));
         FamilyRecord record;
         record.folder = std::filesystem::path(options.run.output) / family.name;
-        std::error_code absent;  // told when it is read
+        std::error_code absent;  // reported when it is read
         const auto bytes = std::filesystem::file_size(family.path, absent);
         if (!absent) record.work = static_cast<double>(bytes);
         record.family = std::move(family);
@@ -94,7 +93,7 @@ std::vector<FamilyRecord> make_records(const CouplingsOptions& options,
     return records;
 }
 
-/// The command that makes this run alone, for its manifest.
+/// The command that makes the run of this family alone, for its manifest.
 std::vector<std::string> single_call(CouplingsOptions options, const FamilyRecord& record) {
     std::vector<std::string> call = {"couplings", record.family.path, "--output",
                                      record.folder.string()};
@@ -117,17 +116,17 @@ public:
     void run();
 
 private:
-    /// Tells finished runs and those in the way.
-    void look(FamilyRecord& record);
+    /// Skips the family if its run is finished; fails it if another run is in its folder.
+    void find_earlier_run(FamilyRecord& record);
     void run_all();
-    /// `alone`: nothing runs beside it, as nothing does in a second attempt.
-    void fit(FamilyRecord& record, bool alone);
-    CouplingsOutcome attempt(const FamilyRecord& record, bool alone);
-    /// Fits those again that lacked memory beside others, one by one.
-    void fit_again();
+    /// `is_alone`: no other family is in progress, as in a second attempt.
+    void fit(FamilyRecord& record, bool is_alone);
+    CouplingsOutcome attempt(const FamilyRecord& record, bool is_alone);
+    /// Fits the families that ran out of memory again, one after another.
+    void retry();
     void set_failed(FamilyRecord& record);
-    /// Those left to fit, the largest first.
-    std::vector<std::size_t> plan() const;
+    /// The families that are left to fit, the largest first.
+    std::vector<std::size_t> order_of_fits() const;
     void save_table();
     void conclude();
 
@@ -135,9 +134,9 @@ private:
     std::vector<FamilyRecord> records_;
     FolderClaim claim_;
     FamilyProgress progress_;
-    std::unique_ptr<FamilyMachine> machine_;
-    std::mutex mutex_;  // of the records' results, the table and those below
-    std::vector<FamilyRecord*> again_;
+    std::unique_ptr<FamilyResources> resources_;
+    std::mutex mutex_;  // for the records' results, the table and the members below
+    std::vector<FamilyRecord*> to_retry_;
     double start_ = now(), saved_ = start_;
 };
 
@@ -152,8 +151,8 @@ void FamilyRuns::set_failed(FamilyRecord& record) {
     record.set_failed(failure.text, failure.exit_code);
 }
 
-void FamilyRuns::look(FamilyRecord& record) {
-    if (options_.run.force || progress_.cancelled()) return;
+void FamilyRuns::find_earlier_run(FamilyRecord& record) {
+    if (options_.run.force || progress_.is_stopped()) return;
     CouplingsOptions own = options_;
     try {
         RunDirectory::tidy(record.folder);
@@ -170,7 +169,7 @@ void FamilyRuns::look(FamilyRecord& record) {
     }
 }
 
-std::vector<std::size_t> FamilyRuns::plan() const {
+std::vector<std::size_t> FamilyRuns::order_of_fits() const {
     std::vector<std::size_t> order;
     for (std::size_t k = 0; k < records_.size(); ++k)
         if (records_[k].status == FamilyStatus::waiting) order.push_back(k);
@@ -180,28 +179,27 @@ std::vector<std::size_t> FamilyRuns::plan() const {
     return order;
 }
 
-CouplingsOutcome FamilyRuns::attempt(const FamilyRecord& record, bool alone) {
+CouplingsOutcome FamilyRuns::attempt(const FamilyRecord& record, bool is_alone) {
     CouplingsOptions own = options_;
     own.alignment.path = record.family.path;
     const std::unique_ptr<Progress> shown = progress_.watch(record.family.name);
-    const auto cancelled = [&] { return progress_.cancelled(); };
-    JobGate::Pass pass = machine_->enter_to_read(record.family.path, cancelled);
-    const auto settle = [&](const Alignment& alignment, Context& context) {
-        std::string why;
-        pass = machine_->enter(std::move(pass), alignment, own.parameters, record.work, alone,
-                               cancelled, context, why);
-        return why;
+    const auto is_stopped = [&] { return progress_.is_stopped(); };
+    FamilyResources::Share share;
+    const auto acquire = [&](const Alignment& alignment, Context& context) {
+        share = resources_->acquire(alignment, own.parameters, record.work, is_alone, is_stopped,
+                                    context);
+        return fmt::format("device {}, {} threads", context.device.name(), context.threads);
     };
     return fit_family(own, {.folder = record.folder,
                             .arguments = single_call(options_, record),
                             .shown = shown.get(),
                             .shares_process = true,
-                            .threads = machine_->threads_before(),
-                            .settle = settle,
-                            .fitted = [&] { machine_->fitted(pass); }});
+                            .threads = resources_->threads_before_fit(),
+                            .settle = acquire,
+                            .fitted = [&] { share.keep_host_memory_only(); }});
 }
 
-void FamilyRuns::fit(FamilyRecord& record, bool alone) {
+void FamilyRuns::fit(FamilyRecord& record, bool is_alone) {
     progress_.family_begins();
     const double begin = now();
     FamilyRecord ended = record;
@@ -210,41 +208,41 @@ void FamilyRuns::fit(FamilyRecord& record, bool alone) {
         ended.status = has_state ? FamilyStatus::unfinished : FamilyStatus::waiting;
         progress_.family_stops();
     };
-    bool again = false;
+    bool is_retried = false;
     try {
-        const CouplingsOutcome outcome = attempt(record, alone);
+        const CouplingsOutcome outcome = attempt(record, is_alone);
         ended.set_done(outcome, now() - begin);
         progress_.family_ends(record_line(ended), record.work);
     } catch (const Cancelled&) {
         stops();
     } catch (const std::exception&) {
         const Failure failure = current_failure();
-        // What lacked memory beside others, whatever the estimates said, may have it alone.
-        again = failure.exit_code == kDeviceOrMemory && !alone && machine_->workers() > 1;
-        if (again) {
+        // A fit that ran out of memory next to others may have enough alone.
+        is_retried = failure.exit_code == kDeviceOrMemory && !is_alone && resources_->workers() > 1;
+        if (is_retried) {
             stops();
             if (options_.run.verbose)
-                progress_.message(fmt::format("{}: once more, alone, in the end: {}",
+                progress_.message(fmt::format("{}: will be retried alone at the end: {}",
                                               record.family.name, first_line(failure.text)));
         } else {
             ended.set_failed(failure.text, failure.exit_code);
             progress_.family_fails(record.family.name, ended.error, record.work);
         }
     }
-    if (!again) machine_->ended(record.work);
+    if (!is_retried) resources_->end_family(record.work);
     const std::lock_guard lock(mutex_);
     record = std::move(ended);
-    if (again) again_.push_back(&record);
+    if (is_retried) to_retry_.push_back(&record);
     try {
         if (now() - saved_ >= kTableSeconds) save_table();
     } catch (const OutputError&) {
-        // Told at the end, if it still cannot be written then.
+        // Reported at the end if it still cannot be written then.
     }
 }
 
-void FamilyRuns::fit_again() {
-    for (FamilyRecord* const record : again_) {
-        if (progress_.cancelled()) return;
+void FamilyRuns::retry() {
+    for (FamilyRecord* const record : to_retry_) {
+        if (progress_.is_stopped()) return;
         fit(*record, true);
     }
 }
@@ -258,20 +256,24 @@ void FamilyRuns::run() {
     try {
         run_all();
     } catch (...) {
-        claim_.remove_created();  // where nothing was written
+        claim_.remove_created();  // if nothing was written
         throw;
     }
 }
 
 void FamilyRuns::run_all() {
     parallel_for(resolve_threads(make_context(options_.run)), static_cast<Index>(records_.size()),
-                 [&](Index k, int) { look(records_[static_cast<std::size_t>(k)]); });
-    const std::vector<std::size_t> order = plan();
-    std::vector<double> works;
-    for (const std::size_t k : order) works.push_back(records_[k].work);
-    // Looking for GPUs takes longer than all the rest where nothing is left to do.
-    if (!works.empty()) machine_ = std::make_unique<FamilyMachine>(options_, works);
-    if (machine_ && !machine_->remark().empty()) progress_.message(machine_->remark());
+                 [&](Index k, int) { find_earlier_run(records_[static_cast<std::size_t>(k)]); });
+    const std::vector<std::size_t> order = order_of_fits();
+    std::vector<std::string> paths;
+    double work = 0;
+    for (const std::size_t k : order) {
+        paths.push_back(records_[k].family.path);
+        work += records_[k].work;
+    }
+    // If no family is left, looking for GPUs would take most of the time.
+    if (!paths.empty()) resources_ = std::make_unique<FamilyResources>(options_, paths);
+    if (resources_ && !resources_->gpu_line().empty()) progress_.message(resources_->gpu_line());
 
     const auto is_skipped = [](const FamilyRecord& record) {
         return record.status == FamilyStatus::skipped;
@@ -280,17 +282,17 @@ void FamilyRuns::run_all() {
     if (skipped > 0)
         progress_.message(
             fmt::format("{} of {} families are finished and skipped", skipped, records_.size()));
-    progress_.start(skipped, std::accumulate(works.begin(), works.end(), 0.0));
+    progress_.start(skipped, work);
     for (const FamilyRecord& record : records_) {
         if (record.status != FamilyStatus::failed) continue;
         progress_.family_begins();
         progress_.family_fails(record.family.name, record.error, 0);
     }
     run_jobs(
-        machine_ ? machine_->workers() : 1, static_cast<Index>(order.size()),
+        resources_ ? resources_->workers() : 1, static_cast<Index>(order.size()),
         [&](Index k) { fit(records_[order[static_cast<std::size_t>(k)]], false); },
-        [&] { return progress_.cancelled(); });
-    fit_again();
+        [&] { return progress_.is_stopped(); });
+    retry();
     conclude();
 }
 
@@ -303,8 +305,8 @@ void FamilyRuns::conclude() {
     };
     if (std::any_of(records_.begin(), records_.end(), waits))
         throw Cancelled(
-            fmt::format("stopped with {} of {} families; run the same command again to go "
-                        "on, {} lists them",
+            fmt::format("stopped with {} of {} families; run the same command again to "
+                        "resume, {} lists them",
                         counts, records_.size(), table));
     if (!options_.run.quiet)
         print(fmt::format(
@@ -325,16 +327,17 @@ std::vector<Field> family_fields(CouplingsOptions& options) {
     return {
         {.name = "list",
          .target = &options.list,
-         .help = "File with one path of an alignment a line, beside those named; - for standard "
-                 "input. Blank lines and lines that begin with # are passed over",
+         .help =
+             "File with the path of one alignment per line, in addition to those on the command "
+             "line; - for standard input. Blank lines and lines that begin with # are skipped",
          .value_name = "FILE"},
         {.name = "jobs",
          .target = &options.jobs,
-         .help = "Families in work at the same time",
+         .help = "Families in progress at the same time; fewer if memory is short",
          .letter = 'j',
          .min = 1,
          .max = 1024,
-         .automatic = "one a thread; with a GPU 8 at the most"}};
+         .automatic = "one per thread; at most 8 with a GPU"}};
 }
 
 void run_families(const CouplingsOptions& options) {

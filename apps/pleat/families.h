@@ -1,4 +1,4 @@
-// Families: many alignments in one call, each a run of its own.
+// Families: many alignments in one call, each with its own run.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@ namespace pleat::program {
 
 std::vector<Field> family_fields(CouplingsOptions& options);
 
-/// Fits every family that the options name into a folder of its own under options.run.output,
-/// several at a time; skips those that are finished, and goes on with the others after one has
-/// failed. Writes families.tsv and prints how many went how. UsageError and InputError where the
-/// families cannot be told apart or found; Cancelled; in the end the kind of Error of the first
-/// family, in the order given, that failed.
+/// Fits every family that the options name, several at a time, each into its own folder under
+/// options.run.output. Skips finished families, and continues after one has failed. Writes
+/// families.tsv and prints how many families ended in which way. Throws UsageError if two families
+/// have the same name, InputError if one is missing, Cancelled, and at the end the error of the
+/// first family, in the order given, that failed.
 void run_families(const CouplingsOptions& options);
 
 }  // namespace pleat::program

@@ -1,4 +1,4 @@
-// Family progress: the overall count before a Progress of the library.
+// Family progress: one count of all families, shown through a Progress of the library.
 #include "family_progress.h"
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace pleat::program {
 
-/// Keeps the bar's times moving, asks for interrupts, and tells messages only on request: they are
-/// in the family's log.txt.
+/// The progress of one family: redraws the bar, and shows messages with --verbose only, since they
+/// are in the family's log.txt.
 class FamilyProgress::Watch : public Progress {
 public:
     Watch(FamilyProgress& all, std::string name) : all_(all), name_(std::move(name)) {}
@@ -18,7 +18,7 @@ public:
         const std::lock_guard lock(all_.mutex_);
         all_.draw();
     }
-    bool cancelled() override { return all_.cancelled(); }
+    bool cancelled() override { return all_.is_stopped(); }
     void message(std::string_view text) override {
         if (all_.verbose_) all_.message(fmt::format("{}: {}", name_, text));
     }
@@ -63,7 +63,7 @@ void FamilyProgress::family_ends(const std::string& line, double work) {
     --running_;
     ++ended_;
     done_work_ += work;
-    // On a terminal the bar tells the count.
+    // On a terminal the bar shows the count.
     if (bar_ == nullptr || verbose_)
         shown_->message(fmt::format("[{}/{}] {}", ended_, total_, line));
     draw();
@@ -76,7 +76,7 @@ void FamilyProgress::family_fails(const std::string& name, const std::string& er
     done_work_ += work;
     const std::string line = fmt::format("pleat: {}: {}", name, error);
     if (quiet_) {
-        // What cannot be told must not end the other families; the table says it too.
+        // If this cannot be printed, the other families go on; the table has the error, too.
         std::fputs((printable(line) + '\n').c_str(), stderr);
     } else {
         shown_->message(line);
@@ -94,7 +94,7 @@ void FamilyProgress::message(const std::string& text) {
     shown_->message(text);
 }
 
-bool FamilyProgress::cancelled() {
+bool FamilyProgress::is_stopped() {
     const std::lock_guard lock(mutex_);
     return shown_->cancelled();
 }

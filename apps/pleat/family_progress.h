@@ -10,14 +10,14 @@
 
 namespace pleat::program {
 
-/// Shows on standard error how many families have ended: a bar on a terminal, a line each in a log,
-/// nothing but failures when quiet. May be called from all threads.
+/// Shows on standard error how many families have ended: a bar on a terminal, one line per family
+/// in a log, only failures with --quiet. Thread-safe.
 class FamilyProgress {
 public:
     FamilyProgress(Index total, bool quiet, bool verbose);
 
-    /// Begins the count, with what had ended before; `work` of all others together, in any unit,
-    /// tells the time left.
+    /// Starts the count with the families that have ended before. `work`: of all others together,
+    /// in any unit, for the time left.
     void start(Index ended, double work);
     void family_begins();
     void family_ends(const std::string& line, double work);
@@ -25,8 +25,8 @@ public:
     /// A family that neither ended nor failed: it was stopped.
     void family_stops();
     void message(const std::string& text);
-    /// Polls for an interrupt, and says so once.
-    bool cancelled();
+    /// Whether the user asked to stop.
+    bool is_stopped();
 
     /// The progress of one family, for its engine; outlived by this object.
     std::unique_ptr<Progress> watch(const std::string& name);
@@ -37,7 +37,7 @@ private:
 
     std::mutex mutex_;
     std::unique_ptr<Progress> shown_;
-    TerminalProgress* bar_ = nullptr;  ///< shown_, where that is one
+    TerminalProgress* bar_ = nullptr;  ///< shown_ if that is one, else null
     double all_work_ = 0, done_work_ = 0;
     Index total_, ended_ = 0, running_ = 0;
     bool quiet_, verbose_;

@@ -34,7 +34,7 @@ std::string effective_text(double value) { return fmt::format("{:.1f}", value); 
 std::string gap_text(double value) { return fmt::format("{:.1e}", value); }
 std::string seconds_text(double value) { return fmt::format("{:.2f}", value); }
 
-/// A number of the manifest in the words of this table; empty where there is none.
+/// A number of the manifest in the format of this table; empty if there is none.
 template <class Format>
 std::string reworded(const FinishedRun& run, const char* name, Format format) {
     const auto found = run.results.find(name);

@@ -1,4 +1,4 @@
-// Given text: options that may be left out, but not given as nothing.
+// Given text: checks of option values that are texts or paths.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,12 +7,11 @@
 
 namespace pleat::program {
 
-/// Refuses an empty text for each of the options of these names, which otherwise stands for one
-/// left out.
+/// Refuses an empty text for each of these options, which would otherwise mean that it is not
+/// given.
 void refuse_empty(CLI::App& command, std::initializer_list<const char*> names);
 
-/// Refuses "-" for an option that names what is written, which would be a file or folder of that
-/// name.
+/// Refuses "-" for an option that names an output, which would create a file or folder called "-".
 CLI::Validator not_standard_output();
 
 /// Adds the required -o; `kind`: FOLDER or FILE.

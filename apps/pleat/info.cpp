@@ -28,7 +28,7 @@ void print_devices() {
         } else {
             gpus += fmt::format(
                 "{:<17}{}: {}, older than this build's kernels (compute capability "
-                "{}.{}, 9.0 needed)\n",
+                "{}.{}, 8.0 needed)\n",
                 heading, name, gpu.name, gpu.major, gpu.minor);
         }
     }

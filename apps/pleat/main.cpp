@@ -27,8 +27,8 @@ namespace {
 using namespace pleat;
 using namespace pleat::program;
 
-/// Each line of the text behind the program's name. Where it cannot be written, the exit code tells
-/// alone.
+/// Prints each line of the text after the program's name. If that fails, only the exit code reports
+/// the error.
 void complain(std::string_view text) {
     while (true) {
         const std::size_t end = text.find('\n');
@@ -86,7 +86,7 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(couplings_command(program));
     commands.push_back(mi_command(program, ranks));
     commands.push_back(rmsd_command(program, ranks));
-    commands.push_back(cluster_command(program));
+    commands.push_back(cluster_command(program, ranks));
     commands.push_back(saxs_command(program, ranks));
     commands.push_back(saxs_calibrate_command(program));
     commands.push_back(select_command(program, ranks));

@@ -16,8 +16,6 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "pleat/mutual_information/citations.h"
-#include "pleat/mutual_information/device_choice.h"
 #include "pleat/mutual_information/output.h"
 #include "standard_output.h"
 #include "structure_choice.h"
@@ -29,23 +27,24 @@ namespace {
 namespace mi = mutual_information;
 
 constexpr const char* kDescription =
-    "Measure the mutual information of columns of an alignment against shuffled columns.";
+    "Compute the mutual information of columns of an alignment, and compare it with shuffled "
+    "columns.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat mi family.a3m.gz -o run\n"
     "  pleat mi family.a3m -o run --null exact --structure 1abc.pdb:A\n"
     "  pleat mi rna.sto -o run --order 3 --shuffles 1000\n"
-    "  pleat mi family.a3m -o run --order 3 --null exact --by synergy --no-triple-variance\n"
+    "  pleat mi family.a3m -o run --order 3 --null exact --rank-by synergy --no-triple-variance\n"
     "  mpirun -n 4 pleat mi family.a3m -o run --order 3\n\n"
-    "Gaps and unknown letters are symbols like all others: 22 of proteins, 6 of RNA.\n"
-    "A column's MI with itself is its entropy, and its Z has no value: 0/0.\n\n"
+    "Gaps and unknown letters count as symbols: 22 in proteins, 6 in RNA. The MI of a\n"
+    "column with itself is its entropy; its Z is 0/0 and has no value.\n\n"
     "The clique set C holds the triples whose percentile c is at least that of each of\n"
-    "their pairs. Where most pairs reach c = 1, so do most triples, and C says little:\n"
-    "C by exact Z does not saturate. Neither tests interactions of third order, since\n"
-    "shuffling destroys pairs too: see synergy and excess.\n\n"
-    "The same command resumes a run that was stopped or killed, also with another number\n"
-    "of ranks: shuffles, triples and exact moments of pairs from their saved state.";
+    "their pairs. If most pairs reach c = 1, so do most triples, and C says little; C by\n"
+    "exact Z does not saturate. Neither tests for third-order interactions, because\n"
+    "shuffling also destroys pairs: see synergy and excess.\n\n"
+    "If a run was stopped or killed, the same command resumes it, also on a different\n"
+    "number of ranks.";
 
 struct MiOptions {
     RunOptions run;
@@ -54,17 +53,19 @@ struct MiOptions {
     mi::Parameters parameters;
 };
 
-/// Distances are told, but no contacts are judged.
+/// The options of a structure without the contact cutoff: the tables list distances, not contacts.
 std::vector<Field> structure_fields(MiOptions& options) {
     std::vector<Field> all = fields(options.structure);
-    std::erase_if(all, [](const Field& field) { return field.name == "cutoff"; });
+    std::erase_if(all, [](const Field& field) {
+        return field.name == "cutoff" || field.name == "contact-cutoff";
+    });
     return all;
 }
 
 std::vector<Field> result_fields(MiOptions& options) {
     std::vector<Field> all = mi::fields(options.parameters);
-    for (const std::vector<Field>& more : {fields(options.alignment), structure_fields(options)})
-        all.insert(all.end(), more.begin(), more.end());
+    for (const auto& group : {fields(options.alignment), structure_fields(options)})
+        all.insert(all.end(), group.begin(), group.end());
     return all;
 }
 
@@ -74,7 +75,7 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     run.fact("format", report.alignment.format);
     run.fact("sequences", report.alignment.sequence_count());
     run.fact("columns", report.alignment.column_count());
-    run.fact("pairs", mi::pair_count(report.alignment.column_count()));
+    run.fact("pairs", static_cast<std::int64_t>(result.pairs.mi.size()));
     run.fact("low_entropy_columns", static_cast<std::int64_t>(result.low_entropy.size()));
     if (result.shuffles > 0) run.fact("shuffles", result.shuffles);
     if (!result.weights.empty()) run.fact("effective_sequences", result.effective_sequences);
@@ -82,9 +83,9 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     if (result.triples) {
         run.fact("triples", result.triples->count);
         run.fact("triples_ranked_by", result.triples->names[result.triples->key]);
-        if (result.triples->cliques) run.fact("cliques", result.triples->cliques->size());
+        if (result.triples->cliques) run.fact("cliques", result.triples->cliques->size);
         if (result.triples->cliques_by_z)
-            run.fact("cliques_by_z", result.triples->cliques_by_z->size());
+            run.fact("cliques_by_z", result.triples->cliques_by_z->size);
     }
     if (result.gpu_seconds) {
         run.fact("gpu_seconds_pairs", result.gpu_seconds->pairs);
@@ -96,21 +97,21 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     run.fact("mapped_columns", report.structure->map.mapped);
 }
 
-/// What only the leading rank has: the folder, and the structure laid over the alignment.
-struct Leading {
+/// What only rank 0 has: the run's folder, and the structure aligned with the alignment.
+struct LeadingRank {
     std::optional<RunDirectory> run;
-    std::optional<KnownStructure> known;
+    std::optional<KnownStructure> structure;
     ReferenceRow reference;
 };
 
 void open_run(MiOptions& options, const std::vector<std::string>& arguments, Context& context,
-              Leading& leading) {
+              LeadingRank& leading) {
     leading.run.emplace(RunDirectory::Request{.path = options.run.output,
                                               .command = "mi",
                                               .arguments = arguments,
                                               .force = options.run.force});
     leading.run->parameters(result_fields(options));
-    for (const Citation& citation : mi::citations(options.parameters)) leading.run->cite(citation);
+    for (const std::string_view key : mi::citations(options.parameters)) leading.run->cite(key);
     context.checkpoint = leading.run->checkpoint();
     for (const auto& path :
          {mi::triple_checkpoint(context.checkpoint), mi::exact_checkpoint(context.checkpoint)})
@@ -118,36 +119,36 @@ void open_run(MiOptions& options, const std::vector<std::string>& arguments, Con
     leading.run->stage("read");
 }
 
-void lay_structure(const MiOptions& options, const Alignment& source, Leading& leading) {
-    // Maps know gaps, but no unknown letters.
+void align_structure(const MiOptions& options, const Alignment& source, LeadingRank& leading) {
+    // The structure is aligned with sequences in which unknown letters are gaps.
     const Alignment plain = without_unknown(source);
-    leading.known = read_known_structure(options.structure, plain, *leading.run);
-    leading.reference = reference_row(options.structure, source, {}, leading.known);
+    leading.structure = read_known_structure(options.structure, plain, *leading.run);
+    leading.reference = reference_row(options.structure, source, {}, leading.structure);
 }
 
 void write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
-           const Context& context, Leading& leading) {
+           const Context& context, LeadingRank& leading) {
     RunDirectory& run = *leading.run;
     run.stage("write");
-    if (leading.known) measure(*leading.known, alignment);
+    if (leading.structure) measure(*leading.structure, alignment);
     const mi::Report report{alignment, options.parameters, result, leading.reference,
-                            leading.known ? &*leading.known : nullptr};
+                            leading.structure ? &*leading.structure : nullptr};
     mi::write_results(run, report, resolve_threads(context));
     record_result(run, report);
     run.finish();
     if (!options.run.quiet) print(summary(report, run.path().string()));
 }
 
-/// The device of the run, and why it is that. A GPU has started when this returns.
-std::string settle_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
+/// Sets the device of the run, starts it if it is a GPU, and returns why it was chosen.
+std::string choose_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
                              Context& context) {
-    const bool is_open = !options.run.names_device();
+    const bool is_automatic = !options.run.names_device();
     const std::optional<std::int64_t> demand =
-        is_open ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
-                : std::nullopt;
-    if (is_open && !demand) {
+        is_automatic ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
+                     : std::nullopt;
+    if (is_automatic && !demand) {
         context.device = {Device::Kind::cpu, 0};
-        return "device cpu: there is no work for a GPU but shuffles with plain counts";
+        return "using the CPU: GPUs compute shuffles with plain counts only";
     }
     std::string remark = choose_device(options.run, demand.value_or(0), ranks, context);
     if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
@@ -161,10 +162,10 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     install_interrupt_handler();
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.names_device() || mi::has_gpu_work(options.parameters))
+    if (options.run.names_device() || options.parameters.has_gpu_work())
         device_start = start_device(options.run, context, true);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    Leading leading;
+    LeadingRank leading;
     ranks.lead([&] { open_run(options, arguments, context, leading); });
     ranks.share(context.checkpoint);
     context.progress = leading.run ? &leading.run->watch(shown.get()) : shown.get();
@@ -175,11 +176,11 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
     options.alignment.path = options.alignment.paths.front();
     const Alignment source =
         read_input(options.alignment, leading.run ? &*leading.run : nullptr, ranks);
-    ranks.lead([&] { lay_structure(options, source, leading); });
+    ranks.lead([&] { align_structure(options, source, leading); });
     const Alignment alignment =
-        filter(source, {options.alignment.most_gaps, options.alignment.least_coverage});
+        filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (leading.run) leading.run->stage("device");
-    const std::string remark = settle_mi_device(options, alignment, ranks, context);
+    const std::string remark = choose_mi_device(options, alignment, ranks, context);
     if (leading.run) {
         leading.run->context(context);
         leading.run->stage("pairs");

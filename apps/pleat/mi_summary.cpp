@@ -59,8 +59,9 @@ void append_input(std::string& text, const mi::Report& report) {
            report.alignment.alphabet->name());
     if (!report.result.weights.empty())
         append(text, " ({:.1f} effective sequences)", report.result.effective_sequences);
-    append(text, "\n{} columns have an entropy below {:g} bits\n", report.result.low_entropy.size(),
-           report.parameters.least_entropy);
+    const std::size_t count = report.result.low_entropy.size();
+    append(text, "\n{} {} an entropy below {:g} bits\n", count,
+           count == 1 ? "column has" : "columns have", report.parameters.min_entropy);
 }
 
 void append_pairs(std::string& text, const mi::Report& report) {
@@ -68,17 +69,14 @@ void append_pairs(std::string& text, const mi::Report& report) {
     const std::vector<Index> ranked = mi::ranked_pairs(report.result, report.parameters);
     const std::size_t shown = std::min(kShown, ranked.size());
     if (shown == 0) {
-        text += "\nNo pair reaches the --threshold\n";
+        text += "\nNo pair reaches --min-z\n";
         return;
     }
     append(text, "\nThe {} strongest pairs (columns count from 1):\n", shown);
     append(text, "{:>5}", "rank");
     append_heads(text, report, "ij");
     append(text, " {:>8} {:>8} {:>8} {:>9} {:>9}\n", "MI/bits", "APC", "Z", "p", "family p");
-    const Index columns = report.alignment.column_count();
-    std::vector<std::array<Index, 2>> places;
-    for (Index i = 0; i < columns; ++i)
-        for (Index j = i + 1; j < columns; ++j) places.push_back({i, j});
+    const auto columns_of = mi::all_pairs(report.alignment.column_count());
     const auto of = [](const std::vector<double>& values, Index pair) {
         return values.empty() ? std::nan("") : values[static_cast<std::size_t>(pair)];
     };
@@ -90,8 +88,8 @@ void append_pairs(std::string& text, const mi::Report& report) {
                          : sampled        ? pairs.sampled[at].z
                                           : std::nan("");
         append(text, "{:>5}", rank + 1);
-        append_columns(text, report, places[at]);
-        append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9} {:>9}\n", pairs.mi[at], pairs.mip[at],
+        append_columns(text, report, columns_of[at]);
+        append(text, " {:>8.4f} {:>8.4f} {:>8} {:>9} {:>9}\n", pairs.mi[at], pairs.apc[at],
                number(z, "{:.2f}"),
                sampled ? number(pairs.sampled[at].p, "{:.2g}") : tail_text(pairs, at),
                number(of(pairs.family_p, pair), "{:.2g}"));
@@ -101,9 +99,9 @@ void append_pairs(std::string& text, const mi::Report& report) {
 }
 
 void append_cliques(std::string& text, const mi::TripleResult& triples) {
-    const auto line = [&](const char* rule, const std::optional<mi::CliqueSet>& set) {
+    const auto line = [&](const char* rule, const std::optional<mi::TripleSet>& set) {
         if (!set) return;
-        append(text, "{} of {} triples are in the clique set C {}\n", set->size(), triples.count,
+        append(text, "{} of {} triples are in the clique set C {}\n", set->size, triples.count,
                rule);
     };
     line("by percentiles", triples.cliques);
@@ -116,15 +114,15 @@ void append_triples(std::string& text, const mi::Report& report) {
     const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
     if (shown == 0) {
         append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n",
-               key, report.parameters.least_entropy,
-               std::isnan(report.parameters.threshold) ? "" : ", and reaches the --threshold");
+               key, report.parameters.min_entropy,
+               report.parameters.min_z ? ", and reaches --min-z" : "");
         append_cliques(text, triples);
         return;
     }
     append(text,
            "\nThe {} strongest triples by {} (columns count from 1, those below {:g} bits left "
            "out):\n",
-           shown, key, report.parameters.least_entropy);
+           shown, key, report.parameters.min_entropy);
     const auto synergy = std::find(triples.names.begin(), triples.names.end(), "synergy");
     const auto value_of = [&](std::size_t rank, std::string_view name) {
         const auto row = triples.best.numbers.view()[static_cast<Index>(rank)];

@@ -1,8 +1,9 @@
-// Ranks: who leads, and what the others get from it.
+// Ranks: what the leading rank does, and what the others get from it.
 #include "ranks.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <vector>
@@ -42,6 +43,16 @@ void Ranks::share(std::filesystem::path& path) {
     path = text;
 }
 
+void Ranks::share(Array<float, 3>& values) {
+    std::vector<Index> shape{values.extent(0), values.extent(1), values.extent(2)};
+    share(shape);
+    std::vector<float> copy(leads() ? values.begin() : nullptr, leads() ? values.end() : nullptr);
+    share(copy);
+    if (leads()) return;
+    values = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
+    std::copy(copy.begin(), copy.end(), values.begin());
+}
+
 std::unique_ptr<Progress> Ranks::progress(bool quiet) const {
     return make_progress(stderr, quiet || !leads());
 }
@@ -56,8 +67,8 @@ std::string Ranks::advice() const {
         idle);
 }
 
-int Ranks::end(const Failure& failure, const Comm::Tell& tell) {
-    return comm_->end({failure.text, failure.exit_code}, tell);
+int Ranks::end(const Failure& failure, const Comm::Report& report) {
+    return comm_->end({failure.text, failure.exit_code}, report);
 }
 
 }  // namespace pleat::program

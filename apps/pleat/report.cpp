@@ -83,7 +83,7 @@ Command report_command(CLI::App& program) {
         {{.name = "force", .target = &options->force, .help = "Replace any file", .letter = 'f'},
          {.name = "quiet",
           .target = &options->quiet,
-          .help = "Print nothing but errors",
+          .help = "Print only errors",
           .letter = 'q'}});
     add_fields(*parser, "Page", report::fields(options->parameters));
     parser->footer(help_footer(kExamples));

@@ -20,9 +20,7 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "pleat/rmsd/citations.h"
 #include "pleat/rmsd/device_choice.h"
-#include "pleat/rmsd/measures/measures.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/output.h"
 #include "ranks.h"
@@ -42,7 +40,7 @@ constexpr const char* kExamples =
     "  pleat rmsd models.pdb.gz -o run --select ca\n"
     "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames "
     "100::10\n"
-    "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --best 10\n"
+    "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --nearest 10\n"
     "  pleat rmsd decoys/ -o run --select ca --matrix full\n"
     "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
     "  pleat rmsd run1.xtc --topology protein.pdb --against run2.xtc --select ca -o run\n"
@@ -54,9 +52,9 @@ constexpr const char* kExamples =
     "from 0 everywhere. Selections: all, ca, backbone, heavy, protein, name CA CB, residues\n"
     "(A:10-50, last 10), gemmi's syntax, joined by and, or, not and parentheses. The matrix is\n"
     "named after the metric: rmsd.npy, drmsd.npy, tm.npy, gdt_ts.npy.\n\n"
-    "A run of all pairs, or with a matrix, that was stopped or killed goes on when the same\n"
-    "command is given again, also with another number of ranks. While it runs it needs room\n"
-    "for the matrix twice: its tiles, and the file. All ranks must see the run's folder.";
+    "A run of all pairs, or with a matrix, that was stopped or killed resumes if the same command\n"
+    "is given again, also with another number of ranks. While it runs it needs disk space for the\n"
+    "matrix twice: its tiles, and the file. All ranks must see the run's folder.";
 
 struct RmsdOptions {
     RunOptions run;
@@ -85,13 +83,14 @@ std::vector<Field> result_fields(RmsdOptions& options) {
 /// Options that exclude or need each other.
 void check_options(const RmsdOptions& options) {
     if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
-        throw UsageError("expected --against with --against-frames, found none");
+        throw UsageError("--against-frames needs --against");
     if (!options.sets.has_reference()) return;
-    if (options.sets.has_against()) rmsd::refuse_with_reference("--against");
+    if (options.sets.has_against())
+        throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
     rmsd::check_with_reference(options.parameters);
 }
 
-/// `run`: of the leading rank, which alone compares with other frames.
+/// `run`: that of the leading rank, which alone compares with other frames.
 rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
                      const Context& context, const std::filesystem::path& matrix,
                      std::optional<RunDirectory>& run) {
@@ -108,7 +107,7 @@ rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
     return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
 }
 
-/// Pairs of frames stand in both rows of a set's neighbours, once in those of two sets.
+/// A pair of one set is in two rows of neighbours, a pair of two sets in one.
 std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& result) {
     const auto listed = static_cast<std::int64_t>(result.neighbours.indices.size());
     return options.sets.has_against() ? listed : listed / 2;
@@ -116,15 +115,14 @@ std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& res
 
 void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
     run.fact("frames", result.frames);
-    run.fact("frames_count_from",
-             std::int64_t{0});  // tells --frames from that of versions until 0.1.0
+    // Versions up to 0.1.0 counted frames from 1, and did not write this.
+    run.fact("frames_count_from", std::int64_t{0});
     run.fact("atoms", result.atoms);
-    run.fact("pairs", result.pairs);
-    run.fact("least", result.least);
-    run.fact("mean", result.mean);
-    run.fact("most", result.most);
-    if (options.parameters.has_cutoff())
-        run.fact("neighbour_pairs", neighbour_pairs(options, result));
+    run.fact("pairs", result.statistics.pairs());
+    run.fact("min", result.statistics.min());
+    run.fact("mean", result.statistics.mean());
+    run.fact("max", result.statistics.max());
+    if (options.parameters.cutoff) run.fact("neighbour_pairs", neighbour_pairs(options, result));
 }
 
 /// The selection of the atoms that were measured.
@@ -134,30 +132,32 @@ const std::string& measured_atoms(const RmsdOptions& options) {
 
 std::string summary(const RmsdOptions& options, const rmsd::Result& result,
                     const std::string& folder) {
-    const rmsd::Metric& metric = rmsd::metric_of(options.parameters.metric);
+    const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     const bool has_reference = options.sets.has_reference();
-    std::string text = fmt::format(
-        "{}{}: {} frames, {} atoms ({}), {} {}\n", printable(options.ensemble.sources.front()),
-        options.ensemble.sources.size() > 1 ? " and more" : "", result.frames, result.atoms,
-        printable(measured_atoms(options)), result.pairs, has_reference ? "values" : "pairs");
-    if (result.pairs > 0)
+    std::string text = fmt::format("{}{}: {} frames, {} atoms ({}), {} {}\n",
+                                   printable(options.ensemble.sources.front()),
+                                   options.ensemble.sources.size() > 1 ? " and more" : "",
+                                   result.frames, result.atoms, printable(measured_atoms(options)),
+                                   result.statistics.pairs(), has_reference ? "values" : "pairs");
+    const PairStatistics& pairs = result.statistics;
+    if (pairs.pairs() > 0)
         text +=
-            fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, result.least,
-                        result.most, result.mean, metric.unit.empty() ? "" : " ", metric.unit);
-    if (options.parameters.has_cutoff())
+            fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, pairs.min(),
+                        pairs.max(), pairs.mean(), metric.unit.empty() ? "" : " ", metric.unit);
+    if (options.parameters.cutoff)
         text += fmt::format("{} pairs {} {:g}{}{}\n", neighbour_pairs(options, result),
-                            metric.is_score ? "above" : "below", options.parameters.cutoff,
+                            metric.is_score ? "above" : "below", *options.parameters.cutoff,
                             metric.unit.empty() ? "" : " ", metric.unit);
     const std::string first = has_reference ? "reference.tsv, "
-                              : options.parameters.matrix == "none"
+                              : options.parameters.matrix == rmsd::MatrixLayout::none
                                   ? ""
-                                  : options.parameters.metric + ".npy, ";
+                                  : fmt::format("{}.npy, ", metric.name);
     return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n",
                               printable(folder), first);
 }
 
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
-std::string settle_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared,
+std::string choose_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared,
                                Ranks& ranks, Context& context) {
     const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
     const std::optional<std::int64_t> demand =
@@ -193,9 +193,9 @@ bool lacks_names(const EnsembleSource& source) {
 /// Sets the default of --select; returns a line about it if it is not all atoms.
 std::string choose_atoms(RmsdOptions& options) {
     if (!options.ensemble.select.empty()) return {};
-    const rmsd::Metric& metric = rmsd::metric_of(options.parameters.metric);
+    const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
     std::string& select = options.ensemble.select;
-    select = rmsd::default_selection(metric);
+    select = rmsd::default_selection(options.parameters.metric);
     if (metric.is_score && !options.sets.measure.empty()) select = options.sets.measure;
     if (select == "all" || !options.sets.measure.empty()) return {};
     if (lacks_names(options.ensemble)) select = "all";
@@ -213,7 +213,7 @@ void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, C
                                       .arguments = arguments,
                                       .force = options.run.force});
     run->parameters(result_fields(options));
-    for (const Citation& citation : rmsd::citations(options.parameters.metric)) run->cite(citation);
+    for (const std::string_view key : rmsd::citations(options.parameters.metric)) run->cite(key);
     context.checkpoint = run->checkpoint("checkpoint.tiles");
 }
 
@@ -247,12 +247,13 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, R
     if (!ranks.advice().empty()) context.message(ranks.advice());
     if (!remark_on_atoms.empty()) context.message(remark_on_atoms);
     const ComparedFrames compared = read(options, run, ranks, context);
-    const std::string remark = settle_rmsd_device(options, compared, ranks, context);
+    const std::string remark = choose_rmsd_device(options, compared, ranks, context);
     if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
     std::filesystem::path matrix;
-    if (options.parameters.matrix != "none" && !options.sets.has_reference()) {
-        ranks.lead([&] { matrix = run->output(options.parameters.metric + ".npy"); });
+    if (options.parameters.matrix != rmsd::MatrixLayout::none && !options.sets.has_reference()) {
+        const std::string_view name = rmsd::traits_of(options.parameters.metric).name;
+        ranks.lead([&] { matrix = run->output(fmt::format("{}.npy", name)); });
         ranks.share(matrix);
     }
     const rmsd::Result result = compute(options, compared, context, matrix, run);
@@ -275,7 +276,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
-    refuse_empty(*parser, {"measure", "against", "reference", "topology", "weights"});
+    refuse_empty(*parser, {"measure", "against", "reference", "topology", "atom-weights"});
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
             .run =

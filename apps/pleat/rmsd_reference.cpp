@@ -13,7 +13,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/npy_header.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/rmsd/measures/measures.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/output.h"
 #include "pleat/rmsd/superposition/superposition.h"
 
@@ -51,7 +51,7 @@ Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions
         read_others(compared, options.reference, "0", options.any_residues, run, context).xyz[0]);
 }
 
-/// A writer of frames [axis, atom] in the format that the name's ending says.
+/// Writes frames [axis, atom] in the format of the file name's extension.
 class FrameFile {
 public:
     FrameFile(const std::filesystem::path& path, const Topology& topology, Index frames) {
@@ -100,24 +100,23 @@ std::vector<T> measured_of(const ComparedFrames& compared, const std::vector<T>&
 }
 
 void write_superposed(const ComparedFrames& compared, const Array<double, 2>& reference,
-                      const std::string& format, const Context& context, RunDirectory& run) {
+                      FrameFormat format, const Context& context, RunDirectory& run) {
     const Coordinates& input = compared.frames;
     const Topology topology = measured_topology(compared);
     const rmsd::Superposer superposer(reference, compared.sets);
     Array<double, 2> moved(input.atoms(), Index{3});
-    Array<float, 2> part(Index{3}, topology.atom_count());
-    FrameFile file(run.output("superposed." + format), topology, input.frames());
-    for (Index i = 0; i < input.frames(); ++i) {
+    Array<float, 2> written(Index{3}, topology.atom_count());
+    const std::string_view ending = names_of(format)[static_cast<std::size_t>(format)];
+    FrameFile file(run.output(fmt::format("superposed.{}", ending)), topology, input.frames());
+    for_each_frame(context, "superposed", input.frames(), [&](Index i) {
         superposer(input.xyz[i], moved);
         for (Index k = 0; k < topology.atom_count(); ++k) {
             const Index atom = compared.sets.measured.empty() ? k : compared.sets.measured[k];
             for (int axis = 0; axis < 3; ++axis)
-                part(axis, k) = static_cast<float>(moved(atom, axis));
+                written(axis, k) = static_cast<float>(moved(atom, axis));
         }
-        file.add(part);
-        context.update("superposed", i + 1, input.frames());
-        if (context.cancelled()) throw Cancelled("superposed: stopped; nothing of it was kept");
-    }
+        file.add(written);
+    });
     file.close();
 }
 
@@ -127,12 +126,13 @@ rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& opt
                            const rmsd::Parameters& parameters, const Context& context,
                            RunDirectory& run) {
     const Coordinates& input = compared.frames;
-    if (!input.topology->named && (options.superposed == "pdb" || options.superposed == "cif"))
+    const bool needs_names =
+        options.superposed == FrameFormat::pdb || options.superposed == FrameFormat::cif;
+    if (!input.topology->named && needs_names)
         throw InputError(
             input.name, 0,
-            fmt::format("expected atoms with names for --superposed {}, found coordinates "
-                        "only: give --topology, or take --superposed npy",
-                        options.superposed));
+            "expected atoms with names for --superposed pdb and cif, found coordinates "
+            "only: give --topology, or take --superposed npy");
     const Array<double, 2> reference = find_reference(compared, options, context, run);
     Array<float, 2> narrow(input.atoms(), Index{3});
     std::copy(reference.begin(), reference.end(), narrow.begin());
@@ -140,13 +140,13 @@ rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& opt
         rmsd::run_reference(input.xyz, narrow, compared.sets, parameters, context);
     rmsd::write_reference(run, result.values, parameters.metric, input.origins, input.files);
     if (options.rmsf) {
-        rmsd::Fluctuations found = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
-        found.rmsf = measured_of(compared, found.rmsf);
-        found.distance = measured_of(compared, found.distance);
-        rmsd::write_rmsf(run, measured_topology(compared), found,
+        rmsd::Fluctuations all = rmsd::fluctuations(input.xyz, reference, compared.sets, context);
+        all.rmsf = measured_of(compared, all.rmsf);
+        all.distance = measured_of(compared, all.distance);
+        rmsd::write_rmsf(run, measured_topology(compared), all,
                          measured_of(compared, compared.sets.weights));
     }
-    if (options.superposed != "none")
+    if (options.superposed != FrameFormat::none)
         write_superposed(compared, reference, options.superposed, context, run);
     return std::move(result.summary);
 }

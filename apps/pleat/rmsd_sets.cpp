@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/structure/selection.h"
@@ -15,27 +13,17 @@ namespace pleat::program {
 
 namespace {
 
-/// Where the atoms of `some` stand among those of `all`, both ascending; nothing where they are
-/// all.
-std::vector<Index> places(const std::vector<Index>& some, const std::vector<Index>& all) {
-    std::vector<Index> found;
-    if (some.size() == all.size()) return found;
-    for (const Index atom : some)
-        found.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
-    return found;
-}
-
-/// Makes `values` those of the leading rank.
-template <class T>
-void share_values(std::vector<T>& values, Comm& comm) {
-    std::vector<std::uint8_t> bytes(values.size() * sizeof(T));
-    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    comm.broadcast(bytes, 0);
-    values.resize(bytes.size() / sizeof(T));
-    if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+/// Positions of the atoms of `some` among those of `all`; empty if they are all.
+std::vector<Index> positions(const std::vector<Index>& some, const std::vector<Index>& all) {
+    return some.size() == all.size() ? std::vector<Index>() : positions_among(some, all);
 }
 
 }  // namespace
+
+std::span<const std::string_view> names_of(FrameFormat) {
+    static constexpr std::string_view kNames[] = {"none", "pdb", "cif", "dcd", "npy"};
+    return kNames;
+}
 
 std::vector<Field> fields(SetOptions& options) {
     return {
@@ -53,22 +41,25 @@ std::vector<Field> fields(SetOptions& options) {
          .value_name = "RANGE"},
         {.name = "reference",
          .target = &options.reference,
-         .help = "Compare every frame with one structure: the first of a file; the frame of this "
-                 "number among those read, from 0 (-1: the last); or the mean of all",
+         .help =
+             "Compare every frame with one structure: the first frame of a file; the frame with "
+             "this number, counted from 0 (-1: the last); or the mean of all frames",
          .letter = 'r',
          .value_name = "FILE|N|mean"},
         {.name = "any-residues",
          .target = &options.any_residues,
-         .help = "Compare with --reference or --against also where fewer than half of the residues "
-                 "have the same name"},
+         .help =
+             "Compare with --reference or --against even if fewer than half of the residues have "
+             "the same name"},
         {.name = "rmsf",
          .target = &options.rmsf,
-         .help = "Fluctuation of each atom and residue about its mean place, superposed on the "
-                 "reference, or on the mean where none is given, in rmsf.tsv"},
+         .help =
+             "Write rmsf.tsv, the fluctuation of each atom and residue around its mean position, "
+             "superposed on the reference (the mean if none is given)"},
         {.name = "superposed",
          .target = &options.superposed,
-         .help = "Write the measured atoms of all frames, superposed on the reference or the mean",
-         .choices = {"none", "pdb", "cif", "dcd", "npy"}}};
+         .help =
+             "Write the measured atoms of all frames, superposed on the reference or the mean"}};
 }
 
 void check_other_files(const SetOptions& options) {
@@ -93,16 +84,16 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
     compared.sets.weights = compared.frames.weights;
     compared.sets.weights_file = source.weights;
     if (!has_measure) {
-        check(compared.sets, compared.frames.atoms());
+        rmsd::check(compared.sets, compared.frames.atoms());
         return compared;
     }
     const Topology& all = *compared.frames.all_atoms;
     const std::vector<Index> both = select_atoms(all, compared.source.select);
     const std::vector<Index> fit = select_atoms(all, source.select);
     const std::vector<Index> measured = select_atoms(all, options.measure);
-    compared.sets.fit = places(fit, both);
-    compared.sets.measured = places(measured, both);
-    check(compared.sets, compared.frames.atoms());
+    compared.sets.fit = positions(fit, both);
+    compared.sets.measured = positions(measured, both);
+    rmsd::check(compared.sets, compared.frames.atoms());
     context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
                                 fit.size(), options.measure, measured.size()));
     return compared;
@@ -111,19 +102,11 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
 void share(ComparedFrames& compared, Ranks& ranks) {
     if (ranks.size() == 1) return;
     ranks.share(compared.frames.name);
-    share_values(compared.frames.weights, ranks.comm());
-    share_values(compared.sets.weights, ranks.comm());
-    share_values(compared.sets.fit, ranks.comm());
-    share_values(compared.sets.measured, ranks.comm());
-    Array<float, 3>& xyz = compared.frames.xyz;
-    std::vector<Index> shape{xyz.extent(0), xyz.extent(1), xyz.extent(2)};
-    share_values(shape, ranks.comm());
-    std::vector<float> values(ranks.leads() ? xyz.begin() : nullptr,
-                              ranks.leads() ? xyz.end() : nullptr);
-    share_values(values, ranks.comm());
-    if (ranks.leads()) return;
-    xyz = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
-    std::copy(values.begin(), values.end(), xyz.begin());
+    ranks.share(compared.frames.weights);
+    ranks.share(compared.sets.weights);
+    ranks.share(compared.sets.fit);
+    ranks.share(compared.sets.measured);
+    ranks.share(compared.frames.xyz);
 }
 
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,

@@ -1,14 +1,20 @@
 // Sets of pleat rmsd: the atoms that are fitted and measured, and what frames are compared with.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ensemble_options.h"
-#include "pleat/rmsd/pairs/atom_sets.h"
+#include "pleat/rmsd/rmsd.h"
 #include "ranks.h"
 
 namespace pleat::program {
+
+/// The format of superposed frames.
+enum class FrameFormat { none, pdb, cif, dcd, npy };
+std::span<const std::string_view> names_of(FrameFormat);
 
 /// What pleat rmsd compares besides all pairs of frames of all selected atoms.
 struct SetOptions {
@@ -17,18 +23,20 @@ struct SetOptions {
     std::string reference;  ///< a file, a frame's number from 0, or "mean"
     bool any_residues = false;
     bool rmsf = false;
-    std::string superposed = "none";
+    FrameFormat superposed = FrameFormat::none;
 
     bool has_against() const { return !against.empty(); }
     /// Whether frames are compared with one structure instead of each other.
-    bool has_reference() const { return !reference.empty() || rmsf || superposed != "none"; }
+    bool has_reference() const {
+        return !reference.empty() || rmsf || superposed != FrameFormat::none;
+    }
 };
 std::vector<Field> fields(SetOptions& options);
 
 /// Throws InputError if a file of --against or --reference does not exist or may not be read.
 void check_other_files(const SetOptions& options);
 
-/// The frames of fitted and measured atoms, and which is which.
+/// The frames with the fitted and the measured atoms, and which atoms are which.
 struct ComparedFrames {
     Coordinates frames;
     rmsd::AtomSets sets;
@@ -37,7 +45,7 @@ struct ComparedFrames {
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              RunDirectory& run, const Context& context);
 
-/// Makes coordinates, weights and atom sets those of the leading rank; the rest stays there.
+/// Copies coordinates, weights and atom sets from the leading rank to the others.
 void share(ComparedFrames& compared, Ranks& ranks);
 
 /// The same atoms of the frames of another file or set of files. Throws InputError if they differ,

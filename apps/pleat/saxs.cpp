@@ -37,7 +37,7 @@ void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, R
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string summary = make_profiles(options, arguments, ranks, shown.get());
+    const std::string summary = make_profiles(options, arguments, ranks, shown.get()).summary;
     if (!options.run.quiet && !summary.empty()) print(summary);
 }
 

@@ -13,7 +13,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/citations.h"
 #include "pleat/saxs/model/joined.h"
 #include "pleat/saxs/output.h"
 #include "ranks.h"
@@ -29,7 +28,8 @@ struct Leading {
 };
 
 struct Input {
-    std::vector<Ensemble> components;
+    std::vector<Ensemble> read;
+    std::span<const Ensemble> components;  ///< `read`, or what was read before
     std::optional<ProfileFile> curve;
     std::optional<saxs::FormFactorTable> form_factors;
 };
@@ -99,18 +99,23 @@ void check_files(const SaxsOptions& options, const Ranks& ranks) {
     refuse_pipes(others, kReason);
 }
 
-Input read_input(const SaxsOptions& options, const Context& context) {
+Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Context& context) {
     Input input;
+    if (!read.components.empty()) {
+        input.components = read.components;
+        input.curve = *read.curve;
+        return input;
+    }
     if (options.mixture && !options.ensemble.topology.empty())
         throw UsageError("expected --mixture of files that name their atoms, found --topology");
     if (options.mixture) {
         for (const std::string& file : ensemble_files(options.ensemble.sources))
-            input.components.push_back(read_component(options, {file}, context));
+            input.read.push_back(read_component(options, {file}, context));
     } else {
-        input.components.push_back(read_component(options, options.ensemble.sources, context));
+        input.read.push_back(read_component(options, options.ensemble.sources, context));
     }
     if (!options.data.empty()) {
-        input.curve = read_profile(options.data, options.curve.options());
+        input.curve = read_profile(options.data, options.curve);
         for (const std::string& text : input.curve->notes)
             note(context, fmt::format("{}: {}", options.data, text));
     }
@@ -120,6 +125,7 @@ Input read_input(const SaxsOptions& options, const Context& context) {
             options.form_factors, saxs::parse_bodies(options.parameters.model), notes);
         for (const std::string& text : notes) note(context, text);
     }
+    input.components = input.read;
     return input;
 }
 
@@ -160,9 +166,10 @@ std::string settle_saxs_device(const SaxsOptions& options, const Input& input, R
 std::string write(SaxsOptions& options, const saxs::Result& result, Leading& leading) {
     RunDirectory& run = *leading.run;
     run.stage("write");
+    run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
     saxs::write_results(run, result, options.parameters);
     saxs::record_facts(run, result);
-    for (const Citation& citation : saxs::citations(result)) run.cite(citation);
+    for (const std::string_view key : saxs::citations(result)) run.cite(key);
     run.finish();
     return saxs_summary(
         {.sources = options.ensemble.sources, .data = options.data, .folder = run.path().string()},
@@ -210,8 +217,8 @@ std::vector<Field> result_fields(SaxsOptions& options) {
     return all;
 }
 
-std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
-                          Ranks& ranks, Progress* shown) {
+SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
+                          Ranks& ranks, Progress* shown, const SaxsInputRead& read) {
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
     if (options.run.names_device()) device_start = start_device(options.run, context, true);
@@ -227,17 +234,17 @@ std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& 
     context.progress = leading.run ? &leading.run->watch(shown) : shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
     check_files(options, ranks);
-    const Input input = read_input(options, context);
+    const Input input = read_input(options, read, context);
     if (leading.run) record_inputs(options, input, *leading.run);
     const std::string remark = settle_saxs_device(options, input, ranks, context);
     if (leading.run) leading.run->context(context);
     if (options.run.verbose) context.message(remark);
-    const saxs::Result result = compute(options, input, context);
+    saxs::Result result = compute(options, input, context);
     for (const std::string& text : result.notes) note(context, text);
     for (const std::string& text : result.warnings) note(context, "WARNING: " + text);
     std::string summary;
     ranks.lead([&] { summary = write(options, result, leading); });
-    return summary;
+    return {std::move(result), std::move(summary)};
 }
 
 }  // namespace pleat::program

@@ -1,6 +1,7 @@
 // SAXS run: profiles and fits from their options to the files of their run.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct SaxsOptions {
     RunOptions run;
     EnsembleSource ensemble;  ///< without weights
     std::string models = "auto", data, form_factors;
-    ProfileChoices curve;
+    ProfileOptions curve;
     bool mixture = false;
     saxs::Parameters parameters;
 };
@@ -25,9 +26,19 @@ std::vector<Field> curve_fields(SaxsOptions& options);
 /// The options that decide what is computed, in the manifest's order.
 std::vector<Field> result_fields(SaxsOptions& options);
 
-/// Reads, computes and, on the leading rank, writes the folder options.run.output; returns the
-/// summary for standard output, empty on other ranks. `shown` may be null. Every kind of Error.
-std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
-                          Ranks& ranks, Progress* shown);
+/// Input that was read before: states of one ensemble, and a curve.
+struct SaxsInputRead {
+    std::span<const Ensemble> components = {};  ///< empty: nothing was read before
+    const ProfileFile* curve = nullptr;         ///< not null if there are components
+};
+struct SaxsOutcome {
+    saxs::Result result;
+    std::string summary;  ///< for standard output; empty on other ranks
+};
+
+/// Reads, computes and, on the leading rank, writes the folder options.run.output. `shown` may be
+/// null. Throws every kind of Error.
+SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
+                          Ranks& ranks, Progress* shown, const SaxsInputRead& read = {});
 
 }  // namespace pleat::program

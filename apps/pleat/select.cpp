@@ -13,16 +13,15 @@
 #include "options.h"
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/structure/residue_map.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/bio/structure/selection.h"
-#include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/terminal/progress_terminal.h"
-#include "pleat/select/output.h"
+#include "pleat/workflows/select/contacts.h"
+#include "pleat/workflows/select/output.h"
 #include "ranks.h"
-#include "select_evidence.h"
 #include "select_options.h"
 #include "select_stages.h"
 #include "standard_output.h"
@@ -37,185 +36,98 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat select --ensemble models.pdb.gz --alignment family.a3m -o run\n"
-    "  pleat select --ensemble models/ --alignment family.a3m --saxs curve.dat -o run\n"
+    "  pleat select --ensemble models/ --alignment family.a3m --data curve.dat -o run\n"
     "  pleat select --ensemble md.xtc --topology protein.pdb --contacts contacts.rr -o run\n"
     "  pleat select --ensemble models.pdb --contacts couplings_run --weight-clusters 0.5 -o run\n"
     "  pleat report run -o page.html\n\n"
-    "The couplings, clusters and profiles that it stands on are runs of their own in the folders\n"
-    "couplings, clusters and saxs within; they are kept, and taken again where version, options "
-    "and\n"
-    "inputs agree: a selection that was stopped goes on when the same command is given again, and\n"
-    "one with other weights (--force) makes none of them anew. Ranks are from 0 (worst) to 1\n"
-    "(best), the joined score is their weighted mean. Frames and clusters are counted from 0 in\n"
-    "files. Proteins alone.";
+    "The folder of the run holds the runs of couplings, clusters and saxs that the selection is\n"
+    "made from, in folders of these names. A run there is used again if its version, options and\n"
+    "inputs are the same: a selection that was stopped resumes when the same command is given\n"
+    "again, and one with other weights (--force) computes none of them again. Each frame has a\n"
+    "rank from 0 (worst) to 1 (best) by contacts, density and chi^2; its joint score is their\n"
+    "weighted mean. Frames and clusters are counted from 0 in files. For proteins only.";
 
-/// Where the evidence of a run comes from.
-struct Gathered {
-    std::filesystem::path clusters, saxs;  ///< folders of stages; empty: none
-    select::ContactMap map;                ///< without contacts: empty
+/// All that is read before the computation.
+struct SelectInput {
+    Ensemble ensemble;
+    std::vector<Index> superposed;  ///< atoms of the ensemble
+    std::optional<Alignment> alignment;
+    std::vector<std::string> full_rows;
+    std::optional<PredictedContacts> contacts;
+    std::optional<ProfileFile> curve;
 };
 
-/// The row of the alignment that is the ensemble's own sequence; empty where its name is not the
-/// only one, and the first row then counts. InputError for an alignment of another family.
-std::string own_row(const SelectOptions& options, const Structure& structure) {
-    const Alignment alignment = read_alignment(options.alignment);
-    if (alignment.alphabet->kind() != Alphabet::Kind::protein)
-        throw InputError(options.alignment, 0,
-                         fmt::format("expected an alignment of proteins, found one of {}",
-                                     alignment.alphabet->name()));
-    const ResidueMap map = map_residues(alignment, structure);
-    try {
-        if (find_row(alignment, map.row_name) == map.row) return map.row_name;
-    } catch (const UsageError&) {
-        // Several rows have that name.
+/// Reads the atoms that the selection uses: all for a curve, those that are in contact for
+/// contacts, and those that are superposed.
+void read_frames(const SelectOptions& options, SelectInput& input, const Context& context) {
+    const EnsembleSource& source = options.ensemble;
+    EnsembleOptions reading{.topology = source.topology,
+                            .assembly = source.assembly,
+                            .range = {},
+                            .truncated = source.truncated,
+                            .centre_each_frame = true};
+    const std::shared_ptr<const Topology> all = EnsembleReader(source.sources, reading).all_atoms();
+    if (!options.curve.empty())
+        reading.select = "all";
+    else if (options.has_contacts() && all->named)
+        reading.select = fmt::format("({}) or (name CA CB)", source.select);
+    else
+        reading.select = source.select;
+    reading.range = parse_frame_range(source.frames);
+    const std::vector<Index> superposed = select_atoms(*all, source.select);
+    input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
+    input.ensemble = read_ensemble(source.sources, reading);
+    for (const std::string& note : input.ensemble.notes)
+        if (!note.starts_with("selection ")) context.message(note);
+    context.message(fmt::format("superposed '{}': {} of {} atoms", source.select, superposed.size(),
+                                all->atom_count()));
+}
+
+SelectInput read_input(const SelectOptions& options, const Context& context) {
+    SelectInput input;
+    if (!options.contacts.empty()) input.contacts = select::read_predicted(options.contacts);
+    if (!options.alignment.empty())
+        input.alignment = read_alignment(
+            options.alignment, {.format = {}, .alphabet = {}, .full_rows = &input.full_rows});
+    if (!options.curve.empty()) {
+        input.curve = read_profile(options.curve, options.curve_reading);
+        for (const std::string& note : input.curve->notes)
+            context.message(fmt::format("{}: {}", options.curve, note));
     }
-    return {};
+    read_frames(options, input, context);
+    return input;
 }
 
-std::filesystem::path make_couplings(const SelectOptions& options, const std::string& row,
-                                     Stages& stages, const Context& context) {
-    CouplingsOptions own = couplings_stage(options, row), usual;
-    const Stage stage{.name = "couplings",
-                      .command = "couplings",
-                      .fields = result_fields(own),
-                      .defaults = result_fields(usual),
-                      .arguments = {options.alignment},
-                      .inputs = {options.alignment}};
-    return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
-        own.run.force = force;
-        const auto settle = [&](const Alignment& alignment, Context& of_stage) {
-            const std::int64_t needed =
-                couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                         alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-            return choose_device(options.run, needed, of_stage);
-        };
-        fit_family(own,
-                   {.folder = folder,
-                    .arguments = stage_arguments(stage, options.run, stages.final_folder(stage)),
-                    .shown = context.progress,
-                    .settle = settle});
-    });
-}
-
-std::filesystem::path make_cluster_stage(const SelectOptions& options, Index residues,
-                                         Stages& stages, const Context& context) {
-    ClusterOptions own = clusters_stage(options, residues), usual;
-    const Stage stage{.name = "clusters",
-                      .command = "cluster",
-                      .fields = result_fields(own),
-                      .defaults = result_fields(usual),
-                      .arguments = options.ensemble.sources,
-                      .inputs = ensemble_inputs(options.ensemble)};
-    return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
-        own.run.output = folder.string();
-        own.run.force = force;
-        make_clusters(own, stage_arguments(stage, options.run, stages.final_folder(stage)),
-                      context.progress);
-    });
-}
-
-std::filesystem::path make_saxs_stage(const SelectOptions& options, Stages& stages, Ranks& ranks,
-                                      const Context& context) {
-    SaxsOptions own = saxs_stage(options), usual;
-    Stage stage{.name = "saxs",
-                .command = "saxs",
-                .fields = result_fields(own),
-                .defaults = result_fields(usual),
-                .arguments = options.ensemble.sources,
-                .inputs = ensemble_inputs(options.ensemble)};
-    stage.inputs.emplace_back(options.curve);
-    return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
-        own.run.output = folder.string();
-        own.run.force = force;
-        make_profiles(own, stage_arguments(stage, options.run, stages.final_folder(stage)), ranks,
-                      context.progress);
-    });
-}
-
-Index superposed_residues(const EnsembleReader& reader, const std::string& selection) {
-    const Topology& all = *reader.topology();
-    return static_cast<Index>(subset(all, select_atoms(all, selection)).residues.size());
-}
-
-select::ContactMap map_contacts(const SelectOptions& options, const PredictedContacts& predicted,
-                                const Structure& structure, const EnsembleReader& reader,
-                                const Context& context) {
-    const auto length = static_cast<double>(predicted.sequence.size());
-    const auto count = static_cast<Index>(
-        std::max(1.0, std::round(options.parameters.contacts_per_residue * length)));
-    select::ContactMap map =
-        select::expected_contacts(predicted, structure, *reader.topology(), count);
-    if (map.beyond > 0)
-        context.message(
-            fmt::format("{} of {} expected contacts are between residues that the "
-                        "ensemble has not: they do not count",
-                        map.beyond, count));
-    return map;
-}
-
-/// All stages; what is wrong with files that are there is told before the first of them.
-Gathered gather(const SelectOptions& options, const EnsembleReader& reader, Stages& stages,
-                Ranks& ranks, const Context& context) {
-    Gathered gathered;
-    const Index residues = superposed_residues(reader, options.ensemble.select);
-    std::optional<Structure> structure;
-    std::string row;
-    if (options.has_contacts()) structure = read_residues(reader, options.ensemble);
-    if (!options.alignment.empty()) row = own_row(options, *structure);
-    if (!options.contacts.empty())
-        gathered.map =
-            map_contacts(options, read_predicted(options.contacts), *structure, reader, context);
-    if (!options.curve.empty()) gathered.saxs = make_saxs_stage(options, stages, ranks, context);
-    gathered.clusters = make_cluster_stage(options, residues, stages, context);
-    if (options.alignment.empty()) return gathered;
-    const std::filesystem::path couplings = make_couplings(options, row, stages, context);
-    gathered.map =
-        map_contacts(options, read_predicted(couplings.string()), *structure, reader, context);
-    return gathered;
-}
-
-/// RMSD of each frame from the medoid of the first selected cluster.
-std::vector<float> distances_from_first(const cluster::Distances& distances,
-                                        const ClusterFiles& clusters,
-                                        const select::Result& result) {
-    if (result.clusters.empty() || result.clusters.front().selected == 0) return {};
-    const Index medoid =
-        clusters.medoids[static_cast<std::size_t>(result.clusters.front().cluster)];
-    std::vector<float> rmsd(static_cast<std::size_t>(distances.count()));
-    distances.rows(std::span(&medoid, 1), rmsd.data());
-    return rmsd;
-}
-
-void write_selected(RunDirectory& run, const SelectOptions& options, const ClusterInput& input,
-                    const ClusterFiles& clusters, const select::Result& result,
-                    const Context& context) {
+void write_selected(RunDirectory& run, const SelectOptions& options, const ClusterInput& superposed,
+                    const select::Result& result, const Context& context) {
     std::vector<Index> best, medoids;
-    for (const select::ClusterEvidence& one : result.clusters) {
+    for (const select::ClusterSummary& one : result.clusters) {
         if (one.selected == 0) continue;
-        best.push_back(one.best);
-        medoids.push_back(clusters.medoids[static_cast<std::size_t>(one.cluster)]);
+        best.push_back(one.best_frame);
+        medoids.push_back(result.medoids[static_cast<std::size_t>(one.cluster)]);
     }
-    write_frames(run, "best", input, best, options.structures, context);
-    write_frames(run, "medoids", input, medoids, options.structures, context);
+    write_frames(run, "best", superposed, best, options.structures, context);
+    write_frames(run, "medoids", superposed, medoids, options.structures, context);
 }
 
-void record_result(RunDirectory& run, const select::ContactMap& map, const select::Result& result,
-                   double cutoff) {
-    if (!map.contacts.empty()) {
-        run.fact("contacts", static_cast<std::int64_t>(map.contacts.size()));
-        run.fact("chain", map.chain);
-        run.fact("identity", map.identity);
-        run.fact("mapped_residues", map.mapped);
+void record_result(RunDirectory& run, const select::Result& result) {
+    const select::ExpectedContacts& expected = result.expected;
+    if (!expected.contacts.empty()) {
+        run.fact("contacts", static_cast<std::int64_t>(expected.contacts.size()));
+        run.fact("chain", expected.chain);
+        run.fact("identity", expected.identity);
+        run.fact("mapped_residues", expected.mapped);
     }
     std::int64_t selected = 0;
-    for (const select::ClusterEvidence& one : result.clusters) selected += one.selected > 0;
-    run.fact("frames", static_cast<std::int64_t>(result.scores.place.size()));
+    for (const select::ClusterSummary& one : result.clusters) selected += one.selected > 0;
+    const std::vector<Index>& positions = result.scores.position;
+    run.fact("frames", static_cast<std::int64_t>(positions.size()));
     run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
     run.fact("selected", selected);
-    run.fact("cutoff", cutoff);
-    for (std::size_t frame = 0; frame < result.scores.place.size(); ++frame)
-        if (result.scores.place[frame] == 1)
-            run.fact("best_frame", static_cast<std::int64_t>(frame));
+    run.fact("cutoff", result.cutoff);
+    run.fact("best_frame",
+             static_cast<std::int64_t>(std::find(positions.begin(), positions.end(), 1) -
+                                       positions.begin()));
     if (selected > 0)
         run.fact("first_cluster", static_cast<std::int64_t>(result.clusters.front().cluster));
 }
@@ -230,12 +142,12 @@ std::string summary(const SelectOptions& options, const select::Result& result,
         fmt::format("{}{}: {} frames, {} clusters\n\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n",
                     printable(options.ensemble.sources.front()),
                     options.ensemble.sources.size() > 1 ? " and more" : "",
-                    result.scores.place.size(), result.clusters.size(), "selected", "cluster",
-                    "size", "best", "joined", "contacts", "added", "chi^2");
-    for (const select::ClusterEvidence& one : result.clusters)
+                    result.assignment.size(), result.clusters.size(), "selected", "cluster", "size",
+                    "best", "joint", "contacts", "added", "chi^2");
+    for (const select::ClusterSummary& one : result.clusters)
         if (one.selected > 0)
             text += fmt::format("{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n", one.selected,
-                                one.cluster, one.size, one.best, number(one.joined),
+                                one.cluster, one.size, one.best_frame, number(one.joint),
                                 number(one.contacts), number(one.added), number(one.chi2));
     return text + fmt::format(
                       "\nThe run is in {}: scores.tsv, clusters.tsv, manifest.json and more; "
@@ -243,16 +155,7 @@ std::string summary(const SelectOptions& options, const select::Result& result,
                       printable(folder), printable(folder));
 }
 
-const Citation kCutoff{
-    "Zhang2004",
-    "Zhang, Skolnick: Scoring function for automated assessment of protein structure template "
-    "quality. Proteins 57:702 (2004), doi:10.1002/prot.20264",
-    "@article{Zhang2004,\n  author  = {Zhang, Yang and Skolnick, Jeffrey},\n  title   = {Scoring "
-    "function for automated assessment of protein structure template quality},\n  journal = "
-    "{Proteins},\n  volume  = {57},\n  pages   = {702--710},\n  year    = {2004},\n  doi     = "
-    "{10.1002/prot.20264}\n}\n"};
-
-/// Every file is looked at first, as stages take long; several of them read each file.
+/// Every file is looked at first, as stages take long; more than one of them reads each file.
 void check_files(const SelectOptions& options) {
     constexpr const char* kReason = "several stages read it";
     std::vector<std::string> others = {options.ensemble.topology, options.alignment, options.curve};
@@ -286,55 +189,27 @@ std::string make_selection(SelectOptions& options, const std::vector<std::string
                       .force = options.run.force});
     context.progress = &run.watch(shown);
     run.parameters(result_fields(options));
-    Stages stages(run);
-    check_files(options);
-    EnsembleReader reader(options.ensemble.sources,
-                          {.topology = options.ensemble.topology,
-                           .assembly = options.ensemble.assembly,
-                           .range = parse_frame_range(options.ensemble.frames),
-                           .truncated = options.ensemble.truncated});
-    record_inputs(options, run);
-    const Gathered gathered = gather(options, reader, stages, ranks, context);
-
     run.stage("read");
-    const select::ContactMap& map = gathered.map;
-    const ClusterInput input =
-        read_cluster_input(options.ensemble, {}, "", options.run, run, context);
+    check_files(options);
+    record_inputs(options, run);
+    const SelectInput read = read_input(options, context);
     run.context(context);
-    const Index frames = input.coordinates->frames();
-    const ClusterFiles clusters = read_clusters(gathered.clusters, frames);
-    const double cutoff = std::isnan(clusters.cutoff)
-                              ? usual_cutoff(superposed_residues(reader, options.ensemble.select))
-                              : clusters.cutoff;
-    std::vector<double> chi2, strengths;
-    if (!gathered.saxs.empty()) chi2 = read_chi2(gathered.saxs, frames);
-    for (const select::ExpectedContact& contact : map.contacts)
-        strengths.push_back(contact.strength);
-    Array<std::uint8_t, 2> satisfied;
-    if (!strengths.empty())
-        satisfied = satisfied_contacts(reader, frames, map.contacts,
-                                       options.parameters.contact_cutoff, context);
-    const std::vector<double> density = densities(*input.distances, cutoff, context);
-    const select::Evidence evidence{.satisfied = satisfied,
-                                    .strengths = strengths,
-                                    .assignment = clusters.assignment,
-                                    .density = density,
-                                    .chi2 = chi2};
-    const select::Result result = select::run(evidence, options.parameters);
-
+    FolderStages stages(options, read.ensemble, read.superposed,
+                        read.curve ? &*read.curve : nullptr, ranks, run);
+    const select::Result result =
+        select::run({.ensemble = &read.ensemble,
+                     .superposed = read.superposed,
+                     .alignment = read.alignment ? &*read.alignment : nullptr,
+                     .contacts = read.contacts ? &*read.contacts : nullptr,
+                     .curve = read.curve ? &read.curve->profile : nullptr,
+                     .full_rows = &read.full_rows,
+                     .device_is_named = options.run.names_device()},
+                    options.parameters, context, stages);
     run.stage("write");
-    if (options.clustering.cutoff.empty()) run.cite(kCutoff);
-    std::vector<std::string> files;
-    std::vector<Index> numbers;
-    for (const FrameOrigin& origin : input.coordinates->origins) {
-        files.push_back(input.coordinates->files[static_cast<std::size_t>(origin.file)]);
-        numbers.push_back(origin.frame);
-    }
-    const std::vector<float> rmsd = distances_from_first(*input.distances, clusters, result);
-    select::write_results(run,
-                          {evidence, result, files, numbers, clusters.medoids, rmsd, map.contacts});
-    write_selected(run, options, input, clusters, result, context);
-    record_result(run, map, result, cutoff);
+    if (!options.parameters.clustering.cutoff.is_set()) run.cite("Zhang2004");
+    select::write_results(run, read.ensemble, result);
+    write_selected(run, options, stages.superposed(), result, context);
+    record_result(run, result);
     run.finish();
     return summary(options, result, run.path().string());
 }
@@ -361,7 +236,7 @@ Command select_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Input", evidence_fields(*options));
     add_run_options(*parser, options->run, true);
     add_fields(*parser, "Selection", select::fields(options->parameters));
-    add_fields(*parser, "Clustering", clustering_fields(*options));
+    add_fields(*parser, "Clustering", select::clustering_fields(options->parameters));
     add_fields(*parser, "Structures", structure_fields(*options));
     parser->footer(help_footer(kExamples));
     return {.parser = parser, .run = [options, &ranks](const std::vector<std::string>& arguments) {

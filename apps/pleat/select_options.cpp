@@ -1,102 +1,74 @@
-// Select options: fields of its own and of the stages, checked together.
+// Select options: fields of the selection and of its stages, checked together.
 #include "select_options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/error.h"
+#include "pleat/workflows/select/ranking.h"
+#include "pleat/workflows/select/stages.h"
 
 namespace pleat::program {
 
-namespace {
-
-std::vector<Field> named(const std::vector<Field>& fields,
-                         std::initializer_list<const char*> names) {
-    std::vector<Field> chosen;
-    for (const Field& field : fields)
-        if (std::find(names.begin(), names.end(), field.name) != names.end())
-            chosen.push_back(field);
-    return chosen;
+SelectOptions::SelectOptions() {
+    ensemble.select = "ca";
+    structures.atoms = "all";
 }
-
-/// The usual cut-off is for methods that need one.
-bool wants_cutoff(const cluster::Parameters& clustering) {
-    return clustering.cutoff.empty() && clustering.k.empty() && clustering.method != "kmedoids" &&
-           clustering.method != "density-peaks";
-}
-
-}  // namespace
 
 std::vector<Field> evidence_fields(SelectOptions& options) {
     std::vector<Field> all = {
         {.name = "alignment",
          .target = &options.alignment,
-         .help = "Alignment of the protein's family, to which couplings are fitted",
+         .help =
+             "Alignment of the protein's family; couplings are fitted to it, and their contacts "
+             "are expected",
          .letter = 'a',
          .value_name = "FILE"},
         {.name = "contacts",
          .target = &options.contacts,
-         .help = "Predicted contacts in its place: CASP's RR, or the folder of a 'pleat "
-                 "couplings'",
+         .help = "Expected contacts instead of --alignment: a file in CASP's RR format, or the "
+                 "folder of a 'pleat couplings' run",
          .value_name = "FILE.rr|RUN"},
-        {.name = "saxs",
+        {.name = "data",
          .target = &options.curve,
          .help = "Measured scattering curve: q, intensity, error",
-         .value_name = "CURVE"}};
+         .value_name = "CURVE",
+         .old_names = {"saxs"}}};
     for (const Field& field : fields(options.curve_reading)) all.push_back(field);
     return all;
 }
 
-std::vector<Field> clustering_fields(SelectOptions& options) {
-    std::vector<Field> all =
-        named(cluster::fields(options.clustering), {"method", "cutoff", "k", "least-neighbours"});
-    for (Field& field : all)
-        if (field.name == "cutoff")
-            field.help =
-                "Frames below this RMSD are neighbours; for trees the height of the cut; "
-                "first:last:step tries several. None given: 1.24 (L - 15)^(1/3) - 1.8 "
-                "angstrom for L residues";
-    return all;
-}
-
 std::vector<Field> structure_fields(SelectOptions& options) {
-    return named(fields(options.structures), {"structures", "write"});
+    std::vector<Field> chosen;
+    for (const Field& field : fields(options.structures))
+        if (field.name == "structures" || field.name == "write") chosen.push_back(field);
+    return chosen;
 }
 
 std::vector<Field> result_fields(SelectOptions& options) {
     std::vector<Field> all = evidence_fields(options);
     for (const std::vector<Field>& more :
          {select::fields(options.parameters), frame_fields(options.ensemble),
-          clustering_fields(options), structure_fields(options)})
+          select::clustering_fields(options.parameters), structure_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }
 
 void check_options(const SelectOptions& options) {
     if (!options.alignment.empty() && !options.contacts.empty())
-        throw UsageError("expected --alignment or --contacts, found both");
+        throw UsageError("give either --alignment or --contacts, not both");
     if (!options.has_contacts() && options.curve.empty())
         throw UsageError(
-            "expected --alignment, --contacts or --saxs beside the ensemble, found none; "
-            "'pleat cluster' needs an ensemble alone");
+            "give --alignment, --contacts or --data besides the ensemble; 'pleat cluster' needs "
+            "an ensemble alone");
     for (const std::string& file : {options.alignment, options.contacts, options.curve})
-        if (file == "-") throw UsageError("expected a file, found '-': a stage may read it again");
-    const select::Parameters& p = options.parameters;
-    if (p.cluster_weight + (options.has_contacts() ? p.contact_weight : 0) +
-            (options.curve.empty() ? 0 : p.curve_weight) ==
-        0)
-        throw UsageError(
-            "expected a weight above 0 for contacts, clusters or scattering that are "
-            "given, found 0 for each");
-    if (!wants_cutoff(options.clustering)) cluster::check_options(options.clustering);
-}
-
-double usual_cutoff(Index residues) {
-    const double d0 = 1.24 * std::cbrt(static_cast<double>(residues) - 15) - 1.8;
-    return std::max(1.0, std::round(100 * d0) / 100);
+        if (file == "-")
+            throw UsageError("'-': give a file, since more than one stage may read it");
+    select::check_weights(options.parameters, options.has_contacts(), !options.curve.empty());
+    if (!select::wants_cutoff(options.parameters.clustering))
+        cluster::check_options(options.parameters.clustering);
 }
 
 std::vector<std::filesystem::path> ensemble_inputs(const EnsembleSource& ensemble) {
@@ -113,34 +85,27 @@ CouplingsOptions couplings_stage(const SelectOptions& options, const std::string
     stage.run = options.run;
     stage.alignment.path = options.alignment;
     stage.structure.row = row;
-    stage.parameters.models = false;
+    stage.parameters = select::score_parameters();
     return stage;
 }
 
-ClusterOptions clusters_stage(const SelectOptions& options, Index residues) {
+ClusterOptions clusters_stage(const SelectOptions& options, const cluster::Parameters& clustering) {
     ClusterOptions stage;
     stage.run = options.run;
     stage.ensemble = options.ensemble;
-    stage.parameters = options.clustering;
-    if (wants_cutoff(options.clustering))
-        stage.parameters.cutoff = fmt::format("{}", usual_cutoff(residues));
+    stage.parameters = clustering;
     return stage;
 }
 
 SaxsOptions saxs_stage(const SelectOptions& options) {
     SaxsOptions stage;
     stage.run = options.run;
-    stage.ensemble.sources = options.ensemble.sources;
-    stage.ensemble.topology = options.ensemble.topology;
-    stage.ensemble.assembly = options.ensemble.assembly;
-    stage.ensemble.frames = options.ensemble.frames;
-    stage.ensemble.truncated = options.ensemble.truncated;
+    stage.ensemble = options.ensemble;
+    stage.ensemble.select = EnsembleSource().select;
     stage.models = "states";
     stage.data = options.curve;
     stage.curve = options.curve_reading;
-    // Each frame is fitted for itself here; weights of several are for 'pleat saxs'.
-    stage.parameters.members = 0;
-    stage.parameters.reweight = false;
+    stage.parameters = select::frame_fit_parameters();
     return stage;
 }
 

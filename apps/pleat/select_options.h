@@ -1,4 +1,4 @@
-// Select options: what `pleat select` takes, and what its stages get of it.
+// Select options: what `pleat select` takes, and what its stages are run with.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include "common_options.h"
 #include "couplings_fit.h"
 #include "ensemble_options.h"
-#include "pleat/select/select.h"
+#include "pleat/workflows/select/select.h"
 #include "saxs_run.h"
 
 namespace pleat::program {
@@ -17,39 +17,31 @@ namespace pleat::program {
 /// All options of `pleat select`.
 struct SelectOptions {
     RunOptions run;
-    EnsembleSource ensemble{.sources = {},
-                            .topology = {},
-                            .assembly = {},
-                            .select = "ca",
-                            .frames = "::",
-                            .weights = {}};
+    EnsembleSource ensemble;
     std::string alignment, contacts;  ///< at most one of them; empty: none
-    std::string curve;
-    ProfileChoices curve_reading;
-    cluster::Parameters clustering;
-    StructureOutput structures{.atoms = "all"};
+    std::string curve;                ///< file; empty: none
+    ProfileOptions curve_reading;
+    StructureOutput structures;
     select::Parameters parameters;
 
+    SelectOptions();
     bool has_contacts() const { return !alignment.empty() || !contacts.empty(); }
 };
 std::vector<Field> evidence_fields(SelectOptions& options);
-std::vector<Field> clustering_fields(SelectOptions& options);
 std::vector<Field> structure_fields(SelectOptions& options);
 /// The options that decide what is computed, in the manifest's order.
 std::vector<Field> result_fields(SelectOptions& options);
-/// UsageError for options that exclude each other, and for no evidence beside clusters.
+/// Throws UsageError for options that exclude each other, and if there is no evidence besides the
+/// clusters.
 void check_options(const SelectOptions& options);
-
-/// d0 of the TM-score, 1.24 (L - 15)^(1/3) - 1.8 angstrom for L residues, at least 1: Zhang and
-/// Skolnick, Proteins 57:702 (2004).
-double usual_cutoff(Index residues);
 
 /// The files of the ensemble as stages list them: each once, the topology last.
 std::vector<std::filesystem::path> ensemble_inputs(const EnsembleSource& ensemble);
 
-/// What the stages are run with, `folder` apart.
+/// What the stages are run with, the folder apart. `row`: see select::Stages.
 CouplingsOptions couplings_stage(const SelectOptions& options, const std::string& row);
-ClusterOptions clusters_stage(const SelectOptions& options, Index residues);
+/// `clustering`: with the cutoff that was chosen.
+ClusterOptions clusters_stage(const SelectOptions& options, const cluster::Parameters& clustering);
 SaxsOptions saxs_stage(const SelectOptions& options);
 
 }  // namespace pleat::program

@@ -1,4 +1,4 @@
-// Select stages: the runs that a selection stands on, each in a folder of its own within.
+// Select stages: the computations of a selection as runs in folders within, kept if they agree.
 #pragma once
 
 #include <filesystem>
@@ -7,55 +7,77 @@
 #include <string>
 #include <vector>
 
-#include "common_options.h"
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/run/finished_run.h"
 #include "pleat/core/run/run_directory.h"
+#include "pleat/workflows/select/stages.h"
+#include "ranks.h"
+#include "select_options.h"
 
 namespace pleat::program {
 
 /// One stage: what it would be run with.
 struct Stage {
-    std::string name;     ///< of its folder
+    std::string name;     ///< name of its folder
     std::string command;  ///< "couplings"
     std::vector<Field> fields;
-    std::vector<Field> defaults;         ///< the same options, as the command has them by default
-    std::vector<std::string> arguments;  ///< without a flag: what the command reads
+    std::vector<Field> defaults;         ///< the same options with the defaults of the command
+    std::vector<std::string> arguments;  ///< the command's arguments without a flag
     std::vector<std::filesystem::path> inputs;  ///< in the order of its manifest
 };
 
-/// The words behind `pleat` that repeat the stage alone: command, inputs, output folder, and every
-/// option whose value is not its default.
-std::vector<std::string> stage_arguments(const Stage& stage, const RunOptions& run,
-                                         const std::filesystem::path& folder);
-
-/// The stages of one selection. While there is one, an unfinished selection keeps its folder, so
-/// that the same command goes on there.
-class Stages {
+/// Stages of one selection as runs of `pleat saxs`, `cluster` and `couplings` in folders within the
+/// selection's. A finished run of the same command, version, options and inputs is read instead of
+/// computed again. While there is a stage, an unfinished selection keeps its folder, so that the
+/// same command resumes there. References must outlive this object.
+class FolderStages final : public select::Stages {
 public:
-    explicit Stages(RunDirectory& run);
+    /// `superposed`: as in select::Input. `curve` may be null.
+    FolderStages(const SelectOptions& options, const Ensemble& ensemble,
+                 const std::vector<Index>& superposed, const ProfileFile* curve, Ranks& ranks,
+                 RunDirectory& run);
 
-    /// Keeps a finished run of the same command, version, options and inputs, and says so; else
-    /// calls `work` with the folder and whether a run there is to be replaced. Its citations become
-    /// those of the selection. Returns the folder. What `work` throws.
-    std::filesystem::path make(
-        const Stage& stage, const Context& context,
-        const std::function<void(const std::filesystem::path& folder, bool force)>& work);
+    std::vector<double> fit_frames(const Ensemble& ensemble, const Profile& curve,
+                                   const Context& context) override;
+    select::Clusters cluster_frames(View<const float, 3> xyz, const cluster::Parameters& parameters,
+                                    const Context& context) override;
+    PredictedContacts fit_couplings(const Alignment& alignment,
+                                    const std::vector<std::string>& full_rows,
+                                    const std::string& row, const Context& context) override;
 
-    /// Where the stage's folder is once the selection has finished.
-    std::filesystem::path final_folder(const Stage& stage) const {
-        return run_.path() / stage.name;
-    }
+    /// The superposed atoms; after cluster_frames().
+    const ClusterInput& superposed() const { return superposed_; }
 
 private:
-    /// The finished run in the stage's folder, which a forced selection takes from the one that it
-    /// replaces if that is the same.
-    std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder);
+    struct Made {
+        std::filesystem::path folder;
+        bool is_kept = false;  ///< a finished run was there and agrees
+    };
+    /// Runs the stage unless a run is kept; says which to `context`. Its citations become those of
+    /// the selection. `work` computes in a folder, replacing the run there if `force` is true.
+    Made make(const Stage& stage, const Context& context,
+              const std::function<void(const std::filesystem::path& folder, bool force)>& work);
+    /// The finished run in the stage's folder, which a forced selection copies from the selection
+    /// that it replaces.
+    std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
+    std::vector<std::string> arguments_of(const Stage& stage) const;
     void cite(const std::filesystem::path& folder);
 
+    const SelectOptions& options_;
+    const Ensemble& ensemble_;
+    const std::vector<Index>& superposed_atoms_;
+    const ProfileFile* curve_;
+    Ranks& ranks_;
     RunDirectory& run_;
     std::filesystem::path mark_;
+    ClusterInput superposed_;
 };
+
+/// The words behind `pleat` that repeat the stage alone in `folder`: command, arguments, folder,
+/// and every option whose value is not its default.
+std::vector<std::string> stage_arguments(const Stage& stage, const RunOptions& run,
+                                         const std::filesystem::path& folder);
 
 }  // namespace pleat::program

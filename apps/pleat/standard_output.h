@@ -1,4 +1,4 @@
-// Standard output: printing with the failures of a full disk or a reader that left.
+// Standard output: printing, and errors such as a full disk.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@ namespace pleat::program {
 /// Writes text to stdout; failures are kept for flush_standard_output().
 void print(std::string_view text);
 
-/// Flushes stdout. OutputError when something could not be written; a reader that closed the pipe
-/// is no failure: nobody wants the rest.
+/// Flushes stdout. Throws OutputError if something could not be written. A reader that closes the
+/// pipe early is not an error.
 void flush_standard_output();
 
 }  // namespace pleat::program

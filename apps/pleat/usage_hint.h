@@ -1,4 +1,4 @@
-// Usage hints: what a command line that cannot be read gets wrong, and the nearest name there is.
+// Usage hints: what is wrong with a command line, and the nearest existing name.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,8 +8,8 @@
 
 namespace pleat::program {
 
-/// The name that differs least from `word`, or that begins with it; empty where none is near. Two
-/// neighbouring letters in the wrong order count as one difference.
+/// The name with the fewest differences from `word`, or that begins with it; empty if none is near.
+/// Two neighbouring letters in the wrong order count as one difference.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
 /// "unknown command 'X'; did you mean 'Y'? 'pleat help' lists the commands".

@@ -37,7 +37,7 @@ frames += source.normal(0, 0.3, frames.shape).astype(np.float32)
 
 # %% All pairs after superposition; the array is not copied. Then clusters of its matrix.
 pairs = pleat.rmsd(frames, progress=None)
-print(f"{pairs.pairs} pairs, RMSD {pairs.least:.2f} to {pairs.most:.2f} angstrom")
+print(f"{pairs.pairs} pairs, RMSD {pairs.min:.2f} to {pairs.max:.2f} angstrom")
 groups = pleat.cluster(pairs, method="average", k="2:5")
 for number, group in enumerate(groups.clusters):
     print(f"cluster {number}: {group['size']} frames, medoid {group['medoid']}, "

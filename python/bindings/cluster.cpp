@@ -6,9 +6,8 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
-#include "pleat/cluster/distances/matrix_file.h"
 #include "pleat/rmsd/device_choice.h"
-#include "pleat/rmsd/pairs/superposed_pairs.h"
+#include "pleat/rmsd/rmsd.h"
 
 namespace pleat::python {
 
@@ -19,7 +18,7 @@ struct Clustered {
     std::string device;
 };
 
-using Make = std::function<std::unique_ptr<cluster::Distances>(Call&, const cluster::Parameters&)>;
+using Make = std::function<std::unique_ptr<PairSource>(Call&, const cluster::Parameters&)>;
 
 std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const py::dict& how) {
     cluster::Parameters parameters;
@@ -27,14 +26,14 @@ std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const 
     cluster::check_options(parameters);
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
-        const std::unique_ptr<cluster::Distances> distances = make(call, parameters);
+        const std::unique_ptr<PairSource> distances = make(call, parameters);
         return std::make_unique<Clustered>(Clustered{
             cluster::run(*distances, parameters, call.context), call.context.device.name()});
     });
 }
 
-std::unique_ptr<cluster::Distances> stored(Call& call, const auto& values,
-                                           const std::vector<Index>& shape) {
+std::unique_ptr<PairSource> stored(Call& call, const auto& values,
+                                   const std::vector<Index>& shape) {
     call.settle(-1);
     return cluster::matrix_in_memory(values.data(), shape, "matrix");
 }
@@ -52,21 +51,42 @@ std::unique_ptr<Clustered> of_matrix(const py::array& matrix, const py::dict& op
     return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options, how);
 }
 
+rmsd::Parameters with_precision(const std::string& precision) {
+    rmsd::Parameters parameters;
+    for (Field& field : rmsd::fields(parameters))
+        if (field.name == "precision") field.set(precision);
+    return parameters;
+}
+
+/// A matrix of RMSDs with the frames that it was computed from: pairs near a cutoff are recomputed.
+std::unique_ptr<Clustered> of_compared(const Argument<float>& matrix, const Argument<float>& xyz,
+                                       const Argument<double>& weights,
+                                       const std::string& precision, const py::dict& options,
+                                       const py::dict& how) {
+    const std::vector<Index> shape = shape_of(matrix);
+    const View<const float, 3> view = coordinates(xyz);
+    const std::vector<double> own = copied(weights);
+    return run(
+        [&](Call& call, const auto&) {
+            return rmsd::recompute_near_cutoffs(stored(call, matrix, shape), view, own,
+                                                with_precision(precision), call.context);
+        },
+        options, how);
+}
+
 std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<double>& weights,
                                      const std::string& precision, const py::dict& options,
                                      const py::dict& how) {
-    rmsd::Parameters superposition;
-    superposition.precision = precision;
+    const rmsd::Parameters superposition = with_precision(precision);
     const View<const float, 3> view = coordinates(xyz);
     const std::vector<double> own = copied(weights);
     return run(
         [&](Call& call, const cluster::Parameters& parameters) {
-            const rmsd::ClusteringDevice device = rmsd::settle_clustering(
-                view.extent(0), view.extent(1), superposition, parameters.method == "daura",
-                call.is_named(), call.context);
+            const rmsd::ClusteringDevice device = rmsd::choose_clustering_device(
+                view.extent(0), view.extent(1), superposition,
+                parameters.method == cluster::Method::gromos, call.is_named(), call.context);
             if (!call.is_named()) call.context.message(device.remark);
-            return std::make_unique<rmsd::SuperposedPairs>(view, own, superposition,
-                                                           device.in_place, call.context);
+            return rmsd::superposed_pairs(view, own, superposition, device.reduces, call.context);
         },
         options, how);
 }
@@ -112,7 +132,7 @@ void add_cluster(py::module_& module) {
     array(
         "peaks", [](const Result& r) -> auto& { return r.peaks; });
     array(
-        "histogram", [](const Result& r) -> auto& { return r.pairs.histogram(); });
+        "histogram", [](const Result& r) -> auto& { return r.statistics.histogram(); });
     result
         .def_property_readonly("clusters",
                                [](py::object self) {
@@ -124,12 +144,18 @@ void add_cluster(py::module_& module) {
             "silhouette", [](const Clustered& c) { return number_or_none(c.result.silhouette); })
         .def_property_readonly("cutoff",
                                [](const Clustered& c) { return number_or_none(c.result.cutoff); })
-        .def_property_readonly("least", [](const Clustered& c) { return c.result.pairs.least(); })
-        .def_property_readonly("mean", [](const Clustered& c) { return c.result.pairs.mean(); })
-        .def_property_readonly("most", [](const Clustered& c) { return c.result.pairs.most(); })
+        .def_property_readonly("mean",
+                               [](const Clustered& c) { return c.result.statistics.mean(); })
         .def_readonly("device", &Clustered::device);
+    for (const char* name : {"min", "least"})  // the second is the earlier name
+        result.def_property_readonly(name,
+                                     [](const Clustered& c) { return c.result.statistics.min(); });
+    for (const char* name : {"max", "most"})
+        result.def_property_readonly(name,
+                                     [](const Clustered& c) { return c.result.statistics.max(); });
     module.def("cluster_matrix", &of_matrix);
     module.def("cluster_frames", &of_frames);
+    module.def("cluster_compared", &of_compared);
     module.def("cluster_fields", [] {
         cluster::Parameters parameters;
         return described(cluster::fields(parameters));

@@ -15,18 +15,6 @@ namespace {
 
 using SharedTopology = std::shared_ptr<Topology>;
 
-/// [frame, atom, axis], as engines and NumPy's users take them.
-Array<float, 3> atom_by_atom(const Ensemble& ensemble) {
-    const Index atoms = ensemble.atom_count();
-    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), atoms, 3);
-    parallel_for(available_threads(), ensemble.frame_count(), [&](Index frame, int) {
-        for (Index axis = 0; axis < 3; ++axis)
-            for (Index atom = 0; atom < atoms; ++atom)
-                xyz(frame, atom, axis) = ensemble.xyz(frame, axis, atom);
-    });
-    return xyz;
-}
-
 /// (xyz, topology, files, [(file, frame)], notes)
 py::tuple read(const std::vector<std::string>& sources, const std::string& topology,
                const std::string& assembly, const std::string& select, const std::string& frames,
@@ -40,7 +28,7 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
                                            .select = select,
                                            .range = parse_frame_range(frames),
                                            .truncated = truncated});
-        xyz = atom_by_atom(ensemble);
+        xyz = atom_by_atom(ensemble, {}, available_threads());
         ensemble.xyz = {};
     }
     py::list origins;

@@ -52,4 +52,5 @@ PYBIND11_MODULE(_pleat, module) {
     add_profile(module);
     add_saxs(module);
     add_saxs_session(module);
+    add_select(module);
 }

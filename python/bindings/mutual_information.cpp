@@ -1,4 +1,4 @@
-// Mutual information: one call of the engine, and its result as arrays.
+// Mutual information: bindings of run() and its result, as arrays.
 #include "pleat/mutual_information/mutual_information.h"
 
 #include <pybind11/stl.h>
@@ -9,7 +9,6 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/mutual_information/device_choice.h"
 
 namespace pleat::python {
 
@@ -46,11 +45,11 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
     });
 }
 
-/// Shows one array of the result; None where it was not asked for.
-template <class Part>
-auto array(Part part) {
-    return [part](py::object self) {
-        return shown_or_none(part(self.cast<const Measured&>().result), self);
+/// Shows one array of the result; None if it was not requested.
+template <class Member>
+auto array(Member member_of) {
+    return [member_of](py::object self) {
+        return shown_or_none(member_of(self.cast<const Measured&>().result), self);
     };
 }
 
@@ -66,7 +65,7 @@ py::array_t<Index> columns_of(const mi::TripleRecords& records, const std::vecto
     return owned(std::move(all));
 }
 
-/// {"columns": [n, 3], each number by its name, and more}; None without triples.
+/// {"columns": [n, 3], each number by its name, ...}; None without triples.
 py::object records_of(const Measured& measured, const mi::TripleRecords& records,
                       const std::vector<double>& excess, const std::vector<double>& fdr,
                       py::handle self) {
@@ -98,9 +97,9 @@ py::object kept_triples(py::object self) {
     return records_of(measured, *triples.kept, {}, triples.kept_fdr, self);
 }
 
-py::object clique_members(const std::optional<mi::CliqueSet>& cliques) {
+py::object clique_members(const std::optional<mi::TripleSet>& cliques) {
     if (!cliques) return py::none();
-    return owned(cliques->membership());
+    return owned(std::vector<Index>(cliques->membership));
 }
 
 py::object ranked_by(const Measured& measured) {
@@ -115,45 +114,40 @@ void add_mutual_information(py::module_& module) {
     using mi::Result, mi::SampledNull;
     PYBIND11_NUMPY_DTYPE(SampledNull, mean, variance, skewness, z, percentile, p, p_strict);
     py::class_<Measured> result(module, "MutualInformation");
-    const auto add = [&](const char* name, auto part) {
-        result.def_property_readonly(name, array(part));
+    const auto add = [&](const char* name, auto member_of_result) {
+        result.def_property_readonly(name, array(member_of_result));
     };
-    add(
-        "entropy", [](const Result& r) -> auto& { return r.entropy; });
-    add(
-        "mi", [](const Result& r) -> auto& { return r.pairs.mi; });
-    add(
-        "joint_entropy", [](const Result& r) -> auto& { return r.pairs.joint_entropy; });
-    add(
-        "normalised", [](const Result& r) -> auto& { return r.pairs.normalised; });
-    add(
-        "mip", [](const Result& r) -> auto& { return r.pairs.mip; });
-    add(
-        "mia", [](const Result& r) -> auto& { return r.pairs.mia; });
-    add(
-        "mean", [](const Result& r) -> auto& { return r.pairs.mean; });
-    add(
-        "variance", [](const Result& r) -> auto& { return r.pairs.variance; });
-    add(
-        "z", [](const Result& r) -> auto& { return r.pairs.z; });
-    add(
-        "sampled", [](const Result& r) -> auto& { return r.pairs.sampled; });
-    add(
-        "less", [](const Result& r) -> auto& { return r.pairs.less; });
-    add(
-        "equal", [](const Result& r) -> auto& { return r.pairs.equal; });
-    add(
-        "tail_p", [](const Result& r) -> auto& { return r.pairs.tail_p; });
-    add(
-        "exact_p", [](const Result& r) -> auto& { return r.pairs.exact_p; });
-    add(
-        "fdr", [](const Result& r) -> auto& { return r.pairs.fdr; });
-    add(
-        "family_p", [](const Result& r) -> auto& { return r.pairs.family_p; });
-    add(
-        "pair_rows", [](const Result& r) -> auto& { return r.pair_rows; });
-    add(
-        "weights", [](const Result& r) -> auto& { return r.weights; });
+    const auto add_of_pairs = [&](const char* name, auto member) {
+        add(
+            name, [member](const Result& r) -> auto& { return r.pairs.*member; });
+    };
+    using Pairs = mi::PairStatistics;
+    const std::pair<const char*, std::vector<double> Pairs::*> numbers[] = {
+        {"mi", &Pairs::mi},
+        {"joint_entropy", &Pairs::joint_entropy},
+        {"normalised", &Pairs::normalised},
+        {"apc", &Pairs::apc},
+        {"asc", &Pairs::asc},
+        {"mip", &Pairs::apc},  // the names of earlier versions
+        {"mia", &Pairs::asc},
+        {"mean", &Pairs::mean},
+        {"variance", &Pairs::variance},
+        {"z", &Pairs::z},
+        {"tail_p", &Pairs::tail_p},
+        {"exact_p", &Pairs::exact_p},
+        {"fdr", &Pairs::fdr},
+        {"family_p", &Pairs::family_p}};
+    for (const auto& [name, member] : numbers) add_of_pairs(name, member);
+    add_of_pairs("sampled", &Pairs::sampled);
+    add_of_pairs("less", &Pairs::less);
+    add_of_pairs("equal", &Pairs::equal);
+    const auto add_of_result = [&](const char* name, auto member) {
+        add(
+            name, [member](const Result& r) -> auto& { return r.*member; });
+    };
+    add_of_result("entropy", &Result::entropy);
+    add_of_result("pair_rows", &Result::pair_rows);
+    add_of_result("weights", &Result::weights);
     result
         .def_property_readonly(
             "columns",
@@ -167,7 +161,7 @@ void add_mutual_information(py::module_& module) {
                                    return owned(std::move(columns));
                                })
         .def_property_readonly("column_count",
-                               [](const Measured& m) { return m.result.columns.column_count(); })
+                               [](const Measured& m) { return m.result.column_count(); })
         .def_property_readonly("shuffles", [](const Measured& m) { return m.result.shuffles; })
         .def_property_readonly("effective_sequences",
                                [](const Measured& m) { return m.result.effective_sequences; })

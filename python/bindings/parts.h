@@ -15,5 +15,6 @@ void add_cluster(pybind11::module_& module);
 void add_profile(pybind11::module_& module);
 void add_saxs(pybind11::module_& module);
 void add_saxs_session(pybind11::module_& module);
+void add_select(pybind11::module_& module);
 
 }  // namespace pleat::python

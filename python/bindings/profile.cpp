@@ -16,12 +16,12 @@ namespace {
 
 /// `unit`: "auto", "1/angstrom", "1/nm"; `assumed_error`: a number or None.
 ProfileOptions options_of(const std::string& unit, const py::object& assumed_error) {
-    ProfileChoices choices;
+    ProfileOptions options;
     py::dict given;
     given["q-unit"] = unit;
     given["assume-error"] = assumed_error;
-    set_fields(fields(choices), given);
-    return choices.options();
+    set_fields(fields(options), given);
+    return options;
 }
 
 ProfileFile read(const std::filesystem::path& path, const std::string& unit,

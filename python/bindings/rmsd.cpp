@@ -6,7 +6,6 @@
 #include "parts.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/rmsd/device_choice.h"
-#include "pleat/rmsd/measures/measures.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/superposition/superposition.h"
 
@@ -19,7 +18,11 @@ struct Compared {
     py::object matrix = py::none();
     py::object values = py::none();  ///< [frame], against one structure
     std::string metric, device;
-    std::string selection;  ///< of the atoms that were measured, where Python was given a text
+    std::string selection;  ///< the text that selected the measured atoms; empty if it was none
+    /// The frames and weights that were superposed, if pairs near a cutoff can be recomputed from
+    /// them (see cluster.cpp); else None.
+    py::object coordinates = py::none(), weights = py::none();
+    std::string precision;
 };
 
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
@@ -27,20 +30,20 @@ rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measur
     return {copied(fit), copied(measured), copied(weights)};
 }
 
-/// Room for a matrix, not set; None where `size` is 0.
+/// An array for a matrix, not initialised; None if none is wanted.
 py::object empty_matrix(const std::vector<py::ssize_t>& shape, const rmsd::Parameters& parameters) {
-    if (parameters.matrix == "none") return py::none();
+    if (parameters.matrix == rmsd::MatrixLayout::none) return py::none();
     return py::array_t<float>(shape);
 }
 
-rmsd::MatrixPlace place_of(py::object& matrix) {
+rmsd::MatrixTarget target_of(py::object& matrix) {
     if (matrix.is_none()) return {};
     auto array = py::cast<py::array_t<float>>(matrix);
     return std::span<float>(array.mutable_data(), static_cast<std::size_t>(array.size()));
 }
 
-void settle(Call& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
-            const rmsd::Parameters& parameters, bool is_one_set) {
+void choose_device(Call& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
+                   const rmsd::Parameters& parameters, bool is_one_set) {
     call.settle(
         rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set).value_or(-1));
 }
@@ -53,16 +56,21 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
     const View<const float, 3> view = coordinates(xyz);
     const py::ssize_t frames = view.extent(0);
     Compared compared;
-    compared.matrix = empty_matrix(parameters.matrix == "full"
+    compared.matrix = empty_matrix(parameters.matrix == rmsd::MatrixLayout::full
                                        ? std::vector<py::ssize_t>{frames, frames}
                                        : std::vector<py::ssize_t>{frames * (frames - 1) / 2},
                                    parameters);
-    const rmsd::MatrixPlace place = place_of(compared.matrix);
+    const rmsd::MatrixTarget target = target_of(compared.matrix);
     compared.result = without_lock(call.progress, [&] {
-        settle(call, view, sets, parameters, true);
-        return rmsd::run(view, sets, parameters, call.context, place);
+        choose_device(call, view, sets, parameters, true);
+        return rmsd::run(view, sets, parameters, call.context, target);
     });
-    compared.metric = parameters.metric;
+    if (parameters.metric == rmsd::Metric::rmsd && sets.fit.empty() && sets.measured.empty()) {
+        compared.coordinates = xyz;
+        compared.weights = owned(std::vector<double>(sets.weights));
+        compared.precision = parameters.precision == rmsd::Precision::float64 ? "float64" : "mixed";
+    }
+    compared.metric = rmsd::traits_of(parameters.metric).name;
     compared.device = call.context.device.name();
     return compared;
 }
@@ -75,12 +83,12 @@ Compared against(const Argument<float>& xyz, const Argument<float>& others,
     const View<const float, 3> view = coordinates(xyz), other_view = coordinates(others);
     Compared compared;
     compared.matrix = empty_matrix({view.extent(0), other_view.extent(0)}, parameters);
-    const rmsd::MatrixPlace place = place_of(compared.matrix);
+    const rmsd::MatrixTarget target = target_of(compared.matrix);
     compared.result = without_lock(call.progress, [&] {
-        settle(call, view, sets, parameters, false);
-        return rmsd::run_against(view, other_view, sets, parameters, call.context, place);
+        choose_device(call, view, sets, parameters, false);
+        return rmsd::run_against(view, other_view, sets, parameters, call.context, target);
     });
-    compared.metric = parameters.metric;
+    compared.metric = rmsd::traits_of(parameters.metric).name;
     compared.device = call.context.device.name();
     return compared;
 }
@@ -98,12 +106,12 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
     const View<const float, 2> target(reference.data(), reference.shape(0), reference.shape(1));
     Compared compared;
     rmsd::ReferenceResult result = without_lock(call.progress, [&] {
-        settle(call, view, sets, parameters, false);
+        choose_device(call, view, sets, parameters, false);
         return rmsd::run_reference(view, target, sets, parameters, call.context);
     });
     compared.result = std::move(result.summary);
     compared.values = owned(std::move(result.values));
-    compared.metric = parameters.metric;
+    compared.metric = rmsd::traits_of(parameters.metric).name;
     compared.device = call.context.device.name();
     return compared;
 }
@@ -129,10 +137,12 @@ void add_rmsd(py::module_& module) {
     };
     number("frames", [](const rmsd::Result& r) { return r.frames; });
     number("atoms", [](const rmsd::Result& r) { return r.atoms; });
-    number("pairs", [](const rmsd::Result& r) { return r.pairs; });
-    number("least", [](const rmsd::Result& r) { return r.least; });
-    number("most", [](const rmsd::Result& r) { return r.most; });
-    number("mean", [](const rmsd::Result& r) { return r.mean; });
+    number("pairs", [](const rmsd::Result& r) { return r.statistics.pairs(); });
+    number("mean", [](const rmsd::Result& r) { return r.statistics.mean(); });
+    for (const char* name : {"min", "least"})  // the second is the earlier name
+        number(name, [](const rmsd::Result& r) { return r.statistics.min(); });
+    for (const char* name : {"max", "most"})
+        number(name, [](const rmsd::Result& r) { return r.statistics.max(); });
     const auto array = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](py::object self) -> py::object {
             const auto& values = part(self.cast<const Compared&>().result);
@@ -141,32 +151,38 @@ void add_rmsd(py::module_& module) {
         });
     };
     result.def_property_readonly("histogram", [](py::object self) {
-        return shown(self.cast<const Compared&>().result.histogram, self);
+        return shown(self.cast<const Compared&>().result.statistics.histogram(), self);
     });
     array(
         "neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; });
     array(
         "neighbour_indices", [](const rmsd::Result& r) -> auto& { return r.neighbours.indices; });
     array(
-        "neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.rmsd; });
+        "neighbour_values", [](const rmsd::Result& r) -> auto& { return r.neighbours.values; });
     array(
-        "best_indices", [](const rmsd::Result& r) -> auto& { return r.best.indices; });
+        "best_indices", [](const rmsd::Result& r) -> auto& { return r.nearest.indices; });
     array(
-        "best_values", [](const rmsd::Result& r) -> auto& { return r.best.rmsd; });
+        "best_values", [](const rmsd::Result& r) -> auto& { return r.nearest.values; });
     result.def_readonly("matrix", &Compared::matrix)
         .def_readonly("values", &Compared::values)
         .def_readonly("metric", &Compared::metric)
         .def_readonly("device", &Compared::device)
+        .def_readonly("_coordinates", &Compared::coordinates)
+        .def_readonly("_weights", &Compared::weights)
+        .def_readonly("_precision", &Compared::precision)
         .def_readwrite("selection", &Compared::selection);
     module.def("rmsd", &pairs);
     module.def("rmsd_against", &against);
     module.def("rmsd_to_reference", &to_reference);
     module.def("mean_structure", &mean_structure);
     py::dict selections;
-    for (const std::string& metric : rmsd::metric_names())
-        selections[py::str(metric)] = std::string(rmsd::default_selection(rmsd::metric_of(metric)));
+    for (const std::string_view name : rmsd::names_of(rmsd::Metric()))
+        selections[py::str(std::string(name))] =
+            std::string(rmsd::default_selection(rmsd::metric_named(name)));
     module.attr("default_selections") = selections;
-    module.def("require_distances", &rmsd::require_distances);
+    module.def("require_distances", [](const std::string& metric) {
+        rmsd::require_distances(rmsd::metric_named(metric), {});
+    });
     module.def("rmsd_fields", [] {
         rmsd::Parameters parameters;
         return described(rmsd::fields(parameters));

@@ -1,5 +1,5 @@
 # pleat: protein science on CPUs and GPUs, for Python.
-"""Couplings, mutual information, RMSD, clusters and small angle scattering of proteins.
+"""Couplings, mutual information, RMSD, clusters, small angle scattering and selection of proteins.
 
     import pleat
     contacts = pleat.couplings("family.a3m").contacts()
@@ -18,6 +18,7 @@ from .engines import cluster, couplings, mean_structure, mutual_information, rms
 from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
 from .profile import Profile, profile, read_profile
+from .selection import Selection, select
 
 Couplings, MutualInformation = _pleat.Couplings, _pleat.MutualInformation
 Rmsd, Clusters, Saxs = _pleat.Rmsd, _pleat.Clusters, _pleat.Saxs
@@ -32,6 +33,7 @@ Saxs.__doc__ = "What pleat.saxs returns; its docstring says what each part is."
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
-           "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Topology", "UsageError",
+           "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Selection", "Topology",
+           "UsageError",
            "alignment", "cluster", "couplings", "ensemble", "mean_structure", "mutual_information",
-           "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "saxs", "square"]
+           "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "saxs", "select", "square"]

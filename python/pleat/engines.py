@@ -57,23 +57,29 @@ _pleat.Couplings.contacts = _contacts
 
 @engine(_pleat.mutual_information_fields())
 def mutual_information(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
-    """Measures the mutual information of pairs and triples of columns, against permuted columns.
+    """Computes the mutual information of pairs and triples of columns, and compares it with permuted
+    columns.
 
     alignment : what pleat.alignment takes: a path, an Alignment, sequences, codes
     max_gaps, min_coverage : leave out columns with a greater fraction of gaps, then sequences with a
         smaller fraction of letters
 
-    Returns pleat.MutualInformation, L columns being those that were kept:
+    Returns pleat.MutualInformation, with L columns after filtering. Arrays that were not requested are
+    None.
     columns : int64 [L], the number of each column in the source alignment, from 0
-    Of all pairs i < j in row order (see pleat.square), bits:
-    mi, joint_entropy, normalised, mip, mia : float64 [pair]
-    mean, variance, z, exact_p : of the exact null; tail_p, fdr, family_p as the library says
+    Of all pairs i < j in row order (see pleat.square), [pair]:
+    mi, joint_entropy : float64, bits; normalised : mi / joint_entropy
+    apc, asc : mi minus the average product, and minus the average sum; mip, mia are their older names
+    mean, variance, z, exact_p : of the exact null model; tail_p, fdr, family_p : see the README of the
+        engine
     sampled : records (mean, variance, skewness, z, percentile, p, p_strict) of the shuffles
-    less, equal : uint32 [pair], shuffles below and as high as the observed MI
+    less, equal : uint32, number of shuffles with a smaller, and with an equal mi
+    pair_rows : int64, rows counted if gaps are omitted
     Of columns: entropy float64 [L], bits; low_entropy int64, columns of the source.
+    Of sequences: weights float64 [sequence]; effective_sequences is their sum.
     Of triples with order=3: triples, kept_triples, dictionaries of arrays with `columns` int64 [n, 3],
-    columns of the source; triples_ranked_by; cliques, cliques_by_z int64 [L], sets that each column is in.
-    What was not asked for is None.
+    columns of the source; triples_ranked_by; cliques, cliques_by_z int64 [L], the number of triples of
+    the clique set that contain each column.
     """
     return _pleat.mutual_information(as_alignment(alignment), max_gaps, min_coverage, options, how)
 
@@ -84,12 +90,19 @@ def _weights(frames, weights):
         return _NO_WEIGHTS
     if isinstance(weights, str):
         if weights != "mass":
-            raise UsageError(f"expected weights as 'mass' or [atom], found '{weights}'")
+            raise UsageError(f"expected atom_weights as 'mass' or [atom], found '{weights}'")
         weights = _masses(frames)
     found = np.asarray(weights, dtype=np.float64)
     if found.ndim != 1 or found.size == 0:
         raise InputError(f"expected a weight for each atom, [atom], found shape {found.shape}")
     return np.ascontiguousarray(found)
+
+
+def _one_of(value, old_value, name, old_name):
+    """The value of a keyword that may be given by its older name."""
+    if value is not None and old_value is not None:
+        raise UsageError(f"give either {name} or {old_name}, its older name, not both")
+    return old_value if value is None else value
 
 
 def _has_names(frames):
@@ -141,10 +154,10 @@ class _Atoms:
 
 def _masses(frames):
     if not _has_names(frames):
-        raise InputError("expected atoms with names for weights='mass', found coordinates only")
+        raise InputError("expected atoms with names for atom_weights='mass', found coordinates only")
     masses = frames.topology.masses
     if not (masses > 0).all():
-        raise InputError("expected elements for weights='mass', found "
+        raise InputError("expected elements for atom_weights='mass', found "
                          f"{np.count_nonzero(~(masses > 0))} atoms of none")
     return masses
 
@@ -170,8 +183,8 @@ def _matched(frames, others, what, any_residues):
 
 
 @engine(_pleat.rmsd_fields())
-def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, weights=None,
-         any_residues=False, fit=None, options, how):
+def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, atom_weights=None,
+         any_residues=False, fit=None, weights=None, options, how):
     """Compares the frames of an ensemble with each other, another set or one structure.
 
     ensemble : what pleat.ensemble takes: an array [frame, atom, 3] in angstrom (contiguous float32
@@ -182,10 +195,11 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, w
     against : frames of the same atoms; each frame is compared with each of them
     reference : one structure: a path, whose first frame it is, an Ensemble of one frame, [atom, 3], a
         frame's index, or 'mean' (see pleat.mean_structure)
-    weights : float64, none negative, of all atoms or of those used; 'mass': those of their elements
+    atom_weights : float64, none negative, of all atoms or of those used; 'mass': those of their
+        elements
     any_residues : compare also if fewer than half of the residues of `against` or `reference` have the
         names in the ensemble
-    fit : an older name of `select`
+    fit, weights : older names of `select` and `atom_weights`
 
     Atoms of `against` and `reference` are matched by chain, residue and name if they have names.
 
@@ -193,15 +207,16 @@ def rmsd(ensemble, *, select=None, measure=None, against=None, reference=None, w
     matrix : float32, condensed as SciPy's ([frame (frame - 1) / 2]), or [frame, frame] with
         matrix='full', or [frame, other] with `against`; None with 'none' or `reference`
     values : float32 [frame], with `reference`
-    frames, atoms, pairs, least, mean, most, metric, device
+    frames, atoms, pairs, min, mean, max, metric, device
     selection : the text that selected the measured atoms; '' if it was none
-    histogram : int64 [bin], of width `bin`
+    histogram : int64 [bin], of width `bin_width`
     neighbour_starts, neighbour_indices, neighbour_values : with cutoff, compressed rows: those of
         frame i are numbers starts[i] to starts[i + 1] - 1
-    best_indices, best_values : [frame, best], nearest first
+    best_indices, best_values : [frame, rank], nearest first, with `nearest`
     """
     if fit is not None and select is not None:
         raise UsageError("expected one of select and fit, its older name, found both")
+    weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     if against is not None and reference is not None:
         raise UsageError("expected one of against and reference, found both")
     frames = as_ensemble(ensemble)
@@ -234,13 +249,15 @@ def _structure(frames, reference, any_residues, atoms, xyz, sets, how):
 
 
 @engine([])
-def mean_structure(ensemble, *, fit=None, weights=None, options, how):
+def mean_structure(ensemble, *, fit=None, atom_weights=None, weights=None, options, how):
     """The mean of the superposed frames, onto which they were superposed: float64 [atom, 3], angstrom.
 
     ensemble : what pleat.ensemble takes
     fit : atoms to superpose, as text, indices or a mask; None: all
-    weights : float64 [atom]
+    atom_weights : float64 [atom]
+    weights : an older name of `atom_weights`
     """
+    weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     frames = as_ensemble(ensemble)
     indices = _NO_INDICES if fit is None else frames.indices(fit)
     measured = _NO_INDICES if fit is None else np.arange(frames.shape[1])
@@ -248,30 +265,36 @@ def mean_structure(ensemble, *, fit=None, weights=None, options, how):
 
 
 @engine(_pleat.cluster_fields())
-def cluster(items, *, select="all", weights=None, precision="mixed", options, how):
+def cluster(items, *, select="all", atom_weights=None, precision="mixed", weights=None, options, how):
     """Groups the frames of an ensemble by their RMSD, or items by a matrix of distances.
 
     items : distances, condensed as SciPy's or square, float32 or float64 (contiguous without a
-        copy); a pleat.Rmsd with such a matrix; or what pleat.ensemble takes, whose pairs are then
+        copy); a pleat.Rmsd with such a matrix, whose pairs near a cutoff are recomputed in float64
+        from the frames that it refers to; or what pleat.ensemble takes, whose pairs are then
         superposed without keeping a matrix
     select : atoms of frames to superpose, as text, indices or a mask
-    weights, precision : of frames, as pleat.rmsd takes them
+    atom_weights, precision : of frames, as pleat.rmsd takes them
+    weights : an older name of `atom_weights`
 
     Returns pleat.Clusters:
     assignment : int32 [item]; 0 is the largest cluster, -1 noise
     clusters : records (size, medoid, mean, radius, silhouette)
     centres : int64 [cluster], None for methods without them
     tree : float64 [item - 1, 4], as SciPy's linkage; sweep, peaks : records; None where there is none
-    silhouette, cutoff, least, mean, most, histogram, device
+    silhouette, cutoff, min, mean, max, histogram, device
     """
+    weights = _one_of(atom_weights, weights, "atom_weights", "weights")
     if isinstance(items, _pleat.Rmsd):
         if items.matrix is None:
             raise InputError("expected an Rmsd with a matrix, found none; take matrix='condensed'")
         _pleat.require_distances(items.metric)
+        if items._coordinates is not None and select == "all" and weights is None:
+            return _pleat.cluster_compared(items.matrix, items._coordinates, items._weights,
+                                           items._precision, options, how)
         items = items.matrix
     if not isinstance(items, Ensemble) and isinstance(items, np.ndarray) and items.ndim < 3:
         if weights is not None or not (isinstance(select, str) and select == "all"):
-            raise UsageError("expected select and weights with frames alone, found one with a matrix")
+            raise UsageError("leave select and atom_weights out: a matrix has no atoms")
         return _pleat.cluster_matrix(items, options, how)
     frames = as_ensemble(items)
     atoms = _Atoms(frames, select, None, "rmsd")

@@ -17,9 +17,10 @@ OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
        "assume_error": "float | None", "mixture": "bool", "models": "Literal['auto', 'states', 'parts']",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
-       "xyz": "ArrayLike", "scales": "ArrayLike | None"}
+       "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
+       "contacts": "str | PathLike[str] | tuple[str, Sequence[tuple[int, int, float]]] | None"}
 RETURNS = {"couplings": "Couplings", "mutual_information": "MutualInformation", "rmsd": "Rmsd",
-           "mean_structure": "NDArray[np.float64]", "cluster": "Clusters"}
+           "mean_structure": "NDArray[np.float64]", "cluster": "Clusters", "select": "Selection"}
 SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray[np.float64]"}
 # The module pleat.saxs as an attribute, which is called; its classes are those of saxs.pyi.
 CALLABLE = """class _SaxsModule:
@@ -53,6 +54,8 @@ def stub(function, returned, name=None, bound=False):
         elif parameter.name in how:
             kind = how[parameter.name] + (" | None" if parameter.default is None else "")
         has_default = parameter.default is not parameter.empty
+        if parameter.default is None and not kind.endswith("| None"):
+            kind += " | None"
         lines.append(f"    {parameter.name}: {kind}"
                      + (f" = {parameter.default!r}" if has_default else "") + ",")
     return "\n".join(lines + [f") -> {returned}: ..."])

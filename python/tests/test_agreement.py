@@ -107,7 +107,7 @@ RMSD = {
     "measure": ({"select": "A", "measure": "B"}, ("--select", "A", "--measure", "B")),
     "group": ({"select": "A and (resid 10-30 or last 5)"}, ("--select", "A and (resid 10-30 or last 5)")),
     "same": ({"select": "A", "measure": "A"}, ("--select", "A", "--measure", "A")),
-    "mass": ({"select": "A", "weights": "mass"}, ("--select", "A", "--weights", "mass")),
+    "mass": ({"select": "A", "atom_weights": "mass"}, ("--select", "A", "--atom-weights", "mass")),
     "drmsd": ({"select": "B", "metric": "drmsd"}, ("--select", "B", "--metric", "drmsd"))}
 
 

@@ -68,8 +68,8 @@ def test_a_large_matrix_is_not_copied():
     (np.ones((2, 2)), {"cutoff": 1}, pleat.InputError, "expected 0 in the diagonal"),
     (np.ones((0, 5, 3)), {"cutoff": 1}, pleat.InputError, "at least 1 frame and 1 atom, found 0 and 5"),
     (np.ones((5, 0, 3)), {"cutoff": 1}, pleat.InputError, "at least 1 frame and 1 atom, found 5 and 0"),
-    (np.ones(3), {}, pleat.UsageError, "--method daura: expected --cutoff, found none"),
-    (np.ones(3), {"cutoff": 1, "weights": [1]}, pleat.UsageError, "weights with frames alone"),
+    (np.ones(3), {}, pleat.UsageError, "--method gromos: give --cutoff"),
+    (np.ones(3), {"cutoff": 1, "atom_weights": [1]}, pleat.UsageError, "leave select and atom_weights out"),
     (made_ensemble(3, 3), {"cutoff": 1, "precision": "half"}, pleat.UsageError, "half"),
 ])
 def test_refusals(items, options, kind, text):
@@ -77,3 +77,34 @@ def test_refusals(items, options, kind, text):
         pleat.cluster(items, **options)
     with pytest.raises(pleat.InputError, match="found none"):
         pleat.cluster(pleat.rmsd(made_ensemble(3, 3), matrix="none"), cutoff=1)
+
+
+def test_pairs_near_the_cutoff_are_recomputed_from_the_frames():
+    """A cutoff that is the value of a pair: float64 decides, as for frames and as in the program."""
+    xyz = np.random.default_rng(3).normal(0, 1, (60, 9, 3)).astype(np.float32)
+    pairs = pleat.rmsd(xyz, device="cpu")
+    truth = pleat.rmsd(xyz, device="reference").matrix
+    differs = 0
+    for value in truth[::97]:
+        for cutoff in (value, np.nextafter(value, np.float32(9))):
+            options = {"method": "dbscan", "cutoff": float(cutoff), "min_neighbours": 2, "device": "cpu"}
+            of_pairs = pleat.cluster(pairs, **options)
+            np.testing.assert_array_equal(of_pairs.assignment, pleat.cluster(xyz, **options).assignment)
+            np.testing.assert_array_equal(of_pairs.assignment, pleat.cluster(truth, **options).assignment)
+            differs += (pairs.matrix < cutoff).sum() != (truth < cutoff).sum()
+    assert differs > 0, "the matrix itself decides all pairs"
+
+
+def test_earlier_names():
+    xyz = np.random.default_rng(4).normal(0, 1, (30, 9, 3)).astype(np.float32)
+    weights = np.arange(1.0, 10.0)
+    new = pleat.cluster(xyz, method="gromos", cutoff=1.5, bin_width=0.1, atom_weights=weights)
+    old = pleat.cluster(xyz, method="daura", cutoff=1.5, bin=0.1, weights=weights)
+    np.testing.assert_array_equal(new.assignment, old.assignment)
+    np.testing.assert_array_equal(new.histogram, old.histogram)
+    assert (new.least, new.most) == (new.min, new.max)
+    pairs, same = pleat.rmsd(xyz, nearest=2, atom_weights=weights), pleat.rmsd(xyz, best=2, weights=weights)
+    np.testing.assert_array_equal(pairs.best_indices, same.best_indices)
+    assert (pairs.least, pairs.most) == (pairs.min, pairs.max)
+    with pytest.raises(pleat.UsageError, match="not both"):
+        pleat.rmsd(xyz, atom_weights=weights, weights=weights)

@@ -8,7 +8,8 @@ from helpers import made_ensemble
 from pleat import _pleat
 
 FUNCTIONS = {"couplings": pleat.couplings, "mutual_information": pleat.mutual_information,
-             "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs}
+             "rmsd": pleat.rmsd, "cluster": pleat.cluster, "saxs": pleat.saxs,
+             "select": pleat.select}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -33,13 +34,13 @@ def test_unknown_keywords_name_the_nearest():
 
 
 @pytest.mark.parametrize("options, kind, text", [
-    ({"bin": "wide"}, TypeError, "--bin: expected a number, found 'wide'"),
-    ({"bin": float("nan")}, TypeError, "--bin: expected a number, found nan"),
-    ({"bin": None}, TypeError, "--bin: expected a number, found None"),
-    ({"best": 2.5}, TypeError, "--best: expected a whole number, found 2.5"),
-    ({"best": True}, TypeError, "--best: expected a whole number, found True"),
+    ({"bin_width": "wide"}, TypeError, "--bin-width: expected a number, found 'wide'"),
+    ({"bin_width": float("nan")}, TypeError, "--bin-width: expected a number, found nan"),
+    ({"bin_width": None}, TypeError, "--bin-width: expected a number, found None"),
+    ({"nearest": 2.5}, TypeError, "--nearest: expected a whole number, found 2.5"),
+    ({"nearest": True}, TypeError, "--nearest: expected a whole number, found True"),
     ({"best": 2**70}, OverflowError, "int"),
-    ({"best": -3}, pleat.UsageError, "--best: expected a whole number >= 0"),
+    ({"nearest": -3}, pleat.UsageError, "--nearest: expected a whole number >= 0"),
     ({"matrix": "square"}, pleat.UsageError, "expected one of condensed, full, none, found 'square'"),
     ({"matrix": 3}, TypeError, "--matrix: expected text, found 3"),
     ({"threads": 0}, pleat.UsageError, "--threads: expected a whole number >= 1"),

@@ -27,9 +27,9 @@ def test_values_are_those_of_float64():
 def test_the_program_finds_the_same_bits(tmp_path, metric):
     xyz = made_ensemble(150, 33)
     np.save(tmp_path / "e.npy", xyz)
-    program("rmsd", tmp_path / "e.npy", "-o", tmp_path / "run", "--metric", metric, "--best", 3,
+    program("rmsd", tmp_path / "e.npy", "-o", tmp_path / "run", "--metric", metric, "--nearest", 3,
             "--matrix", "full", "--device", "cpu")
-    result = pleat.rmsd(xyz, metric=metric, best=3, matrix="full", device="cpu")
+    result = pleat.rmsd(xyz, metric=metric, nearest=3, matrix="full", device="cpu")
     np.testing.assert_array_equal(result.matrix, np.load(tmp_path / "run" / f"{metric}.npy"))
     best = np.load(tmp_path / "run" / "best.npz")
     np.testing.assert_array_equal(result.best_indices, best["indices"])
@@ -63,7 +63,7 @@ def test_sets_references_and_atoms():
     np.testing.assert_allclose(some, pleat.rmsd(xyz[:, :10]).matrix, atol=2e-5)
     apart = pleat.rmsd(xyz, select=range(10), measure=range(20)).matrix
     assert (apart >= pleat.rmsd(xyz).matrix - 1e-4).all()
-    heavy = pleat.rmsd(xyz, weights=np.full(20, 2.0)).matrix
+    heavy = pleat.rmsd(xyz, atom_weights=np.full(20, 2.0)).matrix
     np.testing.assert_allclose(heavy, pleat.rmsd(xyz).matrix, atol=2e-5)
 
 
@@ -91,7 +91,7 @@ def test_other_types_and_orders_are_converted(other):
 
 
 def test_results_outlive_the_call_and_the_object():
-    result = pleat.rmsd(made_ensemble(), best=2)
+    result = pleat.rmsd(made_ensemble(), nearest=2)
     best, expected = result.best_indices, result.best_indices.copy()
     del result
     made_ensemble(100, 100)
@@ -218,15 +218,15 @@ def test_other_threads_run_meanwhile():
     (lambda: made_ensemble(4, 5), {"cutoff": 0}, pleat.UsageError, "--cutoff: expected a number >= 1e-30"),
     (lambda: made_ensemble(4, 5), {"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
     (lambda: made_ensemble(4, 5), {"device": "abacus"}, pleat.UsageError, "abacus"),
-    (lambda: made_ensemble(4, 5), {"weights": [1, 2]}, pleat.InputError, "expected .*5 .*found 2"),
+    (lambda: made_ensemble(4, 5), {"atom_weights": [1, 2]}, pleat.InputError, "expected .*5 .*found 2"),
     (lambda: made_ensemble(4, 5), {"fit": [9]}, pleat.InputError, "9"),
     (lambda: made_ensemble(4, 5), {"reference": 4}, IndexError, "from 0 to 3, found 4"),
     (lambda: made_ensemble(4, 5), {"reference": 0, "against": 1}, pleat.UsageError, "found both"),
     (lambda: np.ones((0, 5, 3)), {}, pleat.InputError, "at least 1 frame"),
     (lambda: np.ones((5, 0, 3)), {}, pleat.InputError, "1 atom"),
-    (lambda: made_ensemble(4, 5), {"weights": []}, pleat.InputError, r"each atom, .*shape \(0,\)"),
-    (lambda: made_ensemble(4, 5), {"weights": np.ones((1, 5))}, pleat.InputError, r"shape \(1, 5\)"),
-    (lambda: made_ensemble(4, 5), {"reference": 0, "best": 2}, pleat.UsageError, "a number of best frames"),
+    (lambda: made_ensemble(4, 5), {"atom_weights": []}, pleat.InputError, r"each atom, .*shape \(0,\)"),
+    (lambda: made_ensemble(4, 5), {"atom_weights": np.ones((1, 5))}, pleat.InputError, r"shape \(1, 5\)"),
+    (lambda: made_ensemble(4, 5), {"reference": 0, "nearest": 2}, pleat.UsageError, "leave --nearest out"),
     (lambda: made_ensemble(4, 5), {"reference": 0, "cutoff": 2}, pleat.UsageError, "a cut-off, found both"),
     (lambda: made_ensemble(4, 5), {"reference": 0, "matrix": "full"}, pleat.UsageError, "a full matrix"),
 ])

@@ -48,8 +48,8 @@ std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Conte
     refuse(context.device.index);
 }
 
-rmsd::DauraClusters rmsd::cluster_on_cuda(const Frames&, double, const Context& context,
-                                          const CudaChoices&) {
+DeviceClusters rmsd::cluster_on_cuda(const Frames&, double, const Context& context,
+                                     const CudaChoices&) {
     refuse(context.device.index);
 }
 

@@ -1,4 +1,4 @@
-# pleat cluster --method gromacs beside `gmx cluster -method gromos`: every frame of real ensembles.
+# pleat cluster --method gmx beside `gmx cluster -method gromos`: every frame of real ensembles.
 import gzip
 import os
 import shutil
@@ -53,7 +53,7 @@ class Gromacs(ProgramTest):
         return [int(row.split()[1]) - 1 for row in rows if row.strip()]
 
     def ours(self, *arguments):
-        done = pleat("cluster", *arguments, "--method", "gromacs", "-q", "--structures", "none",
+        done = pleat("cluster", *arguments, "--method", "gmx", "-q", "--structures", "none",
                      "-o", self.folder / "run")
         self.assertEqual(done.returncode, 0, done.stderr)
         return list(parse_npy((self.folder / "run" / "assignment.npy").read_bytes())[1])

@@ -1,8 +1,11 @@
-# pleat cluster of finished runs of pleat rmsd: neighbours that they listed, and how they counted frames.
+# pleat cluster of finished runs of pleat rmsd, and of its own stopped runs; earlier names of its options.
 import random
+import signal
+import subprocess
+import time
 import unittest
 
-from program import ProgramTest, manifest, pleat, results
+from program import PROGRAM, ProgramTest, clean_environment, manifest, pleat, results
 from structures import npy
 
 
@@ -27,16 +30,16 @@ class ClusterRuns(ProgramTest):
     def test_neighbours_that_a_run_listed_are_not_found_again(self):
         path = self.ensemble(90)
         run = self.run_quietly("rmsd", path, "--matrix", "none", "--cutoff", "3.2", run="listed")
-        for method, least in (("daura", ()), ("gromacs", ()), ("dbscan", ("--least-neighbours", "3"))):
+        for method, cores in (("gromos", ()), ("gmx", ()), ("dbscan", ("--min-neighbours", "3"))):
             for cutoff in (3.2, 3.0, 1.1, 3.3):
                 with self.subTest((method, cutoff)):
-                    call = ("--method", method, "--cutoff", str(cutoff), *least, "--silhouettes")
+                    call = ("--method", method, "--cutoff", str(cutoff), *cores, "--silhouettes")
                     expected = self.cluster(path, *call, run=f"{method}{cutoff}")
                     found = self.cluster(run, *call, run=f"{method}{cutoff}-listed")
                     self.assertEqual(results(found), results(expected))
                     told, wanted = manifest(found), manifest(expected)
                     self.assertIn(str(run / "neighbours.npz"), [one["path"] for one in told["inputs"]])
-                    for fact in ("pairs", "least", "mean", "most", "clusters", "silhouette"):
+                    for fact in ("pairs", "min", "mean", "max", "clusters", "silhouette"):
                         self.assertAlmostEqual(told["results"].get(fact, 0), wanted["results"].get(fact, 0),
                                                places=9)
         # Without silhouettes no distance of all pairs is computed.
@@ -52,6 +55,53 @@ class ClusterRuns(ProgramTest):
         (run / "manifest.json").write_text(text.replace('"frames_count_from"', '"other"'))
         self.assert_refused(pleat("cluster", run, "--cutoff", "3", "-o", self.folder / "x"), 3,
                             "range: expected frames 1::2 counted from 0, found a run of a version")
+
+    def stop_after_a_checkpoint(self, call, run, sign):
+        """Starts a run, and stops it once its first state is saved."""
+        with subprocess.Popen([PROGRAM, "cluster", *call, "-o", str(run)],
+                              env=clean_environment(PLEAT_CHECKPOINT_SECONDS="0"),
+                              stderr=subprocess.PIPE) as process:
+            until = time.monotonic() + 60
+            while not list(run.glob("checkpoint.*")) and time.monotonic() < until:
+                time.sleep(0.002)
+            self.assertIsNone(process.poll(), "the run ended before it could be stopped")
+            process.send_signal(sign)
+            process.communicate()
+        return process.returncode
+
+    def test_a_stopped_run_resumes(self):
+        path = self.ensemble(2500)
+        for method in (("--cutoff", "3"), ("-m", "average", "--k", "4")):
+            call = (str(path), *method, "--device", "reference", "-q")
+            whole = self.cluster(*call[:-1], run=f"whole{method[1]}")
+            for sign, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+                with self.subTest((method, sign)):
+                    run = self.folder / f"stopped{method[1]}{code}"
+                    self.assertEqual(self.stop_after_a_checkpoint(call, run, sign), code)
+                    self.assertEqual(manifest(run)["status"], "unfinished")
+                    done = pleat("cluster", *call, "-o", run)
+                    self.assertEqual((done.returncode, done.stderr), (0, b""))
+                    self.assertTrue(manifest(run)["resumed"])
+                    self.assertEqual(results(run), results(whole))
+                    self.assertEqual(list(run.glob("checkpoint*")), [])
+
+    def test_earlier_names_of_options_and_methods(self):
+        path = self.ensemble(40)
+        weights = self.folder / "weights.npy"
+        weights.write_bytes(npy((12,), [1.0, 2.0] * 6))
+        new = self.cluster(path, "-m", "gromos", "--cutoff", "3", "--bin-width", "0.1", "--atom-weights",
+                           weights, "--write-members", "1", run="new")
+        old = self.cluster(path, "-m", "daura", "--cutoff", "3", "--bin", "0.1", "--weights", weights,
+                           "--members", "1", run="old")
+        self.assertEqual(results(new), results(old))
+        self.assertEqual(manifest(old)["parameters"]["method"], "gromos")
+        new = self.cluster(path, "-m", "gmx", "--cutoff", "3", run="new2")
+        old = self.cluster(path, "-m", "gromacs", "--cutoff", "3", run="old2")
+        self.assertEqual(results(new), results(old))
+        dbscan = ("-m", "dbscan", "--cutoff", "3")
+        new = self.cluster(path, *dbscan, "--min-neighbours", "3", run="new3")
+        old = self.cluster(path, *dbscan, "--least-neighbours", "3", run="old3")
+        self.assertEqual(results(new), results(old))
 
 
 if __name__ == "__main__":

@@ -312,7 +312,7 @@ class Stopped(Families):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, b""), err)
-        self.assertIn(b"run the same command again to go on", err)
+        self.assertIn(b"run the same command again to resume", err)
         status = self.status()
         self.assertIn("unfinished", status.values())
         self.assertIn("waiting", status.values())

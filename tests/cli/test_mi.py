@@ -83,10 +83,10 @@ class Outputs(Mi):
         arrays = read_npz(self.measure(self.write_alignment(rows), *QUICK) / "pairs.npz")
         self.assertAlmostEqual(arrays["mi"][1][0], 1.0)
 
-    def test_a_planted_exclusive_or_is_found_by_interaction_terms_alone(self):
+    def test_only_interaction_terms_find_a_planted_exclusive_or(self):
         family = self.write_alignment(xor_rows())
         for by in ("synergy", "excess"):
-            run = self.measure(family, *QUICK, "--order", "3", "--by", by, run=by)
+            run = self.measure(family, *QUICK, "--order", "3", "--rank-by", by, run=by)
             best = read_table(run / "triples.tsv")[0]
             self.assertEqual([best[side] for side in "ijk"], ["3", "6", "9"])
             self.assertGreater(float(best["excess"]), 0.8)
@@ -96,11 +96,11 @@ class Outputs(Mi):
 
     def test_every_triple_can_be_kept(self):
         family = self.write_alignment(small_rows(50, 4, 9))
-        run = self.measure(family, *QUICK, "--order", "3", "--all", run="all")
+        run = self.measure(family, *QUICK, "--order", "3", "--all-triples", run="all")
         arrays = read_npz(run / "triples.npz")
         self.assertEqual(list(zip(*(arrays[side][1] for side in "ijk"))),
                          list(itertools.combinations(range(9), 3)))
-        over = self.measure(family, *QUICK, "--order", "3", "--threshold", "1", run="over")
+        over = self.measure(family, *QUICK, "--order", "3", "--min-z", "1", run="over")
         kept = read_npz(over / "triples.npz")["z"][1]
         self.assertEqual(sorted(kept), sorted(z for z in arrays["z"][1] if z >= 1))
         best = [float(row["z"]) for row in read_table(over / "triples.tsv")]
@@ -110,7 +110,7 @@ class Outputs(Mi):
         members = sum(int(row["cliques"]) for row in read_table(run / "columns.tsv"))
         self.assertEqual(members, 3 * manifest(run)["results"]["cliques"])
 
-    def test_seeds_decide_shuffles_and_threads_nothing(self):
+    def test_results_depend_on_seeds_but_not_on_threads(self):
         family = self.write_alignment(small_rows(80, 4, 15))
         one = self.measure(family, "-n", "100", "-t", "1", "--order", "3", run="one")
         three = self.measure(family, "-n", "100", "-t", "3", "--order", "3", run="three")
@@ -122,7 +122,7 @@ class Outputs(Mi):
 
     def test_weights_and_gaps_omitted(self):
         family = self.write_alignment(small_rows(80, 4, 12))
-        weighted = self.measure(family, "--weights", "--null", "none", run="weighted")
+        weighted = self.measure(family, "--sequence-weights", "--null", "none", run="weighted")
         self.assertLess(manifest(weighted)["results"]["effective_sequences"], 80)
         counted = self.measure(family, "--null", "none", run="counted")
         self.assertNotEqual(read_npz(weighted / "pairs.npz")["mi"],
@@ -132,6 +132,23 @@ class Outputs(Mi):
         omitted = self.measure(family, "--gaps", "omit", "--null", "exact", run="omitted")
         self.assertIn("z", read_npz(omitted / "pairs.npz"))
 
+    def test_names_of_earlier_versions_set_the_same_options(self):
+        family = self.write_alignment(small_rows(50, 4, 9))
+        for order, old, new in (
+                ("3", ("--by", "mi", "-k", "5"), ("--rank-by", "mi", "--top", "5")),
+                ("3", ("--all",), ("--all-triples",)), ("3", ("--threshold", "1"), ("--min-z", "1")),
+                ("2", ("--weights", "--null", "none"), ("--sequence-weights", "--null", "none"))):
+            with self.subTest(old):
+                runs = [self.measure(family, *QUICK, "--order", order, *options, "-f", run=name)
+                        for name, options in (("old", old), ("new", new))]
+                self.assertEqual(results(runs[0]), results(runs[1]))
+                self.assertEqual(manifest(runs[0])["parameters"], manifest(runs[1])["parameters"])
+
+    def test_the_screen_counts_columns_in_the_right_number(self):
+        for rows, text in ((["AC", "AD", "AC", "AD"], "\n1 column has an entropy below 0.3 bits\n"),
+                           (["AA", "AA", "AA"], "\n2 columns have an entropy below 0.3 bits\n")):
+            done = pleat("mi", self.write_alignment(rows), *QUICK, "-f", "-o", self.folder / "run")
+            self.assertIn(text, done.stdout.decode())
 
     def test_columns_of_one_symbol_are_not_ranked_in_triples(self):
         rows = [row[:6] + "A" for row in small_rows(60, 4, 6)]
@@ -144,7 +161,7 @@ class Outputs(Mi):
         rows = ["".join((row[0], row[0], "W" if n == 0 else "A", row[1:])) for n, row in
                 enumerate(small_rows(60, 4, 6))]
         for by in ("z", "mi"):
-            run = self.measure(self.write_alignment(rows), *QUICK, "--order", "3", "--by", by, "-f")
+            run = self.measure(self.write_alignment(rows), *QUICK, "--order", "3", "--rank-by", by, "-f")
             flagged = {row["column"] for row in read_table(run / "columns.tsv")
                        if row["low_entropy"] == "yes"}
             self.assertIn("3", flagged)
@@ -157,7 +174,7 @@ class Outputs(Mi):
     def test_the_screen_names_each_number_of_triples_once(self):
         family = self.write_alignment(xor_rows())
         for by in ("synergy", "excess", "mi", "z"):
-            done = pleat("mi", family, *QUICK, "--order", "3", "--by", by, "-o", self.folder / by)
+            done = pleat("mi", family, *QUICK, "--order", "3", "--rank-by", by, "-o", self.folder / by)
             text = done.stdout.decode()
             head = next(line for line in text[text.index("strongest triples"):].splitlines()
                         if line.split()[:1] == ["rank"]).replace("column ", "").split()
@@ -184,10 +201,10 @@ class Outputs(Mi):
         tails = read_npz(self.folder / "run" / "pairs.npz")["tail_p"][1]
         self.assertEqual(min(tails), 1e-300)
 
-    def test_no_pair_above_the_threshold_is_said_in_words(self):
-        done = pleat("mi", self.write_alignment(small_rows(40, 0, 8)), *QUICK, "--threshold", "1e6",
+    def test_the_screen_says_that_no_pair_reaches_the_minimum(self):
+        done = pleat("mi", self.write_alignment(small_rows(40, 0, 8)), *QUICK, "--min-z", "1e6",
                      "-o", self.folder / "run")
-        self.assertIn(b"No pair reaches the --threshold", done.stdout)
+        self.assertIn(b"No pair reaches --min-z", done.stdout)
 
     def test_a_pair_above_all_of_its_equal_shuffles_comes_first(self):
         rows = ["AC"] + ["GG"] * 2999
@@ -203,15 +220,16 @@ class Refusals(Mi):
         run = ("-o", self.folder / "deep" / "run")
         for arguments, text in (
                 ((family, *run, "--order", "4"), "--order: expected a whole number >= 2 and <= 3"),
-                ((family, *run, "--weights", "--null", "none", "--device", "reference"),
-                 "expected --device cpu or auto for --weights"),
+                ((family, *run, "--sequence-weights", "--null", "none", "--device", "reference"),
+                 "give --device cpu or auto: with --sequence-weights"),
                 ((family, *run, "-n", "5000000"), "--shuffles: expected a whole number >= 1 and <= 4194303"),
-                ((family, *run, "--weights"), "expected --null sampled or none"),
+                ((family, *run, "--sequence-weights"), "give --null sampled or none: with --sequence-weights"),
                 ((family, *run, "--null", "maybe"), "--null: expected one of"),
-                ((family, *run, "--order", "3", "--null", "exact", "--by", "percentile"), "expected a number for --by"),
-                ((family, *run, "--order", "3", "--by", "size"), "--by: expected one of mi, z, sampled_z"),
-                ((family, *run, "--all"), "expected --order 3"),
-                ((family, *run, "--order", "3", "--all", "--threshold", "2"), "found both"),
+                ((family, *run, "--order", "3", "--null", "exact", "--rank-by", "percentile"),
+                 "give --rank-by a number that --null computes"),
+                ((family, *run, "--order", "3", "--rank-by", "size"), "--rank-by: expected one of auto, mi, z"),
+                ((family, *run, "--all-triples"), "give --order 3"),
+                ((family, *run, "--order", "3", "--all-triples", "--min-z", "2"), "give either --all-triples or --min-z, not both"),
                 ((family, family, *run), "ALIGNMENT"),
                 (run, "ALIGNMENT")):
             with self.subTest(arguments):
@@ -239,15 +257,15 @@ class Memory(Mi):
         return pleat("mi", family, "-o", self.folder / "run", "--order", "3", "-q", "-t", "1", "-f",
                      *options, preexec_fn=limited(200 << 20))
 
-    def test_listed_triples_that_do_not_fit_are_refused_with_what_would_help(self):
+    def test_triples_that_do_not_fit_are_refused_with_advice(self):
         family = self.random_family(12, 264)
         none = ("--null", "none")
-        done = self.with_little(family, *none, "--all")
+        done = self.with_little(family, *none, "--all-triples")
         self.assert_refused(done, 4, "264 columns", "needed", "available", "the best triples (--top)")
         self.assertFalse((self.folder / "run").exists())
-        done = self.with_little(family, *none, "--threshold=-9", "--by", "mi")
-        self.assert_refused(done, 2, "triples of mi >= -9: expected at most ", "raise the threshold")
-        done = self.with_little(family, *none, "--threshold=7", "--by", "mi")
+        done = self.with_little(family, *none, "--min-z=-9", "--rank-by", "mi")
+        self.assert_refused(done, 2, "triples have mi >= -9: give a larger --min-z")
+        done = self.with_little(family, *none, "--min-z=7", "--rank-by", "mi")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_exact_moments_that_do_not_fit_are_refused_at_the_start(self):
@@ -256,7 +274,7 @@ class Memory(Mi):
         self.assert_refused(done, 4, "3 columns", "needed", "available", "--no-triple-variance")
         self.assertFalse((self.folder / "run").exists())
 
-    def test_triples_are_not_held(self):
+    def test_triples_are_not_kept_in_memory(self):
         peak = {}
         for columns in (40, 400):
             family = self.random_family(6, columns)
@@ -270,7 +288,7 @@ class Memory(Mi):
 
 
 class Resume(Mi):
-    def test_killed_runs_go_on_to_the_same_bits(self):
+    def test_stopped_runs_resume_to_the_same_bits(self):
         family = self.write_alignment(small_rows(300, 4, 36))
         for order, shuffles in (("2", "60000"), ("3", "300")):
             options = ("--order", order, "-n", shuffles, "-t", "1", "--no-triple-variance")
@@ -285,7 +303,7 @@ class Resume(Mi):
                     self.assertTrue(manifest(run)["resumed"])
                     self.assertEqual(results(run), results(whole))
 
-    def test_pairs_of_a_killed_run_serve_another_list(self):
+    def test_a_killed_run_resumes_with_another_list(self):
         family = self.write_alignment(small_rows(300, 4, 36))
         options = ("-n", "60000", "-t", "1", "--no-triple-variance")
         whole, run = self.measure(family, *options, run="whole"), self.folder / "run"
@@ -295,6 +313,21 @@ class Resume(Mi):
         self.assertTrue(manifest(run)["resumed"])
         self.assertEqual(results(run)["pairs.npz"], results(whole)["pairs.npz"])
         self.assertEqual(len((run / "pairs.tsv").read_text().splitlines()), 8)
+
+    def test_weighted_and_gap_free_pairs_resume_to_the_same_bits(self):
+        family = self.write_alignment(small_rows(300, 4, 70))
+        for name, options in (("weighted", ("--sequence-weights", "--null", "sampled", "-n", "400")),
+                              ("gaps", ("--gaps", "omit", "--null", "exact"))):
+            options += ("-t", "1")
+            whole = self.measure(family, *options, run=f"whole-{name}")
+            for how in (signal.SIGKILL, signal.SIGINT):
+                with self.subTest(name=name, how=how):
+                    run = self.folder / f"{name}{how}"
+                    self.disturb(family, run, options, "checkpoint.*npz", how)
+                    done = pleat("mi", family, "-o", run, "-q", *options)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertTrue(manifest(run)["resumed"])
+                    self.assertEqual(results(run), results(whole))
 
     def disturb(self, family, run, options, state, how):
         """Ends a run by a signal once it has saved its first state of that name."""

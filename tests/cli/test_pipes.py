@@ -92,7 +92,7 @@ class Pipes(ProgramTest):
         weights = npy((3,), [1.0, 2.0, 3.0], "d")
         self.run_both_ways("rmsd", pdb(models=2).encode(), before=(file, "--reference"))
         self.run_both_ways("rmsd", pdb(models=2).encode(), before=(file, "--against"))
-        self.run_both_ways("rmsd", weights, before=(file, "--weights"))
+        self.run_both_ways("rmsd", weights, before=(file, "--atom-weights"))
         self.run_both_ways("rmsd", models.encode(), "--select", "A:1-2", "--measure", "A:2-3")
         (self.folder / "frames.dcd").write_bytes(GOOD["dcd"])
         self.run_both_ways("rmsd", pdb().encode(), before=(self.folder / "frames.dcd", "--topology"))
@@ -175,7 +175,7 @@ class MissingInputs(ProgramTest):
         listed.write_text(f"{silent}\n{absent}\n", encoding="utf-8")
         for arguments in (("rmsd", silent, "--reference", absent), ("rmsd", silent, "--against", absent),
                           ("rmsd", silent, "--against", f"@{absent}"), ("rmsd", silent, "--topology", absent),
-                          ("rmsd", silent, "--weights", absent), ("rmsd", silent, absent),
+                          ("rmsd", silent, "--atom-weights", absent), ("rmsd", silent, absent),
                           ("rmsd", f"@{listed}"), ("cluster", silent, absent, "--cutoff", "1"),
                           ("cluster", silent, "--topology", absent, "--cutoff", "1"), ("saxs", silent, "--data", absent),
                           ("saxs", silent, "--model", "two-body", "--form-factors", absent),

@@ -58,7 +58,7 @@ class Resume(ProgramTest):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, b""))
-        self.assertIn(b"run the same command again to go on", err)
+        self.assertIn(b"run the same command again to resume", err)
         self.assertEqual(manifest(run)["status"], "unfinished")
         self.assert_goes_on(run)
 

@@ -42,7 +42,7 @@ class Rmsd(ProgramTest):
 
     def test_files_agree_with_each_other(self):
         path = self.ensemble()
-        run = self.measure(path, "--cutoff", "2", "--best", "3")
+        run = self.measure(path, "--cutoff", "2", "--nearest", "3")
         _, condensed = parse_npy((run / "rmsd.npy").read_bytes())
         full_run = self.measure(path, "--matrix", "full", run="full")
         shape, full = parse_npy((full_run / "rmsd.npy").read_bytes())
@@ -75,12 +75,12 @@ class Rmsd(ProgramTest):
         self.assertEqual(few.returncode, 0, few.stderr)
         # 18 million pairs of 28 bytes.
         self.assert_refused(pleat(*call, "--cutoff", "1e6", "-o", self.folder / "all", preexec_fn=limited),
-                            4, "pairs within the cut-off", "take a smaller --cutoff")
+                            4, "pairs below the cutoff", "take a smaller --cutoff")
         self.assertFalse((self.folder / "all" / "neighbours.npz").exists())
 
     def test_no_matrix_gives_the_same_lists(self):
         path = self.ensemble()
-        more = ("--cutoff", "2", "--best", "3")
+        more = ("--cutoff", "2", "--nearest", "3")
         with_matrix, without = self.measure(path, *more), \
             self.measure(path, *more, "--matrix", "none", run="none")
         expected, found = results(with_matrix), results(without)
@@ -91,7 +91,7 @@ class Rmsd(ProgramTest):
         path = self.ensemble()
         weights = self.write("weights.npy", npy((20,), [2.0] * 20, "d"))
         plain = parse_npy((self.measure(path) / "rmsd.npy").read_bytes())[1]
-        weighted = parse_npy((self.measure(path, "--weights", weights, run="w") / "rmsd.npy")
+        weighted = parse_npy((self.measure(path, "--atom-weights", weights, run="w") / "rmsd.npy")
                              .read_bytes())[1]
         self.assertLess(max(abs(a - b) for a, b in zip(plain, weighted)), 1e-5)
 
@@ -130,7 +130,7 @@ class Rmsd(ProgramTest):
                 ((good, *out, "--weights", none), 3, "none.npy: expected a weight above 0, found none"),
                 ((flat, *out), 3, "flat.npy: expected an array [frame, atom, 3], found shape (4, 6)"),
                 ((nan, *out), 3, "nan.npy: frame 1: expected finite coordinates, found nan"),
-                ((good, *out, "--weights", weights), 3, "weights.npy: expected an array [5]"),
+                ((good, *out, "--atom-weights", weights), 3, "weights.npy: expected an array [5]"),
                 ((self.folder / "absent.npy", *out), 3, "absent.npy"),
                 ((good, *out, "--cutoff", "0"), 2, "cutoff"),
                 ((good, *out, "--precision", "float16"), 2, "float16"),
@@ -143,7 +143,18 @@ class Rmsd(ProgramTest):
                 self.assert_refused(pleat("rmsd", *arguments), code, *texts)
         self.assertFalse((self.folder / "run").exists())
 
-    def test_killed_run_goes_on_with_the_same_bits(self):
+    def test_earlier_names_of_options(self):
+        path = self.ensemble()
+        weights = self.write("weights.npy", npy((20,), [1.0, 2.0] * 10, "d"))
+        new = self.measure(path, "--metric", "drmsd", "--nearest", "3", "--bin-width", "0.1",
+                           "--atom-weights", weights, run="new")
+        for name, old in (("names", ("--metric", "drmsd", "--best", "3", "--bin", "0.1", "--weights",
+                                     weights)),
+                          ("letters", ("-m", "drmsd", "-k", "3", "--bin", "0.1", "--weights", weights))):
+            self.assertEqual(results(self.measure(path, *old, run=name)), results(new))
+        self.assertNotIn("--best", pleat("rmsd", "--help").stdout.decode())
+
+    def test_killed_run_resumes_with_the_same_bits(self):
         path = self.ensemble(1400, 4)
         # The reference is slow enough to be killed between its tiles.
         arguments = (path, "--device", "reference")

@@ -48,7 +48,7 @@ class Measures(ProgramTest):
         frames = self.frames(11)
         first, second = self.models("a.pdb", frames[:7]), self.models("b.pdb", frames[7:])
         both = self.measure(first, second, "--select", "ca", "--matrix", "full", run="both")
-        run = self.measure(first, "--against", second, "--select", "ca", "--cutoff", "1.6", "--best", "2")
+        run = self.measure(first, "--against", second, "--select", "ca", "--cutoff", "1.6", "--nearest", "2")
         shape, found = self.values(run / "rmsd.npy")
         self.assertEqual(shape, (7, 4))
         full = self.values(both / "rmsd.npy")[1]
@@ -144,8 +144,8 @@ class Measures(ProgramTest):
         masses = [mass for _ in range(12) for mass in (14.0067, 12.0107, 12.0107, 15.9994)]
         weights = self.folder / "masses.npy"
         weights.write_bytes(npy((48,), masses, "d"))
-        by_name = self.measure(models, "--weights", "mass", run="by_name")
-        by_file = self.measure(models, "--weights", weights, run="by_file")
+        by_name = self.measure(models, "--atom-weights", "mass", run="by_name")
+        by_file = self.measure(models, "--atom-weights", weights, run="by_file")
         plain = self.measure(models, run="plain")
         found, expected, other = (self.values(run / "rmsd.npy")[1] for run in (by_name, by_file, plain))
         self.assertLess(max(abs(a - b) for a, b in zip(found, expected)), 1e-4)
@@ -188,7 +188,7 @@ class Measures(ProgramTest):
     def test_other_metrics(self):
         models = self.models("models.pdb", self.frames(6, residues=20))
         for metric, least, most in (("drmsd", 0.3, 5), ("tm", 0.05, 0.999), ("gdt_ts", 0.2, 0.999)):
-            run = self.measure(models, "--select", "ca", "--metric", metric, "--best", "1", run=metric)
+            run = self.measure(models, "--select", "ca", "--metric", metric, "--nearest", "1", run=metric)
             shape, found = self.values(run / f"{metric}.npy")
             self.assertEqual(shape, (15,))
             self.assertTrue(all(least < value < most for value in found), found)

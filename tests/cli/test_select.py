@@ -133,12 +133,12 @@ class Select(ProgramTest):
         rows = read_table(self.folder / "profile" / "profile.tsv")[3:]
         curve.write_text("".join(f"{row['q']} {row['intensity']} {0.02 * float(row['intensity']):.6g}\n"
                                  for row in rows))
-        self.select("--saxs", curve)
+        self.select("--data", curve)
         scores = read_table(self.run_folder / "scores.tsv")
         by_chi2 = sorted(scores, key=lambda row: float(row["chi2"]))
         self.assertEqual({kinds[int(row["frame"])] for row in by_chi2[:6]}, {coil})
         self.assertEqual({row["contacts"] for row in scores}, {"NA"})
-        self.select("--saxs", curve, "--weight-clusters", "0", "--force")
+        self.select("--data", curve, "--weight-clusters", "0", "--force")
         clusters = read_table(self.run_folder / "clusters.tsv")
         self.assertEqual(self.kinds_of(clusters[:1], "best"), ["coil"])
         self.assertEqual(float(clusters[0]["least_chi2"]), min(float(row["chi2"]) for row in by_chi2))
@@ -152,11 +152,11 @@ class Select(ProgramTest):
         self.assertEqual(parts["couplings"]["parameters"]["row"], "row0")
         self.assertEqual(parts["clusters"]["command"], "cluster")
         again = self.select("--alignment", family, "--force", "--weight-clusters", "0.5")
-        self.assertEqual(again.count("kept, it is what it was"), 2)
+        self.assertEqual(again.count("unchanged, using the existing results"), 2)
         for name, before in parts.items():
             self.assertEqual(manifest(self.run_folder / name)["started"], before["started"])
         other = self.select("--alignment", family, "--force", "--cutoff", "5")
-        self.assertEqual(other.count("kept, it is what it was"), 1)
+        self.assertEqual(other.count("unchanged, using the existing results"), 1)
         self.assertRegex(other, "clusters: replaced, it has 'cutoff'")
         # The run of couplings is taken as --contacts too, and gives the same.
         first = (self.run_folder / "scores.tsv").read_text()
@@ -175,7 +175,7 @@ class Select(ProgramTest):
         family.write_text(family_text())
         curve = self.folder / "curve.dat"
         curve.write_text("".join(f"{0.01 * n:.3f} {math.exp(-0.01 * n * n):.6g} 0.01\n" for n in range(3, 30)))
-        self.select("--alignment", family, "--saxs", curve, "--method", "average", "--k", "2:6", "--seed", "7",
+        self.select("--alignment", family, "--data", curve, "--method", "average", "--k", "2:6", "--seed", "7",
                     "--threads", "1")
         for name, table in (("couplings", "contacts.tsv"), ("clusters", "clusters.tsv"), ("saxs", "frames.tsv")):
             first = manifest(self.run_folder / name)
@@ -190,7 +190,7 @@ class Select(ProgramTest):
                 self.assertEqual(second[key], first[key], (name, key))
             self.assertEqual((again / table).read_text(), (self.run_folder / name / table).read_text())
 
-    def test_goes_on_with_the_stages_of_a_run_that_was_stopped(self):
+    def test_resumes_with_the_stages_of_a_run_that_was_stopped(self):
         family = self.folder / "family.fasta"
         family.write_text(family_text(4000))
         command = [PROGRAM, "select", "--ensemble", self.ensemble, "--alignment", family, "-o", self.run_folder]
@@ -205,7 +205,7 @@ class Select(ProgramTest):
         self.assertEqual(process.returncode, 130)
         self.assertEqual(manifest(self.run_folder)["status"], "unfinished")
         done = self.select("--alignment", family)
-        self.assertRegex(done, "clusters: kept")
+        self.assertRegex(done, "clusters: unchanged")
         self.assertTrue(manifest(self.run_folder / "couplings")["resumed"])
         self.assertEqual(manifest(self.run_folder)["status"], "finished")
         self.assertFalse((self.run_folder / "checkpoint-stages.txt").exists())
@@ -227,9 +227,9 @@ class Select(ProgramTest):
         near = self.folder / "near.rr"
         near.write_text(SEQUENCE + "\n1 4 0 8 0.9\n")
         contacts = ("--contacts", self.contacts)
-        self.refused(2, "expected --alignment, --contacts or --saxs beside the ensemble, found none")
-        self.refused(2, "expected --alignment or --contacts, found both", *contacts, "--alignment", "a")
-        self.refused(2, "expected a file, found '-'", "--alignment", "-")
+        self.refused(2, "give --alignment, --contacts or --data besides the ensemble")
+        self.refused(2, "give either --alignment or --contacts, not both", *contacts, "--alignment", "a")
+        self.refused(2, "'-': give a file", "--alignment", "-")
         self.refused(3, "broken.rr:29: expected two residues from 1 to 40, found 1 and 99", "--contacts", broken)
         self.refused(3, "absent.rr", "--contacts", self.folder / "absent.rr")
         self.refused(3, "expected the folder of a finished 'pleat couplings', found another one",
@@ -238,7 +238,7 @@ class Select(ProgramTest):
         self.refused(3, "expected a structure of the family in " + str(family), "--alignment", family)
         self.refused(3, "rna.fasta: expected an alignment of proteins, found one of rna", "--alignment", rna)
         self.refused(3, "near.rr: expected pairs at least 6 residues apart", "--contacts", near)
-        self.refused(3, "absent.dat", "--saxs", self.folder / "absent.dat")
+        self.refused(3, "absent.dat", "--data", self.folder / "absent.dat")
         self.refused(2, "weight-saxs", *contacts, "--weight-saxs", "-1")
         self.refused(2, "--method kmedoids", *contacts, "--method", "kmedoids")
         self.refused(2, "expected a weight above 0 for contacts, clusters or scattering", *contacts,
@@ -260,6 +260,40 @@ class Select(ProgramTest):
                      "--contacts", self.contacts, "--select", "all")
         self.select("--contacts", self.contacts, "--topology", named)
         self.assertEqual(manifest(self.run_folder)["results"]["frames"], len(frames))
+
+    def test_earlier_names_of_options_are_accepted(self):
+        curve = self.folder / "curve.dat"
+        curve.write_text("".join(f"{0.01 * n:.3f} {math.exp(-0.01 * n * n):.6g} 0.01\n" for n in range(3, 30)))
+        self.select("--data", curve, "--max-clusters", "1", "--min-size", "2")
+        self.select("--saxs", curve, "--best", "1", "--least-size", "2", folder=self.folder / "second")
+        self.select("--saxs", curve, "-n", "1", "--least-size", "2", folder=self.folder / "third")
+        expected = (self.run_folder / "clusters.tsv").read_bytes()
+        for other in ("second", "third"):
+            self.assertEqual((self.folder / other / "clusters.tsv").read_bytes(), expected)
+
+    def test_a_stage_that_counted_frames_from_one_is_not_kept(self):
+        self.select("--contacts", self.contacts, "--frames", "1:")
+        path = self.run_folder / "clusters" / "manifest.json"
+        text = path.read_text()
+        self.assertIn('"frames_count_from"', text)
+        path.write_text(text.replace('"frames_count_from"', '"other"'))
+        again = self.select("--contacts", self.contacts, "--frames", "1:", "--force")
+        self.assertRegex(again, "clusters: replaced, it has frames counted from 1")
+        self.assertIn("clusters: unchanged", self.select("--contacts", self.contacts, "--frames", "1:", "--force"))
+
+    def test_kept_stages_give_the_same_bytes(self):
+        family = self.folder / "family.fasta"
+        family.write_text(family_text())
+        curve = self.folder / "curve.dat"
+        curve.write_text("".join(f"{0.01 * n:.3f} {math.exp(-0.01 * n * n):.6g} 0.01\n" for n in range(3, 30)))
+        first = self.select("--alignment", family, "--data", curve)
+        self.assertNotIn("unchanged", first)
+        fresh = {name: (self.run_folder / name).read_bytes()
+                 for name in ("scores.tsv", "clusters.tsv", "explained.tsv", "best.pdb")}
+        again = self.select("--alignment", family, "--data", curve, "--force")
+        self.assertEqual(again.count("unchanged, using the existing results"), 3)
+        for name, data in fresh.items():
+            self.assertEqual((self.run_folder / name).read_bytes(), data, name)
 
     def test_a_finished_run_is_left_alone(self):
         self.select("--contacts", self.contacts)

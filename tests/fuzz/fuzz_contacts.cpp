@@ -2,6 +2,7 @@
 // else.
 #include "harness.h"
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/structure/casp_contacts.h"
 #include "pleat/core/error.h"
 

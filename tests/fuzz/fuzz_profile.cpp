@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 

@@ -14,7 +14,7 @@ TYPES = {"py::error_already_set", "Error", "UsageError", "InputError", "InputErr
 THROW = re.compile(r"\bthrow\b\s*(?:(?P<type>[\w:]+)\s*[({]|(?P<again>;|[\w.]+\.error_in\()|(?P<other>))")
 COMPLAINT = re.compile(r"\b(?:throw\s+(?:pleat::)?InputError|complaints?_?\s*(?:\.|->)\s*add)\s*\(")
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
-# The last form adds advice to the text of another complaint: "{}; remove this file to start anew".
+# The last form adds advice to the text of another complaint: "{}; remove this file to start again".
 SAYS = re.compile(r"\bexpected\b.*\bfound\b|\bcannot\b|^(\{\})+; ", re.DOTALL)
 SHORTEST_TEXT = 12  # shorter literals are joints such as ", " or file names
 

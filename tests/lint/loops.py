@@ -8,11 +8,11 @@ OWN_LOOP = re.compile(r"(?:\.|->)\s*cancelled\s*\("
                       r"|\b\w*(?:context|progress)\w*(?:\.|->)update\s*\("
                       r'|(?:\.|->)\s*update\s*\(\s*"'
                       r"|\bcomm\s*(?:\(\s*\)\s*)?(?:->|\.)\s*\w+\s*\(")
+# They implement a Progress, and the ranks of the program.
+IMPLEMENTATIONS = {"apps/pleat/family_progress.cpp", "apps/pleat/ranks.cpp", "apps/pleat/ranks.h"}
 # Folders whose owners have not finished; this list only shrinks.
 UNFINISHED = (
     "apps/pleat/cluster",
-    "apps/pleat/common_options",
-    "apps/pleat/famil",
     "apps/pleat/rmsd",
     "apps/pleat/saxs",
     "apps/pleat/select",
@@ -29,7 +29,9 @@ def check(root, files):
     for path in files:
         if path.suffix not in CODE or path.parts[0] not in ("src", "apps") or is_test(path):
             continue
-        if path.parts[:3] == ("src", "pleat", "core") or str(path).startswith(UNFINISHED):
+        if path.parts[:3] == ("src", "pleat", "core") or str(path) in IMPLEMENTATIONS:
+            continue
+        if str(path).startswith(UNFINISHED):
             continue
         text = without_comments(read(root, path))
         complaints += [f"{path}:{line_of(text, match.start())}: expected a loop of pleat/core/loops or "

@@ -37,6 +37,17 @@ class MiTest(RanksTest):
                              (0, "", ""))
             self.assertEqual(results(run), results(self.whole))
 
+    def test_ranks_write_weighted_and_gap_free_pairs_of_one(self):
+        for options in (("--sequence-weights", "--null", "sampled", "-n", "20"),
+                        ("--gaps", "omit", "--null", "exact")):
+            options = ("-q", "-t", "1", "-f", *options)
+            whole, run = self.folder / "one", self.folder / "three"
+            subprocess.run([PROGRAM, "mi", self.family, "-o", whole, *options], check=True,
+                           env=environment(), timeout=60)
+            self.assertEqual(mpirun(3, PROGRAM, "mi", self.family, "-o", run, *options)[:3],
+                             (0, "", ""))
+            self.assertEqual(results(run), results(whole))
+
     def test_standard_input_reaches_every_rank(self):
         run = self.folder / "piped"
         with open(self.family, "rb") as rows:
@@ -44,7 +55,7 @@ class MiTest(RanksTest):
         self.assertEqual(done[:3], (0, "", ""))
         self.assertEqual(results(run), results(self.whole))
 
-    def test_an_error_is_told_once(self):
+    def test_an_error_is_reported_once(self):
         code, out, err, _ = mpirun(3, PROGRAM, "mi", self.folder / "none.aln", "-o",
                                    self.folder / "deep" / "run", *OPTIONS)
         self.assertEqual((code, out, err.count("\n")), (3, "", 1), err)
@@ -83,7 +94,7 @@ class MiTest(RanksTest):
         self.assertEqual(mpirun(2, *command)[:3], (0, "", ""))
         self.assertTrue(json.loads((run / "manifest.json").read_text())["resumed"])
 
-    def test_killed_ranks_go_on_with_another_number(self):
+    def test_killed_ranks_resume_with_another_number(self):
         slow = ("-q", "-t", "1", "--order", "3", "-n", "3000", "--top", "500")
         whole = self.folder / "slow"
         subprocess.run([PROGRAM, "mi", self.family, "-o", whole, *slow], check=True,

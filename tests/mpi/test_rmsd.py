@@ -8,7 +8,7 @@ import unittest
 
 from launcher import PROGRAM, RanksTest, environment, kill_all, mpirun, start
 
-MATRIX = ("-q", "-t", "1", "--device", "cpu", "--cutoff", "2.5", "--best", "3")
+MATRIX = ("-q", "-t", "1", "--device", "cpu", "--cutoff", "2.5", "--nearest", "3")
 LISTS = (*MATRIX, "--matrix", "none")
 FEW = ("-q", "-t", "1", "--device", "cpu", "--cutoff", "2.1")  # neighbours
 
@@ -103,11 +103,11 @@ class RmsdTest(RanksTest):
 
     def test_a_killed_matrix_goes_on_with_another_number(self):
         write_ensemble(self.ensemble, 9000, 300)  # longer than a second: tiles are marked that often
-        self.kill_and_go_on(FEW + ("--best", "3"), lambda run: marked_tiles(run / "checkpoint.tiles") > 0)
+        self.kill_and_go_on(FEW + ("--nearest", "3"), lambda run: marked_tiles(run / "checkpoint.tiles") > 0)
 
     def test_killed_lists_go_on_with_another_number(self):
         write_ensemble(self.ensemble, 6000, 100)
-        self.kill_and_go_on((*FEW, "--best", "3", "--matrix", "none"), lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
+        self.kill_and_go_on((*FEW, "--nearest", "3", "--matrix", "none"), lambda run: len(list(run.glob("checkpoint.rank*.tiles"))) > 1)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,26 @@
-// Cluster: one pass over all pairs, the method that was asked for, its sweep, and what came of it.
+// Cluster: one pass over all pairs, the method that was asked for, its sweep, and the description.
 #include "pleat/cluster/cluster.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "pleat/cluster/distances/neighbours.h"
-#include "pleat/cluster/distances/quantile.h"
+#include "pleat/cluster/describe.h"
 #include "pleat/cluster/methods/dbscan.h"
+#include "pleat/cluster/methods/density_peaks.h"
 #include "pleat/cluster/methods/greedy.h"
 #include "pleat/cluster/methods/kmedoids.h"
-#include "pleat/cluster/plan.h"
+#include "pleat/cluster/methods/linkage.h"
+#include "pleat/cluster/neighbours/neighbours.h"
+#include "pleat/cluster/neighbours/quantile.h"
+#include "pleat/cluster/stage.h"
+#include "pleat/cluster/trials.h"
+#include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 
@@ -20,55 +28,111 @@ namespace pleat::cluster {
 
 namespace {
 
-/// Below this all pairs are kept after the first pass, so that tables need no second one.
+/// Up to this size all pairs are kept after the first pass, so that later passes need not compute
+/// them again.
 constexpr std::int64_t kKeptBytes = std::int64_t{256} << 20;
 /// Rodriguez and Laio: 1 to 2 % of all items near each one.
 constexpr double kPeakShare = 0.02;
+/// Pairs that a device counts at once.
+constexpr Index kCountedPairs = Index{1} << 28;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// One clustering of a sweep, with what else its method tells.
-struct Found {
-    Clustering clustering;
-    double cutoff = std::numeric_limits<double>::quiet_NaN();
+constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeakStage = "peaks",
+                     *kDescriptionStage = "describe", *kNeighbourStage = "neighbours",
+                     *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids";
+
+/// The values of a sweep whose stages are saved, so that a run has no thousands of files.
+constexpr std::size_t kSavedTrials = 100;
+
+/// The name of a stage that runs once per value of a sweep.
+std::string numbered(const char* stage, std::size_t trial) {
+    return fmt::format("{}-{}", stage, trial);
+}
+
+std::size_t pair_count(Index count) { return static_cast<std::size_t>(pairs_before(count, count)); }
+
+/// Pairs kept by the first pass in front of the source that they come from.
+class KeptPairs final : public PairSource {
+public:
+    KeptPairs(const PairSource& source, StoredPairs pairs)
+        : source_(source), pairs_(std::move(pairs)) {}
+    Index count() const override { return pairs_.count(); }
+    void band(Block rows, float* values) const override { pairs_.band(rows, values); }
+    Index band_rows() const override { return pairs_.band_rows(); }
+    void rows(std::span<const Index> items, float* values) const override {
+        pairs_.rows(items, values);
+    }
+    void among(std::span<const Index> items, const BandVisitor& visit) const override {
+        pairs_.among(items, visit);
+    }
+    bool is_stored() const override { return true; }
+    std::string hash() const override { return source_.hash(); }
+    double error(double cutoff) const override { return source_.error(cutoff); }
+    bool is_below(Index i, Index j, double cutoff) const override {
+        return source_.is_below(i, j, cutoff);
+    }
+
+private:
+    const PairSource& source_;
+    StoredPairs pairs_;
 };
 
-class Work {
+/// One clustering of a sweep.
+struct Trial {
+    Clustering clustering;
+    double cutoff = kNaN;
+};
+
+class Clusterer {
 public:
-    Work(const Distances& source, const Parameters& parameters, const Context& context)
+    Clusterer(const PairSource& source, const Parameters& parameters, const Context& context,
+              const KnownPairs* known)
         : parameters_(parameters),
           context_(context),
-          plan_(plan_of(parameters)),
-          distances_(source, kKeptBytes),
-          in_place_(parameters.method == "daura" ? distances_.in_place() : nullptr),
-          pairs_(source.count(), parameters.bin, resolve_threads(context)) {
-        check_counts(plan_, source.count());
-        for (const double k : plan_.counts)
-            if (plan_.family == Family::medoids)
+          trials_(trials_of(parameters)),
+          source_(&source),
+          statistics_(source.count(), parameters.bin_width) {
+        for (const double k : trials_.counts) {
+            if (k > static_cast<double>(source.count()))
+                throw UsageError(
+                    fmt::format("--k: {} clusters are more than the {} items", k, source.count()));
+            if (trials_.family == Family::medoids)
                 require_medoids(source.count(), static_cast<Index>(k));
-        first_pass();
+        }
+        if (known != nullptr && use(*known)) return;
+        const bool has_one_cutoff = trials_.cutoffs.size() == 1;
+        const bool is_kept =
+            !source.is_stored() &&
+            static_cast<std::int64_t>(pair_count(source.count()) * sizeof(float)) <= kKeptBytes;
+        if (parameters.method == Method::gromos && !is_kept) device_ = source.reductions();
+        if (device_ != nullptr)
+            count_on_device();
+        else
+            first_pass(is_kept, trials_.family != Family::tree && has_one_cutoff);
+        statistics_.trim();
     }
 
     Result run() {
-        const bool by_cutoff = plan_.counts.size() <= 1 && !plan_.cutoffs.empty();
-        const std::vector<double>& values = by_cutoff ? plan_.cutoffs : plan_.counts;
         std::vector<SweepPoint> sweep;
-        std::optional<Found> best;
+        std::optional<Trial> best;
         std::vector<double> best_silhouettes;
         double best_mean = -2.0;
-        for (const double value : values) {
-            Found found = at(value, by_cutoff);
-            std::vector<double> apart;
-            double mean = std::numeric_limits<double>::quiet_NaN();
-            if (plan_.sweeps() || parameters_.silhouettes) {
-                apart = silhouettes(distances_, found.clustering, context_);
-                mean = mean_silhouette(apart);
+        for (const double value : trials_.values()) {
+            Trial trial = clustering_at(value);
+            std::vector<double> values;
+            double mean = kNaN;
+            if (trials_.has_several() || parameters_.silhouettes) {
+                values = silhouettes(*source_, trial.clustering, trial_stage(kSilhouetteStage));
+                mean = mean_silhouette(values);
             }
-            if (plan_.sweeps()) sweep.push_back(point(value, found.clustering, mean));
+            ++number_;
+            if (trials_.has_several()) sweep.push_back(point(value, trial.clustering, mean));
             if (best && !(mean > best_mean)) continue;
-            best = std::move(found);
-            best_silhouettes = std::move(apart);
+            best = std::move(trial);
+            best_silhouettes = std::move(values);
             best_mean = std::isnan(mean) ? -2.0 : mean;
         }
-        Result result{pairs_,
+        Result result{std::move(statistics_),
                       std::move(best->clustering),
                       {},
                       mean_silhouette(best_silhouettes),
@@ -76,10 +140,10 @@ public:
                       std::move(sweep),
                       std::move(tree_),
                       std::move(peaks_)};
-        // Of a sweep over cut-offs the peaks kept are the last ones, not those of the best.
-        if (plan_.family == Family::peaks && plan_.cutoffs.size() > 1)
+        // After a sweep over cutoffs the peaks kept are the last ones, not those of the best.
+        if (trials_.family == Family::peaks && trials_.cutoffs.size() > 1)
             result.peaks = peaks_at(result.cutoff);
-        result.clusters = describe(distances_, result.clustering, context_);
+        result.clusters = describe(*source_, result.clustering, stage(kDescriptionStage));
         if (!best_silhouettes.empty())
             add_silhouettes(best_silhouettes, result.clustering, result.clusters);
         return result;
@@ -95,101 +159,176 @@ private:
         return point;
     }
 
-    /// All that needs every pair once comes from the same pass as the histogram: a tree's
-    /// distances, the neighbours of a single cut-off, the cut-off of peaks without one.
-    void first_pass() {
-        if (use_lists()) return;
-        if (in_place_ != nullptr) return pairs_.add(in_place_->totals(parameters_.bin));
-        const bool is_tree = plan_.family == Family::tree;
-        const int threads = resolve_threads(context_);
-        std::optional<CondensedPairs> condensed;
-        std::optional<NeighbourFinder> finder;
-        std::optional<QuantileFinder> quantile;
-        if (is_tree) condensed.emplace(distances_.count());
-        if (!is_tree && plan_.cutoffs.size() == 1)
-            finder.emplace(distances_, plan_.cutoffs.front(), threads, most_bits());
-        if (plan_.family == Family::peaks && plan_.cutoffs.empty())
-            quantile.emplace(distances_.count(), threads);
-        distances_.for_each_band("distances", [&](Block rows, const float* values) {
-            pairs_.add(rows, values);
-            if (condensed) condensed->add(rows, values);
-            if (finder) finder->add(rows, values);
-            if (quantile) quantile->add(rows, values);
-        });
-        if (finder) neighbours_ = finder->finish();
-        if (quantile) peak_cutoff_ = just_above(quantile->find(distances_, kPeakShare));
-        if (condensed)
-            tree_ = link(linkage_of(parameters_.method), distances_.count(), condensed->take(),
-                         context_);
+    Context stage(std::string_view name) const { return stage_context(context_, *source_, name); }
+    /// The context of a stage that runs once per value of a sweep.
+    Context trial_stage(const char* name) const {
+        Context context = stage(numbered(name, number_));
+        if (number_ >= kSavedTrials) context.checkpoint.clear();
+        return context;
     }
 
-    /// What the source has listed of all pairs, if that is all that this clustering needs.
-    bool use_lists() {
-        const bool is_enough = plan_.family == Family::greedy || plan_.family == Family::dbscan;
-        if (!is_enough || plan_.cutoffs.size() != 1) return false;
-        std::optional<PairTotals> totals = distances_.listed_totals(parameters_.bin);
-        if (totals) neighbours_ = distances_.listed_neighbours(plan_.cutoffs.front());
-        if (!neighbours_) return false;
-        pairs_.add(std::move(*totals));
-        in_place_ = nullptr;
+    /// Uses the result of an earlier run if that is all that this clustering needs.
+    bool use(const KnownPairs& known) {
+        const bool is_enough = trials_.family == Family::greedy || trials_.family == Family::dbscan;
+        if (!is_enough || trials_.cutoffs.size() != 1 || trials_.cutoffs[0] > known.cutoff ||
+            known.statistics.bin_width() != parameters_.bin_width)
+            return false;
+        const double cutoff = trials_.cutoffs[0], error = source_->error(cutoff);
+        const auto lower = static_cast<float>(cutoff - error),
+                   upper = static_cast<float>(cutoff + error);
+        std::vector<std::int64_t> starts{0};
+        std::vector<std::int32_t> indices;
+        for (Index i = 0; i < source_->count(); ++i) {
+            for (std::int64_t n = known.starts[i]; n < known.starts[i + 1]; ++n) {
+                const std::int32_t j = known.indices[n];
+                const float value = known.values[n];
+                const bool is_near =
+                    value < lower ||
+                    (value < upper &&
+                     source_->is_below(std::min<Index>(i, j), std::max<Index>(i, j), cutoff));
+                if (is_near) indices.push_back(j);
+            }
+            starts.push_back(static_cast<std::int64_t>(indices.size()));
+        }
+        neighbours_ = make_neighbours(std::move(starts), std::move(indices));
+        statistics_ = known.statistics;
         return true;
     }
 
-    /// The cut-off below which an item at this distance is.
+    void count_on_device() {
+        const Index count = source_->count();
+        const Index rows = std::max<Index>(64, kCountedPairs / count / 64 * 64);
+        std::vector<Tile> tiles = cut_into_bands(count, rows);
+        for (Tile& tile : tiles) tile.items = 0;  // values stay on the device
+        PairCounts counts;
+        sum_over_tiles(
+            stage(kPairStage), "distances", tiles,
+            [&] { return source_->hash() + " on the device"; },
+            [&](AdditiveCheckpoint& sums) { statistics_.join(sums); },
+            [&](const Tile& tile, View<float, 2>) {
+                counts = {};
+                device_->count(tile.side[0], parameters_.bin_width, 0.0, counts);
+            },
+            [&](const Tile& tile, View<const float, 2>) {
+                statistics_.add(tile.side[0].first, counts.statistics);
+            });
+    }
+
+    /// Everything that needs each pair once comes from the pass that counts the histogram: the
+    /// distances of a tree, the neighbours below a single cutoff, the cutoff of peaks without one.
+    void first_pass(bool is_kept, bool needs_neighbours) {
+        const Index count = source_->count();
+        const bool is_tree = trials_.family == Family::tree;
+        const Context context = stage(kPairStage);
+        const int threads = resolve_threads(context);
+        std::vector<float> condensed;
+        std::optional<NeighbourFinder> neighbours;
+        std::optional<QuantileFinder> quantile;
+        if (is_tree || is_kept) {
+            require_memory(static_cast<std::int64_t>(pair_count(count) * sizeof(float)) *
+                               context.local_ranks(),
+                           fmt::format("the distances of all pairs of {} items", count),
+                           "take fewer of them, or a method that needs no matrix: gromos, dbscan");
+            condensed.resize(pair_count(count));
+        }
+        if (needs_neighbours) neighbours.emplace(*source_, trials_.cutoffs[0], context, max_bits());
+        if (trials_.family == Family::peaks && trials_.cutoffs.empty())
+            quantile.emplace(count, threads);
+        const std::string options =
+            fmt::format("{} {} {} {} {}", parameters_.bin_width, !condensed.empty(),
+                        neighbours ? trials_.cutoffs[0] : 0.0,
+                        neighbours && neighbours->keeps_bits(), quantile.has_value());
+        sum_over_pairs(
+            *source_, context, "distances", options,
+            [&](AdditiveCheckpoint& sums) {
+                statistics_.join(sums);
+                if (!condensed.empty()) sums.fill("pairs", condensed);
+                if (neighbours) neighbours->join(sums);
+                if (quantile) quantile->join(sums);
+            },
+            [&](Block rows, const float* values) {
+                const Index first = pairs_before(rows.first, count);
+                const Index pairs = pairs_before(rows.first + rows.count, count) - first;
+                statistics_.add_band(rows, count, values, threads);
+                if (!condensed.empty()) std::copy_n(values, pairs, condensed.data() + first);
+                if (neighbours) neighbours->add(rows, values);
+                if (quantile) quantile->add(rows, values);
+            });
+        if (neighbours) neighbours_ = neighbours->finish();
+        if (is_kept) {
+            kept_.emplace(*source_, StoredPairs(count, is_tree ? condensed : std::move(condensed)));
+            source_ = &*kept_;
+        }
+        if (quantile)
+            peak_cutoff_ = just_above(quantile->find(*source_, kPeakShare, stage(kQuantileStage)));
+        if (is_tree) tree_ = link(parameters_.method, count, std::move(condensed), context_);
+    }
+
+    /// The cutoff below which an item at this distance is.
     static double just_above(float distance) {
         return std::nextafter(distance, std::numeric_limits<float>::max());
     }
 
-    static std::int64_t most_bits() { return available_memory() / 2; }
+    static std::int64_t max_bits() { return available_memory() / 2; }
 
-    /// The neighbours within this cut-off; those of the first pass once.
-    std::unique_ptr<Neighbours> near(double cutoff) {
+    /// The neighbours below this cutoff; those of the first pass are handed out once.
+    std::unique_ptr<Neighbours> neighbours_below(double cutoff) {
         if (neighbours_) return std::move(neighbours_);
-        return find_neighbours(distances_, cutoff, context_, most_bits());
+        return find_neighbours(*source_, cutoff, trial_stage(kNeighbourStage), max_bits());
     }
 
     std::vector<Peak> peaks_at(double cutoff) {
-        return find_peaks(distances_, near(cutoff)->degrees());
+        const std::unique_ptr<Neighbours> neighbours = neighbours_below(cutoff);
+        return find_peaks(*source_, neighbours->degrees(), stage(kPeakStage));
     }
 
-    Found at(double value, bool by_cutoff) {
+    Trial clustering_at(double value) {
+        const bool by_cutoff = trials_.by_cutoff();
         const auto count = static_cast<Index>(by_cutoff ? 0 : value);
-        switch (plan_.family) {
+        switch (trials_.family) {
             case Family::greedy: {
-                if (in_place_ != nullptr) return {in_place_->daura(value), value};
-                const std::unique_ptr<Neighbours> found = near(value);
-                return {parameters_.method == "daura" ? daura(*found, context_)
-                                                      : gromacs(*found, context_),
-                        value};
+                if (device_ != nullptr) return {gromos_on_device(value), value};
+                const std::unique_ptr<Neighbours> neighbours = neighbours_below(value);
+                const auto method = parameters_.method == Method::gromos ? &gromos : &gmx;
+                return {method(*neighbours, context_), value};
             }
             case Family::dbscan:
-                return {dbscan(*near(value), parameters_.least_neighbours, context_), value};
-            case Family::medoids: return {k_medoids(distances_, count, context_).clustering};
+                return {dbscan(*neighbours_below(value), parameters_.min_neighbours, context_),
+                        value};
+            case Family::medoids:
+                return {k_medoids(*source_, count, trial_stage(kMedoidStage)).clustering};
             case Family::tree:
-                if (by_cutoff) return {cut_below(tree_, distances_.count(), value), value};
-                return {cut_to(tree_, distances_.count(), count)};
+                if (by_cutoff) return {cut_below(tree_, source_->count(), value), value};
+                return {cut_to(tree_, source_->count(), count)};
             case Family::peaks: break;
         }
-        return peaks_found(value, by_cutoff);
+        return peaks_trial(value);
     }
 
-    Found peaks_found(double value, bool by_cutoff) {
-        const bool sweeps_cutoffs = plan_.cutoffs.size() > 1;
-        const double cutoff = sweeps_cutoffs          ? value
-                              : plan_.cutoffs.empty() ? peak_cutoff_
-                                                      : plan_.cutoffs.front();
-        const auto count = static_cast<Index>(by_cutoff ? plan_.counts.front() : value);
-        if (sweeps_cutoffs || peaks_.empty()) peaks_ = peaks_at(cutoff);
+    Clustering gromos_on_device(double cutoff) const {
+        DeviceClusters found = device_->gromos(cutoff, context_);
+        return {std::move(found.assignment), {found.centres.begin(), found.centres.end()}};
+    }
+
+    Trial peaks_trial(double value) {
+        const bool has_cutoffs = trials_.cutoffs.size() > 1;
+        const double cutoff = has_cutoffs               ? value
+                              : trials_.cutoffs.empty() ? peak_cutoff_
+                                                        : trials_.cutoffs.front();
+        const auto count = static_cast<Index>(trials_.by_cutoff() ? trials_.counts.front() : value);
+        if (has_cutoffs || peaks_.empty()) peaks_ = peaks_at(cutoff);
         return {density_peaks(peaks_, count), cutoff};
     }
 
     const Parameters& parameters_;
     const Context& context_;
-    const Plan plan_;
-    const KeptDistances distances_;
-    const WorkInPlace* in_place_;  ///< null: all is done here
-    PairSummary pairs_;
-    double peak_cutoff_ = 0.0;  ///< of density peaks where none is given
+    const Trials trials_;
+    const PairSource* source_;                ///< after the first pass: the kept pairs, if any
+    const PairReductions* device_ = nullptr;  ///< null: nothing is reduced on a device
+    std::optional<KeptPairs> kept_;
+    PairStatistics statistics_;
+    std::size_t number_ = 0;    ///< of the value that is tried
+    double peak_cutoff_ = 0.0;  ///< of density peaks if none is given
     std::unique_ptr<Neighbours> neighbours_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;
@@ -197,9 +336,25 @@ private:
 
 }  // namespace
 
-Result run(const Distances& distances, const Parameters& parameters, const Context& context) {
+Result run(const PairSource& distances, const Parameters& parameters, const Context& context,
+           const KnownPairs* known) {
     check_options(parameters);
-    return Work(distances, parameters, context).run();
+    return Clusterer(distances, parameters, context, known).run();
+}
+
+std::vector<std::string> checkpoint_names(const Parameters& parameters,
+                                          const std::filesystem::path& checkpoint) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& stage) {
+        names.push_back(stage_file(checkpoint, stage).filename().string());
+    };
+    for (const char* stage : {kPairStage, kQuantileStage, kDescriptionStage}) add(stage);
+    const std::size_t trials = trials_of(parameters).values().size();
+    // One more: the neighbours of the best of a sweep are found again.
+    for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)
+        for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage})
+            add(numbered(stage, n));
+    return names;
 }
 
 }  // namespace pleat::cluster

@@ -2,58 +2,171 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "pleat/cluster/clustering.h"
-#include "pleat/cluster/describe.h"
-#include "pleat/cluster/distances/distances.h"
-#include "pleat/cluster/distances/pair_summary.h"
-#include "pleat/cluster/methods/density_peaks.h"
-#include "pleat/cluster/methods/linkage.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/pairs/pair_source.h"
 
 #pragma GCC visibility push(default)
 
 namespace pleat::cluster {
 
+enum class Method { gromos, gmx, single, complete, average, ward, kmedoids, dbscan, density_peaks };
+std::span<const std::string_view> names_of(Method);
+
+/// The values of an option: none, one (`step` 0), or first, first + step, ..., last.
+struct ValueRange {
+    std::optional<double> first;
+    double last = 0, step = 0;
+
+    bool is_set() const { return first.has_value(); }
+    bool has_several() const { return step > 0 && last >= *first + step; }
+    std::vector<double> values() const;
+};
+
+/// Distances from 1e-30 to 1e30; as text "2.5" or "first:last:step".
+struct CutoffRange : ValueRange {
+    CutoffRange() = default;
+    CutoffRange(double cutoff) : ValueRange{cutoff, cutoff, 0} {}
+    CutoffRange(double from, double to, double by) : ValueRange{from, to, by} {}
+    std::string text() const;
+    /// Throws UsageError naming `option`; so does check().
+    static CutoffRange parse(std::string_view text, std::string_view option);
+    void check(std::string_view option) const;
+};
+
+/// Whole numbers >= 1; as text "5", "first:last" or "first:last:step".
+struct CountRange : ValueRange {
+    CountRange() = default;
+    CountRange(double count) : ValueRange{count, count, 0} {}
+    CountRange(double from, double to, double by = 1) : ValueRange{from, to, by} {}
+    std::string text() const;
+    /// Throws UsageError naming `option`; so does check().
+    static CountRange parse(std::string_view text, std::string_view option);
+    void check(std::string_view option) const;
+};
+
 /// The options; fields() describes each.
 struct Parameters {
-    std::string method = "daura";
-    std::string cutoff;  ///< "", a number, or first:last:step
-    std::string k;       ///< "", a number, or first:last[:step]
-    std::int64_t least_neighbours = 4;
-    double bin = 0.05;
+    Method method = Method::gromos;
+    CutoffRange cutoff;
+    CountRange k;
+    std::int64_t min_neighbours = 4;
+    double bin_width = 0.05;
     bool silhouettes = false;
 };
 std::vector<Field> fields(Parameters& parameters);
 
+/// Throws UsageError for values out of range, and for options that the method needs or does not
+/// have.
+void check_options(const Parameters& parameters);
+
+/// The cluster of items that belong to none.
+inline constexpr std::int32_t kNoise = -1;
+
+/// Which cluster each item belongs to.
+struct Clustering {
+    std::vector<std::int32_t> assignment;  ///< [item]: 0 = the first cluster; or kNoise
+    std::vector<Index>
+        centres;  ///< [cluster]: the item that the method chose; empty if it has none
+
+    Index cluster_count() const;
+    /// The items of each cluster, ascending.
+    std::vector<std::vector<Index>> members() const;
+};
+
+/// Numbers clusters by their size, the largest first; of equal ones that with the lowest item
+/// first.
+void number_by_size(Clustering& clustering);
+
+/// What the members of one cluster are like.
+struct Description {
+    Index size = 0;
+    Index medoid =
+        0;  ///< the member with the minimum mean distance to the others, the first of equals
+    double mean = 0;    ///< mean distance of the other members to it; 0 if there are none
+    double radius = 0;  ///< the maximum of these
+    double silhouette = std::numeric_limits<double>::quiet_NaN();  ///< mean of members, if computed
+};
+
 /// One value of a sweep.
 struct SweepPoint {
-    double value = 0;  ///< of the cut-off or k, whichever is swept
+    double value = 0;  ///< of the cutoff or k, whichever is swept
     Index clusters = 0, largest = 0, noise = 0;
-    double silhouette = 0;  ///< mean over all items; NaN where there are fewer than two clusters
+    double silhouette = 0;  ///< mean over all items; NaN if there are fewer than two clusters
+};
+
+/// Two nodes of a tree become one. Nodes below the number of items are items; node count + n is
+/// merge n.
+struct Merge {
+    std::int32_t first = 0, second = 0;  ///< first < second
+    double height = 0;                   ///< their distance
+    std::int32_t size = 0;               ///< items below
+};
+
+/// An item in the decision graph of density peaks.
+struct Peak {
+    std::int32_t density = 0;  ///< other items below the cutoff
+    Index denser = -1;         ///< the nearest item of higher density; -1 for the densest
+    float separation = 0;      ///< distance to it; for the densest that to the farthest item
 };
 
 struct Result {
-    PairSummary pairs;
+    PairStatistics statistics;  ///< of all pairs
     Clustering clustering;
     std::vector<Description> clusters;
-    double silhouette;              ///< mean over items; NaN where it was not computed
-    double cutoff;                  ///< that was taken; NaN for methods without one
-    std::vector<SweepPoint> sweep;  ///< empty unless asked for
+    double silhouette = 0;          ///< mean over items; NaN if it was not computed
+    double cutoff = 0;              ///< the one that was used; NaN for methods without one
+    std::vector<SweepPoint> sweep;  ///< empty unless several values were tried
     std::vector<Merge> tree;        ///< of linkage
     std::vector<Peak> peaks;        ///< of density peaks
 };
 
-/// Clusters `distances`, of which there is at least one item. Of a sweep the value of the largest
-/// mean silhouette is taken, the first of equals. UsageError (options that the method needs or does
-/// not have, k above the number of items), DeviceError (memory), Cancelled.
-Result run(const Distances& distances, const Parameters& parameters, const Context& context);
+/// What an earlier run has found out about all pairs of the same items.
+struct KnownPairs {
+    /// Neighbours below `cutoff` in compressed rows: those of item i are indices[starts[i]], ...,
+    /// indices[starts[i + 1] - 1], ascending, without itself; each pair is in both rows.
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> indices;
+    std::vector<float> values;  ///< of these pairs
+    double cutoff = 0;
+    PairStatistics statistics;  ///< of all pairs
+};
 
-/// What run() refuses of the options alone.
-void check_options(const Parameters& parameters);
+/// Clusters the items of `distances`, of which there is at least one. If several values are tried,
+/// the one with the maximum mean silhouette is used, the first of equals. `known` may be null.
+/// Sums over pairs are kept in files beside Context::checkpoint (see checkpoint_names()), from
+/// which a run that was stopped resumes; ranks share the pairs, and each returns the same result.
+/// Throws UsageError (check_options(); k above the number of items), DeviceError (memory),
+/// InputError (a checkpoint of other input), Cancelled.
+Result run(const PairSource& distances, const Parameters& parameters, const Context& context,
+           const KnownPairs* known = nullptr);
+
+/// The names of all files in which run() may keep sums if Context::checkpoint is `checkpoint`; each
+/// stands for one file per rank (core/ranks/rank_files.h).
+std::vector<std::string> checkpoint_names(const Parameters& parameters,
+                                          const std::filesystem::path& checkpoint);
+
+/// Opens and checks a matrix of distances, .npy: a condensed array [M (M - 1) / 2] or a square
+/// [M, M] of float32 or float64, with finite values >= 0; a square one symmetric (to 1e-5 of the
+/// larger value) with zeros in its diagonal. Values are compared with a cutoff in the precision of
+/// the file. Throws InputError naming file and element.
+std::unique_ptr<PairSource> open_matrix(const std::filesystem::path& path);
+/// The same for a matrix in memory, which must outlive the result; `name` stands for it in errors.
+std::unique_ptr<PairSource> matrix_in_memory(const float* values, std::span<const Index> shape,
+                                             const std::string& name);
+std::unique_ptr<PairSource> matrix_in_memory(const double* values, std::span<const Index> shape,
+                                             const std::string& name);
+/// Whether the file is an .npy of one or two axes, as matrices are.
+bool is_matrix_file(const std::filesystem::path& path);
 
 }  // namespace pleat::cluster
 

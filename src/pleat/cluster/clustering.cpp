@@ -1,11 +1,10 @@
 // Clustering: counting clusters, listing their items, numbering by size.
-#include "pleat/cluster/clustering.h"
-
 #include <algorithm>
 #include <numeric>
 
-namespace pleat::cluster {
+#include "pleat/cluster/cluster.h"
 
+namespace pleat::cluster {
 Index Clustering::cluster_count() const {
     return assignment.empty() ? 0 : 1 + *std::max_element(assignment.begin(), assignment.end());
 }

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "pleat/cluster/stage.h"
 #include "pleat/core/array.h"
-#include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 
 namespace pleat::cluster {
 
@@ -14,20 +17,22 @@ namespace {
 
 /// A member of a cluster and the others' distances to it.
 struct Middle {
-    Index place = 0;  ///< among the members
+    Index position = 0;  ///< among the members
     double mean = 0.0, radius = 0.0;
 };
 
-/// That of the least sum of distances, the first of equals.
-Middle middle_of(const Distances& distances, const std::vector<Index>& items) {
+/// The member with the minimum sum of distances, the first of equals.
+Middle middle_of(const PairSource& distances, const std::vector<Index>& items,
+                 const Context& context) {
     const auto count = static_cast<Index>(items.size());
     if (count < 2) return {};
     std::vector<double> sums(items.size(), 0.0);
     std::vector<float> furthest(items.size(), 0.0f);
-    distances.for_each_band_among(items, [&](Block rows, const float* values) {
+    distances.among(items, [&](Block rows, const float* values) {
+        throw_if_cancelled(context, "describe");
         for (Index i = rows.first; i < rows.first + rows.count; ++i) {
             double own[4] = {};
-            float most[4] = {};
+            float own_max[4] = {};
             double* const others = sums.data() + i + 1;
             float* const bounds = furthest.data() + i + 1;
             const Index later = count - 1 - i;
@@ -35,22 +40,39 @@ Middle middle_of(const Distances& distances, const std::vector<Index>& items) {
                 others[n] += values[n];
                 own[n % 4] += values[n];
                 bounds[n] = std::max(bounds[n], values[n]);
-                most[n % 4] = std::max(most[n % 4], values[n]);
+                own_max[n % 4] = std::max(own_max[n % 4], values[n]);
             }
             sums[i] += own[0] + own[1] + own[2] + own[3];
-            furthest[i] = std::max({furthest[i], most[0], most[1], most[2], most[3]});
+            furthest[i] = std::max({furthest[i], own_max[0], own_max[1], own_max[2], own_max[3]});
             values += later;
         }
     });
-    const Index place = std::min_element(sums.begin(), sums.end()) - sums.begin();
-    return {place, sums[place] / static_cast<double>(count - 1), furthest[place]};
+    const Index position = std::min_element(sums.begin(), sums.end()) - sums.begin();
+    return {position, sums[position] / static_cast<double>(count - 1), furthest[position]};
 }
 
-void check_going(const Context& context) {
-    if (context.cancelled()) throw Cancelled("describe: stopped; nothing of it was kept");
+/// Tiles of `batch` of `count` things, whose output is no rectangle of values.
+std::vector<Tile> tiles_of(Index count, Index batch) {
+    std::vector<Tile> tiles;
+    for (Index first = 0; first < count; first += batch) {
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(batch, count - first)};
+        tiles.push_back(tile);
+    }
+    return tiles;
 }
 
-/// The silhouette of an item of cluster `own` from its distances to all.
+std::string problem_of(const PairSource& distances, const Clustering& clustering) {
+    const std::vector<std::int32_t>& assignment = clustering.assignment;
+    return Sha256()
+        .field(distances.hash())
+        .field(
+            View<const std::int32_t, 1>(assignment.data(), static_cast<Index>(assignment.size())))
+        .hex();
+}
+
+/// The silhouette of an item in cluster `own` from its distances to all.
 double silhouette_of(const float* row, std::int32_t own, const Clustering& clustering,
                      const std::vector<double>& sizes, std::vector<double>& sums) {
     if (sizes[own] < 2) return 0.0;
@@ -67,32 +89,46 @@ double silhouette_of(const float* row, std::int32_t own, const Clustering& clust
 
 }  // namespace
 
-std::vector<Description> describe(const Distances& distances, const Clustering& clustering,
+std::vector<Description> describe(const PairSource& distances, const Clustering& clustering,
                                   const Context& context) {
     const std::vector<std::vector<Index>> members = clustering.members();
-    std::vector<Description> clusters(members.size());
-    for (std::size_t c = 0; c < members.size(); ++c) {
+    const std::size_t count = members.size();
+    constexpr double kUnset = -1.0;
+    std::vector<double> positions(count, kUnset), means(count, kUnset), radii(count, kUnset);
+    Middle middle;
+    sum_over_tiles(
+        context, "describe", tiles_of(static_cast<Index>(count), 1),
+        [&] { return problem_of(distances, clustering); },
+        [&](AdditiveCheckpoint& sums) {
+            sums.raise("positions", positions);
+            sums.raise("means", means);
+            sums.raise("radii", radii);
+        },
+        [&](const Tile& tile, View<float, 2>) {
+            middle = middle_of(distances, members[tile.id], context);
+        },
+        [&](const Tile& tile, View<const float, 2>) {
+            positions[tile.id] = static_cast<double>(middle.position);
+            means[tile.id] = middle.mean;
+            radii[tile.id] = middle.radius;
+        });
+    std::vector<Description> clusters(count);
+    for (std::size_t c = 0; c < count; ++c) {
         clusters[c].size = static_cast<Index>(members[c].size());
-        const Middle middle = middle_of(distances, members[c]);
-        clusters[c].medoid = members[c][middle.place];
-        clusters[c].mean = middle.mean;
-        clusters[c].radius = middle.radius;
-        if (c % 16 == 0) {
-            context.update("describe", static_cast<Index>(c), static_cast<Index>(members.size()));
-            check_going(context);
-        }
+        clusters[c].medoid = members[c][static_cast<std::size_t>(positions[c])];
+        clusters[c].mean = means[c];
+        clusters[c].radius = radii[c];
     }
-    const auto all = static_cast<Index>(members.size());
-    context.update("describe", all, all);
     return clusters;
 }
 
-std::vector<double> silhouettes(const Distances& distances, const Clustering& clustering,
+std::vector<double> silhouettes(const PairSource& distances, const Clustering& clustering,
                                 const Context& context) {
+    constexpr double kNone = -2.0;  // below every silhouette
     const Index count = distances.count(), clusters = clustering.cluster_count();
-    std::vector<double> values(static_cast<std::size_t>(count),
-                               std::numeric_limits<double>::quiet_NaN());
-    if (clusters < 2) return values;
+    std::vector<double> values(static_cast<std::size_t>(count), kNone);
+    const auto nan = std::numeric_limits<double>::quiet_NaN();
+    if (clusters < 2) return std::vector<double>(values.size(), nan);
     std::vector<double> sizes(static_cast<std::size_t>(clusters), 0.0);
     for (const std::int32_t cluster : clustering.assignment)
         if (cluster != kNoise) ++sizes[cluster];
@@ -101,20 +137,24 @@ std::vector<double> silhouettes(const Distances& distances, const Clustering& cl
     const Index batch = std::clamp<Index>(16'000'000 / count, 16, 256);
     auto rows = Array<float, 2>::unset(batch, count);
     std::vector<Index> items;
-    for (Index first = 0; first < count; first += batch) {
-        context.update("silhouettes", first, count);
-        check_going(context);
-        items.clear();
-        for (Index i = first; i < std::min(first + batch, count); ++i)
-            if (clustering.assignment[i] != kNoise) items.push_back(i);
-        if (items.empty()) continue;
-        distances.rows(items, rows.data());
-        parallel_for(threads, static_cast<Index>(items.size()), [&](Index n, int thread) {
-            values[items[n]] = silhouette_of(rows[n].data, clustering.assignment[items[n]],
-                                             clustering, sizes, sums[thread]);
+    sum_over_tiles(
+        context, "silhouettes", tiles_of(count, batch),
+        [&] { return problem_of(distances, clustering); },
+        [&](AdditiveCheckpoint& saved) { saved.raise("silhouettes", values); },
+        [&](const Tile& tile, View<float, 2>) {
+            items.clear();
+            for (Index i = tile.side[0].first; i < tile.side[0].first + tile.side[0].count; ++i)
+                if (clustering.assignment[i] != kNoise) items.push_back(i);
+            if (!items.empty()) distances.rows(items, rows.data());
+        },
+        [&](const Tile&, View<const float, 2>) {
+            parallel_for(threads, static_cast<Index>(items.size()), [&](Index n, int thread) {
+                values[items[n]] = silhouette_of(rows[n].data, clustering.assignment[items[n]],
+                                                 clustering, sizes, sums[thread]);
+            });
         });
-    }
-    context.update("silhouettes", count, count);
+    for (double& value : values)
+        if (value == kNone) value = nan;
     return values;
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "pleat/cluster/methods/linkage.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/math/value_bins.h"
 
 namespace pleat::cluster {
 
@@ -46,15 +46,15 @@ std::string transition_table(const std::vector<std::int32_t>& assignment,
     return text;
 }
 
-std::string histogram_table(const PairSummary& pairs) {
+std::string histogram_table(const PairStatistics& pairs) {
     std::string text = "from\tto\tpairs\n";
     const std::vector<std::int64_t>& histogram = pairs.histogram();
     for (std::size_t n = 0; n < histogram.size(); ++n) {
-        const bool is_open = static_cast<Index>(n) == kMostBins - 1;
-        const double from = static_cast<double>(n) * pairs.bin();
-        text +=
-            fmt::format("{:.6g}\t{}\t{}\n", from,
-                        is_open ? "NA" : fmt::format("{:.6g}", from + pairs.bin()), histogram[n]);
+        const bool is_open = static_cast<Index>(n) == kMaxBins - 1;
+        const double from = static_cast<double>(n) * pairs.bin_width();
+        text += fmt::format("{:.6g}\t{}\t{}\n", from,
+                            is_open ? "NA" : fmt::format("{:.6g}", from + pairs.bin_width()),
+                            histogram[n]);
     }
     return text;
 }
@@ -98,13 +98,32 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
     write_npy(run.output("assignment.npy"), assignment.data(), {count});
     write_text(run.output("clusters.tsv"), cluster_table(result));
     write_text(run.output("transitions.tsv"), transition_table(assignment, series));
-    write_text(run.output("histogram.tsv"), histogram_table(result.pairs));
+    write_text(run.output("histogram.tsv"), histogram_table(result.statistics));
     if (!result.tree.empty()) write_tree(run, result.tree, count);
     if (!result.peaks.empty()) write_text(run.output("peaks.tsv"), peak_table(result));
     if (!result.sweep.empty()) {
-        const bool by_k = parameters.k.find(':') != std::string::npos;
+        const bool by_k = parameters.k.values().size() > 1;
         write_text(run.output("sweep.tsv"), sweep_table(result, by_k));
     }
+}
+
+std::vector<std::string_view> citations(Method method, bool has_silhouettes) {
+    std::vector<std::string_view> keys = [&]() -> std::vector<std::string_view> {
+        switch (method) {
+            case Method::gromos:
+            case Method::gmx: return {"Daura1999"};
+            case Method::single: return {"Prim1957"};
+            case Method::complete:
+            case Method::average: return {"Muellner2011"};
+            case Method::ward: return {"Ward1963", "Muellner2011"};
+            case Method::kmedoids: return {"Schubert2021"};
+            case Method::dbscan: return {"Ester1996"};
+            case Method::density_peaks: break;
+        }
+        return {"Rodriguez2014"};
+    }();
+    if (has_silhouettes) keys.push_back("Rousseeuw1987");
+    return keys;
 }
 
 }  // namespace pleat::cluster

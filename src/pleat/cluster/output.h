@@ -1,6 +1,9 @@
 // Output: what a clustering leaves in its run directory, structures apart.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/run/run_directory.h"
 
@@ -12,5 +15,8 @@ namespace pleat::cluster {
 /// series; empty: all are one. OutputError.
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters,
                    const std::vector<Index>& series);
+
+/// Keys of the papers on which a clustering is based (core/run/citations.bib).
+std::vector<std::string_view> citations(Method method, bool has_silhouettes);
 
 }  // namespace pleat::cluster

@@ -1,39 +1,46 @@
 // Parameters: the options of clustering, described once, and which of them go together.
 #include <fmt/format.h>
 
-#include "pleat/cluster/plan.h"
-#include "pleat/cluster/values.h"
+#include "pleat/cluster/trials.h"
 #include "pleat/core/error.h"
 
 namespace pleat::cluster {
 
 namespace {
 
-Family family_of(const std::string& method) {
-    if (method == "daura" || method == "gromacs") return Family::greedy;
-    if (method == "dbscan") return Family::dbscan;
-    if (method == "kmedoids") return Family::medoids;
-    if (method == "density-peaks") return Family::peaks;
-    return Family::tree;
+constexpr std::string_view kMethods[] = {"gromos", "gmx",      "single", "complete",     "average",
+                                         "ward",   "kmedoids", "dbscan", "density-peaks"};
+
+Family family_of(Method method) {
+    switch (method) {
+        case Method::gromos:
+        case Method::gmx: return Family::greedy;
+        case Method::dbscan: return Family::dbscan;
+        case Method::kmedoids: return Family::medoids;
+        case Method::density_peaks: return Family::peaks;
+        default: return Family::tree;
+    }
 }
 
 }  // namespace
+
+std::span<const std::string_view> names_of(Method) { return kMethods; }
 
 std::vector<Field> fields(Parameters& p) {
     return {
         {.name = "method",
          .target = &p.method,
-         .help = "daura: most neighbours first; gromacs: as gmx cluster -method gromos; single, "
-                 "complete, average, ward: trees; kmedoids; dbscan; density-peaks",
+         .help = "gromos: the item with the most neighbours first, as Daura et al. define it; gmx: "
+                 "exactly as gmx cluster -method gromos; single, complete, average, ward: trees; "
+                 "kmedoids; dbscan; density-peaks",
          .letter = 'm',
-         .choices = {"daura", "gromacs", "single", "complete", "average", "ward", "kmedoids",
-                     "dbscan", "density-peaks"}},
+         .old_choices = {{"daura", "gromos"}, {"gromacs", "gmx"}}},
         {.name = "cutoff",
          .target = &p.cutoff,
          .help =
-             "Items below this distance (angstrom between frames) are neighbours; for trees the "
-             "height of the cut. "
-             "first:last:step tries several, and takes that of the largest mean silhouette",
+             "Items below this distance (angstrom between frames) are neighbours; trees are cut "
+             "at this height. first:last:step tries several values and uses the one with the "
+             "largest mean silhouette",
          .letter = 'c',
          .value_name = "DISTANCE"},
         {.name = "k",
@@ -42,65 +49,62 @@ std::vector<Field> fields(Parameters& p) {
                  "tries several",
          .letter = 'k',
          .value_name = "NUMBER"},
-        {.name = "least-neighbours",
-         .target = &p.least_neighbours,
-         .help = "Neighbours, itself among them, that make an item a core of dbscan",
+        {.name = "min-neighbours",
+         .target = &p.min_neighbours,
+         .help = "Neighbours, including itself, that make an item a core of dbscan",
          .min = 1,
-         .max = 2e9},
+         .max = 2e9,
+         .old_names = {"least-neighbours"}},
         {.name = "silhouettes",
          .target = &p.silhouettes,
-         .help = "Measure how well each cluster is apart from the others; sweeps always do"},
-        {.name = "bin",
-         .target = &p.bin,
-         .help = "Width of the histogram's bins",
+         .help = "Measure how well each cluster is separated from the others; always done if "
+                 "several values are tried"},
+        {.name = "bin-width",
+         .target = &p.bin_width,
+         .help = "Width of the bins of the histogram of distances",
          .min = 1e-6,
-         .max = 1e6}};
+         .max = 1e6,
+         .old_names = {"bin"}}};
 }
 
-Plan plan_of(const Parameters& p) {
-    Plan plan{family_of(p.method), {}, {}};
-    if (!p.cutoff.empty()) plan.cutoffs = parse_cutoffs(p.cutoff, "cutoff");
-    if (!p.k.empty()) plan.counts = parse_counts(p.k, "k");
-    const bool has_cutoff = !p.cutoff.empty(), has_k = !p.k.empty();
-    const auto refuse = [&](const char* text) {
-        throw UsageError(fmt::format("--method {}: expected {}", p.method, text));
+Trials trials_of(const Parameters& p) {
+    p.cutoff.check("cutoff");
+    p.k.check("k");
+    const Trials trials{family_of(p.method), p.cutoff.values(), p.k.values()};
+    const bool has_cutoff = p.cutoff.is_set(), has_k = p.k.is_set();
+    const auto refuse = [&](const char* advice) {
+        throw UsageError(
+            fmt::format("--method {}: {}", kMethods[static_cast<std::size_t>(p.method)], advice));
     };
-    if (plan.family != Family::dbscan && p.least_neighbours != Parameters().least_neighbours)
-        refuse("no --least-neighbours, found one");
-    switch (plan.family) {
+    if (trials.family != Family::dbscan && p.min_neighbours != Parameters().min_neighbours)
+        refuse("leave --min-neighbours out: only dbscan has it");
+    switch (trials.family) {
         case Family::greedy:
         case Family::dbscan:
-            if (!has_cutoff) refuse("--cutoff, found none");
-            if (has_k) refuse("--cutoff alone, found --k");
+            if (!has_cutoff) refuse("give --cutoff");
+            if (has_k) refuse("give --cutoff alone, not --k");
             break;
         case Family::tree:
-            if (!has_cutoff && !has_k) refuse("--cutoff or --k, found neither");
-            if (has_cutoff && has_k) refuse("one of --cutoff and --k, found both");
+            if (!has_cutoff && !has_k) refuse("give --cutoff or --k");
+            if (has_cutoff && has_k) refuse("give either --cutoff or --k, not both");
             break;
         case Family::medoids:
-            if (!has_k) refuse("--k, found none");
-            if (has_cutoff) refuse("--k alone, found --cutoff");
+            if (!has_k) refuse("give --k");
+            if (has_cutoff) refuse("give --k alone, not --cutoff");
             break;
         case Family::peaks:
-            if (!has_k) refuse("--k, found none");
-            if (plan.cutoffs.size() > 1 && plan.counts.size() > 1)
-                refuse("several values of --cutoff or of --k, found both");
+            if (!has_k) refuse("give --k");
+            if (trials.cutoffs.size() > 1 && trials.counts.size() > 1)
+                refuse("give several values either of --cutoff or of --k, not of both");
             break;
     }
-    return plan;
-}
-
-void check_counts(const Plan& plan, Index items) {
-    for (const double k : plan.counts)
-        if (k > static_cast<double>(items))
-            throw UsageError(fmt::format(
-                "--k: expected no more clusters than the {} items, found {}", items, k));
+    return trials;
 }
 
 void check_options(const Parameters& parameters) {
     Parameters own = parameters;
     check(fields(own));
-    plan_of(own);
+    trials_of(own);
 }
 
 }  // namespace pleat::cluster

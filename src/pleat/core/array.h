@@ -28,7 +28,7 @@ public:
         if (view_.data != nullptr) std::memset(view_.data, 0, bytes());
     }
 
-    /// An array whose elements are not set: for those who fill it with several threads.
+    /// An array whose elements are not set, to be filled by several threads.
     template <class... Extents>
     requires(sizeof...(Extents) == Rank) static Array unset(Extents... n) {
         Array array;

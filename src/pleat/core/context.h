@@ -1,4 +1,4 @@
-// Context: what every engine needs besides its parameters: device, threads, seed, progress.
+// Context: how an engine runs: device, threads, seed, progress, ranks, checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct Context {
     /// The ranks of this run, and this process's number among them.
     int ranks() const { return comm != nullptr ? comm->size() : 1; }
     int rank() const { return comm != nullptr ? comm->rank() : 0; }
-    /// The ranks on this machine.
+    /// The same for the ranks on this machine.
     int local_ranks() const { return comm != nullptr ? comm->local_size() : 1; }
+    int local_rank() const { return comm != nullptr ? comm->local_rank() : 0; }
 
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note = {}) const {

@@ -23,7 +23,7 @@ InputError::InputError(std::string_view file, std::int64_t line, std::string_vie
 
 void Complaints::add(std::int64_t line, std::string_view text) {
     lines_.push_back(printable(located(file_, line, text)));
-    if (lines_.size() == kMost) throw_if_any();
+    if (lines_.size() == kMaxLines) throw_if_any();
 }
 
 void Complaints::throw_if_any() const {

@@ -11,8 +11,8 @@
 
 namespace pleat {
 
-/// Base of every error that pleat throws on purpose. The text is complete: it says what was
-/// expected, what was found and, where there is one, what to do about it.
+/// Base of every error that pleat throws on purpose. The text says what was expected, what was
+/// found and, if possible, what to do about it.
 class Error : public std::runtime_error {
 public:
     Error(const std::string& text, int exit_code)
@@ -23,7 +23,8 @@ private:
     int exit_code_;
 };
 
-/// The caller asked for something that cannot be (an option out of range, a missing argument).
+/// The caller asked for something impossible: an option out of range, a missing argument, arrays of
+/// wrong shapes.
 class UsageError : public Error {
 public:
     explicit UsageError(const std::string& text) : Error(text, 2) {}
@@ -38,7 +39,7 @@ public:
     InputError(std::string_view file, std::int64_t line, std::string_view text);
 };
 
-/// The device that was named is absent, too small, or failed.
+/// The device is missing, has too little memory, or failed.
 class DeviceError : public Error {
 public:
     explicit DeviceError(const std::string& text) : Error(text, 4) {}
@@ -56,7 +57,7 @@ public:
     explicit Cancelled(const std::string& text) : Error(text, 130) {}
 };
 
-/// Another rank of the run failed, and tells why itself.
+/// Another rank of the run failed, and reports the reason itself.
 class OtherRankFailed : public Error {
 public:
     explicit OtherRankFailed(int exit_code = 1)
@@ -75,7 +76,7 @@ public:
     bool empty() const { return lines_.empty(); }
 
 private:
-    static constexpr std::size_t kMost = 10;
+    static constexpr std::size_t kMaxLines = 10;
     std::string file_;
     std::vector<std::string> lines_;
 };

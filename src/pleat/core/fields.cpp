@@ -27,7 +27,7 @@ std::string expectation(const Field& field) {
     if (!field.is_number()) {
         std::vector<std::string> named = field.allowed();
         if (named.empty()) return "text";
-        // The empty choice stands for none given, which nobody types.
+        // The empty choice means that the option is not given.
         std::erase(named, "");
         return fmt::format("one of {}", fmt::join(named, ", "));
     }
@@ -68,7 +68,7 @@ bool in_range(const Field& field, double value) {
     return std::isfinite(value) && above && value <= field.max;
 }
 
-/// Compared in 64 bits of precision: a double does not tell neighbours beyond 2^53 apart.
+/// Compares with 64 bits of precision: a double cannot distinguish neighbours beyond 2^53.
 bool in_range(const Field& field, std::int64_t value) {
     const auto number = static_cast<long double>(value);
     const bool above = field.min_excluded ? number > field.min : number >= field.min;
@@ -107,6 +107,10 @@ void assign(Field& field, std::string* target, const std::string& text) {
 
 void assign(Field& field, Choice& choice, const std::string& text) {
     if (!choice.set(text)) refuse(field, text);
+}
+
+void assign(Field& field, TextTarget& target, const std::string& text) {
+    target.set(text, field.name);
 }
 
 /// NaN and -1 stand for "automatic" in numbers that are not optional.
@@ -169,6 +173,8 @@ std::string Field::text() const {
         [](const auto& value) -> std::string {
             if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Choice>)
                 return std::string(value.name());
+            else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TextTarget>)
+                return value.text();
             else if constexpr (kIsOptional<std::decay_t<decltype(*value)>>)
                 return *value ? fmt::format("{}", **value) : std::string();
             else

@@ -42,12 +42,36 @@ private:
     void (*set_)(void*, int);
 };
 
+/// A value with a text form of its own as the target of a field. Its type has the functions
+/// `std::string text() const`, empty if the value is not set, and `static T parse(std::string_view
+/// text, std::string_view option)`, which throws UsageError.
+class TextTarget {
+public:
+    template <class T>
+    requires requires(const T& value) { value.text(); }
+    TextTarget(T* value)
+        : value_(value),
+          get_([](const void* from) { return static_cast<const T*>(from)->text(); }),
+          set_([](void* to, std::string_view text, std::string_view option) {
+              *static_cast<T*>(to) = T::parse(text, option);
+          }) {}
+
+    std::string text() const { return get_(value_); }
+    void set(std::string_view text, std::string_view option) { set_(value_, text, option); }
+
+private:
+    void* value_;
+    std::string (*get_)(const void*);
+    void (*set_)(void*, std::string_view, std::string_view);
+};
+
 /// One option of a Parameters struct, bound to a live instance of it: `target` points into the
-/// struct handed to `fields(parameters)`, so reading it gives the current value and writing it sets
-/// the option. The default is whatever a default-constructed struct holds.
+/// struct given to `fields(parameters)`, so that reading it gives the current value and writing it
+/// sets the option. The default is the value in a default-constructed struct.
 struct Field {
-    using Target = std::variant<bool*, std::int64_t*, double*, std::string*,
-                                std::optional<std::int64_t>*, std::optional<double>*, Choice>;
+    using Target =
+        std::variant<bool*, std::int64_t*, double*, std::string*, std::optional<std::int64_t>*,
+                     std::optional<double>*, Choice, TextTarget>;
 
     std::string name;  ///< long flag without dashes: "lambda-pair"
     Target target;

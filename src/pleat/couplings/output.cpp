@@ -260,4 +260,10 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     writers.end();
 }
 
+std::vector<std::string_view> citations(const Parameters& parameters) {
+    std::vector<std::string_view> keys = {"Seemayer2014", "Ekeberg2013"};
+    if (parameters.apc) keys.push_back("Dunn2008");
+    return keys;
+}
+
 }  // namespace pleat::couplings

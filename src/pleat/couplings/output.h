@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -31,5 +32,8 @@ struct Report {
 /// time, by a thread each where there are several. OutputError, of the first, where files cannot be
 /// written.
 void write_results(RunDirectory& run, const Report& report, int threads);
+
+/// Keys of the papers on which a fit with these parameters is based (core/run/citations.bib).
+std::vector<std::string_view> citations(const Parameters& parameters);
 
 }  // namespace pleat::couplings

@@ -9,7 +9,7 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/shuffled_planes.h"
 #include "pleat/mutual_information/tests/random_columns.h"

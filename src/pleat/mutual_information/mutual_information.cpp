@@ -1,4 +1,4 @@
-// Mutual information: check, count columns, run pairs and then triples.
+// Mutual information: checks the input, counts columns, then runs pairs and triples.
 #include "pleat/mutual_information/mutual_information.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/mutual_information/count/statistic.h"
-#include "pleat/mutual_information/count/weighted_run.h"
 #include "pleat/mutual_information/cuda/cuda_layout.h"
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/kernel/row_counts.h"
 #include "pleat/mutual_information/kernel/shuffled_planes.h"
+#include "pleat/mutual_information/pairs/cpu_pair_run.h"
 #include "pleat/mutual_information/pairs/pair_run.h"
 #include "pleat/mutual_information/triples/triple_run.h"
 
@@ -25,30 +25,29 @@ namespace pleat::mutual_information {
 namespace {
 
 void check_combinations(const Parameters& p) {
-    const auto refuse = [](bool found, const char* text) {
-        if (found) throw UsageError(text);
+    const auto refuse = [](bool is_wrong, const char* text) {
+        if (is_wrong) throw UsageError(text);
     };
     refuse(
         p.is_weighted() && p.has_exact(),
-        "expected --null sampled or none with --weights or --pseudocount, found an exact one: its "
-        "moments hold for plain counts only");
-    refuse(
-        p.counts_on_cpu() && p.order > 2,
-        "expected plain counts with gaps as a symbol for --order 3, found --weights, --pseudocount "
-        "or --gaps omit, which are of pairs");
-    refuse(p.gaps == "omit" && p.has_sampled(),
-           "expected --null exact or none with --gaps omit, found a sampled one: shuffles would "
-           "change "
-           "which rows are left out");
-    refuse(p.gaps == "omit" && p.is_weighted(),
-           "expected plain counts with --gaps omit, found --weights or --pseudocount");
-    const bool has_by = p.by.empty() || p.by == "mi" || p.by == "synergy" || p.by == "excess" ||
-                        (p.by == "z" ? p.has_exact() && p.triple_variance : p.has_sampled());
-    refuse(!has_by,
-           "expected a number for --by that --null computes, found one that it leaves out");
-    refuse(p.all && !std::isnan(p.threshold), "expected one of --all and --threshold, found both");
-    refuse(p.order == 2 && (p.all || !p.by.empty()),
-           "expected --order 3 with --all or --by, found pairs alone");
+        "give --null sampled or none: with --sequence-weights or --pseudocount there is no exact "
+        "null model");
+    refuse(p.counts_on_cpu() && p.order > 2,
+           "give --order 2: with --sequence-weights, --pseudocount or --gaps omit only pairs are "
+           "counted");
+    refuse(p.gaps == Gaps::omit && p.has_sampled(),
+           "give --null exact or none: with --gaps omit, shuffles would change which rows are left "
+           "out");
+    refuse(p.gaps == Gaps::omit && p.is_weighted(),
+           "give either --gaps omit or --sequence-weights or --pseudocount, not both");
+    const bool is_computed =
+        p.rank_by == RankBy::automatic || p.rank_by == RankBy::mi || p.rank_by == RankBy::synergy ||
+        p.rank_by == RankBy::excess ||
+        (p.rank_by == RankBy::z ? p.has_exact() && p.triple_variance : p.has_sampled());
+    refuse(!is_computed, "give --rank-by a number that --null computes");
+    refuse(p.all_triples && p.min_z, "give either --all-triples or --min-z, not both");
+    refuse(p.order == 2 && (p.all_triples || p.rank_by != RankBy::automatic),
+           "give --order 3 with --all-triples or --rank-by, which are of triples");
 }
 
 void check_input(const Alignment& alignment, Parameters parameters) {
@@ -61,36 +60,42 @@ void check_input(const Alignment& alignment, Parameters parameters) {
     if (alignment.column_count() < parameters.order)
         throw InputError(fmt::format("{}: expected at least {} columns, found {}", source,
                                      parameters.order, alignment.column_count()));
-    if (alignment.alphabet->size() > 32)
-        throw InputError(fmt::format("{}: expected at most 32 letters, found {}", source,
-                                     alignment.alphabet->size()));
+    if (alignment.alphabet->size() > kMaxSymbols)
+        throw InputError(fmt::format("{}: expected at most {} letters, found {}", source,
+                                     kMaxSymbols, alignment.alphabet->size()));
 }
 
-/// Of all that decides a stage's sums and what it collects. Others may change between two calls:
-/// sums of pairs serve whatever is listed of them, and both orders.
+/// The hash of the input and of the named options: all that decides what a stage collects. Other
+/// options may change between two calls, since the sums of pairs serve both orders and every list.
+/// An option's earlier name and value are hashed, so that a run of an earlier version resumes.
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
                          const Context& context, std::initializer_list<std::string_view> decisive) {
     Sha256 hash;
     Parameters copy = parameters;
     hash.field(alignment.letters.view()).field(alignment.alphabet->letters());
     hash.field(context.device.kind_name()).field(static_cast<std::int64_t>(context.seed));
-    for (const Field& field : fields(copy))
-        if (std::find(decisive.begin(), decisive.end(), field.name) != decisive.end())
-            hash.field(field.name).field(field.text());
+    for (const Field& field : fields(copy)) {
+        if (std::find(decisive.begin(), decisive.end(), field.name) == decisive.end()) continue;
+        std::string text = field.text();
+        for (const auto& [earlier, present] : field.old_choices)
+            if (text == present) text = earlier;
+        const bool has_earlier = !field.old_names.empty() && field.old_names.front().size() > 1;
+        hash.field(has_earlier ? field.old_names.front() : field.name).field(text);
+    }
     return hash.hex();
 }
 
-/// Bytes of a pair: T, the sums, and all that is derived.
+/// Bytes per pair: T, the sums, and all statistics.
 constexpr std::int64_t kPairBytes = 400;
 
-/// Bytes of the host's memory that one rank takes.
+/// Bytes of host memory per rank.
 std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
                         const Context& context) {
     const Index rows = alignment.sequence_count(), columns = alignment.column_count();
     const int symbols = alignment.alphabet->size();
     std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns);
     if (context.device.kind == Device::Kind::cuda) {
-        // The rows sorted by each column of a tile, on their way to the GPU.
+        // The rows sorted by each column of a tile, before they are uploaded.
         bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kLoneTileSide : 0);
     } else if (parameters.has_sampled()) {
         const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
@@ -107,12 +112,12 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
 
 void check_memory(const Alignment& alignment, const Parameters& parameters,
                   const Context& context) {
-    const int ranks = context.comm != nullptr ? context.comm->local_size() : 1;
+    const int ranks = context.local_ranks();
     std::string what = fmt::format("the tables of {} columns", alignment.column_count());
     if (ranks > 1) what += fmt::format(" on {} ranks of a machine", ranks);
     std::string advice = "leave out columns with many gaps (--max-gaps), or use fewer threads";
     if (ranks > 1) advice += " or ranks";
-    if (parameters.all) advice += ", or ask for the best triples (--top) instead of all";
+    if (parameters.all_triples) advice += ", or ask for the best triples (--top) instead of all";
     if (parameters.order == 3 && parameters.has_exact() && parameters.triple_variance)
         advice += ", or leave out variances (--no-triple-variance)";
     require_memory(ranks * host_bytes(alignment, parameters, context), what, advice);
@@ -148,36 +153,44 @@ std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint) 
     return stage_checkpoint(checkpoint, "-exact");
 }
 
+std::optional<std::int64_t> gpu_demand(const Alignment& alignment, const Parameters& parameters,
+                                       int threads) {
+    if (!parameters.has_gpu_work()) return std::nullopt;
+    return memory_needed(alignment, parameters, {Device::Kind::cuda, 0}, threads);
+}
+
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     check_input(alignment, parameters);
     check_memory(alignment, parameters, context);
+    const Columns columns = compact(alignment.letters);
     Result result;
-    result.columns = compact(alignment.letters);
     result.shuffles = parameters.has_sampled() ? parameters.shuffles : 0;
-    for (Index column = 0; column < result.columns.column_count(); ++column) {
-        result.entropy.push_back(
-            entropy(result.columns.margin(column), result.columns.row_count()));
-        if (result.entropy.back() < parameters.least_entropy) result.low_entropy.push_back(column);
+    for (Index column = 0; column < columns.column_count(); ++column) {
+        result.symbol_counts.push_back(columns.symbol_count(column));
+        result.entropy.push_back(entropy(columns.margin(column), columns.row_count()));
+        if (result.entropy.back() < parameters.min_entropy) result.low_entropy.push_back(column);
     }
-    if (parameters.counts_on_cpu()) {
-        run_weighted(alignment, parameters, context, result);
-        return result;
-    }
-    const Statistic statistic = make_statistic(result.columns.row_count());
-    const Problem problem{&result.columns, &statistic, context.seed};
-    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     const auto hash = [&](std::initializer_list<std::string_view> decisive) {
         return problem_hash(alignment, parameters, context, decisive);
     };
+    if (parameters.counts_on_cpu()) {
+        const std::string decisive =
+            hash({"null", "shuffles", "gaps", "sequence-weights", "identity", "pseudocount"});
+        run_cpu_pairs(alignment, columns, parameters, decisive, context, result);
+        return result;
+    }
+    const Statistic statistic = make_statistic(columns.row_count());
+    const Problem problem{&columns, &statistic, context.seed};
+    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     PairRun pairs =
         run_pairs(problem, *kernel, parameters, {hash({}), hash({"null", "shuffles"})}, context);
     const double of_pairs = kernel->gpu_seconds();
     if (parameters.order == 3) {
-        Context own = context;
-        own.checkpoint = triple_checkpoint(context.checkpoint);
-        const std::string of_triples = hash({"null", "shuffles", "triple-variance", "top", "by",
-                                             "threshold", "all", "min-entropy"});
-        result.triples = run_triples(problem, *kernel, pairs, parameters, of_triples, own);
+        Context of_triples = context;
+        of_triples.checkpoint = triple_checkpoint(context.checkpoint);
+        const std::string decisive = hash({"null", "shuffles", "triple-variance", "top", "rank-by",
+                                           "min-z", "all-triples", "min-entropy"});
+        result.triples = run_triples(problem, *kernel, pairs, parameters, decisive, of_triples);
     }
     if (context.device.kind == Device::Kind::cuda)
         result.gpu_seconds = {of_pairs, kernel->gpu_seconds() - of_pairs};

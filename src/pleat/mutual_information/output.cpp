@@ -1,4 +1,4 @@
-// Output: arrays of all pairs and of the triples kept, and tables of the best for people.
+// Output: arrays of all pairs and kept triples, and tables of the best.
 #include "pleat/mutual_information/output.h"
 
 #include <algorithm>
@@ -39,14 +39,14 @@ std::vector<double> member(const std::vector<SampledNull>& sampled, Member Sampl
     return values;
 }
 
-/// The numbers of pairs by their names in pairs.npz, but for counts; empty ones left out.
+/// The numbers of pairs by their names in pairs.npz, without counts and empty arrays.
 std::vector<Column> pair_columns(const PairStatistics& pairs) {
     std::vector<Column> columns = {
         {"mi", pairs.mi},
         {"joint_entropy", pairs.joint_entropy},
         {"normalised", pairs.normalised},
-        {"apc", pairs.mip},
-        {"asc", pairs.mia},
+        {"apc", pairs.apc},
+        {"asc", pairs.asc},
         {"mean", pairs.mean},
         {"variance", pairs.variance},
         {"z", pairs.z},
@@ -71,13 +71,11 @@ void add_vector(NpzWriter& writer, std::string_view name, const auto& values) {
 
 void write_pair_arrays(const std::filesystem::path& path, const Report& report) {
     const Result& result = report.result;
-    const Index columns = result.columns.column_count();
+    const Index columns = result.column_count();
     std::vector<std::int32_t> i, j;
-    for (Index a = 0; a < columns; ++a) {
-        for (Index b = a + 1; b < columns; ++b) {
-            i.push_back(static_cast<std::int32_t>(a));
-            j.push_back(static_cast<std::int32_t>(b));
-        }
+    for (const auto& [a, b] : all_pairs(columns)) {
+        i.push_back(static_cast<std::int32_t>(a));
+        j.push_back(static_cast<std::int32_t>(b));
     }
     NpzWriter writer(path);
     add_vector(writer, "i", i);
@@ -88,8 +86,7 @@ void write_pair_arrays(const std::filesystem::path& path, const Report& report) 
         add_vector(writer, "n_equal", result.pairs.equal);
     }
     if (!result.pair_rows.empty()) add_vector(writer, "rows", result.pair_rows);
-    // The diagonal: a column tells its own entropy of itself, and no shuffle changes that: Z is
-    // 0/0.
+    // The diagonal: the MI of a column with itself is its entropy, in every shuffle, so Z is 0/0.
     add_vector(writer, "diagonal_mi", result.entropy);
     add_vector(writer, "diagonal_z",
                std::vector<double>(columns, std::numeric_limits<double>::quiet_NaN()));
@@ -119,7 +116,7 @@ public:
         if (report_.structure != nullptr)
             for (const Index column : columns) append_residue(text, column);
     }
-    /// "ALA 52A", or "NA" twice.
+    /// The residue's name and number in two cells, or "NA" twice.
     void append_residue(std::string& text, Index column) const {
         const Index residue = report_.structure->residues[static_cast<std::size_t>(column)];
         if (residue < 0) {
@@ -139,10 +136,8 @@ private:
 };
 
 TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, int threads) {
-    const Index columns = report.result.columns.column_count();
-    std::vector<std::array<Index, 2>> places;
-    for (Index i = 0; i < columns; ++i)
-        for (Index j = i + 1; j < columns; ++j) places.push_back({i, j});
+    const Index columns = report.result.column_count();
+    const std::vector<std::array<Index, 2>> pairs = all_pairs(columns);
     const ColumnCells cells(report);
     const std::vector<Column> numbers = pair_columns(report.result.pairs);
     const KnownStructure* const known = report.structure;
@@ -154,8 +149,8 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
             const Index pair = ranked[static_cast<std::size_t>(rank)];
             const auto at = static_cast<std::size_t>(pair);
             append_integer(text, rank + 1);
-            cells.append(text, places[at]);
-            if (known != nullptr) append_cell(text, known->distances(places[at][0], places[at][1]));
+            cells.append(text, pairs[at]);
+            if (known != nullptr) append_cell(text, known->distances(pairs[at][0], pairs[at][1]));
             for (const auto& [name, values] : numbers) append_cell(text, values[at]);
             if (!report.result.pairs.less.empty())
                 text += fmt::format("\t{}\t{}", report.result.pairs.less[at],
@@ -166,16 +161,15 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     return lines;
 }
 
-/// One row a column. The diagonal: mi is the column's entropy, z has no value.
+/// One row per column. mi is the column's entropy; z has no value.
 TextPieces column_table(const Report& report) {
     const Result& result = report.result;
     const ColumnCells cells(report);
-    std::vector<Column> members;
+    std::vector<std::pair<std::string, const std::vector<Index>*>> members;
     if (result.triples) {
-        const auto add = [&](const char* name, const std::optional<CliqueSet>& set) {
+        const auto add = [&](const char* name, const std::optional<TripleSet>& set) {
             if (!set) return;
-            const std::vector<Index> counts = set->membership();
-            members.emplace_back(name, std::vector<double>(counts.begin(), counts.end()));
+            members.emplace_back(name, &set->membership);
         };
         add("cliques", result.triples->cliques);
         add("cliques_by_z", result.triples->cliques_by_z);
@@ -185,18 +179,17 @@ TextPieces column_table(const Report& report) {
     text += "\tsymbols\tmi\tz\tlow_entropy";
     for (const auto& [name, values] : members) text += "\t" + name;
     text += '\n';
-    for (Index column = 0; column < result.columns.column_count(); ++column) {
+    for (Index column = 0; column < result.column_count(); ++column) {
         append_integer(text, cells.source(column) + 1);
         text += '\t';
         text += report.reference.letters[static_cast<std::size_t>(cells.source(column))];
         if (report.structure != nullptr) cells.append_residue(text, column);
         const double bits = result.entropy[static_cast<std::size_t>(column)];
-        text += fmt::format("\t{}", result.columns.symbol_count(column));
+        text += fmt::format("\t{}", result.symbol_counts[static_cast<std::size_t>(column)]);
         append_cell(text, bits);
-        text += fmt::format("\tNA\t{}", bits < report.parameters.least_entropy ? "yes" : "no");
+        text += fmt::format("\tNA\t{}", bits < report.parameters.min_entropy ? "yes" : "no");
         for (const auto& [name, values] : members)
-            text +=
-                fmt::format("\t{}", static_cast<Index>(values[static_cast<std::size_t>(column)]));
+            text += fmt::format("\t{}", (*values)[static_cast<std::size_t>(column)]);
         text += '\n';
     }
     return {text};
@@ -204,14 +197,14 @@ TextPieces column_table(const Report& report) {
 
 void add_records(NpzWriter& writer, const TripleResult& triples, const TripleRecords& records,
                  const std::vector<double>& fdr, const std::vector<double>* excess, Index columns) {
-    std::array<std::vector<std::int32_t>, 3> places;
+    std::array<std::vector<std::int32_t>, 3> sides_of;
     for (const Index triple : records.triples) {
         const std::array<Index, 3> at = triple_at(triple, columns);
         for (std::size_t side = 0; side < 3; ++side)
-            places[side].push_back(static_cast<std::int32_t>(at[side]));
+            sides_of[side].push_back(static_cast<std::int32_t>(at[side]));
     }
     const char* const sides[] = {"i", "j", "k"};
-    for (std::size_t side = 0; side < 3; ++side) add_vector(writer, sides[side], places[side]);
+    for (std::size_t side = 0; side < 3; ++side) add_vector(writer, sides[side], sides_of[side]);
     const Index count = records.numbers.extent(0);
     for (std::size_t number = 0; number < triples.names.size(); ++number) {
         std::vector<double> values(count);
@@ -225,7 +218,7 @@ void add_records(NpzWriter& writer, const TripleResult& triples, const TripleRec
 
 void write_triple_arrays(const std::filesystem::path& path, const Report& report) {
     const TripleResult& triples = *report.result.triples;
-    const Index columns = report.result.columns.column_count();
+    const Index columns = report.result.column_count();
     NpzWriter writer(path);
     const bool has_excess = std::count(triples.names.begin(), triples.names.end(), "excess") > 0;
     if (triples.kept)
@@ -249,8 +242,7 @@ TextPieces triple_table(const Report& report, int threads) {
     TextPieces lines = make_lines(threads, count, [&](Index rank, std::string& text) {
         append_integer(text, rank + 1);
         const auto at = static_cast<std::size_t>(rank);
-        cells.append(text,
-                     triple_at(triples.best.triples[at], report.result.columns.column_count()));
+        cells.append(text, triple_at(triples.best.triples[at], report.result.column_count()));
         for (const double value : triples.best.numbers[rank]) append_cell(text, value);
         if (!triples.best_fdr.empty()) append_cell(text, triples.best_fdr[at]);
         if (!has_excess) append_cell(text, triples.best_excess[at]);
@@ -262,15 +254,22 @@ TextPieces triple_table(const Report& report, int threads) {
 
 }  // namespace
 
+std::vector<std::array<Index, 2>> all_pairs(Index columns) {
+    std::vector<std::array<Index, 2>> pairs;
+    for (Index i = 0; i < columns; ++i)
+        for (Index j = i + 1; j < columns; ++j) pairs.push_back({i, j});
+    return pairs;
+}
+
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters) {
     const PairStatistics& pairs = result.pairs;
     const std::vector<double> key = !pairs.z.empty() ? pairs.z
                                     : !pairs.sampled.empty()
                                         ? member(pairs.sampled, &SampledNull::z)
-                                        : pairs.mip;
+                                        : pairs.apc;
     std::vector<Index> ranked(pairs.mi.size());
     std::iota(ranked.begin(), ranked.end(), Index{0});
-    // A pair above all of its shuffles, which were all alike, has no sampled Z, yet the least p.
+    // A pair above all of its shuffles, if these are equal, has no sampled Z, yet the smallest p.
     const auto value = [&](Index pair) {
         const auto at = static_cast<std::size_t>(pair);
         if (!std::isnan(key[at])) return key[at];
@@ -278,8 +277,8 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
         const double infinity = std::numeric_limits<double>::infinity();
         return above_all && pairs.equal[at] == 0 ? infinity : -infinity;
     };
-    if (parameters.order == 2 && !std::isnan(parameters.threshold))
-        std::erase_if(ranked, [&](Index pair) { return value(pair) < parameters.threshold; });
+    if (parameters.order == 2 && parameters.min_z)
+        std::erase_if(ranked, [&](Index pair) { return value(pair) < *parameters.min_z; });
     const auto before = [&](Index a, Index b) {
         return value(a) > value(b) || (value(a) == value(b) && a < b);
     };
@@ -301,13 +300,20 @@ void write_results(RunDirectory& run, const Report& report, int threads) {
     if (!report.result.triples) return;
     write_triple_arrays(run.output("triples.npz"), report);
     write_text(run.output("triples.tsv"), triple_table(report, threads));
-    const auto write_set = [&](const char* name, const std::optional<CliqueSet>& set) {
+    const auto write_set = [&](const char* name, const std::optional<TripleSet>& set) {
         if (set)
-            write_npy(run.output(name), set->words().data(),
-                      {static_cast<Index>(set->words().size())});
+            write_npy(run.output(name), set->words.data(), {static_cast<Index>(set->words.size())});
     };
     write_set("cliques.npy", report.result.triples->cliques);
     write_set("cliques_by_z.npy", report.result.triples->cliques_by_z);
+}
+
+std::vector<std::string_view> citations(const Parameters& parameters) {
+    std::vector<std::string_view> keys = {"Waechter2014", "Dunn2008"};
+    if (parameters.has_exact()) keys.insert(keys.end(), {"Vinh2010", "Romano2014"});
+    if (parameters.has_sampled()) keys.push_back("Benjamini1995");
+    if (parameters.order == 3) keys.push_back("Schneidman2003");
+    return keys;
 }
 
 }  // namespace pleat::mutual_information

@@ -1,7 +1,9 @@
-// Output: what a run of mutual information leaves in its run directory.
+// Output: the result files of a run of mutual information.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -11,22 +13,28 @@
 
 namespace pleat::mutual_information {
 
-/// Everything that the files tell. All references and pointers outlive the calls.
+/// The content of the files. References and pointers must outlive the calls.
 struct Report {
     const Alignment& alignment;  ///< as counted
     const Parameters& parameters;
     const Result& result;
     const ReferenceRow& reference;
-    const KnownStructure* structure = nullptr;  ///< null: none given
+    const KnownStructure* structure = nullptr;  ///< may be null
 };
 
-/// The pairs that pairs.tsv lists, best first: by exact Z, else by sampled Z, else by MIp, with
-/// order 2 each of at least Parameters::threshold; of equal ones the lexicographically first. Pairs
-/// without a Z (a column of one symbol) come last.
+/// The columns i < j of every pair, [pair].
+std::vector<std::array<Index, 2>> all_pairs(Index columns);
+
+/// The pairs of pairs.tsv, best first: by exact Z, else by sampled Z, else by APC; with order 2
+/// only those of at least Parameters::min_z. Of equal ones the lexicographically first comes first;
+/// pairs without a Z (a column of one symbol) come last.
 std::vector<Index> ranked_pairs(const Result& result, const Parameters& parameters);
 
 /// Writes pairs.npz, pairs.tsv, columns.tsv and, with triples, triples.npz, triples.tsv and the
-/// clique sets; README.md of this folder describes each. OutputError where files cannot be written.
+/// clique sets; README.md describes each. Throws OutputError if a file cannot be written.
 void write_results(RunDirectory& run, const Report& report, int threads);
+
+/// Keys of the papers on which a run with these parameters is based (core/run/citations.bib).
+std::vector<std::string_view> citations(const Parameters& parameters);
 
 }  // namespace pleat::mutual_information

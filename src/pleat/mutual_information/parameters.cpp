@@ -9,20 +9,19 @@ namespace {
 std::vector<Field> null_fields(Parameters& p) {
     return {{.name = "order",
              .target = &p.order,
-             .help = "Columns taken together: 2, pairs; 3, pairs and triples",
+             .help = "Number of columns taken together: 2 for pairs; 3 for pairs and triples",
              .min = 2,
              .max = 3},
             {.name = "null",
              .target = &p.null,
-             .help = "What MI is compared with, columns permuted independently: exact (mean and "
-                     "variance without sampling), sampled (shuffles), both, none",
-             .choices = {"sampled", "exact", "both", "none"}},
+             .help = "Null model, in which columns are permuted independently: sampled (random "
+                     "shuffles), exact (mean and variance over all permutations), both, or none"},
             {.name = "shuffles",
              .target = &p.shuffles,
-             .help = "Shuffles of all columns",
+             .help = "Number of shuffles of all columns",
              .letter = 'n',
              .min = 1,
-             .max = static_cast<double>(kMostShuffles)},
+             .max = static_cast<double>(kMaxShuffles)},
             {.name = "triple-variance",
              .target = &p.triple_variance,
              .help = "Compute the exact variance of triples, and their Z",
@@ -30,67 +29,85 @@ std::vector<Field> null_fields(Parameters& p) {
 }
 
 std::vector<Field> count_fields(Parameters& p) {
-    return {
-        {.name = "gaps",
-         .target = &p.gaps,
-         .help = "Gaps as a symbol like all others, or rows with a gap in either column left out "
-                 "(pairs without sampling only)",
-         .choices = {"symbol", "omit"}},
-        {.name = "weights",
-         .target = &p.weights,
-         .help = "Weight sequences by the number of their near copies (pairs without exact null "
-                 "only)"},
-        {.name = "identity",
-         .target = &p.identity,
-         .help = "Identity above which sequences share their weight",
-         .letter = 'w',
-         .min = 0,
-         .max = 1},
-        {.name = "pseudocount",
-         .target = &p.pseudocount,
-         .help = "Added to every cell of a table (pairs without exact null only)",
-         .unit = "sequences",
-         .min = 0,
-         .max = 1e6},
-        {.name = "min-entropy",
-         .target = &p.least_entropy,
-         .help =
-             "Flag columns of a smaller entropy in columns.tsv, and leave triples with one out of "
-             "the ranking",
-         .unit = "bits",
-         .min = 0}};
+    return {{.name = "gaps",
+             .target = &p.gaps,
+             .help = "Count gaps as a symbol, or omit rows with a gap in either column of a pair "
+                     "(pairs without sampling only)"},
+            {.name = "sequence-weights",
+             .target = &p.sequence_weights,
+             .help = "Weight each sequence by 1 / the number of sequences similar to it (pairs "
+                     "without exact null only)",
+             .old_names = {"weights"}},
+            {.name = "identity",
+             .target = &p.identity,
+             .help = "Sequences with a greater fraction of identical columns share their weight",
+             .letter = 'w',
+             .min = 0,
+             .max = 1},
+            {.name = "pseudocount",
+             .target = &p.pseudocount,
+             .help = "Number added to every cell of a contingency table (pairs without exact null "
+                     "only)",
+             .unit = "sequences",
+             .min = 0,
+             .max = 1e6},
+            {.name = "min-entropy",
+             .target = &p.min_entropy,
+             .help = "Flag columns with a smaller entropy in columns.tsv, and do not rank triples "
+                     "that contain one",
+             .unit = "bits",
+             .min = 0}};
 }
 
 std::vector<Field> list_fields(Parameters& p) {
-    return {
-        {.name = "top",
-         .target = &p.top,
-         .help = "Pairs and triples that the tables list",
-         .letter = 'k',
-         .min = 1,
-         .max = 1e8},
-        {.name = "by",
-         .target = &p.by,
-         .help =
-             "Number that ranks triples: mi, z (exact), sampled_z, percentile, synergy (minus the "
-             "co-information) or excess (over what pairs explain); by default the first there is "
-             "of z, sampled_z, mi",
-         .choices = {"", "mi", "z", "sampled_z", "percentile", "synergy", "excess"}},
-        {.name = "threshold",
-         .target = &p.threshold,
-         .help = "Of pairs, list none with a smaller Z (MIp without a null); with --order 3, keep "
-                 "all triples of at least this value of the number that ranks them, and list no "
-                 "other",
-         .automatic = "none"},
-        {.name = "all", .target = &p.all, .help = "Keep every triple in triples.npz"}};
+    return {{.name = "top",
+             .target = &p.top,
+             .help = "Maximum number of pairs, and of triples, in the tables",
+             .min = 1,
+             .max = 1e8,
+             .old_names = {"k"}},
+            {.name = "rank-by",
+             .target = &p.rank_by,
+             .help = "Number that ranks triples: mi, z (exact), sampled_z, percentile, synergy "
+                     "(minus the co-information) or excess (over what pairs explain); auto: the "
+                     "first computed one of z, sampled_z and mi",
+             .old_names = {"by"},
+             .old_choices = {{"", "auto"}}},
+            {.name = "min-z",
+             .target = &p.min_z,
+             .help = "List only pairs with at least this Z (without a null model, this APC value); "
+                     "with --order 3, keep and list only the triples whose ranking number is at "
+                     "least this",
+             .automatic = "none",
+             .old_names = {"threshold"}},
+            {.name = "all-triples",
+             .target = &p.all_triples,
+             .help = "Keep every triple in triples.npz",
+             .old_names = {"all"}}};
 }
 
 }  // namespace
 
+std::span<const std::string_view> names_of(NullModel) {
+    static constexpr std::string_view names[] = {"sampled", "exact", "both", "none"};
+    return names;
+}
+
+std::span<const std::string_view> names_of(Gaps) {
+    static constexpr std::string_view names[] = {"symbol", "omit"};
+    return names;
+}
+
+std::span<const std::string_view> names_of(RankBy) {
+    static constexpr std::string_view names[] = {"auto",       "mi",      "z",     "sampled_z",
+                                                 "percentile", "synergy", "excess"};
+    return names;
+}
+
 std::vector<Field> fields(Parameters& p) {
     std::vector<Field> all;
-    for (const std::vector<Field>& part : {null_fields(p), count_fields(p), list_fields(p)})
-        all.insert(all.end(), part.begin(), part.end());
+    for (const std::vector<Field>& group : {null_fields(p), count_fields(p), list_fields(p)})
+        all.insert(all.end(), group.begin(), group.end());
     return all;
 }
 

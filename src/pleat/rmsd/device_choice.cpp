@@ -1,4 +1,4 @@
-// Device choice: what a GPU is for, by what it needs of its memory.
+// Device choice: which work goes to a GPU, by the memory that it needs.
 #include "pleat/rmsd/device_choice.h"
 
 #include <fmt/format.h>
@@ -6,24 +6,24 @@
 #include <algorithm>
 
 #include "pleat/core/hardware/memory.h"
-#include "pleat/rmsd/cuda/daura.h"
+#include "pleat/rmsd/kernel/kernel.h"
 
 namespace pleat::rmsd {
 
 std::optional<std::int64_t> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
                                        const Parameters& parameters, bool is_one_set) {
     const bool has_sets = !sets.fit.empty() || !sets.measured.empty();
-    if (parameters.metric != "rmsd" || has_sets || !is_one_set) return std::nullopt;
+    if (parameters.metric != Metric::rmsd || has_sets || !is_one_set) return std::nullopt;
     return memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
 }
 
-ClusteringDevice settle_clustering(Index frames, Index atoms, const Parameters& parameters,
-                                   bool is_daura, bool is_named, Context& context,
-                                   const GpuLookup& gpus) {
+ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Parameters& parameters,
+                                          bool is_gromos, bool is_named, Context& context,
+                                          const GpuLookup& gpus) {
     const std::int64_t superposing =
         memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
-    if (!is_daura) return {choose_device(is_named, superposing, context, gpus), false};
-    const std::int64_t clustering = std::max(superposing, daura_memory(frames, atoms));
+    if (!is_gromos) return {choose_device(is_named, superposing, context, gpus), false};
+    const std::int64_t clustering = std::max(superposing, clustering_memory(frames, atoms));
     const std::string remark = choose_device(is_named, clustering, context, gpus);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && is_named)

@@ -1,4 +1,4 @@
-// Output: the histogram's table, neighbours in compressed rows, and the best of each frame.
+// Output: the table of the histogram, neighbours in compressed rows, and nearest frames.
 #include "pleat/rmsd/output.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/rmsd/measures/metric.h"
 
 namespace pleat::rmsd {
 
@@ -19,13 +20,15 @@ void add_vector(NpzWriter& writer, std::string_view name, const std::vector<T>& 
     writer.add(name, values.data(), {static_cast<Index>(values.size())});
 }
 
-std::string histogram_table(const Result& result, double bin) {
+std::string histogram_table(const PairStatistics& pairs) {
     std::string text = "from\tto\tpairs\n";
-    for (std::size_t n = 0; n < result.histogram.size(); ++n) {
-        const bool is_open = static_cast<Index>(n) == kMostBins - 1;
-        const double from = static_cast<double>(n) * bin, to = static_cast<double>(n + 1) * bin;
-        text += is_open ? fmt::format("{:.6g}\tNA\t{}\n", from, result.histogram[n])
-                        : fmt::format("{:.6g}\t{:.6g}\t{}\n", from, to, result.histogram[n]);
+    const std::vector<std::int64_t>& counts = pairs.histogram();
+    for (std::size_t n = 0; n < counts.size(); ++n) {
+        const bool is_last = static_cast<Index>(n) == kMaxBins - 1;
+        const double from = static_cast<double>(n) * pairs.bin_width(),
+                     to = static_cast<double>(n + 1) * pairs.bin_width();
+        text += is_last ? fmt::format("{:.6g}\tNA\t{}\n", from, counts[n])
+                        : fmt::format("{:.6g}\t{:.6g}\t{}\n", from, to, counts[n]);
     }
     return text;
 }
@@ -41,27 +44,28 @@ std::string residue_columns(const Topology::Residue& residue) {
 }  // namespace
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
-    write_text(run.output("histogram.tsv"), histogram_table(result, parameters.bin));
-    if (parameters.has_cutoff()) {
+    write_text(run.output("histogram.tsv"), histogram_table(result.statistics));
+    const std::string_view metric = traits_of(parameters.metric).name;
+    if (parameters.cutoff) {
         NpzWriter writer(run.output("neighbours.npz"));
         add_vector(writer, "starts", result.neighbours.starts);
         add_vector(writer, "indices", result.neighbours.indices);
-        add_vector(writer, parameters.metric, result.neighbours.rmsd);
-        writer.add_scalar("cutoff", parameters.cutoff);
+        add_vector(writer, metric, result.neighbours.values);
+        writer.add_scalar("cutoff", *parameters.cutoff);
         writer.close();
     }
-    if (parameters.best > 0) {
+    if (parameters.nearest > 0) {
         NpzWriter writer(run.output("best.npz"));
-        writer.add("indices", result.best.indices.view());
-        writer.add(parameters.metric, result.best.rmsd.view());
+        writer.add("indices", result.nearest.indices.view());
+        writer.add(metric, result.nearest.values.view());
         writer.close();
     }
 }
 
-void write_reference(RunDirectory& run, const std::vector<float>& values, std::string_view metric,
+void write_reference(RunDirectory& run, const std::vector<float>& values, Metric metric,
                      const std::vector<FrameOrigin>& origins,
                      const std::vector<std::string>& files) {
-    std::string text = fmt::format("frame\t{}\tfile\tframe_of_file\n", metric);
+    std::string text = fmt::format("frame\t{}\tfile\tframe_of_file\n", traits_of(metric).name);
     for (std::size_t n = 0; n < values.size(); ++n)
         text += fmt::format("{}\t{:.6g}\t{}\t{}\n", n, values[n],
                             table_cell(files[static_cast<std::size_t>(origins[n].file)]),
@@ -99,6 +103,16 @@ void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations&
     }
     write_text(run.output("rmsf.tsv"), atoms);
     write_text(run.output("rmsf_residues.tsv"), residues);
+}
+
+std::vector<std::string_view> citations(Metric metric) {
+    switch (metric) {
+        case Metric::drmsd: return {"Cohen1980"};
+        case Metric::tm: return {"Zhang2004", "Horn1987"};
+        case Metric::gdt_ts: return {"Zemla2003", "Zhang2004", "Horn1987"};
+        case Metric::rmsd: break;
+    }
+    return {"Hung2011", "Horn1987"};
 }
 
 }  // namespace pleat::rmsd

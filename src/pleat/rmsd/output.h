@@ -1,4 +1,4 @@
-// Output: what a run of rmsd leaves in its run directory beside the matrix.
+// Output: the files of a run of rmsd besides the matrix.
 #pragma once
 
 #include <string>
@@ -12,18 +12,22 @@
 
 namespace pleat::rmsd {
 
-/// Writes histogram.tsv and, where asked for, neighbours.npz and best.npz; README.md of this folder
-/// describes each. OutputError where files cannot be written.
+/// Writes histogram.tsv and, if asked for, neighbours.npz and best.npz; README.md of this folder
+/// describes each. Throws OutputError.
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters);
 
-/// reference.tsv: each frame's value by `metric` and where it came from. `origins` count `files`.
-void write_reference(RunDirectory& run, const std::vector<float>& values, std::string_view metric,
+/// Writes reference.tsv: the value of each frame by `metric`, its file and its number in that file.
+/// `origins` refer to `files`.
+void write_reference(RunDirectory& run, const std::vector<float>& values, Metric metric,
                      const std::vector<FrameOrigin>& origins,
                      const std::vector<std::string>& files);
 
-/// rmsf.tsv and rmsf_residues.tsv: of each atom of the topology, and of each residue the roots of
-/// its atoms' mean squares by `weights` (empty: 1).
+/// Writes rmsf.tsv, with one row per atom of the topology, and rmsf_residues.tsv: the roots of the
+/// mean squares of each residue's atoms by `weights` (empty: 1).
 void write_rmsf(RunDirectory& run, const Topology& topology, const Fluctuations& fluctuations,
                 const std::vector<double>& weights);
+
+/// Keys of the papers on which a run with this metric is based (core/run/citations.bib).
+std::vector<std::string_view> citations(Metric metric = Metric::rmsd);
 
 }  // namespace pleat::rmsd

@@ -1,27 +1,34 @@
 // Parameters: the options of rmsd, described once.
-#include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {
+
+namespace {
+
+constexpr std::string_view kPrecisions[] = {"mixed", "float64"},
+                           kLayouts[] = {"condensed", "full", "none"};
+
+}  // namespace
+
+std::span<const std::string_view> names_of(Precision) { return kPrecisions; }
+std::span<const std::string_view> names_of(MatrixLayout) { return kLayouts; }
 
 std::vector<Field> fields(Parameters& p) {
     return {
         {.name = "metric",
          .target = &p.metric,
          .help = "rmsd: after superposition; drmsd: of the distances between atoms; tm, gdt_ts: "
-                 "scores up to 1 by TM-score's search over superpositions",
-         .letter = 'm',
-         .choices = metric_names()},
+                 "scores up to 1 from TM-score's search over superpositions",
+         .old_names = {"m"}},
         {.name = "precision",
          .target = &p.precision,
          .help = "mixed: products in float32, error up to 1e-5 angstrom; float64: up to 1e-6 "
-                 "(beside the rounding of results to float32)",
-         .choices = {"mixed", "float64"}},
+                 "(besides the rounding of results to float32)"},
         {.name = "matrix",
          .target = &p.matrix,
-         .help = "Pairs of rmsd.npy: condensed (i < j, as SciPy's), full (square), or none; with "
-                 "--against a rectangle or none",
-         .choices = {"condensed", "full", "none"}},
+         .help =
+             "Layout of rmsd.npy: condensed (pairs i < j, as in SciPy), full (square), or none; "
+             "with --against a rectangle or none"},
         {.name = "cutoff",
          .target = &p.cutoff,
          .help = "List pairs below this RMSD, or above this score, in neighbours.npz",
@@ -30,18 +37,19 @@ std::vector<Field> fields(Parameters& p) {
          .min = 1e-30,
          .max = 1e30,
          .automatic = "none"},
-        {.name = "best",
-         .target = &p.best,
-         .help = "Nearest frames of each that best.npz lists; 0: none",
-         .letter = 'k',
+        {.name = "nearest",
+         .target = &p.nearest,
+         .help = "How many nearest frames best.npz lists for each frame; 0: no list",
          .min = 0,
-         .max = 1e6},
-        {.name = "bin",
-         .target = &p.bin,
-         .help = "Width of the histogram's bins",
+         .max = 1e6,
+         .old_names = {"best", "k"}},
+        {.name = "bin-width",
+         .target = &p.bin_width,
+         .help = "Width of the bins of the histogram",
          .unit = "angstrom",
          .min = 1e-6,
-         .max = 1e6}};
+         .max = 1e6,
+         .old_names = {"bin"}}};
 }
 
 }  // namespace pleat::rmsd

@@ -1,4 +1,4 @@
-// RMSD: check, centre, superpose band by band, and hand on to file or summary.
+// RMSD: checks, the choice of a kernel for all pairs of one set, and hashes of problems.
 #include "pleat/rmsd/rmsd.h"
 
 #include <fmt/format.h>
@@ -10,19 +10,55 @@
 #include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/core/loops/sweep.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
-#include "pleat/rmsd/kernel/kernel.h"
-#include "pleat/rmsd/measures/measures.h"
+#include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/pairs/matrix.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
 
+namespace {
+
+void check_set(const AtomSets& sets, const std::vector<Index>& set, Index atoms) {
+    const std::vector<double>& weights = sets.weights;
+    for (const Index atom : set)
+        if (atom < 0 || atom >= atoms)
+            throw UsageError(fmt::format("expected atoms from 0 to {}, found {}", atoms - 1, atom));
+    if (weights.empty()) return;
+    double sum = 0.0;
+    if (set.empty())
+        for (const double weight : weights) sum += weight;
+    for (const Index atom : set) sum += weights[static_cast<std::size_t>(atom)];
+    if (!(sum > 0)) throw InputError(sets.weights_file, 0, "expected a weight above 0, found none");
+}
+
+/// Bands for the device: on a GPU as many pairs as take it a moment.
+std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& parameters) {
+    constexpr Index kCounted = Index{1} << 28, kStored = Index{1} << 24;
+    const bool has_values = parameters.matrix != MatrixLayout::none || parameters.nearest > 0 ||
+                            kernel.counter() == nullptr;
+    return bands(frames, has_values ? kStored : kCounted, kTileRows);
+}
+
+}  // namespace
+
+void check(const AtomSets& sets, Index atoms) {
+    if (!sets.weights.empty() && static_cast<Index>(sets.weights.size()) != atoms)
+        throw InputError(sets.weights_file, 0,
+                         fmt::format("expected a weight for each of {} atoms, found {}", atoms,
+                                     sets.weights.size()));
+    for (const double weight : sets.weights)
+        if (!(weight >= 0 && weight <= 1e15))
+            throw InputError(sets.weights_file, 0,
+                             fmt::format("expected weights from 0 to 1e15, found {}", weight));
+    check_set(sets, sets.fit, atoms);
+    check_set(sets, sets.measured, atoms);
+}
+
 void check_input(View<const float, 3> xyz, Parameters parameters) {
     check(fields(parameters));
     if (xyz.extent(2) != 3)
-        throw InputError(fmt::format(
+        throw UsageError(fmt::format(
             "expected coordinates [frame, atom, 3], found {} on the last axis", xyz.extent(2)));
     if (xyz.extent(0) < 1 || xyz.extent(1) < 1)
         throw InputError(fmt::format("expected at least 1 frame and 1 atom, found {} and {}",
@@ -32,86 +68,106 @@ void check_input(View<const float, 3> xyz, Parameters parameters) {
             fmt::format("expected at most 2147483647 frames, found {}", xyz.extent(0)));
 }
 
-std::int64_t best_memory(Index frames, Index others, const Parameters& parameters) {
-    return 8 * frames * std::clamp<Index>(parameters.best, 0, std::max<Index>(others, 0));
-}
-
-Index matrix_size(Index frames, const Parameters& parameters) {
-    return parameters.matrix == "full"        ? frames * frames
-           : parameters.matrix == "condensed" ? frames * (frames - 1) / 2
-                                              : 0;
-}
-
-void check_matrix(const Parameters& parameters, const MatrixPlace& matrix, Index size) {
-    if (parameters.matrix == "none") return;
-    if (matrix.file.empty() && matrix.memory.data() == nullptr && size > 0)
+void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters) {
+    const MetricTraits& metric = traits_of(parameters.metric);
+    check(sets, atoms);
+    if (metric.is_score && !sets.weights.empty())
         throw UsageError(
-            "expected a file for the matrix, found none; take --matrix none without one");
-    if (matrix.file.empty() && static_cast<Index>(matrix.memory.size()) != size)
+            fmt::format("leave weights of atoms out: --metric {} has none", metric.name));
+    if (metric.is_score && parameters.precision != Precision::mixed)
+        throw UsageError(fmt::format(
+            "leave --precision out: --metric {} is always computed in float64", metric.name));
+    if (parameters.metric != Metric::rmsd && !sets.are_one())
+        throw UsageError(fmt::format(
+            "--measure needs --metric rmsd: {} uses the measured atoms only", metric.name));
+}
+
+void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size) {
+    if (parameters.matrix == MatrixLayout::none || !matrix.file.empty()) return;
+    if (matrix.memory.data() == nullptr && size > 0)
+        throw UsageError("give a file or memory for the matrix, or take --matrix none");
+    if (static_cast<Index>(matrix.memory.size()) != size)
         throw UsageError(fmt::format("expected memory for a matrix of {} numbers, found {}", size,
                                      matrix.memory.size()));
 }
 
-namespace {
+std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters) {
+    return 8 * frames * std::clamp<Index>(parameters.nearest, 0, std::max<Index>(others, 0));
+}
 
-std::string problem_hash(View<const float, 3> xyz, std::span<const double> weights,
-                         const Parameters& parameters, const Context& context) {
+Index matrix_size(Index frames, const Parameters& parameters) {
+    if (parameters.matrix == MatrixLayout::none) return 0;
+    return parameters.matrix == MatrixLayout::full ? frames * frames : frames * (frames - 1) / 2;
+}
+
+std::string problem_hash(View<const float, 3> xyz, View<const float, 3> others,
+                         const AtomSets& sets, const Parameters& parameters,
+                         const Context& context) {
+    const bool is_rmsd = parameters.metric == Metric::rmsd;
     Sha256 hash;
-    hash.field(xyz).field(context.device.kind_name()).field(parameters.precision);
-    // Values are settled where they are near to these.
-    hash.field(parameters.has_cutoff() ? parameters.cutoff : 0.0);
-    if (context.device.kind == Device::Kind::cuda) hash.field(parameters.bin);
-    for (const double weight : weights) hash.field(weight);
+    hash.field(traits_of(parameters.metric).name).field(xyz);
+    if (others.data != xyz.data || others.extent(0) != xyz.extent(0)) hash.field(others);
+    hash.field(context.device.kind_name()).field(static_cast<int>(parameters.precision));
+    // RMSDs near the cutoff, and on a GPU also near the edges of bins, are recomputed in float64.
+    hash.field(is_rmsd ? parameters.cutoff.value_or(0.0) : 0.0);
+    if (context.device.kind == Device::Kind::cuda) hash.field(parameters.bin_width);
+    for (const auto* set : {&sets.fit, &sets.measured}) {
+        hash.field(static_cast<std::int64_t>(set->size()));
+        for (const Index atom : *set) hash.field(atom);
+    }
+    for (const double weight : sets.weights) hash.field(weight);
     return hash.hex();
 }
-
-/// Bands for the device: of a GPU as many pairs as it takes a moment for.
-std::vector<Tile> tiles_for(const Kernel& kernel, Index frames, const Parameters& parameters,
-                            const Context& context) {
-    if (context.device.kind != Device::Kind::cuda) return bands(frames);
-    constexpr Index kTallied = Index{1} << 28, kStored = Index{1} << 24;
-    const bool has_values =
-        parameters.matrix != "none" || parameters.best > 0 || !kernel.can_tally();
-    return bands(frames, has_values ? kStored : kTallied, kTileRows);
-}
-
-}  // namespace
 
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device) {
     const std::int64_t coordinates = 3 * frames * atoms, band = 8 * 48 * frames;
-    // Beside the ensemble: values of a part of a band, neighbours of a band, what is left free.
+    // Besides the ensemble: values of some rows, neighbours of a band, and a reserve.
     if (device.kind == Device::Kind::cuda)
         return tile_memory(frames, atoms, TileFormat::floats) +
                std::min<std::int64_t>(4 * pairs_before(frames, frames), std::int64_t{1} << 28) +
                (std::int64_t{512} << 20);
     // Centred in float64, and packed twice in the type of the product.
-    const std::int64_t packed = parameters.precision == "float64" ? 16 : 8;
+    const std::int64_t packed = parameters.precision == Precision::float64 ? 16 : 8;
     return (8 + packed) * coordinates + 200 * frames + band +
-           best_memory(frames, frames - 1, parameters) + (std::int64_t{32} << 20);
+           nearest_memory(frames, frames - 1, parameters) + (std::int64_t{32} << 20);
 }
 
-Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
-           const Context& context, const MatrixPlace& matrix) {
-    if (parameters.metric != "rmsd")
-        return run(xyz, AtomSets{{}, {}, {weights.begin(), weights.end()}}, parameters, context,
-                   matrix);
+Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
+           const Context& context, const MatrixTarget& matrix) {
     check_input(xyz, parameters);
-    check(AtomSets{{}, {}, {weights.begin(), weights.end()}}, xyz.extent(1));
+    check_sets(sets, xyz.extent(1), parameters);
     check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
-    require_memory(memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0}),
+    const bool is_plain =
+        parameters.metric == Metric::rmsd && sets.fit.empty() && sets.measured.empty();
+    const bool has_gpu = context.device.kind == Device::Kind::cuda;
+    require_memory(is_plain ? memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0})
+                            : comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) +
+                                  nearest_memory(frames, frames - 1, parameters),
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
-    const Frames centred = centre(xyz, weights, resolve_threads(context));
-    const Problem problem{&centred,
-                          parameters.precision == "float64" ? Precision::float64 : Precision::mixed,
-                          {parameters.bin, parameters.has_cutoff() ? parameters.cutoff : 0.0}};
-    const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
-    const auto hash = [&] { return problem_hash(xyz, weights, parameters, context); };
-    return run_pairs(
-        {*kernel, frames, atoms, tiles_for(*kernel, frames, parameters, context), hash}, parameters,
-        context, matrix);
+    Frames centred;
+    std::unique_ptr<Kernel> kernel;
+    std::vector<Tile> tiles;
+    if (is_plain && has_gpu) {
+        centred = centre(xyz, sets.weights, resolve_threads(context));
+        kernel = make_kernel(
+            {&centred, parameters.precision, parameters.cutoff.value_or(0.0), parameters.bin_width},
+            context);
+        tiles = gpu_bands(*kernel, frames, parameters);
+    } else {
+        auto comparison =
+            make_comparison({xyz, xyz}, sets, parameters.metric,
+                            {parameters.precision, parameters.cutoff.value_or(0.0)}, context);
+        tiles = bands(frames, static_cast<Index>(kTileTime / comparison->cost()),
+                      comparison->block_rows());
+        kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(context));
+    }
+    const Index measured = sets.measured.empty() ? atoms : static_cast<Index>(sets.measured.size());
+    return run_pairs({*kernel, frames, measured, std::move(tiles),
+                      [&] { return problem_hash(xyz, xyz, sets, parameters, context); }},
+                     parameters, context, matrix);
 }
 
 }  // namespace pleat::rmsd

@@ -1,92 +1,149 @@
-// RMSD: every pair of an ensemble after optimal superposition, to a matrix, a histogram and
-// neighbours.
+// RMSD: frames compared with each other, with another set or with one structure by RMSD, dRMSD,
+// TM-score or GDT_TS.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/rmsd/pairs/band_tally.h"
+#include "pleat/core/pairs/pair_source.h"
 
 #pragma GCC visibility push(default)
 
 namespace pleat::rmsd {
 
+enum class Metric { rmsd, drmsd, tm, gdt_ts };
+std::span<const std::string_view> names_of(Metric);
+/// How exact values are: see README.md.
+enum class Precision { mixed, float64 };
+std::span<const std::string_view> names_of(Precision);
+/// Condensed pairs i < j, a full square (with two sets both mean the rectangle), or no matrix.
+enum class MatrixLayout { condensed, full, none };
+std::span<const std::string_view> names_of(MatrixLayout);
+
 /// The options; fields() describes each.
 struct Parameters {
-    std::string metric = "rmsd";       ///< "rmsd", "drmsd", "tm", "gdt_ts": see metric.h
-    std::string precision = "mixed";   ///< "mixed", "float64"
-    std::string matrix = "condensed";  ///< "condensed", "full", "none"
-    double cutoff = std::numeric_limits<double>::quiet_NaN();
-    std::int64_t best = 0;
-    double bin = 0.05;
-
-    bool has_cutoff() const { return cutoff == cutoff; }
+    Metric metric = Metric::rmsd;
+    Precision precision = Precision::mixed;
+    MatrixLayout matrix = MatrixLayout::condensed;
+    std::optional<double> cutoff;
+    std::int64_t nearest = 0;
+    double bin_width = 0.05;
 };
 std::vector<Field> fields(Parameters& parameters);
 
-/// Frames near each other (below the cut-off, scores above it), in compressed rows: those of frame
-/// i are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, itself left out; each pair
-/// stands in both rows.
+/// Which atoms of the coordinates are superposed, which are measured, and their weights.
+struct AtomSets {
+    std::vector<Index> fit, measured;  ///< ascending indices of the coordinates' atoms; empty: all
+    std::vector<double> weights;       ///< of all the coordinates' atoms; empty: all 1
+    std::string weights_file = {};     ///< where the weights were read, for messages; may be empty
+
+    /// Whether the fitted atoms are the measured ones.
+    bool are_one() const { return fit == measured; }
+};
+/// Throws UsageError for indices beyond `atoms`, InputError for a wrong number of weights, weights
+/// outside [0, 1e15] and a set whose weights are all 0.
+void check(const AtomSets& sets, Index atoms);
+
+/// Frames near each other (below the cutoff; scores above it) in compressed rows: those of frame i
+/// are indices[starts[i]], ..., indices[starts[i + 1] - 1], ascending, without itself; each pair is
+/// in both rows.
 struct Neighbours {
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> indices;
-    std::vector<float> rmsd;  ///< or what the metric is
+    std::vector<float> values;
 };
 
-/// The nearest other frames of each, nearest first, the earlier frame first where two are as near.
-struct Best {
+/// The nearest other frames of each frame, nearest first; of equally near ones the earlier first.
+struct Nearest {
     Array<std::int32_t, 2> indices;  ///< [frame, rank]
-    Array<float, 2> rmsd;            ///< [frame, rank]; or what the metric is
+    Array<float, 2> values;          ///< [frame, rank]
 };
 
-/// Where the matrix goes: to a file, or into memory of the caller's.
-struct MatrixPlace {
-    MatrixPlace() = default;
-    MatrixPlace(std::filesystem::path path) : file(std::move(path)) {}
-    MatrixPlace(std::span<float> values) : memory(values) {}
+/// Where the matrix goes: to an .npy file, or into memory of the caller.
+struct MatrixTarget {
+    MatrixTarget() = default;
+    MatrixTarget(std::filesystem::path path) : file(std::move(path)) {}
+    MatrixTarget(std::span<float> values) : memory(values) {}
 
     std::filesystem::path file;
     std::span<float> memory;
 };
-/// Numbers that the matrix of `frames` with themselves has: condensed or full.
+/// How many numbers the matrix of `frames` with themselves has.
 Index matrix_size(Index frames, const Parameters& parameters);
 
 struct Result {
-    Index frames = 0, atoms = 0, pairs = 0;
-    double least = 0, most = 0, mean = 0;  ///< angstrom, over all pairs; 0 where there is none
-    /// Pairs by RMSD: count n of bin n from n * bin up to but without (n + 1) * bin; the last one
-    /// holds all beyond where there are kMostBins of them.
-    std::vector<std::int64_t> histogram;
-    Neighbours neighbours;  ///< RMSD below the cut-off; empty without one
-    Best best;              ///< empty unless asked for
+    Index frames = 0, atoms = 0;
+    PairStatistics statistics;  ///< of all pairs
+    Neighbours neighbours;      ///< empty without a cutoff
+    Nearest nearest;            ///< empty unless asked for
 };
 
-/// Superposes all pairs of `xyz` [frame, atom, axis], angstrom, with weights of atoms (empty: all
-/// 1). The matrix, where one is wanted, is written to `matrix` as float32 .npy: condensed, (0, 1),
-/// (0, 2), ..., as SciPy's; or full; or the same numbers go to memory of matrix_size(), on one
-/// rank, and no tiles are kept. Tiles of a file are kept in the file Context::checkpoint (beside
-/// `matrix` without one), from which a stopped run goes on; without a matrix sums are kept in files
-/// beside Context::checkpoint. Ranks share the tiles: the leading one gets the result, the others
-/// one without values, and the files are in a folder that all see. UsageError, InputError (shape,
-/// weights, coordinates), DeviceError, OutputError, Cancelled.
-Result run(View<const float, 3> xyz, std::span<const double> weights, const Parameters& parameters,
-           const Context& context, const MatrixPlace& matrix);
+/// Compares all pairs of frames `xyz` [frame, atom, axis], angstrom. For RMSD the atoms `sets.fit`
+/// are superposed and `sets.measured` are measured; other metrics use the measured atoms only.
+/// Unless `parameters.matrix` is `none`, the matrix is written as float32 to the file `matrix`, or
+/// to memory of matrix_size() numbers. Finished tiles are kept in the file Context::checkpoint (if
+/// it is empty, beside `matrix`), from which a stopped run resumes; without a matrix sums are kept
+/// in files beside Context::checkpoint; with a matrix in memory nothing is kept. Ranks share the
+/// tiles: rank 0 returns the result, the others one without values, and the files must be in a
+/// folder that all ranks see. Throws UsageError (options, shapes, indices), InputError (weights,
+/// coordinates), DeviceError (GPUs compute RMSD of all atoms only), OutputError, Cancelled.
+Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
+           const Context& context, const MatrixTarget& matrix);
 
-/// How far, in angstrom, values of this precision may be from the truth, beside their rounding to
-/// float32.
-inline double error_of(const Parameters& parameters) {
-    return parameters.precision == "float64" ? 1e-6 : 1e-5;
+/// Compares each frame with each of `others`, which have the same atoms. The matrix has the shape
+/// [frame, other]; neighbours and nearest frames are others of each frame. Resumes like run();
+/// works on one rank. Throws as run().
+Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
+                   const Parameters& parameters, const Context& context,
+                   const MatrixTarget& matrix);
+
+struct ReferenceResult {
+    std::vector<float> values;  ///< [frame]
+    Result summary;             ///< without neighbours and nearest frames
+};
+/// Compares each frame with one structure [atom, axis], angstrom. Throws as run(), and UsageError
+/// as check_with_reference().
+ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
+                              const AtomSets& sets, const Parameters& parameters,
+                              const Context& context);
+/// Throws UsageError for options that need pairs of frames: a cutoff, nearest frames, a full
+/// matrix.
+void check_with_reference(const Parameters& parameters);
+
+/// The RMSD of all pairs of frames, superposed when they are asked for on the context's device.
+/// `xyz` is copied. `reduces`: whether the device may count and cluster the pairs itself (see
+/// PairReductions). Throws as run().
+std::unique_ptr<PairSource> superposed_pairs(View<const float, 3> xyz,
+                                             std::span<const double> weights,
+                                             const Parameters& parameters, bool reduces,
+                                             const Context& context);
+
+/// The values of `matrix`, RMSDs that an earlier run computed from these frames, weights and
+/// parameters; pairs near a cutoff are decided in float64, as superposed_pairs() does. Needs 8
+/// bytes per coordinate. Throws as run().
+std::unique_ptr<PairSource> recompute_near_cutoffs(std::unique_ptr<PairSource> matrix,
+                                                   View<const float, 3> xyz,
+                                                   std::span<const double> weights,
+                                                   const Parameters& parameters,
+                                                   const Context& context);
+
+/// How far, in angstrom, values of this precision may be from the exact ones, besides their
+/// rounding to float32.
+inline double error_of(Precision precision) {
+    return precision == Precision::float64 ? 1e-6 : 1e-5;
 }
 
-/// Bytes of memory that run() needs beside the coordinates; for `cuda` the GPU's.
+/// Bytes of memory that run() needs besides the coordinates; for `cuda` those of the GPU.
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device);
 

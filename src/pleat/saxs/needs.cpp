@@ -79,11 +79,11 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
         // At the curve's points, in parts for validation, as profiles, and what is left of them
         // along axes; then products at the nodes of the contrast: of each frame, of all pairs of
         // representatives, and these at the contrasts of a grid.
-        constexpr std::int64_t kMostAxes = 100, kMostNodes = 64 * 5, kMostContrasts = 61 * 61;
+        constexpr std::int64_t kMaxAxes = 100, kMostNodes = 64 * 5, kMostContrasts = 61 * 61;
         constexpr std::int64_t kPairs = kRepresentatives * (kRepresentatives + 1) / 2;
         needed += 8 * frames *
                   (static_cast<std::int64_t>(curve->size()) * (2 * kMostChannelPairs + 4) +
-                   kMostAxes + 2 * kMostNodes);
+                   kMaxAxes + 2 * kMostNodes);
         if (parameters.members > 1)
             needed +=
                 8 * std::min(kPairs, frames * (frames + 1) / 2) * (2 * kMostNodes + kMostContrasts);
@@ -92,7 +92,7 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
     constexpr std::int64_t kHistograms = 64;  // of a frame, and frames of a block
     const int ranks = context.comm != nullptr ? context.comm->size() : 1;
     const int threads = frames < resolve_threads(context) ? 1 : resolve_threads(context);
-    const double bins = std::min(diameter / parameters.bin, kMostBins) + 2;
+    const double bins = std::min(diameter / parameters.bin, kMaxBins) + 2;
     return needed + 8 * static_cast<std::int64_t>(bins) * kHistograms * (threads + 3 * ranks);
 }
 

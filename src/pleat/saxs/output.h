@@ -1,6 +1,9 @@
 // Output: what a run of saxs leaves in its run directory.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "pleat/core/run/run_directory.h"
 #include "pleat/saxs/saxs.h"
 
@@ -12,5 +15,8 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
 
 /// The numbers that sum up a run, for its manifest.
 void record_facts(RunDirectory& run, const Result& result);
+
+/// Keys of the papers on which this result is based (core/run/citations.bib).
+std::vector<std::string_view> citations(const Result& result);
 
 }  // namespace pleat::saxs

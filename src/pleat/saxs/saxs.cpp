@@ -37,7 +37,7 @@ void check_device(const Parameters& parameters, const Device& device) {
 
 /// `name`: the structure, for the message.
 void check_span(double diameter, std::string_view name, const Parameters& parameters) {
-    if (parameters.bin > 0 && diameter / parameters.bin > kMostBins)
+    if (parameters.bin > 0 && diameter / parameters.bin > kMaxBins)
         throw InputError(
             name, 0,
             fmt::format("expected a structure of at most a million --bin widths of {:g} "

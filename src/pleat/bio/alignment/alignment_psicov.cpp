@@ -7,16 +7,6 @@
 
 namespace pleat {
 
-namespace {
-
-std::string_view trimmed(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return line.substr(first, line.find_last_not_of(" \t") - first + 1);
-}
-
-}  // namespace
-
 bool is_psicov_row(std::string_view line) {
     const std::string_view row = trimmed(line);
     const auto is_letter = [](char c) {

@@ -1,4 +1,4 @@
-// Family list: many alignments at once, by their files, each under a name of its own.
+// Family list: many alignment files with a unique name for each.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace pleat {
 /// One alignment file among several.
 struct Family {
     std::string path;  ///< as given
-    std::string name;  ///< family_name() of it, different for each
+    std::string name;  ///< family_name() of the path, unique
 };
 
 /// The file's name without its folder, the ending of a packed file (.gz, .zst, .zstd) and one of an
@@ -19,13 +19,12 @@ struct Family {
 /// .psicov, .msa, .txt), in any case of letters. Other endings stay.
 std::string family_name(const std::filesystem::path& file);
 
-/// The paths that a text lists, one a line; blank lines and lines that begin with # are passed
-/// over, and so is white space around a path. InputError, with `name` for the text, where it lists
-/// none.
+/// The paths that a text lists, one per line. Blank lines, lines that begin with #, and white space
+/// around a path are ignored. Throws InputError, which calls the text `name`, if it lists no path.
 std::vector<std::string> parse_path_list(std::string_view name, std::string_view text);
 
-/// Names all files, in the order given. UsageError where two have the same name, or one has a name
-/// that no folder can have.
+/// Names all files, in the order given. Throws UsageError if two have the same name, or if a name
+/// cannot be the name of a folder.
 std::vector<Family> name_families(const std::vector<std::string>& paths);
 
 }  // namespace pleat

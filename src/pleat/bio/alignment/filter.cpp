@@ -24,9 +24,9 @@ std::vector<Index> all_of(Index count) {
     return all;
 }
 
-std::vector<Index> kept_columns(const Alignment& alignment, double most_gaps) {
+std::vector<Index> kept_columns(const Alignment& alignment, double max_gaps) {
     const Index count = alignment.sequence_count(), width = alignment.column_count();
-    if (most_gaps >= 1.0) return all_of(width);
+    if (max_gaps >= 1.0) return all_of(width);
     const std::uint8_t gap = alignment.alphabet->gap();
     std::vector<Index> gaps(width, 0);
     for (Index n = 0; n < count; ++n) {
@@ -35,22 +35,22 @@ std::vector<Index> kept_columns(const Alignment& alignment, double most_gaps) {
     }
     std::vector<Index> kept;
     for (Index j = 0; j < width; ++j) {
-        if (static_cast<double>(gaps[j]) / static_cast<double>(count) <= most_gaps)
+        if (static_cast<double>(gaps[j]) / static_cast<double>(count) <= max_gaps)
             kept.push_back(j);
     }
     return kept;
 }
 
 std::vector<Index> kept_sequences(const Alignment& alignment, const std::vector<Index>& columns,
-                                  double least_coverage) {
-    if (least_coverage <= 0.0) return all_of(alignment.sequence_count());
+                                  double min_coverage) {
+    if (min_coverage <= 0.0) return all_of(alignment.sequence_count());
     const std::uint8_t gap = alignment.alphabet->gap();
     const double width = static_cast<double>(columns.size());
     std::vector<Index> kept;
     for (Index n = 0; n < alignment.sequence_count(); ++n) {
         Index residues = 0;
         for (Index j : columns) residues += alignment.letters(n, j) != gap;
-        if (static_cast<double>(residues) / width >= least_coverage) kept.push_back(n);
+        if (static_cast<double>(residues) / width >= min_coverage) kept.push_back(n);
     }
     return kept;
 }
@@ -66,14 +66,14 @@ void require_two(const Alignment& alignment, std::size_t kept, Index of, std::st
 }  // namespace
 
 Alignment filter(const Alignment& alignment, const FilterOptions& options) {
-    check_fraction(options.most_gaps, "the largest fraction of gaps of a column");
-    check_fraction(options.least_coverage, "the least coverage of a sequence");
-    const std::vector<Index> columns = kept_columns(alignment, options.most_gaps);
+    check_fraction(options.max_gaps, "the largest fraction of gaps of a column");
+    check_fraction(options.min_coverage, "the least coverage of a sequence");
+    const std::vector<Index> columns = kept_columns(alignment, options.max_gaps);
     require_two(alignment, columns.size(), alignment.column_count(), "columns",
-                "with a fraction of gaps of at most", options.most_gaps);
-    const std::vector<Index> sequences = kept_sequences(alignment, columns, options.least_coverage);
+                "with a fraction of gaps of at most", options.max_gaps);
+    const std::vector<Index> sequences = kept_sequences(alignment, columns, options.min_coverage);
     require_two(alignment, sequences.size(), alignment.sequence_count(), "sequences",
-                "with a coverage of at least", options.least_coverage);
+                "with a coverage of at least", options.min_coverage);
 
     Alignment kept;
     kept.alphabet = alignment.alphabet;

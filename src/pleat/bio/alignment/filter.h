@@ -1,4 +1,4 @@
-// Filters: dropping columns with many gaps and sequences with low coverage.
+// Filters: removing columns with many gaps and sequences with low coverage.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@ namespace pleat {
 
 /// Both filters are off by default. A letter that reads as a gap (X, N, ...) counts as a gap.
 struct FilterOptions {
-    double most_gaps = 1.0;       ///< keep columns whose fraction of gaps is at most this
-    double least_coverage = 0.0;  ///< keep sequences whose fraction of non-gaps is at least this
+    double max_gaps = 1.0;      ///< keep columns whose fraction of gaps is at most this
+    double min_coverage = 0.0;  ///< keep sequences whose fraction of non-gaps is at least this
 };
 
-/// A copy of the alignment without the columns, and then without the sequences, that fail. The
-/// fraction of gaps of a column is over all sequences, unweighted; the coverage of a sequence is
-/// over the columns kept. No sequence is exempt, the first included. `columns` of the result still
-/// counts in the source's columns. Throws UsageError for a fraction outside [0, 1], InputError when
-/// fewer than 2 columns or 2 sequences are left.
+/// A copy of the alignment without the columns, and then without the sequences, beyond the limits.
+/// The fraction of gaps of a column is over all sequences, unweighted; the coverage of a sequence
+/// is over the columns that are kept. The first sequence is not exempt. `columns` of the result
+/// still counts the columns of the source. Throws UsageError for a fraction outside [0, 1],
+/// InputError if fewer than 2 columns or 2 sequences are left.
 Alignment filter(const Alignment& alignment, const FilterOptions& options);
 
-/// "2 columns and 1 sequence hold only gaps", or nothing where none does.
+/// "2 columns and 1 sequence hold only gaps"; empty if none does.
 std::string gap_only_text(const Alignment& alignment);
 
 }  // namespace pleat

@@ -30,30 +30,6 @@ std::string character(char c) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
-    constexpr std::size_t kMost = 40;
-    std::string shown(text.substr(0, kMost));
-    for (char& c : shown) {
-        if (c < ' ' || c == 0x7f) c = '?';
-    }
-    return fmt::format("'{}{}'", shown, text.size() > kMost ? "..." : "");
-}
-
-std::vector<std::string_view> words(std::string_view line) {
-    std::vector<std::string_view> found;
-    std::size_t at = 0;
-    while ((at = line.find_first_not_of(" \t", at)) != std::string_view::npos) {
-        const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-        found.push_back(line.substr(at, end - at));
-        at = end;
-    }
-    return found;
-}
-
-bool is_blank(std::string_view line) {
-    return line.find_first_not_of(" \t") == std::string_view::npos;
-}
-
 TextAlignment::TextAlignment(const ByteSource& source, Index most_bytes)
     : complaints(source.name()), file(source.name()), most_bytes_(most_bytes) {}
 

@@ -1,5 +1,5 @@
-// Text alignments: what a format's reader hands on, rows of characters with the lines they stand
-// on.
+// Text alignments: the rows of characters that a reader of a format returns, with their lines in
+// the file.
 #pragma once
 
 #include <string>
@@ -7,19 +7,11 @@
 #include <vector>
 
 #include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 #include "pleat/core/view.h"
 
 namespace pleat {
-
-/// Text from a file made fit for an error message: quoted, printable ASCII, at most 40 characters.
-std::string in_quotes(std::string_view text);
-
-/// The words of a line, cut at blanks and tabs.
-std::vector<std::string_view> words(std::string_view line);
-
-/// True when the line holds nothing but blanks and tabs.
-bool is_blank(std::string_view line);
 
 /// Rows of letters and gap characters as the file has them. Readers check here that every character
 /// is one that some format allows; what it means is decided later (read_alignment.cpp).

@@ -39,29 +39,21 @@ public:
 
     std::string_view format() const override { return "DCD"; }
 
-    bool next(View<float, 2> frame) override {
-        if (!begin_frame()) return false;
+private:
+    void read_coordinates(View<float, 2> frame) override {
         const bool only_free = fixed_ > 0 && frames_ > 0;
         for (Index axis = 0; axis < 3; ++axis) read_axis(axis, only_free, frame);
         if (fourth_dimension_) frame_record(axis_bytes(only_free), "a fourth dimension");
         if (fixed_ > 0 && frames_ == 0) first_.assign(frame.begin(), frame.end());
-        ++frames_;
-        return true;
     }
 
-    bool skip() override {
+    void skip_coordinates() override {
         // The first frame says where fixed atoms are.
-        if (fixed_ > 0 && frames_ == 0) return FrameReader::skip();
-        if (!begin_frame()) return false;
-        const bool only_free = fixed_ > 0;
-        for (int record = 0; record < (fourth_dimension_ ? 4 : 3); ++record) {
-            frame_record(axis_bytes(only_free), "coordinates");
-        }
-        ++frames_;
-        return true;
+        if (fixed_ > 0 && frames_ == 0) return TrajectoryFrames::skip_coordinates();
+        for (int record = 0; record < (fourth_dimension_ ? 4 : 3); ++record)
+            frame_record(axis_bytes(fixed_ > 0), "coordinates");
     }
 
-private:
     Index integer(const std::vector<char>& record, std::size_t at) const {
         return stored_number<std::int32_t>(record.data() + at, big_endian_);
     }
@@ -140,13 +132,12 @@ private:
         }
     }
 
-    bool begin_frame() {
+    bool begin_frame() override {
         // Not before the number of atoms was compared with the topology's.
         if (fixed_ > 0 && free_.empty()) read_free_atoms();
         if (bytes_->at_end()) {
-            // Programs that write on the go leave 0 until they finish.
-            if (announced_ > 0 && !told_) compare_announced(announced_);
-            told_ = true;
+            // Programs that write frame by frame leave 0 until they finish.
+            if (announced_ > 0) compare_announced(announced_);
             return false;
         }
         if (unit_cell_) read_cell(frame_record(48, "a unit cell"));
@@ -211,7 +202,7 @@ private:
     std::size_t marker_bytes_ = 4;
     Index announced_ = 0;
     Index fixed_ = 0;
-    bool unit_cell_ = false, fourth_dimension_ = false, told_ = false;
+    bool unit_cell_ = false, fourth_dimension_ = false;
     std::vector<Index> free_;
     std::vector<float> first_;  // the first frame, where atoms are fixed
 };

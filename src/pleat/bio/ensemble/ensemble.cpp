@@ -1,239 +1,17 @@
-// Ensembles: from files to frames of the selected atoms.
+// Ensembles: whole in memory, turned to the order of atoms, and named in errors.
 #include "pleat/bio/ensemble/ensemble.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <utility>
 
-#include "pleat/bio/ensemble/ensemble_files.h"
-#include "pleat/bio/input/byte_reader.h"
-#include "pleat/bio/structure/atom_match.h"
-#include "pleat/bio/structure/selection.h"
-#include "pleat/core/error.h"
-#include "pleat/core/files/input_file.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat {
 
-namespace {
-
-/// Angstrom: squares of larger ones, summed and multiplied, overflow in those who use them.
-constexpr float kLargestCoordinate = 1e15f;
-
-std::string text_of(const FrameRange& range) {
-    const std::string last = range.last == FrameRange::kEnd ? "" : std::to_string(range.last);
-    return fmt::format("{}:{}", range.first, last);
-}
-
-}  // namespace
-
-EnsembleReader::EnsembleReader(const std::vector<std::string>& sources, EnsembleOptions options)
-    : files_(ensemble_files(sources)),
-      options_(std::move(options)),
-      centring_(std::make_shared<Centring>(Centring{.each_frame = options_.centre_each_frame})) {
-    check_readable(files_);
-    if (options_.atoms != nullptr) {
-        choose_atoms(options_.atoms);
-    } else if (!options_.topology.empty()) {
-        choose_atoms(std::make_shared<Topology>(
-            read_topology(options_.topology, &notes_, options_.assembly)));
-    }
-    range_text_ = text_of(options_.range);
-    if (options_.range.counts_from_end()) {
-        counted_ = count_frames();
-        options_.range = options_.range.resolved(counted_);
-    }
-    open(0);
-}
-
-/// The frames of all files, which are read once more for it.
-Index EnsembleReader::count_frames() const {
-    Index count = 0;
-    for (const std::string& file : files_) {
-        std::error_code ignored;
-        if (std::filesystem::exists(file, ignored) &&
-            !std::filesystem::is_regular_file(file, ignored))
-            throw InputError(file, 0,
-                             "cannot count frames from the end: only a regular file is read twice");
-        const std::unique_ptr<FrameReader> reader = open_frames(file);
-        try {
-            while (reader->skip()) ++count;
-        } catch (const CutShort&) {
-            if (!options_.truncated) throw;
-        }
-    }
-    return count;
-}
-
-void EnsembleReader::choose_atoms(std::shared_ptr<const Topology> all) {
-    all_ = std::move(all);
-    selected_ = select_atoms(*all_, options_.select);
-    topology_ = selected_.size() == all_->atoms.size()
-                    ? all_
-                    : std::make_shared<const Topology>(subset(*all_, selected_));
-    notes_.push_back(fmt::format("selection '{}': {} of {} atoms of {}", options_.select,
-                                 selected_.size(), all_->atom_count(), all_->source.string()));
-    broken_ = BrokenMolecules(all_, selected_);
-    if (selected_.size() != all_->atoms.size()) scratch_ = Array<float, 2>(3, all_->atom_count());
-}
-
-void EnsembleReader::open(std::size_t file) {
-    if (reader_ != nullptr) {
-        notes_.insert(notes_.end(), reader_->notes().begin(), reader_->notes().end());
-        end_file();
-    }
-    const std::string& path = files_[file];
-    reader_ = open_frames(path);
-    if (!options_.assembly.empty()) reader_->choose_assembly(options_.assembly);
-    if (const std::string note = reader_->other_assemblies(); !note.empty() && !noted_assemblies_) {
-        notes_.push_back(note);
-        noted_assemblies_ = true;  // one file stands for all of an ensemble
-    }
-    reader_->centre(centring_);
-    is_cut_ = false;
-    next_file_ = file + 1;
-    in_file_ = 0;
-    if (all_ == nullptr && reader_->topology() != nullptr) choose_atoms(reader_->topology());
-    if (all_ == nullptr && reader_->format() == "NPY") {
-        choose_atoms(std::make_shared<Topology>(unnamed_topology(reader_->atom_count(), path)));
-    }
-    if (all_ == nullptr) {
-        throw InputError(
-            path, 0,
-            fmt::format("expected a topology (PDB or mmCIF file) for the {} atoms of a "
-                        "{} file, found none",
-                        reader_->atom_count(), reader_->format()));
-    }
-    if (reader_->topology() != nullptr && all_->named) {
-        if (reader_->topology() != all_) compare_residues(path);
-        reader_->match(all_, selected_);
-    } else if (reader_->atom_count() != all_->atom_count()) {
-        throw InputError(path, 0,
-                         fmt::format("expected {} atoms as in {}, found {}", all_->atom_count(),
-                                     all_->source.string(), reader_->atom_count()));
-    }
-}
-
-/// Matches by number and name of atoms would superpose another protein without a word.
-void EnsembleReader::compare_residues(const std::string& path) {
-    const AtomMatch match = match_atoms(*topology_, *reader_->topology());
-    if (match.is_plausible()) return;
-    const std::string found = fmt::format("{} of {} residues that have their numbers",
-                                          match.residues_of_name, match.residues);
-    if (options_.same_residues)
-        throw InputError(
-            path, 0,
-            fmt::format("expected residues of the names in {}, found these names in {}; "
-                        "--any-residues compares anyway",
-                        all_->source.string(), found));
-    notes_.push_back(
-        fmt::format("{}: only {} have the names in {}", path, found, all_->source.string()));
-}
-
-/// A structure of one model has the cell of its crystal, which says nothing of broken molecules.
-void EnsembleReader::end_file() {
-    const bool is_crystal = reader_->topology() != nullptr && in_file_ < 2;
-    is_crystal ? broken_.forget() : broken_.keep();
-}
-
-/// Takes the next frame of this file, or passes over it.
-bool EnsembleReader::advance(bool wanted, View<float, 2> frame) {
-    if (is_cut_) return false;
-    try {
-        return wanted ? reader_->next(frame) : reader_->skip();
-    } catch (const CutShort& cut) {
-        if (in_file_ == 0) throw;
-        if (!options_.truncated)
-            throw InputError(
-                fmt::format("{}; the option truncated takes the {} whole frame{} before it",
-                            cut.what(), in_file_, in_file_ == 1 ? "" : "s"));
-        is_cut_ = true;
-        notes_.push_back(fmt::format("warning: {}: took the {} whole frame{} before it", cut.what(),
-                                     in_file_, in_file_ == 1 ? "" : "s"));
-        return false;
-    }
-}
-
-/// Takes the next frame of whatever file has one, or passes over it.
-bool EnsembleReader::step(bool wanted, View<float, 2> frame) {
-    while (!advance(wanted, frame)) {
-        if (in_file_ == 0)
-            throw InputError(files_[next_file_ - 1], 0, "expected frames, found none");
-        if (next_file_ == files_.size()) return false;
-        open(next_file_);
-    }
-    origin_ = {static_cast<Index>(next_file_) - 1, in_file_};
-    ++seen_;
-    ++in_file_;
-    return true;
-}
-
-void EnsembleReader::gather(View<float, 2> frame) const {
-    for (Index axis = 0; axis < 3; ++axis) {
-        for (std::size_t i = 0; i < selected_.size(); ++i) {
-            frame(axis, static_cast<Index>(i)) = scratch_(axis, selected_[i]);
-        }
-    }
-}
-
-void EnsembleReader::check(View<float, 2> frame) const {
-    const auto is_fine = [](float x) { return std::abs(x) <= kLargestCoordinate; };  // NaN is not
-    // Without a branch, so that a good frame costs next to nothing.
-    bool all_fine = true;
-    for (const float x : frame) all_fine &= is_fine(x);
-    if (all_fine) return;
-    for (Index atom = 0; atom < atom_count(); ++atom) {
-        for (Index axis = 0; axis < 3; ++axis) {
-            const float x = frame(axis, atom);
-            if (is_fine(x)) continue;
-            throw InputError(
-                files_[static_cast<std::size_t>(origin_.file)], 0,
-                fmt::format(
-                    "frame {}: expected {}, found {} for {}", origin_.frame,
-                    std::isfinite(x) ? "coordinates between -1e15 and 1e15" : "finite coordinates",
-                    x, topology_->named ? topology_->label(atom) : fmt::format("atom {}", atom)));
-        }
-    }
-}
-
-bool EnsembleReader::next(View<float, 2> frame) {
-    const bool part = selected_.size() != all_->atoms.size();
-    while (seen_ < options_.range.last) {
-        const bool wanted = options_.range.has(seen_);
-        if (!step(wanted, part ? scratch_.view() : frame)) break;
-        if (!wanted) continue;
-        if (part) gather(frame);
-        check(frame);
-        broken_.look(reader_->cell(), frame, files_[static_cast<std::size_t>(origin_.file)],
-                     origin_.frame);
-        ++given_;
-        return true;
-    }
-    if (given_ == 0) {
-        throw InputError(
-            files_.front(), 0,
-            fmt::format(
-                "expected frames of the range {}, counted from 0, found {} frames in {} file{}",
-                range_text_, std::max(seen_, counted_), files_.size(),
-                files_.size() == 1 ? "" : "s"));
-    }
-    return false;
-}
-
-std::vector<std::string> EnsembleReader::notes() const {
-    std::vector<std::string> all = notes_;
-    all.insert(all.end(), reader_->notes().begin(), reader_->notes().end());
-    BrokenMolecules broken = broken_;
-    if (reader_->topology() != nullptr && in_file_ < 2) broken.forget();
-    if (std::string warning = broken.warning(); !warning.empty()) all.push_back(std::move(warning));
-    return all;
-}
-
-InputError error_in_frame(const std::vector<std::string>& files,
-                          const std::vector<FrameOrigin>& origins, Index frame,
-                          std::string_view text) {
+InputError Ensemble::error_in(Index frame, std::string_view text) const {
     const auto at = static_cast<std::size_t>(frame);
     if (at >= origins.size()) return InputError(fmt::format("frame {}: {}", frame, text));
     return InputError(files.at(static_cast<std::size_t>(origins[at].file)), 0,
@@ -269,6 +47,18 @@ Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions 
     ensemble.files = reader.files();
     ensemble.notes = reader.notes();
     return ensemble;
+}
+
+Array<float, 3> atom_by_atom(const Ensemble& ensemble, std::span<const Index> atoms, int threads) {
+    const Index count = atoms.empty() ? ensemble.atom_count() : static_cast<Index>(atoms.size());
+    auto xyz = Array<float, 3>::unset(ensemble.frame_count(), count, 3);
+    parallel_for(threads, ensemble.frame_count(), [&](Index frame, int) {
+        for (Index axis = 0; axis < 3; ++axis)
+            for (Index n = 0; n < count; ++n)
+                xyz(frame, n, axis) = ensemble.xyz(
+                    frame, axis, atoms.empty() ? n : atoms[static_cast<std::size_t>(n)]);
+    });
+    return xyz;
 }
 
 }  // namespace pleat

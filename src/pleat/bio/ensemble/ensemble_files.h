@@ -1,4 +1,4 @@
-// Ensemble files: files, folders and lists of files to one sequence of files.
+// Ensemble files: the files that files, folders and lists of files stand for.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@ namespace pleat {
 /// Replaces each folder by its coordinate files (.pdb, .ent, .cif, .mmcif, .dcd, .xtc, .trr, .nc,
 /// .ncdf, .npy, each also with .gz, .zst or .zstd; no hidden ones, no folders within), in the order
 /// of their names with numbers as numbers (2 before 10), and each @LIST by the paths that the file
-/// LIST holds, one a line, # before comments. InputError for a folder without such files.
+/// LIST holds, one per line, with # before comments. Throws InputError for a folder without such
+/// files.
 std::vector<std::string> ensemble_files(const std::vector<std::string>& sources);
 
 /// Throws InputError for the first file of these sources that does not exist or may not be read. A
 /// list that is a pipe is not opened, as it could not be read again.
 void check_ensemble_files(const std::vector<std::string>& sources);
 
-/// Throws InputError if one of these sources, a list among them or a file of a list is a pipe or a
-/// device. `reason` as refuse_pipes() takes it.
+/// Throws InputError if one of these sources, one of the lists among them, or a file of a list is a
+/// pipe or a device. `reason`: as for refuse_pipes().
 void refuse_ensemble_pipes(const std::vector<std::string>& sources, std::string_view reason);
 
 }  // namespace pleat

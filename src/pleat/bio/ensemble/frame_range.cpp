@@ -1,5 +1,5 @@
 // Frame ranges: text to numbers.
-#include "pleat/bio/ensemble/frame_range.h"
+#include "pleat/bio/ensemble/ensemble.h"
 
 #include <fmt/format.h>
 

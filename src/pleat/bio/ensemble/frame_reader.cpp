@@ -7,7 +7,7 @@
 
 #include "pleat/bio/ensemble/model_frames.h"
 #include "pleat/bio/ensemble/trajectory_frames.h"
-#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/input/coordinate_text.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
 
@@ -44,23 +44,11 @@ Format format_of(ByteReader& bytes) {
     return Format::text;
 }
 
-bool is_mmcif(ByteSource& source) {
-    std::string_view line;
-    while (source.next(line)) {
-        const std::size_t first = line.find_first_not_of(" \t");
-        if (first == std::string_view::npos || line[first] == '#') continue;
-        source.hold();
-        const std::string_view word = line.substr(first, 5);
-        return word == "data_" || word == "DATA_";
-    }
-    throw InputError(source.name(), 0, "expected a PDB or mmCIF file, found no text");
-}
-
 /// `text`: all of it is still there, of a pipe too.
 std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteReader> text) {
     // PDB files of many models are read one model at a time: no bound but the disk's.
-    constexpr Index kMostText = Index{1} << 44;
-    auto source = std::make_unique<ByteSource>(std::move(text), kMostText);
+    constexpr Index kMaxText = Index{1} << 44;
+    auto source = std::make_unique<ByteSource>(std::move(text), kMaxText);
     if (is_mmcif(*source)) return std::make_unique<MmcifFrames>(std::move(source));
     return std::make_unique<PdbFrames>(std::move(source));
 }
@@ -94,6 +82,38 @@ bool FrameReader::skip() {
     return next(unused);
 }
 
+bool TrajectoryFrames::next(View<float, 2> frame) {
+    if (!begin_frame()) return false;
+    read_coordinates(frame);
+    ++frames_;
+    return true;
+}
+
+bool TrajectoryFrames::skip() {
+    if (!begin_frame()) return false;
+    skip_coordinates();
+    ++frames_;
+    return true;
+}
+
+void TrajectoryFrames::skip_coordinates() {
+    Array<float, 2> unused(3, atoms_);
+    read_coordinates(unused);
+}
+
+void TrajectoryFrames::set_frame(View<float, 2> frame, const StoredAtoms& stored, double scale,
+                                 const std::array<double, 3>& shift) {
+    const char* at = stored.bytes;
+    for (Index atom = 0; atom < frame.extent(1); ++atom) {
+        for (std::size_t axis = 0; axis < 3; ++axis, at += stored.width) {
+            const double value = stored.width == 4
+                                     ? double{stored_number<float>(at, stored.big_endian)}
+                                     : stored_number<double>(at, stored.big_endian);
+            frame(static_cast<Index>(axis), atom) = static_cast<float>(scale * value - shift[axis]);
+        }
+    }
+}
+
 void TrajectoryFrames::fail(std::string_view text) const {
     throw InputError(bytes_->name(), 0, text);
 }
@@ -125,7 +145,8 @@ void TrajectoryFrames::fail_at_end(std::size_t wanted, std::size_t found) const 
 }
 
 void TrajectoryFrames::compare_announced(Index announced) {
-    if (announced == frames_) return;
+    if (announced == frames_ || compared_) return;
+    compared_ = true;
     notes_.push_back(fmt::format("{}: the header announces {} frames, the file holds {}",
                                  bytes_->name(), announced, frames_));
 }

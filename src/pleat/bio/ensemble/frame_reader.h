@@ -1,4 +1,4 @@
-// Frame readers: the frames of one coordinate file, one after the other.
+// Frame readers: the frames of one coordinate file, one after another.
 #pragma once
 
 #include <array>
@@ -11,8 +11,6 @@
 #include "pleat/bio/structure/periodic_cell.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/view.h"
-
-#pragma GCC visibility push(default)
 
 namespace pleat {
 
@@ -35,33 +33,33 @@ class FrameReader {
 public:
     virtual ~FrameReader() = default;
 
-    /// What the file is: "PDB", "mmCIF", "DCD", "XTC", "TRR", "AMBER NetCDF", "NPY".
+    /// The format: "PDB", "mmCIF", "DCD", "XTC", "TRR", "AMBER NetCDF", "NPY".
     virtual std::string_view format() const = 0;
     virtual Index atom_count() const = 0;
-    /// The atoms of the first frame where the file names them, else null.
+    /// The atoms of the first frame if the file names them, else null.
     virtual std::shared_ptr<const Topology> topology() const { return nullptr; }
-    /// For files that name their atoms: frames are given in the order of `wanted` from now on,
-    /// matched by identity. A frame that lacks one of the `needed` (indices into `wanted`) is an
-    /// error that names the first few; other atoms that it lacks are NaN.
+    /// For files that name their atoms: from now on frames have the atoms of `wanted` in their
+    /// order, matched by identity. Throws MissingAtoms if a frame lacks one of the `needed`
+    /// (indices into `wanted`); other missing atoms are NaN.
     virtual void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) {}
-    /// For files that describe biological assemblies: frames are the assembly of that name from now
-    /// on, and so is the topology. To be called first. InputError naming the assemblies that there
-    /// are.
+    /// For files that describe biological assemblies: from now on frames and topology are those of
+    /// the assembly with this name. Must be called first. Throws InputError that names the
+    /// assemblies of the file.
     virtual void choose_assembly(const std::string& name) = 0;
-    /// What assemblies the file describes if none of them is what the frames are, else nothing.
+    /// A note about the assemblies of the file if frames are none of them, else empty.
     virtual std::string other_assemblies() const { return {}; }
     /// Sets `frame` [axis, atom] to the next frame; false, leaving it alone, after the last one.
     virtual bool next(View<float, 2> frame) = 0;
-    /// Passes over the next frame; false after the last one.
+    /// Skips the next frame; false after the last one.
     virtual bool skip();
 
     /// The periodic cell of the frame last read.
     const PeriodicCell& cell() const { return cell_; }
-    /// Where coordinates of float64 are moved before they are rounded to float32; by default not at
-    /// all. `centring` is shared by the readers of an ensemble.
+    /// Sets how coordinates of float64 are moved before they are rounded to float32; without it
+    /// they are not moved. `centring` is shared by the readers of an ensemble.
     virtual void centre(std::shared_ptr<Centring> centring) {}
 
-    /// What the user should know about what was read so far.
+    /// Remarks for the user on what was read so far.
     const std::vector<std::string>& notes() const { return notes_; }
 
 protected:
@@ -69,13 +67,11 @@ protected:
     std::vector<std::string> notes_;
 };
 
-/// Opens a file, told by its content: PDB, mmCIF, DCD, XTC, TRR, AMBER NetCDF-3 or NPY, each plain,
-/// gzip or Zstandard.
+/// Opens a file, whose format is recognised by its content: PDB, mmCIF, DCD, XTC, TRR, AMBER
+/// NetCDF-3 or NPY, each plain, gzip or Zstandard.
 std::unique_ptr<FrameReader> open_frames(const std::filesystem::path& path);
 
 /// The same from memory, which must outlive the reader; `name` stands for the file in errors.
 std::unique_ptr<FrameReader> open_frames(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat
-
-#pragma GCC visibility pop

@@ -14,7 +14,7 @@ namespace pleat {
 
 namespace {
 
-std::string place_of(const AtomRecord& atom) {
+std::string residue_key(const AtomRecord& atom) {
     return fmt::format("{}\t{}\t{}", atom.chain, atom.number, atom.insertion);
 }
 
@@ -59,7 +59,7 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
     for (const AtomRecord& atom : records) {
         if (atom.altloc == ' ') continue;
         const auto [at, fresh] =
-            residues.try_emplace(place_of(atom), Named{atom.residue_name, atom.occupancy});
+            residues.try_emplace(residue_key(atom), Named{atom.residue_name, atom.occupancy});
         if (!fresh && atom.occupancy > at->second.occupancy) {
             at->second = {atom.residue_name, atom.occupancy};
         }
@@ -69,9 +69,9 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
     std::vector<AtomRecord> kept;
     for (AtomRecord& atom : records) {
         if (atom.altloc != ' ') {
-            const std::string place = place_of(atom);
-            if (residues.at(place).name != atom.residue_name) continue;
-            const auto [at, fresh] = atoms.try_emplace(place + '\t' + atom.name, kept.size());
+            const std::string residue = residue_key(atom);
+            if (residues.at(residue).name != atom.residue_name) continue;
+            const auto [at, fresh] = atoms.try_emplace(residue + '\t' + atom.name, kept.size());
             if (!fresh) {
                 AtomRecord& earlier = kept[at->second];
                 if (atom.occupancy > earlier.occupancy) earlier = std::move(atom);
@@ -86,7 +86,7 @@ Index keep_one_location(std::vector<AtomRecord>& records) {
 }
 
 void ModelFrames::start() {
-    if (!take(first_)) throw InputError(file_, 0, "expected a model with atoms, found none");
+    if (!read_model(first_)) throw InputError(file_, 0, "expected a model with atoms, found none");
     own_ = topology_of(first_, file_);
     match(own_, {});
 }
@@ -127,7 +127,7 @@ std::string ModelFrames::other_assemblies() const {
         assemblies_.size() > kNamed ? ", ..." : "");
 }
 
-bool ModelFrames::take(std::vector<AtomRecord>& records) {
+bool ModelFrames::read_model(std::vector<AtomRecord>& records) {
     records.clear();
     if (!next_records(records)) return false;
     ++model_;
@@ -196,8 +196,8 @@ void ModelFrames::refuse_missing(const std::vector<Index>& missing) const {
                     fmt::join(names, ", "), missing.size() > kNamed ? ", ..." : ""));
 }
 
-void ModelFrames::place(const std::vector<AtomRecord>& records, bool with_chain,
-                        View<float, 2> frame) {
+void ModelFrames::match_by_identity(const std::vector<AtomRecord>& records, bool with_chain,
+                                    View<float, 2> frame) {
     index_wanted(with_chain);
     std::fill(frame.begin(), frame.end(), std::numeric_limits<float>::quiet_NaN());
     std::vector<std::uint8_t> found(wanted_->atoms.size());
@@ -209,7 +209,7 @@ void ModelFrames::place(const std::vector<AtomRecord>& records, bool with_chain,
             ++extra;
             continue;
         }
-        // Atoms that identity does not tell apart (waters numbered anew) match in order only.
+        // Atoms with the same identity (waters numbered from 1 again) match in order only.
         if (at->second < 0) continue;
         std::uint8_t& seen = found[static_cast<std::size_t>(at->second)];
         if (seen) {
@@ -225,9 +225,9 @@ void ModelFrames::place(const std::vector<AtomRecord>& records, bool with_chain,
         if (!found[static_cast<std::size_t>(i)]) missing.push_back(i);
     }
     if (!missing.empty()) refuse_missing(missing);
-    if (extra > 0 && !told_extra_) {
-        told_extra_ = true;
-        notes_.push_back(fmt::format("{}: frame {}: left out {} atoms that {} has not", file_,
+    if (extra > 0 && !noted_extra_) {
+        noted_extra_ = true;
+        notes_.push_back(fmt::format("{}: frame {}: left out {} atoms that are not in {}", file_,
                                      model_, extra, wanted_->source.string()));
     }
 }
@@ -237,13 +237,13 @@ bool ModelFrames::next(View<float, 2> frame) {
     if (!first_given_) {
         records = std::move(first_);
         first_given_ = true;
-    } else if (!take(records)) {
+    } else if (!read_model(records)) {
         return false;
     }
     // The only chain of a file has many names (A, blank, the segment's): it needs no match.
     const bool with_chain = !(one_chain_ && one_chain(records));
     if (!same_order(records, with_chain)) {
-        place(records, with_chain, frame);
+        match_by_identity(records, with_chain, frame);
         return true;
     }
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -256,7 +256,7 @@ bool ModelFrames::next(View<float, 2> frame) {
 
 bool ModelFrames::skip() {
     std::vector<AtomRecord> records;
-    if (first_given_) return take(records);
+    if (first_given_) return read_model(records);
     first_given_ = true;
     first_.clear();
     return true;

@@ -1,4 +1,4 @@
-// Model frames: the models of a PDB or mmCIF file as frames, their atoms matched by identity.
+// Model frames: the models of a PDB or mmCIF file as frames, with atoms matched by identity.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,8 @@
 
 namespace pleat {
 
-/// What a PDB or mmCIF reader shares: alternates, topology of the first model, matching.
+/// The common code of the PDB and mmCIF readers: alternate locations, the topology of the first
+/// model, and matching the atoms of the others to it.
 class ModelFrames : public FrameReader {
 public:
     Index atom_count() const override { return wanted_->atom_count(); }
@@ -29,29 +30,30 @@ protected:
     explicit ModelFrames(std::string file) : file_(std::move(file)) {}
     /// The next model's records, in the order of the file; false after the last one.
     virtual bool next_records(std::vector<AtomRecord>& records) = 0;
-    /// Reads the first model; to be called by the constructors of what derives from this.
+    /// Reads the first model; derived classes call it in their constructors.
     void start();
 
     const std::string file_;
     std::vector<Assembly> assemblies_;  ///< that the file describes
 
 private:
-    bool take(std::vector<AtomRecord>& records);
+    bool read_model(std::vector<AtomRecord>& records);
     bool same_order(const std::vector<AtomRecord>& records, bool with_chain) const;
-    void place(const std::vector<AtomRecord>& records, bool with_chain, View<float, 2> frame);
+    void match_by_identity(const std::vector<AtomRecord>& records, bool with_chain,
+                           View<float, 2> frame);
     void index_wanted(bool with_chain);
     void refuse_missing(const std::vector<Index>& missing) const;
 
-    std::shared_ptr<const Topology> own_, wanted_;
+    std::shared_ptr<const Topology> own_;     // of the first model
+    std::shared_ptr<const Topology> wanted_;  // in whose order frames are given
     std::vector<Index> needed_;
     std::vector<AtomRecord> first_;
-    const Assembly* assembly_ =
-        nullptr;  // the one of `assemblies_` that frames are; null: as listed
+    const Assembly* assembly_ = nullptr;  // the one that frames show; null: as listed
     bool first_given_ = false;
     bool one_chain_ = false;                    // `wanted_` has one chain only
     std::map<std::string, Index> by_identity_;  // -1: several atoms have it
     bool indexed_with_chain_ = false;
-    bool told_extra_ = false;
+    bool noted_extra_ = false;
     Index model_ = -1;  // the one last read, from 0
 };
 
@@ -87,8 +89,9 @@ private:
     std::deque<std::vector<AtomRecord>> models_;
 };
 
-/// Leaves one of the alternate locations of every atom, that of the highest occupancy (the first of
-/// equals), and where a residue has several names, the atoms of one. How many were left out.
+/// Keeps one of the alternate locations of each atom, the one with the highest occupancy (the first
+/// of equals); if a residue has several names, keeps the atoms of one. Returns how many atoms were
+/// removed.
 Index keep_one_location(std::vector<AtomRecord>& records);
 
 }  // namespace pleat

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pleat/bio/ensemble/model_frames.h"
+#include "pleat/bio/input/coordinate_text.h"
 #include "pleat/bio/structure/pdb_record.h"
 #include "pleat/core/error.h"
 
@@ -12,14 +13,10 @@ namespace pleat {
 
 namespace {
 
-constexpr std::size_t kMostRemarks = 100'000;
-
-bool starts_with(std::string_view line, std::string_view record) {
-    return line.substr(0, record.size()) == record;
-}
+constexpr std::size_t kMaxRemarks = 100'000;
 
 bool is_end(std::string_view line) {
-    return starts_with(line, "END") && line.find_last_not_of(" \t") == 2;
+    return line.starts_with("END") && line.find_last_not_of(" \t") == 2;
 }
 
 bool several(const std::vector<std::string>& names) {
@@ -44,13 +41,13 @@ void PdbFrames::check_whole(bool open, std::size_t count) {
 
 /// Endless text must not fill the memory before it is refused.
 void PdbFrames::check_count(std::size_t count) const {
-    constexpr std::size_t kMostFromPipe = 500'000;
-    if (count <= kMostFromPipe || !source_->is_from_pipe()) return;
+    constexpr std::size_t kMaxFromPipe = 500'000;
+    if (count <= kMaxFromPipe || !source_->is_from_pipe()) return;
     throw InputError(
         source_->name(), source_->line(),
         fmt::format("expected models of at most {} atoms from a pipe, found more; save "
                     "it to a file first",
-                    kMostFromPipe));
+                    kMaxFromPipe));
 }
 
 bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
@@ -60,8 +57,8 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
     bool open = false, ended = false;
     Index problems = 0, last_problem = 0;  // how many, and the line of the last
     while (!ended && source_->next(line)) {
-        if (starts_with(line, "REMARK 350")) {
-            if (first_count_ == 0 && remarks_.size() < kMostRemarks) remarks_.emplace_back(line);
+        if (line.starts_with("REMARK 350")) {
+            if (first_count_ == 0 && remarks_.size() < kMaxRemarks) remarks_.emplace_back(line);
         } else if (is_atom_line(line)) {
             check_count(records.size());
             AtomRecord atom;
@@ -74,19 +71,19 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
             }
             records.push_back(std::move(atom));
             segments.push_back(std::move(segment));
-        } else if (starts_with(line, "MODEL ")) {
+        } else if (line.starts_with("MODEL ")) {
             if (!records.empty()) {
                 source_->hold();
                 ended = true;
             }
             open = true;
-        } else if (starts_with(line, "ENDMDL") || is_end(line)) {
+        } else if (line.starts_with("ENDMDL") || is_end(line)) {
             if (records.empty() && open) {
                 complaints.add(source_->line(), "expected a model with atoms, found none");
             }
             ended = !records.empty();
             open = false;
-        } else if (starts_with(line, "CRYST1")) {
+        } else if (line.starts_with("CRYST1")) {
             cell_ = parse_cell(line);
         }
     }
@@ -115,23 +112,8 @@ bool PdbFrames::next_records(std::vector<AtomRecord>& records) {
 }
 
 MmcifFrames::MmcifFrames(std::unique_ptr<ByteSource> source) : ModelFrames(source->name()) {
-    constexpr std::size_t kMostFromPipe = std::size_t{64} << 20;
-    std::string text;
-    std::string_view line;
-    while (source->next(line)) {
-        if (text.size() > kMostFromPipe && source->is_from_pipe())
-            throw InputError(
-                file_, source->line(),
-                fmt::format("expected at most {} bytes of mmCIF from a pipe, found more; "
-                            "save it to a file first",
-                            kMostFromPipe));
-        // Empty lines stand for what was skipped, so that the parser's line numbers are the file's.
-        if (text.empty() && source->line() > 1) {
-            text.assign(static_cast<std::size_t>(source->line() - 1), '\n');
-        }
-        text += line;
-        text += '\n';
-    }
+    constexpr std::size_t kMaxFromPipe = std::size_t{64} << 20;
+    const std::string text = remaining_text(*source, kMaxFromPipe);
     std::array<double, 6> cell{};
     read_mmcif_models(file_, text, assemblies_, cell, [&](std::vector<AtomRecord>&& model) {
         for (AtomRecord& atom : model)

@@ -44,30 +44,14 @@ public:
 
     std::string_view format() const override { return "AMBER NetCDF"; }
 
-    bool next(View<float, 2> frame) override {
-        if (!begin_frame()) return false;
-        const char* at = read_record();
-        const std::size_t width = coordinates_.type == kFloat ? 4 : 8;
-        for (Index atom = 0; atom < atoms_; ++atom) {
-            for (Index axis = 0; axis < 3; ++axis, at += width) {
-                const double value = width == 4
-                                         ? static_cast<double>(stored_number<float>(at, true))
-                                         : stored_number<double>(at, true);
-                frame(axis, atom) = static_cast<float>(scale_ * value);
-            }
-        }
-        ++frames_;
-        return true;
-    }
-
-    bool skip() override {
-        if (!begin_frame()) return false;
-        skip_in_frame(static_cast<std::size_t>(record_bytes_));
-        ++frames_;
-        return true;
-    }
-
 private:
+    void read_coordinates(View<float, 2> frame) override {
+        const std::size_t width = coordinates_.type == kFloat ? 4 : 8;
+        set_frame(frame, {read_record(), width}, scale_);
+    }
+
+    void skip_coordinates() override { skip_in_frame(static_cast<std::size_t>(record_bytes_)); }
+
     /// Lengths or angles of the cell, which stand in each record.
     struct CellPart {
         Index before = 0;  // bytes of a record in front of it
@@ -142,15 +126,13 @@ private:
         return first;
     }
 
-    bool begin_frame() {
-        const bool all = coordinates_.in_records ? bytes_->at_end() : frames_ == 1;
-        if (!all) return true;
-        if (announced_ != NetcdfHeader::kStreaming && !told_) compare_announced(announced_);
-        told_ = true;
-        return false;
+    bool begin_frame() override {
+        const bool is_end = coordinates_.in_records ? bytes_->at_end() : frames_ == 1;
+        if (is_end && announced_ != NetcdfHeader::kStreaming) compare_announced(announced_);
+        return !is_end;
     }
 
-    /// Passes over everything in a record but its cell and its coordinates, which are returned.
+    /// Reads a record's cell and its coordinates, which are returned, and skips everything else.
     const char* read_record() {
         Index at = 0;
         const auto go_to = [&](Index to) {
@@ -188,7 +170,6 @@ private:
     CellPart lengths_, angles_;
     std::vector<char> values_;  // of the coordinates of one frame
     double scale_ = 1;
-    bool told_ = false;
 };
 
 }  // namespace

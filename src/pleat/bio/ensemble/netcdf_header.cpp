@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int32_t kDimensions = 10, kVariables = 11, kAttributes = 12;
 constexpr std::int32_t kChar = 2, kFloat = 5, kDouble = 6;
-constexpr Index kMostItems = 65536, kMostName = 4096, kMostText = Index{1} << 24;
-constexpr Index kMostBytes = Index{1} << 40;
+constexpr Index kMaxItems = 65536, kMaxName = 4096, kMaxText = Index{1} << 24;
+constexpr Index kMaxBytes = Index{1} << 40;
 
 class HeaderReader {
 public:
@@ -37,8 +37,8 @@ public:
             fail(fmt::format("a number of records, found {}", header.records));
         }
         for (Index left = list(kDimensions); left > 0; --left) {
-            std::string name = text(count(kMostName));
-            header.dimensions.push_back({std::move(name), count(kMostBytes)});
+            std::string name = text(count(kMaxName));
+            header.dimensions.push_back({std::move(name), count(kMaxBytes)});
         }
         header.attributes = attributes();
         for (Index left = list(kVariables); left > 0; --left) {
@@ -53,10 +53,10 @@ private:
     }
 
     const char* take(Index size) {
-        constexpr Index kMostHeader = Index{1} << 20;
-        if (size > kMostHeader - bytes_.position())
-            fail(fmt::format("a NetCDF header of at most {} bytes, found a longer one",
-                             kMostHeader));
+        constexpr Index kMaxHeader = Index{1} << 20;
+        if (size > kMaxHeader - bytes_.position())
+            fail(
+                fmt::format("a NetCDF header of at most {} bytes, found a longer one", kMaxHeader));
         if (bytes_.read(buffer_, static_cast<std::size_t>(size)) < static_cast<std::size_t>(size)) {
             fail("a whole NetCDF header, found the end of the file (cut short)");
         }
@@ -88,7 +88,7 @@ private:
     /// The number of items of a list; one without items has the tag 0.
     Index list(std::int32_t tag) {
         const std::int32_t found = integer();
-        const Index items = count(kMostItems);
+        const Index items = count(kMaxItems);
         if (found != tag && !(found == 0 && items == 0)) {
             fail(fmt::format("list {} in the NetCDF header, found {}", tag, found));
         }
@@ -104,9 +104,9 @@ private:
     std::map<std::string, NetcdfHeader::Attribute> attributes() {
         std::map<std::string, NetcdfHeader::Attribute> found;
         for (Index left = list(kAttributes); left > 0; --left) {
-            const std::string name = text(count(kMostName));
+            const std::string name = text(count(kMaxName));
             const std::int32_t kind = type();
-            const Index values = count(kMostText);
+            const Index values = count(kMaxText);
             NetcdfHeader::Attribute& attribute = found[name];
             if (kind == kChar) {
                 const std::string letters = text(values);
@@ -123,11 +123,11 @@ private:
 
     NetcdfHeader::Variable variable(const NetcdfHeader& header) {
         NetcdfHeader::Variable variable;
-        variable.name = text(count(kMostName));
+        variable.name = text(count(kMaxName));
         Index values = 1;
         const Index rank = count(1024);
         for (Index i = 0; i < rank; ++i) {
-            const Index dimension = count(kMostItems);
+            const Index dimension = count(kMaxItems);
             if (dimension >= static_cast<Index>(header.dimensions.size())) {
                 fail(fmt::format("one of {} dimensions for '{}', found {}",
                                  header.dimensions.size(), variable.name, dimension));
@@ -136,7 +136,7 @@ private:
             const Index length = header.dimensions[static_cast<std::size_t>(dimension)].length;
             if (length == 0 && i == 0) {
                 variable.in_records = true;
-            } else if (length > 0 && values > kMostBytes / length) {
+            } else if (length > 0 && values > kMaxBytes / length) {
                 fail(fmt::format("a variable that fits on a disk, found '{}'", variable.name));
             } else {
                 values *= length;
@@ -149,7 +149,7 @@ private:
                              ? static_cast<Index>(stored_number<std::uint32_t>(take(4), true))
                              : stored_number<std::int64_t>(take(8), true);
         variable.bytes = values * netcdf_type_bytes(variable.type);
-        if (variable.begin < 0 || variable.begin > kMostBytes) {
+        if (variable.begin < 0 || variable.begin > kMaxBytes) {
             fail(fmt::format("an offset of '{}' within the file, found {}", variable.name,
                              variable.begin));
         }

@@ -30,12 +30,12 @@ public:
         if (count_ < 1) fail("expected frames, found none");
         if (atoms_ < 1) fail("expected atoms, found none");
         // Atoms without names take more memory than their coordinates.
-        constexpr Index kMostUnseen = 1'000'000;
-        if (bytes_->left() < 0 && atoms_ > kMostUnseen)
+        constexpr Index kMaxUnseen = 1'000'000;
+        if (bytes_->left() < 0 && atoms_ > kMaxUnseen)
             fail(fmt::format(
                 "expected at most {} atoms in packed data or a pipe, found {}; unpack it, "
                 "or save it to a file, first",
-                kMostUnseen, atoms_));
+                kMaxUnseen, atoms_));
         // Read ahead, so that nobody makes room for atoms that only the header has.
         if (header_.fortran_order) {
             read_whole();
@@ -46,30 +46,21 @@ public:
 
     std::string_view format() const override { return "NPY"; }
 
-    bool next(View<float, 2> frame) override {
-        if (frames_ == count_) {
-            check_end();
-            return false;
-        }
-        const char* at = row();
-        const bool big = header_.dtype[0] == '>';
-        const std::size_t width = header_.element_bytes;
-        const std::array<double, 3> shift =
-            width == 8 ? shift_of(at, big) : std::array<double, 3>{};
-        for (Index atom = 0; atom < atoms_; ++atom) {
-            for (std::size_t axis = 0; axis < 3; ++axis, at += width) {
-                frame(static_cast<Index>(axis), atom) =
-                    width == 4 ? stored_number<float>(at, big)
-                               : static_cast<float>(stored_number<double>(at, big) - shift[axis]);
-            }
-        }
-        ++frames_;
-        return true;
-    }
-
     void centre(std::shared_ptr<Centring> centring) override { centring_ = std::move(centring); }
 
 private:
+    bool begin_frame() override {
+        if (frames_ == count_) check_end();
+        return frames_ < count_;
+    }
+
+    void read_coordinates(View<float, 2> frame) override {
+        const StoredAtoms stored{row(), header_.element_bytes, header_.dtype[0] == '>'};
+        set_frame(frame, stored, 1,
+                  stored.width == 8 ? shift_of(stored.bytes, stored.big_endian)
+                                    : std::array<double, 3>{});
+    }
+
     /// What is subtracted from the doubles of this frame before they are rounded.
     std::array<double, 3> shift_of(const char* at, bool big) {
         if (centring_ == nullptr) return {};
@@ -104,9 +95,9 @@ private:
         const bool first_version = at(6) == 1;
         std::size_t length = at(8) | at(9) << 8;
         if (!first_version) length |= std::size_t{at(10)} << 16 | std::size_t{at(11)} << 24;
-        constexpr std::size_t kMostHeader = 1 << 16;
-        if (length > kMostHeader)
-            fail(fmt::format("expected an .npy header of at most {} bytes, found {}", kMostHeader,
+        constexpr std::size_t kMaxHeader = 1 << 16;
+        if (length > kMaxHeader)
+            fail(fmt::format("expected an .npy header of at most {} bytes, found {}", kMaxHeader,
                              length));
         bytes_->read(start, length + (first_version ? 10 : 12));
         const std::size_t prefix_bytes =

@@ -1,7 +1,9 @@
-// Trajectory frames: what the readers of binary coordinate files share, and how each is opened.
+// Trajectory frames: the common code of the readers of binary coordinate files, and opening them.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,13 +12,33 @@
 
 namespace pleat {
 
-/// A reader over bytes that counts its frames and names them in errors.
+/// A reader of bytes that counts its frames and names them in errors. Each format says how a frame
+/// begins and how its coordinates are read and skipped.
 class TrajectoryFrames : public FrameReader {
 public:
     Index atom_count() const override { return atoms_; }
     void choose_assembly(const std::string& name) override;
+    bool next(View<float, 2> frame) final;
+    bool skip() final;
 
 protected:
+    /// Reads what is in front of a frame's coordinates; false after the last frame.
+    virtual bool begin_frame() = 0;
+    /// Reads the coordinates, and what is behind them in the frame.
+    virtual void read_coordinates(View<float, 2> frame) = 0;
+    /// Skips what read_coordinates() reads; by default reads it.
+    virtual void skip_coordinates();
+
+    /// Numbers of 4 or 8 bytes as a frame stores them: x, y and z of each atom.
+    struct StoredAtoms {
+        const char* bytes = nullptr;
+        std::size_t width = 4;
+        bool big_endian = true;
+    };
+    /// Sets the frame to `scale` times the stored numbers, less `shift`.
+    static void set_frame(View<float, 2> frame, const StoredAtoms& stored, double scale,
+                          const std::array<double, 3>& shift = {});
+
     explicit TrajectoryFrames(std::unique_ptr<ByteReader> bytes) : bytes_(std::move(bytes)) {}
 
     /// InputError about the file as a whole, or about the frame that is being read.
@@ -24,17 +46,20 @@ protected:
     [[noreturn]] void fail_in_frame(std::string_view text) const;
     /// CutShort about the frame that is being read.
     [[noreturn]] void fail_at_end(std::size_t wanted, std::size_t found) const;
-    /// Passes over bytes of a frame, or throws CutShort.
+    /// Skips bytes of a frame, or throws CutShort.
     void skip_in_frame(std::size_t size);
     /// Reads the next `size` bytes of a frame, or throws CutShort.
     const std::vector<char>& frame_bytes(std::size_t size);
-    /// Says so where a header announces another number of whole frames than there are.
+    /// Notes, once, that the header announces another number of frames than there are.
     void compare_announced(Index announced);
 
     std::unique_ptr<ByteReader> bytes_;
     std::vector<char> buffer_;
     Index atoms_ = 0;
     Index frames_ = 0;  // read so far
+
+private:
+    bool compared_ = false;
 };
 
 /// Each takes over bytes whose magic number was seen, and reads the header of the file.

@@ -1,9 +1,9 @@
 // TRR frames: full-precision GROMACS trajectories, in nanometre and big-endian (XDR).
 //
-// A frame is magic number 1993, a version text, the sizes in bytes of ten parts, the atoms, step
-// and counts, time and lambda, then the parts that have a size: box, virial, pressure, coordinates,
-// velocities, forces. Numbers are floats or doubles, as the sizes tell. Frames without coordinates
-// (velocities or forces alone) are passed over.
+// A frame is magic number 1993, a version text, the sizes in bytes of ten sections, the atoms, step
+// and counts, time and lambda, then the sections that have a size: box, virial, pressure,
+// coordinates, velocities, forces. Whether numbers are floats or doubles follows from the sizes.
+// Frames without coordinates (velocities or forces alone) are skipped.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,11 +15,11 @@ namespace pleat {
 namespace {
 
 constexpr std::int32_t kMagic = 1993;
-constexpr std::size_t kMostText = 256;
-constexpr float kAngstromPerNanometre = 10;
+constexpr std::size_t kMaxText = 256;
 
-/// Parts in the order of their sizes in the header; the last three follow the others in the data.
-enum Part {
+/// Sections in the order of their sizes in the header; the last three follow the others in the
+/// data.
+enum Section {
     kInput,
     kEnergy,
     kBox,
@@ -27,21 +27,21 @@ enum Part {
     kPressure,
     kTopology,
     kSymbols,
-    kPlaces,
-    kSpeeds,
+    kCoordinates,
+    kVelocities,
     kForces,
-    kParts
+    kSections
 };
 
 class TrrFrames : public TrajectoryFrames {
 public:
     explicit TrrFrames(std::unique_ptr<ByteReader> bytes) : TrajectoryFrames(std::move(bytes)) {
         // The atoms stand behind the version text, whose length is the third number.
-        const std::string_view start = bytes_->peek(12 + kMostText + 4 * (kParts + 1));
+        const std::string_view start = bytes_->peek(12 + kMaxText + 4 * (kSections + 1));
         if (start.size() < 12) fail("expected a TRR header, found the end of the file (cut short)");
         const std::size_t text = padded(stored_number<std::uint32_t>(start.data() + 8, true));
-        const std::size_t at = 12 + text + 4 * kParts;
-        if (text > kMostText || start.size() < at + 4) {
+        const std::size_t at = 12 + text + 4 * kSections;
+        if (text > kMaxText || start.size() < at + 4) {
             fail("expected a TRR header, found the end of the file (cut short)");
         }
         atoms_ = stored_number<std::int32_t>(start.data() + at, true);
@@ -50,34 +50,23 @@ public:
 
     std::string_view format() const override { return "TRR"; }
 
-    bool next(View<float, 2> frame) override {
-        if (!find_places()) return false;
-        const char* at = frame_bytes(size(kPlaces)).data();
-        for (Index atom = 0; atom < atoms_; ++atom) {
-            for (Index axis = 0; axis < 3; ++axis, at += width_) {
-                frame(axis, atom) = width_ == 4
-                                        ? kAngstromPerNanometre * stored_number<float>(at, true)
-                                        : static_cast<float>(10 * stored_number<double>(at, true));
-            }
-        }
-        end_frame();
-        return true;
-    }
-
-    bool skip() override {
-        if (!find_places()) return false;
-        pass(kPlaces);
-        end_frame();
-        return true;
-    }
-
 private:
+    void read_coordinates(View<float, 2> frame) override {
+        set_frame(frame, {frame_bytes(size(kCoordinates)).data(), width_}, 10);
+        skip_section(kVelocities);
+        skip_section(kForces);
+    }
+
+    void skip_coordinates() override {
+        for (const Section section : {kCoordinates, kVelocities, kForces}) skip_section(section);
+    }
+
     static std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
-    std::size_t size(Part part) const { return sizes_[part]; }
+    std::size_t size(Section section) const { return sizes_[section]; }
 
     std::int32_t integer() { return stored_number<std::int32_t>(frame_bytes(4).data(), true); }
 
-    void pass(Part part) { skip_in_frame(size(part)); }
+    void skip_section(Section section) { skip_in_frame(size(section)); }
 
     void read_cell() {
         cell_ = {};
@@ -89,14 +78,14 @@ private:
     }
 
     /// Moves to the coordinates of the next frame that has some.
-    bool find_places() {
+    bool begin_frame() override {
         while (!bytes_->at_end()) {
             read_header();
             read_cell();
-            for (const Part part : {kVirial, kPressure}) pass(part);
-            if (size(kPlaces) > 0) return true;
-            pass(kSpeeds);
-            pass(kForces);
+            for (const Section section : {kVirial, kPressure}) skip_section(section);
+            if (size(kCoordinates) > 0) return true;
+            skip_section(kVelocities);
+            skip_section(kForces);
             if (!told_) {
                 notes_.push_back(
                     fmt::format("{}: passed over frames without coordinates", bytes_->name()));
@@ -106,12 +95,6 @@ private:
         return false;
     }
 
-    void end_frame() {
-        pass(kSpeeds);
-        pass(kForces);
-        ++frames_;
-    }
-
     void read_header() {
         const std::int32_t magic = integer();
         if (magic != kMagic) {
@@ -119,26 +102,26 @@ private:
         }
         (void)integer();  // the length of the version text, once more than XDR needs
         const auto text = static_cast<std::uint32_t>(integer());
-        if (text > kMostText) {
+        if (text > kMaxText) {
             fail_in_frame(fmt::format("expected a version of at most {} characters, found {}",
-                                      kMostText, text));
+                                      kMaxText, text));
         }
         frame_bytes(padded(text));
-        for (std::size_t& part : sizes_) {
+        for (std::size_t& size : sizes_) {
             const std::int32_t bytes = integer();
             if (bytes < 0) fail_in_frame(fmt::format("expected sizes above 0, found {}", bytes));
-            part = static_cast<std::size_t>(bytes);
+            size = static_cast<std::size_t>(bytes);
         }
         const std::int32_t atoms = integer();
         if (atoms != atoms_) {
             fail_in_frame(fmt::format("expected {} atoms, found {}", atoms_, atoms));
         }
-        for (const Part part : {kInput, kEnergy, kTopology, kSymbols}) {
-            if (size(part) == 0) continue;
+        for (const Section section : {kInput, kEnergy, kTopology, kSymbols}) {
+            if (size(section) == 0) continue;
             fail_in_frame(
                 fmt::format("expected no parts but box, virial, pressure, coordinates, "
                             "velocities and forces, found part {} of {} bytes",
-                            part + 1, size(part)));
+                            section + 1, size(section)));
         }
         find_width();
         frame_bytes(2 * 4 + 2 * width_);  // step, number of energies, time, lambda
@@ -148,21 +131,22 @@ private:
     void find_width() {
         const auto three = 3 * static_cast<std::size_t>(atoms_);
         width_ = 0;
-        for (const Part part : {kBox, kVirial, kPressure, kPlaces, kSpeeds, kForces}) {
-            if (size(part) == 0) continue;
-            const std::size_t count = part < kPlaces ? 9 : three;
-            const std::size_t width = size(part) / count;
+        for (const Section section :
+             {kBox, kVirial, kPressure, kCoordinates, kVelocities, kForces}) {
+            if (size(section) == 0) continue;
+            const std::size_t count = section < kCoordinates ? 9 : three;
+            const std::size_t width = size(section) / count;
             const bool other = width_ != 0 && width != width_;
-            if (size(part) % count != 0 || (width != 4 && width != 8) || other) {
+            if (size(section) % count != 0 || (width != 4 && width != 8) || other) {
                 fail_in_frame(fmt::format("expected {} floats or doubles, found {} bytes", count,
-                                          size(part)));
+                                          size(section)));
             }
             width_ = width;
         }
         if (width_ == 0) fail_in_frame("expected a box, coordinates or velocities, found none");
     }
 
-    std::array<std::size_t, kParts> sizes_{};
+    std::array<std::size_t, kSections> sizes_{};
     std::size_t width_ = 4;
     bool told_ = false;
 };

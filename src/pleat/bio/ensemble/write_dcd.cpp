@@ -25,10 +25,10 @@ constexpr std::int32_t kCharmmVersion = 24;
 
 DcdWriter::DcdWriter(std::filesystem::path path, Index atoms)
     : file_(std::move(path)), atoms_(atoms) {
-    constexpr Index kMostAtoms = std::numeric_limits<std::int32_t>::max() / 4;
-    if (atoms > kMostAtoms)
+    constexpr Index kMaxAtoms = std::numeric_limits<std::int32_t>::max() / 4;
+    if (atoms > kMaxAtoms)
         throw OutputError(fmt::format("{}: expected at most {} atoms for DCD, found {}",
-                                      file_.path().string(), kMostAtoms, atoms));
+                                      file_.path().string(), kMaxAtoms, atoms));
     std::array<std::int32_t, kNumbers> numbers{};
     numbers[1] = numbers[2] = 1;  // the first step, and steps from frame to frame
     const float delta = 1.0f;

@@ -9,14 +9,14 @@
 namespace pleat {
 
 /// Writes frames one by one in CHARMM's format as VMD, MDAnalysis and mdtraj read it: little-endian
-/// float32, angstrom, without unit cells. The file appears whole at close() or not at all.
+/// float32, angstrom, without unit cells. The file appears complete at close() or not at all.
 class DcdWriter {
 public:
-    /// OutputError for more atoms than a record's length can tell (536,870,911).
+    /// Throws OutputError for more than 536,870,911 atoms, the limit of the format.
     DcdWriter(std::filesystem::path path, Index atoms);
-    /// One more frame, [axis, atom].
+    /// Writes a frame [axis, atom].
     void add(View<const float, 2> frame);
-    /// Puts the number of frames into the header.
+    /// Writes the number of frames into the header.
     void close();
 
 private:

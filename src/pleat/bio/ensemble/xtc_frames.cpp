@@ -1,8 +1,8 @@
 // XTC frames: compressed GROMACS trajectories, in nanometre and big-endian (XDR).
 //
 // A frame is magic number, atoms, step, time and box, then the atoms again and their coordinates:
-// as floats for nine atoms or fewer, else packed as xtc_packing.h tells. The magic number 2023
-// stands for a count of packed bytes of 64 bits instead of 32.
+// as floats for nine atoms or fewer, else packed as described in xtc_packing.h. The magic number
+// 2023 means that the count of packed bytes has 64 bits instead of 32.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::int32_t kMagic = 1995, kWideMagic = 2023;
 constexpr std::size_t kHeaderBytes = 4 * (4 + 9 + 1);
-constexpr Index kMostUnpacked = 9;
-constexpr float kAngstromPerNanometre = 10;
+constexpr Index kMaxUnpacked = 9;
 
 class XtcFrames : public TrajectoryFrames {
 public:
@@ -30,34 +29,22 @@ public:
 
     std::string_view format() const override { return "XTC"; }
 
-    bool next(View<float, 2> frame) override {
-        if (!begin_frame()) return false;
-        if (atoms_ <= kMostUnpacked) {
-            const char* at = frame_bytes(12 * static_cast<std::size_t>(atoms_)).data();
-            for (Index atom = 0; atom < atoms_; ++atom) {
-                for (Index axis = 0; axis < 3; ++axis, at += 4) {
-                    frame(axis, atom) = kAngstromPerNanometre * stored_number<float>(at, true);
-                }
-            }
-        } else {
-            const XtcPacking packing = read_packing();
-            const std::string problem = unpack_xtc(packing, packed(packing.packed_bytes), frame);
-            if (!problem.empty()) fail_in_frame(problem);
-        }
-        ++frames_;
-        return true;
-    }
-
-    bool skip() override {
-        if (!begin_frame()) return false;
-        std::size_t bytes = 12 * static_cast<std::size_t>(atoms_);
-        if (atoms_ > kMostUnpacked) bytes = padded(read_packing().packed_bytes);
-        skip_in_frame(bytes);
-        ++frames_;
-        return true;
-    }
-
 private:
+    void read_coordinates(View<float, 2> frame) override {
+        if (atoms_ <= kMaxUnpacked)
+            return set_frame(frame, {frame_bytes(12 * static_cast<std::size_t>(atoms_)).data()},
+                             10);
+        const XtcPacking packing = read_packing();
+        const std::string problem = unpack_xtc(packing, packed(packing.packed_bytes), frame);
+        if (!problem.empty()) fail_in_frame(problem);
+    }
+
+    void skip_coordinates() override {
+        std::size_t bytes = 12 * static_cast<std::size_t>(atoms_);
+        if (atoms_ > kMaxUnpacked) bytes = padded(read_packing().packed_bytes);
+        skip_in_frame(bytes);
+    }
+
     static std::size_t padded(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
     std::string_view packed(std::size_t bytes) {
@@ -65,7 +52,7 @@ private:
         return {found.data(), bytes};
     }
 
-    bool begin_frame() {
+    bool begin_frame() override {
         if (bytes_->at_end()) return false;
         const std::vector<char>& header = frame_bytes(kHeaderBytes);
         const auto magic = stored_number<std::int32_t>(header.data(), true);
@@ -94,8 +81,8 @@ private:
         XtcPacking packing;
         packing.precision = stored_number<float>(header.data(), true);
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            packing.least[axis] = integer(1 + axis);
-            packing.most[axis] = integer(4 + axis);
+            packing.min[axis] = integer(1 + axis);
+            packing.max[axis] = integer(4 + axis);
         }
         packing.small = integer(7);
         const std::int64_t count =

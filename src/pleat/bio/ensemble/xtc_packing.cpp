@@ -25,7 +25,7 @@ constexpr std::array<std::int32_t, 73> kRanges = {
     10568983, 13316085, 16777216};
 constexpr std::int32_t kFirstRange = 9;
 constexpr auto kLastRange = static_cast<std::int32_t>(kRanges.size()) - 1;
-constexpr std::uint64_t kMostMixed = 0xffffff;
+constexpr std::uint64_t kMaxMixed = 0xffffff;
 
 /// Bits from the most significant one of each byte on; zeros after the end, which is noticed.
 class BitReader {
@@ -33,7 +33,7 @@ public:
     explicit BitReader(std::string_view bytes) : bytes_(bytes) {}
 
     /// At most 32 bits.
-    std::uint64_t take(int count) {
+    std::uint64_t read(int count) {
         while (held_ < count) {
             const bool past = at_ >= bytes_.size();
             past_end_ = past_end_ || past;
@@ -58,13 +58,13 @@ private:
 using Integers = std::array<std::int64_t, 3>;
 
 /// Three numbers in one of `count` bits, whose bytes come with the least significant one first.
-Integers take_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 3>& ranges) {
+Integers read_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 3>& ranges) {
     Integers values{};
     if (count <= 64) {
         std::uint64_t mixed = 0;
         int shift = 0;
-        for (; count > 8; count -= 8, shift += 8) mixed |= bits.take(8) << shift;
-        if (count > 0) mixed |= bits.take(count) << shift;
+        for (; count > 8; count -= 8, shift += 8) mixed |= bits.read(8) << shift;
+        if (count > 0) mixed |= bits.read(count) << shift;
         values[2] = static_cast<std::int64_t>(mixed % ranges[2]);
         mixed /= ranges[2];
         values[1] = static_cast<std::int64_t>(mixed % ranges[1]);
@@ -73,8 +73,8 @@ Integers take_mixed(BitReader& bits, int count, const std::array<std::uint64_t, 
     }
     Wide mixed = 0;
     int shift = 0;
-    for (; count > 8; count -= 8, shift += 8) mixed |= Wide{bits.take(8)} << shift;
-    if (count > 0) mixed |= Wide{bits.take(count)} << shift;
+    for (; count > 8; count -= 8, shift += 8) mixed |= Wide{bits.read(8)} << shift;
+    if (count > 0) mixed |= Wide{bits.read(count)} << shift;
     values[2] = static_cast<std::int64_t>(mixed % ranges[2]);
     mixed /= ranges[2];
     values[1] = static_cast<std::int64_t>(mixed % ranges[1]);
@@ -102,10 +102,10 @@ public:
         if (const std::string problem = prepare(); !problem.empty()) return problem;
         const Index atoms = frame_.extent(1);
         while (atom_ < atoms) {
-            Integers place = take_place();
+            Integers position = read_position();
             int change = 0;
-            if (bits_.take(1) != 0) {
-                const auto both = static_cast<int>(bits_.take(5));
+            if (bits_.read(1) != 0) {
+                const auto both = static_cast<int>(bits_.read(5));
                 change = both % 3 - 1;
                 run_ = both / 3;
             }
@@ -114,9 +114,9 @@ public:
                                    atoms, run_, atom_ + 1);
             }
             if (run_ > 0) {
-                take_run(place);
+                read_run(position);
             } else {
-                put(place);
+                set_next(position);
             }
             if (bits_.past_end()) {
                 return fmt::format(
@@ -139,15 +139,15 @@ private:
         Wide product = 1;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const std::int64_t extent =
-                std::int64_t{packing_.most[axis]} - std::int64_t{packing_.least[axis]} + 1;
+                std::int64_t{packing_.max[axis]} - std::int64_t{packing_.min[axis]} + 1;
             if (extent < 1) {
                 return fmt::format(
                     "expected the least integer of an axis below the greatest, found "
                     "{} and {}",
-                    packing_.least[axis], packing_.most[axis]);
+                    packing_.min[axis], packing_.max[axis]);
             }
             ranges_[axis] = static_cast<std::uint64_t>(extent);
-            apart_ = apart_ || ranges_[axis] > kMostMixed;
+            apart_ = apart_ || ranges_[axis] > kMaxMixed;
             product *= ranges_[axis];
         }
         mixed_bits_ = apart_ ? 0 : bit_length(product);
@@ -161,39 +161,39 @@ private:
         return true;
     }
 
-    Integers take_place() {
-        Integers place{};
+    Integers read_position() {
+        Integers position{};
         if (apart_) {
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 const int count = std::min(32, static_cast<int>(std::bit_width(ranges_[axis])));
-                place[axis] = static_cast<std::int64_t>(bits_.take(count));
+                position[axis] = static_cast<std::int64_t>(bits_.read(count));
             }
         } else {
-            place = take_mixed(bits_, mixed_bits_, ranges_);
+            position = read_mixed(bits_, mixed_bits_, ranges_);
         }
-        for (std::size_t axis = 0; axis < 3; ++axis) place[axis] += packing_.least[axis];
-        return place;
+        for (std::size_t axis = 0; axis < 3; ++axis) position[axis] += packing_.min[axis];
+        return position;
     }
 
-    void take_run(const Integers& start) {
+    void read_run(const Integers& start) {
         const auto range = static_cast<std::uint64_t>(small_range_);
         Integers previous = start;
         for (int k = 0; k < run_; ++k) {
-            Integers place = take_mixed(bits_, small_, {range, range, range});
+            Integers position = read_mixed(bits_, small_, {range, range, range});
             for (std::size_t axis = 0; axis < 3; ++axis) {
-                place[axis] += previous[axis] - small_range_ / 2;
+                position[axis] += previous[axis] - small_range_ / 2;
             }
-            put(place);
+            set_next(position);
             // The atom stored first is the second one of the frame.
-            if (k == 0) put(start);
-            previous = place;
+            if (k == 0) set_next(start);
+            previous = position;
         }
     }
 
-    void put(const Integers& place) {
+    void set_next(const Integers& position) {
         for (Index axis = 0; axis < 3; ++axis) {
             frame_(axis, atom_) = static_cast<float>(
-                static_cast<double>(place[static_cast<std::size_t>(axis)]) * angstrom_);
+                static_cast<double>(position[static_cast<std::size_t>(axis)]) * angstrom_);
         }
         ++atom_;
     }

@@ -13,8 +13,6 @@
 #include "pleat/core/error.h"
 #include "pleat/core/view.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat {
 
 /// The data end before what their header, or the frames before, announce.
@@ -81,5 +79,3 @@ T stored_number(const char* bytes, bool big_endian) {
 }
 
 }  // namespace pleat
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include "pleat/bio/input/byte_reader.h"
 #include "pleat/core/view.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat {
 
 /// Gives a text line by line. Plain text, gzip (one or several members, so bgzip too) and Zstandard
@@ -52,5 +50,3 @@ private:
 };
 
 }  // namespace pleat
-
-#pragma GCC visibility pop

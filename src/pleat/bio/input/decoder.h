@@ -1,5 +1,5 @@
-// Decoder: bytes of a file or of memory, with gzip or Zstandard undone where the first bytes say
-// so.
+// Decoder: bytes of a file or of memory, decompressed if their first bytes are those of gzip or
+// Zstandard.
 #pragma once
 
 #include <cstddef>

@@ -10,14 +10,15 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::size_t kLeastPoints = 3;
-constexpr Index kMostPoints = 1000000;
+constexpr std::size_t kMinPoints = 3;
+constexpr Index kMaxPoints = 1000000;
 constexpr double kLargest = 1e30;  // squares of what is read must stay finite
 
 struct Row {
@@ -33,9 +34,9 @@ constexpr std::string_view kBlanks = " \t;\v\f\x1a";
 
 /// What messages show of a line: printable ASCII, at most 60 characters.
 std::string shown(std::string_view text) {
-    constexpr std::size_t kMost = 60;
-    std::string clean(text.substr(0, kMost));
-    if (text.size() > kMost) clean += "...";
+    constexpr std::size_t kMaxShown = 60;
+    std::string clean(text.substr(0, kMaxShown));
+    if (text.size() > kMaxShown) clean += "...";
     for (char& c : clean) {
         if (c == '\t') c = ' ';
         if (c < ' ' || c > '~') c = '?';
@@ -120,15 +121,15 @@ public:
             inside(std::move(row));
         } else if (is_point(row)) {
             rows_.push_back(std::move(row));
-            found_ = rows_.size() == kLeastPoints;
+            found_ = rows_.size() == kMinPoints;
         } else {
             rows_.clear();
         }
-        if (static_cast<Index>(rows_.size()) > kMostPoints) too_many_ = true;
+        if (static_cast<Index>(rows_.size()) > kMaxPoints) too_many_ = true;
     }
     bool found() const { return found_; }
     bool too_many() const { return too_many_; }
-    Index second_table() const { return behind_ >= kLeastPoints ? behind_line_ : 0; }
+    Index second_table() const { return behind_ >= kMinPoints ? behind_line_ : 0; }
     const std::vector<Row>& rows() const { return rows_; }
 
 private:
@@ -138,7 +139,7 @@ private:
             behind_ = 0;
         } else if (!ended_) {
             rows_.push_back(std::move(row));
-        } else if (is_point(row) && behind_ < kLeastPoints) {
+        } else if (is_point(row) && behind_ < kMinPoints) {
             if (behind_ == 0) behind_line_ = row.line;
             ++behind_;
         }
@@ -157,7 +158,7 @@ std::vector<Row> find_table(ByteSource& source) {
         finder.take(split(line, source.line()));
         if (finder.too_many())
             throw InputError(source.name(), source.line(),
-                             fmt::format("expected at most {} points, found more", kMostPoints));
+                             fmt::format("expected at most {} points, found more", kMaxPoints));
     }
     if (source.line() == 0)
         throw InputError(source.name(), 0, "expected a scattering curve, found an empty file");
@@ -172,7 +173,7 @@ std::vector<Row> find_table(ByteSource& source) {
     // One or two lines of two numbers on top of three columns belong to the title.
     std::size_t title = 0;
     while (title < rows.size() && rows[title].values.size() < 3) ++title;
-    if (title < kLeastPoints && rows.size() >= title + kLeastPoints)
+    if (title < kMinPoints && rows.size() >= title + kMinPoints)
         rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(title));
     return rows;
 }
@@ -214,7 +215,7 @@ public:
     Profile finish(std::vector<std::string>& notes) {
         complaints_.throw_if_any();
         const std::size_t all = profile_.size() + without_error_;
-        if (profile_.size() < kLeastPoints || profile_.size() < without_error_)
+        if (profile_.size() < kMinPoints || profile_.size() < without_error_)
             throw InputError(file_, first_without_error_,
                              fmt::format("expected errors above 0, found none at {} of {} points; "
                                          "{}",
@@ -222,11 +223,10 @@ public:
         if (without_error_ > 0)
             notes.push_back(fmt::format(
                 "{} of {} points without a usable error left out{}", without_error_, all,
-                std::isnan(options_.assumed_error) ? " (--assume-error keeps those of an intensity)"
-                                                   : ""));
+                options_.assumed_error ? "" : " (--assume-error keeps those of an intensity)"));
         if (assumed_ > 0)
             notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
-                                        assumed_, profile_.size(), options_.assumed_error));
+                                        assumed_, profile_.size(), *options_.assumed_error));
         sort(notes);
         profile_.source = file_;
         return std::move(profile_);
@@ -271,10 +271,10 @@ private:
         bool rises = false;
         for (std::size_t k = 1; k < q.size(); ++k) {
             rises = rises || q[k] > q[k - 1];
-            if (!rises || q[k - 1] - q[k] <= (*max - *min) / 2 || k + kLeastPoints > q.size())
+            if (!rises || q[k - 1] - q[k] <= (*max - *min) / 2 || k + kMinPoints > q.size())
                 continue;
             bool goes_on = true;
-            for (std::size_t n = k + 1; n < k + kLeastPoints; ++n)
+            for (std::size_t n = k + 1; n < k + kMinPoints; ++n)
                 goes_on = goes_on && q[n] > q[n - 1];
             if (goes_on)
                 throw InputError(
@@ -286,8 +286,8 @@ private:
     }
 
     void keep(Index line, double q, double intensity, double sigma) {
-        if (sigma == 0 && !std::isnan(options_.assumed_error) && intensity != 0) {
-            sigma = options_.assumed_error * std::abs(intensity);
+        if (sigma == 0 && options_.assumed_error && intensity != 0) {
+            sigma = *options_.assumed_error * std::abs(intensity);
             assumed_ += sigma >= 1 / kLargest;
         }
         if (!(sigma >= 1 / kLargest)) {
@@ -310,10 +310,10 @@ private:
     Index first_without_error_ = 0;
 };
 
-/// Brings q to 1/angstrom and says what was taken for its unit.
-void settle_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) {
+/// Converts q to 1/angstrom and notes which unit was assumed.
+void convert_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) {
     // Curves of molecules in solution end between 0.2 and 1 (or, at wide angles, 3) 1/angstrom.
-    constexpr double kDivide = 1, kLeastEnd = 0.01, kMostEnd = 10;
+    constexpr double kDivide = 1, kMinEnd = 0.01, kMaxEnd = 10;
     std::vector<double>& q = read.profile.q;
     const double end = q.back();
     const bool is_automatic = unit == MomentumUnit::automatic;
@@ -322,11 +322,11 @@ void settle_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) 
         for (double& value : q) value /= 10;
     }
     const char* name = read.per_nanometre ? "1/nm" : "1/angstrom";
-    if (q.back() < kLeastEnd || q.back() > kMostEnd)
+    if (q.back() < kMinEnd || q.back() > kMaxEnd)
         throw InputError(file, 0,
                          fmt::format("expected a curve that ends between q = {} and {} 1/angstrom, "
                                      "found {:g} {}",
-                                     kLeastEnd, kMostEnd, end, name));
+                                     kMinEnd, kMaxEnd, end, name));
     read.notes.push_back(
         is_automatic ? fmt::format("q taken as {}, since the curve ends at {:g}", name, end)
                      : fmt::format("q taken as {} as told; the curve ends at {:g}", name, end));
@@ -337,7 +337,7 @@ void settle_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) 
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     const std::vector<Row> rows = find_table(source);
     const bool with_errors = rows.front().values.size() >= 3;
-    if (!with_errors && std::isnan(options.assumed_error))
+    if (!with_errors && !options.assumed_error)
         throw InputError(source.name(), rows.front().line,
                          fmt::format("expected q, intensity and error, found no error in '{}'; {}",
                                      rows.front().text, Points::kAdvice));
@@ -346,28 +346,25 @@ ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     ProfileFile read;
     std::vector<std::string> notes;
     read.profile = points.finish(notes);
-    settle_unit(source.name(), options.unit, read);
+    convert_unit(source.name(), options.unit, read);
     if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.decimal_commas; }))
         read.notes.push_back("commas between digits read as decimal points");
     read.notes.insert(read.notes.end(), notes.begin(), notes.end());
     return read;
 }
 
-ProfileOptions ProfileChoices::options() const {
-    return {.unit = unit == "1/angstrom" ? MomentumUnit::per_angstrom
-                    : unit == "1/nm"     ? MomentumUnit::per_nanometre
-                                         : MomentumUnit::automatic,
-            .assumed_error = assumed_error};
+std::span<const std::string_view> names_of(MomentumUnit) {
+    static constexpr std::string_view kNames[] = {"auto", "1/angstrom", "1/nm"};
+    return kNames;
 }
 
-std::vector<Field> fields(ProfileChoices& choices) {
+std::vector<Field> fields(ProfileOptions& options) {
     return {{.name = "q-unit",
-             .target = &choices.unit,
-             .help = "Unit of the curve's q; auto: 1/nm where it ends beyond 1",
-             .choices = {"auto", "1/angstrom", "1/nm"}},
+             .target = &options.unit,
+             .help = "Unit of the curve's q; auto: 1/nm if the curve ends beyond 1"},
             {.name = "assume-error",
-             .target = &choices.assumed_error,
-             .help = "Error of points that come without one, as a part of their intensity",
+             .target = &options.assumed_error,
+             .help = "Error of points that come without one, as a fraction of their intensity",
              .min = 0,
              .max = 10,
              .min_excluded = true,
@@ -375,8 +372,8 @@ std::vector<Field> fields(ProfileChoices& choices) {
 }
 
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options) {
-    constexpr Index kMostBytes = Index{64} << 20;
-    ByteSource source(path, kMostBytes);
+    constexpr Index kMaxBytes = Index{64} << 20;
+    ByteSource source(path, kMaxBytes);
     return read_profile(source, options);
 }
 
@@ -389,11 +386,11 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          fmt::format("expected q, intensity and error of one length, found {}, {} "
                                      "and {}",
                                      q.size(), intensity.size(), sigma.size()));
-    if (q.size() < kLeastPoints || q.size() > static_cast<std::size_t>(kMostPoints))
+    if (q.size() < kMinPoints || q.size() > static_cast<std::size_t>(kMaxPoints))
         throw InputError(name, 0,
-                         fmt::format("expected from {} to {} points, found {}", kLeastPoints,
-                                     kMostPoints, q.size()));
-    if (!with_errors && std::isnan(options.assumed_error))
+                         fmt::format("expected from {} to {} points, found {}", kMinPoints,
+                                     kMaxPoints, q.size()));
+    if (!with_errors && !options.assumed_error)
         throw InputError(
             name, 0,
             fmt::format("expected q, intensity and error, found no error; {}", Points::kAdvice));
@@ -412,7 +409,7 @@ ProfileFile make_profile(const std::string& name, std::span<const double> q,
     std::vector<std::string> notes;
     made.profile = points.finish(notes);
     const bool is_automatic = options.unit == MomentumUnit::automatic;
-    settle_unit(name, is_automatic ? MomentumUnit::per_angstrom : options.unit, made);
+    convert_unit(name, is_automatic ? MomentumUnit::per_angstrom : options.unit, made);
     made.notes = std::move(notes);  // the unit was the caller's to tell
     return made;
 }

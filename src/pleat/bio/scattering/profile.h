@@ -1,19 +1,20 @@
-// Profiles: measured scattering curves, intensity by momentum transfer, and their reader.
+// Profiles: measured scattering curves (intensity by momentum transfer) and their reader.
 #pragma once
 
 #include <filesystem>
-#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/fields.h"
 
 #pragma GCC visibility push(default)
 
 namespace pleat {
+
+class ByteSource;
 
 /// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, never falling; intensities and
 /// their standard errors in the curve's own unit.
@@ -26,37 +27,31 @@ struct Profile {
 
 enum class MomentumUnit { automatic, per_angstrom, per_nanometre };
 
+std::span<const std::string_view> names_of(MomentumUnit);
+
 struct ProfileOptions {
-    /// automatic: 1/nm where the curve ends beyond q = 1, as no curve of a solution in 1/angstrom
+    /// automatic: 1/nm if the curve ends beyond q = 1, as no curve of a solution in 1/angstrom
     /// does.
     MomentumUnit unit = MomentumUnit::automatic;
-    /// Error, as a part of the intensity's size, of points that come with none (no third column, or
-    /// 0 there); NaN: curves without errors are refused, and points of error 0 left out.
-    double assumed_error = std::numeric_limits<double>::quiet_NaN();
+    /// Error of points that have none (no third column, or 0 there), as a fraction of the absolute
+    /// intensity. Not set: curves without errors are refused, and points of error 0 are left out.
+    std::optional<double> assumed_error = {};
 };
-
-/// The same as options name it.
-struct ProfileChoices {
-    std::string unit = "auto";  ///< or 1/angstrom, 1/nm
-    double assumed_error = std::numeric_limits<double>::quiet_NaN();
-
-    ProfileOptions options() const;
-};
-std::vector<Field> fields(ProfileChoices& choices);
+std::vector<Field> fields(ProfileOptions& options);
 
 struct ProfileFile {
     Profile profile;
-    bool per_nanometre = false;  ///< as the file had it
-    /// What the reader decided, in a line each: unit, errors that were assumed.
+    bool per_nanometre = false;  ///< whether q was in 1/nm in the file
+    /// What the reader decided, one line each: unit of q, errors that were assumed.
     std::vector<std::string> notes;
 };
 
-/// Reads a text of columns q, intensity, error, and perhaps more, parted by blanks, tabs, commas or
-/// semicolons; commas between digits are decimal commas where lines have other separators. Any
-/// lines before and after that do not begin with three lines of numbers are titles and footers, and
-/// so are one or two lines of two numbers on top of three columns; blank lines and lines of # may
-/// stand in between. Points are sorted by q; points without a usable error are left out. Plain or
-/// compressed, as ByteSource.
+/// Reads a text with columns q, intensity, error, and perhaps more, separated by blanks, tabs,
+/// commas or semicolons; commas between digits are decimal commas if lines have other separators.
+/// The table begins with the first three consecutive lines of numbers. Lines before and after it
+/// are titles and footers, and so are one or two lines of two numbers above a table of three
+/// columns; blank lines and lines of # may be in between. Points are sorted by q; points without a
+/// usable error are left out. The file may be plain or compressed.
 ///
 /// Throws InputError, naming the lines: numbers missing or not finite, errors that are negative,
 /// absent (see `assumed_error`) or 0 at more than half of the points, less than 3 points, a second
@@ -64,9 +59,9 @@ struct ProfileFile {
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 
-/// The curve of numbers that lie in memory, held to what the reader asks for. They have one length;
-/// `sigma` may be empty where errors are assumed. An automatic unit is 1/angstrom. InputError:
-/// `name` stands in the file's place, the number of the point, from 1, in the line's.
+/// The curve of numbers in memory, under the conditions of the reader. They must have one length;
+/// `sigma` may be empty if errors are assumed. An automatic unit is 1/angstrom. Throws InputError
+/// that names `name` instead of a file, and the number of the point, from 1, instead of a line.
 ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          std::span<const double> intensity, std::span<const double> sigma,
                          const ProfileOptions& options = {});

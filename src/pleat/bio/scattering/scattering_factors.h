@@ -16,12 +16,12 @@ struct ScatteringFactor {
     double at(double q) const;
 };
 
-/// The factor of an element's symbol ("C", "Se"); false where the tables have none.
+/// The factor of an element's symbol ("C", "Se"); false if the tables have none.
 bool find_scattering_factor(const std::string& symbol, ScatteringFactor& factor);
 
-/// Radius in angstrom of van der Waals of an element's symbol; 0 where it is not known.
+/// Van der Waals radius of an element's symbol in angstrom; 0 if unknown.
 double van_der_waals_radius(const std::string& symbol);
-/// Radius in angstrom of an element's covalent bonds; 0 where it is not known.
+/// Covalent radius of an element's symbol in angstrom; 0 if unknown.
 double covalent_radius(const std::string& symbol);
 
 }  // namespace pleat

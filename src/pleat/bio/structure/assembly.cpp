@@ -4,42 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::size_t kMostProducts = 10000;
-constexpr std::size_t kMostAtoms = 100'000'000;
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-    std::vector<std::string_view> parts;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find_first_of(separators), text.size());
-        if (end > 0) parts.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return parts;
-}
-
-template <class T>
-bool parse(std::string_view text, T& value) {
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return problem == std::errc() && end == text.data() + text.size();
-}
+constexpr std::size_t kMaxProducts = 10000;
+constexpr std::size_t kMaxAtoms = 100'000'000;
 
 /// What follows "KEY ...:" in a line, if it begins with the key.
 bool value_of(std::string_view line, std::string_view key, std::string_view& value) {
@@ -51,18 +29,18 @@ bool value_of(std::string_view line, std::string_view key, std::string_view& val
 }
 
 void add_chains(std::string_view names, Assembly::Generator& generator) {
-    for (const std::string_view name : split(names, ", "))
+    for (const std::string_view name : words(names, ", "))
         generator.chains.emplace_back(name == "NULL" ? "" : name);
 }
 
 /// One of the three lines "BIOMT1   2  r11 r12 r13 t": a row of a motion.
 void add_row(std::string_view line, Assembly& assembly) {
-    const std::vector<std::string_view> words = split(line, " ");
+    const std::vector<std::string_view> cells = words(line, " ");
     const std::size_t row = line.size() > 5 ? static_cast<std::size_t>(line[5] - '1') : 3;
     std::array<double, 4> values{};
-    bool fine = words.size() == 6 && row < 3 && !assembly.generators.empty();
+    bool fine = cells.size() == 6 && row < 3 && !assembly.generators.empty();
     for (std::size_t k = 0; fine && k < 4; ++k)
-        fine = parse(words[k + 2], values[k]) && std::isfinite(values[k]);
+        fine = parse_number(cells[k + 2], values[k]) && std::isfinite(values[k]);
     if (fine && row > 0) fine = !assembly.generators.back().motions.empty();
     if (!fine) {
         assembly.problem =
@@ -77,14 +55,14 @@ void add_row(std::string_view line, Assembly& assembly) {
 /// The operations of one factor: "1", "1,3-5", "P".
 std::vector<std::string> parse_factor(std::string_view text) {
     std::vector<std::string> names;
-    for (const std::string_view name : split(text, ",")) {
+    for (const std::string_view name : words(text, ",")) {
         const std::size_t minus = name.find('-');
         int first = 0, last = 0;
         if (minus == std::string_view::npos) {
             names.emplace_back(name);
-        } else if (parse(name.substr(0, minus), first) && parse(name.substr(minus + 1), last) &&
-                   first >= 0 && first <= last &&
-                   static_cast<std::size_t>(last - first) < kMostProducts) {
+        } else if (parse_number(name.substr(0, minus), first) &&
+                   parse_number(name.substr(minus + 1), last) && first >= 0 && first <= last &&
+                   static_cast<std::size_t>(last - first) < kMaxProducts) {
             for (int n = first; n <= last; ++n) names.push_back(std::to_string(n));
         } else {
             return {};
@@ -168,8 +146,8 @@ std::size_t check(const std::string& file, const std::vector<AtomRecord>& atoms,
                 refuse("expected rotations and translations, found another matrix");
     const std::size_t count = count_atoms(atoms, assembly);
     if (count == 0) refuse("expected atoms of its chains, found none");
-    if (count > kMostAtoms)
-        refuse(fmt::format("expected at most {} atoms, found {}", kMostAtoms, count));
+    if (count > kMaxAtoms)
+        refuse(fmt::format("expected at most {} atoms, found {}", kMaxAtoms, count));
     return count;
 }
 
@@ -213,9 +191,9 @@ std::vector<std::vector<std::string>> parse_operations(std::string_view expressi
     std::copy_if(expression.begin(), expression.end(), std::back_inserter(compact),
                  [](char c) { return static_cast<unsigned char>(c) > ' '; });
     std::vector<std::vector<std::string>> products = {{}};
-    for (const std::string_view text : split(compact, "()")) {
+    for (const std::string_view text : words(compact, "()")) {
         const std::vector<std::string> factor = parse_factor(text);
-        if (factor.empty() || products.size() * factor.size() > kMostProducts) return {};
+        if (factor.empty() || products.size() * factor.size() > kMaxProducts) return {};
         std::vector<std::vector<std::string>> longer;
         for (const std::vector<std::string>& earlier : products) {
             for (const std::string& name : factor) {

@@ -1,4 +1,4 @@
-// Biological assemblies: which chains of a coordinate file are copied where, and the copies' atoms.
+// Biological assemblies: the copies of chains that a coordinate file describes, and their atoms.
 #pragma once
 
 #include <array>
@@ -42,9 +42,9 @@ std::vector<std::vector<std::string>> parse_operations(std::string_view expressi
 /// The motion that applies `second` first, then `first`.
 RigidMotion product(const RigidMotion& first, const RigidMotion& second);
 
-/// The atoms of an assembly, copy after copy. The first copy of a chain keeps its name, further
-/// ones are named, ... InputError, naming `file`, for an assembly that has a problem, has
-/// none of the atoms, or has more than 100 million.
+/// The atoms of an assembly, copy after copy. The first copy of a chain keeps its name; further
+/// copies are named, ... Throws InputError, naming `file`, for an assembly that cannot be
+/// built, has none of the atoms, or has more than 100 million.
 std::vector<AtomRecord> assembled(const std::string& file, const std::vector<AtomRecord>& atoms,
                                   const Assembly& assembly);
 

@@ -13,7 +13,7 @@ namespace {
 using Operations = std::map<std::string, RigidMotion>;
 
 /// Of all assemblies of a file. Few bytes can describe many motions.
-constexpr std::size_t kMostMotions = 100000;
+constexpr std::size_t kMaxMotions = 100000;
 
 Operations read_operations(gemmi::cif::Block& block) {
     gemmi::cif::Table table =
@@ -83,7 +83,7 @@ std::vector<Assembly> mmcif_assemblies(gemmi::cif::Block& block) {
         const auto [at, is_new] = numbers.emplace(row.str(0), assemblies.size());
         if (is_new) assemblies.emplace_back().name = at->first;
         Assembly& assembly = assemblies[at->second];
-        if (count > kMostMotions) {
+        if (count > kMaxMotions) {
             assembly.problem = "the file describes more than 100,000 copies of chains";
             continue;
         }

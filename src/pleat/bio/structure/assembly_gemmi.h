@@ -1,4 +1,4 @@
-// Gemmi's part in biological assemblies: the tables of an mmCIF block.
+// Biological assemblies by gemmi: the tables of an mmCIF block.
 #pragma once
 
 #include <gemmi/cifdoc.hpp>

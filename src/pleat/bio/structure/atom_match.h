@@ -1,4 +1,4 @@
-// Atom match: which atoms of one topology are those of another, and whether their residues agree.
+// Atom match: the atoms that two topologies share, and whether their residues agree.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 namespace pleat {
 
 struct AtomMatch {
-    std::vector<Index> atoms;  ///< of each wanted atom its index in the other topology; -1: absent
-    Index residues = 0;        ///< wanted residues of which an atom was found
+    std::vector<Index> atoms;    ///< [wanted atom]: index in the other topology; -1: absent
+    Index residues = 0;          ///< wanted residues of which an atom was found
     Index residues_of_name = 0;  ///< of these, how many have the same name in both
 
     /// Whether most residues have the same name, as they have unless two proteins are mixed up.

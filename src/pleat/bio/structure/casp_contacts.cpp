@@ -6,25 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <set>
 #include <utility>
 
-#include "pleat/bio/alignment/text_alignment.h"
+#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr Index kMostResidues = 100000;
-constexpr Index kMostPairs = 20'000'000;
-
-template <class Number>
-bool parse(std::string_view word, Number& value) {
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    return error == std::errc() && end == word.data() + word.size();
-}
+constexpr Index kMaxResidues = 100000;
+constexpr Index kMaxPairs = 20'000'000;
 
 bool is_record(std::string_view word) {
     constexpr std::array kRecords = {"PFRMAT", "TARGET", "AUTHOR", "REMARK",
@@ -76,17 +70,17 @@ private:
                                    fmt::format("expected a pair, found {}", in_quotes(letters)));
         for (const char c : letters)
             read_.sequence += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-        if (static_cast<Index>(read_.sequence.size()) > kMostResidues)
-            throw InputError(
-                read_.source.string(), number,
-                fmt::format("expected at most {} residues, found more", kMostResidues));
+        if (static_cast<Index>(read_.sequence.size()) > kMaxResidues)
+            throw InputError(read_.source.string(), number,
+                             fmt::format("expected at most {} residues, found more", kMaxResidues));
     }
 
     void take_pair(std::string_view line, const std::vector<std::string_view>& cells,
                    Index number) {
         PredictedContact pair;
-        const bool is_pair = (cells.size() == 5 || cells.size() == 3) && parse(cells[0], pair.i) &&
-                             parse(cells[1], pair.j) && parse(cells.back(), pair.probability);
+        const bool is_pair = (cells.size() == 5 || cells.size() == 3) &&
+                             parse_number(cells[0], pair.i) && parse_number(cells[1], pair.j) &&
+                             parse_number(cells.back(), pair.probability);
         if (!is_pair)
             return complaints_.add(
                 number, fmt::format("expected 'i j 0 8 probability', found {}", in_quotes(line)));
@@ -108,9 +102,9 @@ private:
         --pair.i;
         --pair.j;
         read_.pairs.push_back(pair);
-        if (static_cast<Index>(read_.pairs.size()) > kMostPairs)
+        if (static_cast<Index>(read_.pairs.size()) > kMaxPairs)
             throw InputError(read_.source.string(), number,
-                             fmt::format("expected at most {} pairs, found more", kMostPairs));
+                             fmt::format("expected at most {} pairs, found more", kMaxPairs));
     }
 
     PredictedContacts read_;
@@ -129,8 +123,8 @@ PredictedContacts read_casp_contacts(ByteSource& source) {
 }
 
 PredictedContacts read_casp_contacts(const std::filesystem::path& path) {
-    constexpr Index kMostBytes = Index{1} << 30;  // a line of 40 bytes for each pair
-    ByteSource source(path, kMostBytes);
+    constexpr Index kMaxBytes = Index{1} << 30;  // a line of 40 bytes for each pair
+    ByteSource source(path, kMaxBytes);
     return read_casp_contacts(source);
 }
 

@@ -34,7 +34,7 @@ std::vector<Atom> measured_atoms(const Residue& residue, ContactAtoms atoms) {
     return picked;
 }
 
-double least_distance(const std::vector<Atom>& a, const std::vector<Atom>& b) {
+double min_distance(const std::vector<Atom>& a, const std::vector<Atom>& b) {
     double least = std::numeric_limits<double>::infinity();
     for (const Atom& p : a) {
         for (const Atom& q : b) {
@@ -100,7 +100,7 @@ Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& 
         for (Index j = i + 1; j < columns; ++j) {
             const std::vector<Atom>& b = picked[static_cast<std::size_t>(j)];
             if (b.empty()) continue;
-            distances(i, j) = distances(j, i) = least_distance(a, b);
+            distances(i, j) = distances(j, i) = min_distance(a, b);
         }
     }
     return distances;

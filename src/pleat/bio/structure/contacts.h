@@ -11,7 +11,7 @@ namespace pleat {
 
 /// Which atoms a distance is measured between.
 enum class ContactAtoms {
-    beta,   ///< proteins: CB, and CA for glycine or where CB is missing (CASP's definition)
+    beta,   ///< proteins: CB, and CA for glycine or if CB is missing (CASP's definition)
     heavy,  ///< the closest pair of atoms other than hydrogen
     sugar,  ///< nucleic acids: C1'
 };
@@ -33,7 +33,8 @@ struct ContactDefinition {
 /// Distances in angstrom between the residues of every two columns: [column, column], symmetric,
 /// diagonal 0. NaN, diagonal included, in rows and columns that have no residue (-1 in `residues`)
 /// or whose residue lacks the atom: these pairs can be called neither right nor wrong.
-/// UsageError when the atoms do not suit the kind of chain (beta: protein, sugar: nucleic acid).
+/// Throws UsageError if the atoms do not suit the kind of chain (beta: protein, sugar: nucleic
+/// acid).
 Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& residues,
                                   ContactAtoms atoms);
 

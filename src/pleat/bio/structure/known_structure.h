@@ -1,4 +1,4 @@
-// Known structure: a structure laid over an alignment, and the row whose letters results show.
+// Known structure: a structure aligned to an alignment, and the row whose letters results show.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct ReferenceRow {
 ReferenceRow make_reference_row(const Alignment& source, const std::vector<std::string>& full_rows,
                                 Index row);
 
-/// A known structure, laid over the columns that were kept.
+/// A known structure, aligned to the columns that were kept.
 struct KnownStructure {
     Structure structure;
     ResidueMap map;               ///< over all columns of the source
@@ -38,11 +38,11 @@ struct KnownStructure {
     const Chain& chain() const { return structure.chains[static_cast<std::size_t>(map.chain)]; }
 };
 
-/// "GLY 121" of a kept column; `none` where it has no residue.
+/// "GLY 121" of a kept column; `none` if it has no residue.
 std::string residue_label(const KnownStructure& known, Index column, std::string_view none = {});
 
 /// "133 (G)": position of a kept column in the source, from 1, and its letter in the reference row;
-/// "9 (gap)" where that has none.
+/// "9 (gap)" if it has a gap there.
 std::string column_label(const Alignment& kept, const ReferenceRow& reference, Index column);
 
 }  // namespace pleat

@@ -4,22 +4,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
+#include "pleat/bio/input/text_fields.h"
 #include "pleat/bio/structure/element_guess.h"
 
 namespace pleat {
 
 namespace {
-
-constexpr std::size_t kCoordinatesEnd = 54;
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 std::string_view columns(std::string_view line, std::size_t first, std::size_t count) {
     return first - 1 < line.size() ? line.substr(first - 1, count) : std::string_view();
@@ -29,11 +21,22 @@ template <class T>
 bool parse(std::string_view field, T& value) {
     field = trimmed(field);
     if (!field.empty() && field.front() == '+') field.remove_prefix(1);
-    const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-    return problem == std::errc() && end == field.data() + field.size();
+    return parse_number(field, value);
 }
 
-/// A decimal number, or from 10000 on base 36 that begins with a letter (hybrid-36).
+/// Chain in column 22; a second character of its name, or the fourth of the residue's, in 21.
+void parse_residue_names(std::string_view line, AtomRecord& atom) {
+    const bool before = line[20] != ' ', chain = line[21] != ' ';
+    atom.residue_name = std::string(trimmed(line.substr(17, before && !chain ? 4 : 3)));
+    atom.chain = !chain ? "" : std::string(trimmed(line.substr(20, 2)));
+}
+
+}  // namespace
+
+bool parse_coordinate(std::string_view field, double& value) {
+    return parse(field, value) && std::isfinite(value);
+}
+
 bool parse_residue_number(std::string_view field, int& number) {
     field = trimmed(field);
     if (field.size() != 4 || field.front() < 'A') return parse(field, number);
@@ -49,15 +52,6 @@ bool parse_residue_number(std::string_view field, int& number) {
     number = value - kFirst + 10000 + (upper ? 0 : kLetters);
     return true;
 }
-
-/// Chain in column 22; a second character of its name, or the fourth of the residue's, in 21.
-void parse_residue_names(std::string_view line, AtomRecord& atom) {
-    const bool before = line[20] != ' ', chain = line[21] != ' ';
-    atom.residue_name = std::string(trimmed(line.substr(17, before && !chain ? 4 : 3)));
-    atom.chain = !chain ? "" : std::string(trimmed(line.substr(20, 2)));
-}
-
-}  // namespace
 
 PeriodicCell parse_cell(std::string_view line) {
     std::array<double, 6> values;
@@ -96,7 +90,7 @@ std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string
         const std::size_t begin = 31 + 8 * axis;
         const std::string_view field = columns(line, begin, 8);
         double value = 0;
-        if (!parse(field, value) || !std::isfinite(value)) {
+        if (!parse_coordinate(field, value)) {
             return fmt::format("expected a coordinate in columns {}-{}, found '{}'", begin,
                                begin + 7, field);
         }

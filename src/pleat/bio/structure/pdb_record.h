@@ -1,4 +1,4 @@
-// PDB records: one ATOM or HETATM line taken apart, or what is wrong with it.
+// PDB records: the fields of one ATOM or HETATM line, and complaints about them.
 #pragma once
 
 #include <string>
@@ -12,11 +12,20 @@ namespace pleat {
 /// True for a line that holds an atom.
 bool is_atom_line(std::string_view line);
 
-/// Takes a line of an atom apart. Returns what is wrong (`expected X, found Y`), or nothing. The
-/// name of the segment (columns 73-76) goes to `segment`; alone it names no chain.
+/// Number of columns that an atom's line has at least: those up to its coordinates.
+inline constexpr std::size_t kCoordinatesEnd = 54;
+
+/// Sets `value` to the finite number in a field of fixed columns; false if it has none.
+bool parse_coordinate(std::string_view field, double& value);
+/// Sets `number` from a decimal number, or from 10000 on from a number of base 36 that begins with
+/// a letter (hybrid-36); false for another text.
+bool parse_residue_number(std::string_view field, int& number);
+
+/// Parses the line of an atom. Returns the complaint (`expected X, found Y`), empty if there is
+/// none. The name of the segment (columns 73-76) goes to `segment`; alone it names no chain.
 std::string parse_atom_line(std::string_view line, AtomRecord& atom, std::string& segment);
 
-/// The cell that a CRYST1 record tells; no cell if its numbers are none.
+/// The cell in a CRYST1 record; no cell if its fields are no numbers.
 PeriodicCell parse_cell(std::string_view line);
 
 }  // namespace pleat

@@ -1,4 +1,4 @@
-// Periodic cell: the box of a simulation, and molecules that lie on both sides of it.
+// Periodic cell: the box of a simulation, and molecules that are broken across it.
 #pragma once
 
 #include <array>
@@ -9,11 +9,9 @@
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/view.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat {
 
-/// The three vectors of a periodic cell, in angstrom; all 0 where there is no cell.
+/// The three vectors of a periodic cell, in angstrom; all 0 if there is no cell.
 struct PeriodicCell {
     std::array<std::array<double, 3>, 3> vectors{};
 
@@ -41,7 +39,7 @@ public:
     /// Looks at a frame of the selected atoms [axis, atom].
     void look(const PeriodicCell& cell, View<const float, 2> frame, const std::string& file,
               Index number);
-    /// Forgets what was found since the last call of keep(), or keeps it.
+    /// Forgets the broken pairs since the last call of keep(), or keeps them.
     void forget() { found_ = kept_; }
     void keep() { kept_ = found_; }
     /// The warning for the user; empty if nothing was found.
@@ -63,5 +61,3 @@ private:
 };
 
 }  // namespace pleat
-
-#pragma GCC visibility pop

@@ -17,8 +17,8 @@ namespace pleat {
 namespace {
 
 constexpr Index kCellBudget = 20'000'000;  // cells of exact alignments while looking for the row
-constexpr Index kLeastCandidates = 64;
-constexpr double kLeastCoverage = 0.3;
+constexpr Index kMinCandidates = 64;
+constexpr double kMinCoverage = 0.3;
 
 bool fits(const Alphabet& alphabet, const Chain& chain) {
     return (alphabet.kind() == Alphabet::Kind::protein) == (chain.kind == Chain::Kind::protein);
@@ -64,7 +64,7 @@ std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters
     const Alphabet& alphabet = *alignment.alphabet;
     const Index cells =
         std::max<Index>(1, alignment.column_count() * static_cast<Index>(chain.letters.size()));
-    const Index most = std::max(kLeastCandidates, kCellBudget / cells);
+    const Index most = std::max(kMinCandidates, kCellBudget / cells);
     std::vector<Index> rows(static_cast<std::size_t>(alignment.sequence_count()));
     std::iota(rows.begin(), rows.end(), Index{0});
     if (alignment.sequence_count() <= most) return rows;
@@ -173,11 +173,11 @@ Best best_pair(const Alignment& alignment, const Structure& structure,
 }
 
 void judge(const ResidueMap& map, Index row_letters, Index chain_letters,
-           const Alignment& alignment, const Structure& structure, double least_identity) {
+           const Alignment& alignment, const Structure& structure, double min_identity) {
     const double shorter = static_cast<double>(std::min(row_letters, chain_letters));
     const bool covered =
-        map.mapped > 0 && static_cast<double>(map.mapped) >= kLeastCoverage * shorter;
-    if (covered && map.identity >= least_identity) return;
+        map.mapped > 0 && static_cast<double>(map.mapped) >= kMinCoverage * shorter;
+    if (covered && map.identity >= min_identity) return;
     throw InputError(
         structure.source.string(), 0,
         fmt::format("expected a structure of the family in {}, found identity {:.2f} over {} of {} "
@@ -185,7 +185,7 @@ void judge(const ResidueMap& map, Index row_letters, Index chain_letters,
                     "another file, chain (FILE:chain) or row",
                     alignment.source.string(), map.identity, map.mapped,
                     std::min(row_letters, chain_letters), map.chain_name, map.row_name,
-                    least_identity, std::ceil(kLeastCoverage * shorter)));
+                    min_identity, std::ceil(kMinCoverage * shorter)));
 }
 
 }  // namespace
@@ -242,8 +242,7 @@ ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
     map.identity = known > 0 ? static_cast<double>(identical) / static_cast<double>(known) : 0.0;
     const double automatic = alphabet.kind() == Alphabet::Kind::protein ? 0.3 : 0.6;
     judge(map, static_cast<Index>(letters.size()), static_cast<Index>(chain.residues.size()),
-          alignment, structure,
-          std::isnan(options.least_identity) ? automatic : options.least_identity);
+          alignment, structure, options.min_identity.value_or(automatic));
     return map;
 }
 

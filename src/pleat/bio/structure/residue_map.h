@@ -1,7 +1,7 @@
-// Residue map: which residue of a structure stands in which column of an alignment.
+// Residue map: the residue of a structure for each column of an alignment.
 #pragma once
 
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +11,13 @@
 
 namespace pleat {
 
-/// What the user may say about the map.
+/// Choices that the user may make.
 struct ResidueMapOptions {
     std::string row = {};  ///< name of the row to align to the chain; empty: the best matching row
     std::string chain = {};  ///< name of the chain; empty: the best matching chain
-    /// Identity below which the structure is refused; NaN: 0.3 for proteins, 0.6 for nucleic acids
-    /// (unrelated sequences reach about 0.2 and 0.5).
-    double least_identity = std::numeric_limits<double>::quiet_NaN();
+    /// Identity below which the structure is refused; not set: 0.3 for proteins, 0.6 for nucleic
+    /// acids (unrelated sequences reach about 0.2 and 0.5).
+    std::optional<double> min_identity = {};
 };
 
 /// The map from alignment columns to the residues of one chain.
@@ -32,9 +32,9 @@ struct ResidueMap {
         0;  ///< identical letters over mapped columns whose residue has a known letter
 };
 
-/// The row of that name: its whole name, or its first word, or that up to the slash of a range,
-/// where only one row answers to it; of rows that share name and letters the first. UsageError: no
-/// row, or more than one, has the name.
+/// The row with this name: its whole name, its first word, or its first word up to the slash of a
+/// range, if only one row has it; of rows with the same name and letters the first. Throws
+/// UsageError if no row, or more than one, has the name.
 Index find_row(const Alignment& alignment, const std::string& name);
 
 /// Aligns one row of the alignment to the sequence of one chain (see pairwise.h) and carries its
@@ -44,8 +44,9 @@ Index find_row(const Alignment& alignment, const std::string& name);
 /// first). Of large alignments only the rows that share most words of 3 amino acids or 5
 /// nucleotides with the chain are aligned: at least 64 rows, and all rows of small families.
 ///
-/// UsageError: no row, or more than one, has the name. InputError: no chain of the alignment's kind
-/// or of the name, identity below the least, or too little of the shorter sequence (< 0.3) mapped.
+/// Throws UsageError if no row, or more than one, has the name. Throws InputError if no chain is of
+/// the alignment's kind or has the name, if the identity is below the minimum, or if less than 0.3
+/// of the shorter sequence is mapped.
 ResidueMap map_residues(const Alignment& alignment, const Structure& structure,
                         const ResidueMapOptions& options = {});
 

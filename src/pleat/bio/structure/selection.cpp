@@ -110,8 +110,8 @@ private:
     }
 
     Flags group() {
-        constexpr int kMostGroups = 100;  // calls of these functions that the stack has room for
-        if (++groups_ > kMostGroups) refuse();
+        constexpr int kMaxGroups = 100;  // calls of these functions that the stack has room for
+        if (++groups_ > kMaxGroups) refuse();
         Flags flags = disjunction();
         --groups_;
         if (!take(")")) refuse("')'");
@@ -212,6 +212,14 @@ std::vector<Index> select_atoms(const Topology& topology, std::string_view text)
 void check_selection(std::string_view text) {
     const Topology nothing;
     Expression(nothing, text).evaluate();
+}
+
+std::vector<Index> positions_among(const std::vector<Index>& some, const std::vector<Index>& all) {
+    std::vector<Index> positions;
+    positions.reserve(some.size());
+    for (const Index atom : some)
+        positions.push_back(std::lower_bound(all.begin(), all.end(), atom) - all.begin());
+    return positions;
 }
 
 }  // namespace pleat

@@ -1,4 +1,4 @@
-// Selections: which atoms of a topology are meant, in one small language.
+// Selections: text such as "ca and A:10-50" that selects atoms of a topology.
 #pragma once
 
 #include <string>
@@ -33,6 +33,9 @@ namespace pleat {
 /// InputError, naming what the structure has, if no atom is selected, if a chain named by one word
 /// is absent, or if the atoms have no names and `text` is not `all`.
 std::vector<Index> select_atoms(const Topology& topology, std::string_view text);
+
+/// Positions in `all` of the atoms of `some`, both ascending and each of `some` in `all`.
+std::vector<Index> positions_among(const std::vector<Index>& some, const std::vector<Index>& all);
 
 /// Throws UsageError for text that is no selection, whatever the topology.
 void check_selection(std::string_view text);

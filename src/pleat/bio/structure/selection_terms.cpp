@@ -19,7 +19,7 @@ namespace pleat::selection {
 namespace {
 
 /// Residue number and insertion code; blank comes before 'A'.
-using Place = std::pair<int, char>;
+using ResidueNumber = std::pair<int, char>;
 
 bool is_backbone(std::string_view name) {
     static const std::set<std::string_view> kNames = {"N",   "CA",  "C",   "O",   "P",
@@ -56,29 +56,30 @@ std::vector<std::uint8_t> polymer_residues(const Topology& topology) {
 }
 
 /// Takes a number and an insertion code off the front; false, taking nothing, where there is none.
-bool take_place(std::string_view& text, Place& place) {
+bool take_number(std::string_view& text, ResidueNumber& number) {
     const auto [end, problem] =
-        std::from_chars(text.data(), text.data() + text.size(), place.first);
+        std::from_chars(text.data(), text.data() + text.size(), number.first);
     if (problem != std::errc()) return false;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    place.second = ' ';
+    number.second = ' ';
     if (!text.empty() && text.front() != '-' && text.front() != ',') {
-        place.second = text.front();
+        number.second = text.front();
         text.remove_prefix(1);
     }
     return true;
 }
 
-std::vector<std::pair<Place, Place>> parse_ranges(std::string_view term, std::string_view text) {
-    std::vector<std::pair<Place, Place>> ranges;
+std::vector<std::pair<ResidueNumber, ResidueNumber>> parse_ranges(std::string_view term,
+                                                                  std::string_view text) {
+    std::vector<std::pair<ResidueNumber, ResidueNumber>> ranges;
     while (true) {
-        constexpr int kLeast = std::numeric_limits<int>::min();
-        constexpr int kMost = std::numeric_limits<int>::max();
-        std::pair<Place, Place> range{{kLeast, ' '}, {kMost, '~'}};
-        const bool first = take_place(text, range.first);
+        constexpr int kMin = std::numeric_limits<int>::min();
+        constexpr int kMax = std::numeric_limits<int>::max();
+        std::pair<ResidueNumber, ResidueNumber> range{{kMin, ' '}, {kMax, '~'}};
+        const bool first = take_number(text, range.first);
         if (!text.empty() && text.front() == '-') {
             text.remove_prefix(1);
-            const bool last = take_place(text, range.second);
+            const bool last = take_number(text, range.second);
             if (!first && !last) refuse_range(term);
         } else if (first) {
             range.second = range.first;
@@ -100,9 +101,9 @@ Flags residue_ranges(const Topology& topology, std::string_view term, std::size_
         const Topology::Residue& residue =
             topology.residues[static_cast<std::size_t>(atom.residue)];
         if (!chain.empty() && chain != residue.chain) return false;
-        const Place place{residue.number, residue.insertion};
+        const ResidueNumber number{residue.number, residue.insertion};
         return std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
-            return range.first <= place && place <= range.second;
+            return range.first <= number && number <= range.second;
         });
     });
 }
@@ -147,16 +148,16 @@ Flags atoms_of(const Topology& topology, const std::vector<std::uint8_t>& residu
 Flags ends_of_chains(const Topology& topology, Index count, bool from_end) {
     const std::vector<std::uint8_t> polymer = polymer_residues(topology);
     std::vector<std::uint8_t> chosen(polymer.size());
-    std::map<std::string, std::set<Place>> seen;
+    std::map<std::string, std::set<ResidueNumber>> seen;
     for (std::size_t n = 0; n < polymer.size(); ++n) {
         const std::size_t at = from_end ? polymer.size() - 1 - n : n;
         if (!polymer[at]) continue;
         const Topology::Residue& residue = topology.residues[at];
-        std::set<Place>& of_chain = seen[residue.chain];
-        const Place place{residue.number, residue.insertion};
+        std::set<ResidueNumber>& of_chain = seen[residue.chain];
+        const ResidueNumber number{residue.number, residue.insertion};
         // Parts of one residue that are apart in the file count once.
-        if (of_chain.count(place) == 0 && static_cast<Index>(of_chain.size()) == count) continue;
-        of_chain.insert(place);
+        if (of_chain.count(number) == 0 && static_cast<Index>(of_chain.size()) == count) continue;
+        of_chain.insert(number);
         chosen[at] = 1;
     }
     return atoms_of(topology, chosen);
@@ -249,21 +250,21 @@ std::string contents_of(const Topology& topology) {
         at->second.second = std::max(at->second.second, residue.number);
     }
     for (const Topology::Atom& atom : topology.atoms) ++names[atom.name];
-    constexpr std::size_t kMost = 8;
+    constexpr std::size_t kMax = 8;
     std::vector<std::string> chains, atoms;
     for (const auto& [chain, range] : numbers) {
-        if (chains.size() == kMost) break;
+        if (chains.size() == kMax) break;
         chains.push_back(fmt::format("'{}' ({} to {})", chain, range.first, range.second));
     }
     std::vector<std::pair<Index, std::string>> common;
     for (const auto& [name, count] : names) common.emplace_back(-count, name);
     std::sort(common.begin(), common.end());
     for (const auto& [count, name] : common) {
-        if (atoms.size() < kMost) atoms.push_back(name);
+        if (atoms.size() < kMax) atoms.push_back(name);
     }
     return fmt::format("{} atoms; chains (residues) {}{}; atoms {}{}", topology.atom_count(),
-                       fmt::join(chains, ", "), numbers.size() > kMost ? ", ..." : "",
-                       fmt::join(atoms, ", "), names.size() > kMost ? ", ..." : "");
+                       fmt::join(chains, ", "), numbers.size() > kMax ? ", ..." : "",
+                       fmt::join(atoms, ", "), names.size() > kMax ? ", ..." : "");
 }
 
 }  // namespace pleat::selection

@@ -12,14 +12,14 @@
 
 namespace pleat::selection {
 
-using Flags = std::vector<std::uint8_t>;  ///< of each atom, 1: selected
+using Flags = std::vector<std::uint8_t>;  ///< [atom]: 1 if selected
 using Words = std::vector<std::string_view>;
 
 bool has_chain(const Topology& topology, std::string_view name);
 /// The words between commas in `values`.
 Words split_commas(const Words& values);
 
-/// A keyword without values: `all`, `ca`, `protein`, ...; nothing for other words.
+/// A keyword without values: `all`, `ca`, `protein`, ...; no value for other words.
 std::optional<Flags> keyword_flags(const Topology& topology, std::string_view word);
 /// Whether the word is a keyword whose values follow: `name`, `resid`, ...
 bool takes_values(std::string_view word);
@@ -29,7 +29,7 @@ Flags value_flags(const Topology& topology, std::string_view word, const Words& 
 /// Any other term: residues of a chain (`A:10-50`), or gemmi's syntax. Throws UsageError.
 Flags written_flags(const Topology& topology, std::string_view term);
 
-/// What a structure has, for a message about a selection that finds nothing in it.
+/// The contents of a structure, for a message about a selection that selects nothing.
 std::string contents_of(const Topology& topology);
 
 }  // namespace pleat::selection

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
-#include <optional>
 
-#include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/input/coordinate_text.h"
+#include "pleat/bio/input/text_fields.h"
+#include "pleat/bio/structure/pdb_record.h"
 #include "pleat/bio/structure/structure_gemmi.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -16,48 +16,9 @@ namespace pleat {
 
 namespace {
 
-constexpr std::size_t kCoordinatesEnd = 54;
+constexpr Index kMaxFromPipe = Index{64} << 20;
 // Columns 79-80 hold the charge, or in old files the end of a serial number that gemmi refuses.
 constexpr std::size_t kColumnsUsed = 78;
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-bool starts_with(std::string_view line, std::string_view record) {
-    return line.substr(0, record.size()) == record;
-}
-
-std::optional<double> number(std::string_view field) {
-    field = trimmed(field);
-    if (!field.empty() && field.front() == '+') field.remove_prefix(1);
-    double value = 0;
-    const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (problem != std::errc() || end != field.data() + field.size() || !std::isfinite(value)) {
-        return std::nullopt;
-    }
-    return value;
-}
-
-/// A decimal integer, or from 10000 residues on base 36 that begins with a letter (hybrid-36).
-bool is_residue_number(std::string_view field) {
-    const std::string_view text = trimmed(field);
-    if (text.empty()) return false;
-    if (text.front() >= 'A') {
-        if (text.size() != 4) return false;
-        for (char c : text) {
-            if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) {
-                return false;
-            }
-        }
-        return true;
-    }
-    int value = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return problem == std::errc() && end == text.data() + text.size();
-}
 
 void check_atom_record(std::string_view record, Index line, Complaints& complaints) {
     if (record.size() < kCoordinatesEnd) {
@@ -66,7 +27,8 @@ void check_atom_record(std::string_view record, Index line, Complaints& complain
                                    kCoordinatesEnd, record.size()));
         return;
     }
-    if (!is_residue_number(record.substr(22, 4))) {
+    int number = 0;
+    if (!parse_residue_number(record.substr(22, 4), number)) {
         complaints.add(line, fmt::format("expected a residue number in columns 23-26, found '{}'",
                                          record.substr(22, 4)));
         return;
@@ -74,7 +36,8 @@ void check_atom_record(std::string_view record, Index line, Complaints& complain
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const std::size_t begin = 30 + 8 * axis;
         const std::string_view field = record.substr(begin, 8);
-        if (number(field)) continue;
+        double value = 0;
+        if (parse_coordinate(field, value)) continue;
         complaints.add(line, fmt::format("expected a coordinate in columns {}-{}, found '{}'",
                                          begin + 1, begin + 8, field));
         return;
@@ -98,7 +61,7 @@ std::string pdb_records(ByteSource& source) {
     std::string_view line;
     while (source.next(line)) {
         if (model_ended) continue;
-        if (starts_with(line, "ATOM  ") || starts_with(line, "HETATM")) {
+        if (is_atom_line(line)) {
             const std::string_view record = line.substr(0, line.find_last_not_of(" \t") + 1);
             if (!is_printable(record)) {
                 complaints.add(source.line(), "expected text, found control characters");
@@ -106,7 +69,7 @@ std::string pdb_records(ByteSource& source) {
             }
             check_atom_record(record, source.line(), complaints);
             atoms = true;
-        } else if (atoms && (starts_with(line, "ENDMDL") || starts_with(line, "MODEL ") ||
+        } else if (atoms && (line.starts_with("ENDMDL") || line.starts_with("MODEL ") ||
                              trimmed(line) == "END")) {
             model_ended = true;
             continue;
@@ -125,37 +88,14 @@ std::string pdb_records(ByteSource& source) {
     return records;
 }
 
-/// Moves to the first line that says something and tells whether it opens a CIF block.
-bool is_mmcif(ByteSource& source) {
-    std::string_view line;
-    while (source.next(line)) {
-        const std::string_view text = trimmed(line);
-        if (text.empty() || text.front() == '#') continue;
-        source.hold();
-        return text.size() >= 5 && (text.substr(0, 5) == "data_" || text.substr(0, 5) == "DATA_");
-    }
-    throw InputError(source.name(), 0, "expected a PDB or mmCIF file, found no text");
-}
-
-std::string rest_of(ByteSource& source) {
-    // Empty lines stand for what was skipped, so that the parser's line numbers are the file's.
-    std::string text;
-    std::string_view line;
-    while (source.next(line)) {
-        if (text.empty() && source.line() > 1) {
-            text.assign(static_cast<std::size_t>(source.line() - 1), '\n');
-        }
-        text += line;
-        text += '\n';
-    }
-    return text;
-}
-
 Structure read(ByteSource& source, const std::filesystem::path& path) {
     Structure structure;
     structure.source = path;
-    structure.chains = is_mmcif(source) ? chains_from_mmcif(source.name(), rest_of(source))
-                                        : chains_from_pdb(source.name(), pdb_records(source));
+    structure.chains =
+        is_mmcif(source)
+            ? chains_from_mmcif(source.name(),
+                                remaining_text(source, static_cast<std::size_t>(kMaxFromPipe)))
+            : chains_from_pdb(source.name(), pdb_records(source));
     if (structure.chains.empty()) {
         throw InputError(source.name(), 0,
                          "expected a protein or nucleic acid chain, found only other molecules");
@@ -233,8 +173,7 @@ StructureChoice parse_structure_choice(std::string_view text) {
 }
 
 Structure read_structure(const std::filesystem::path& path) {
-    constexpr Index kMostFromPipe = Index{64} << 20;
-    ByteSource source(path, is_read_once(path) ? kMostFromPipe : ByteSource::kMostBytes);
+    ByteSource source(path, is_read_once(path) ? kMaxFromPipe : ByteSource::kMostBytes);
     return read(source, path);
 }
 

@@ -13,7 +13,7 @@ namespace pleat {
 /// One atom; position in angstrom.
 struct Atom {
     std::string name;     ///< as in the file, without blanks: "CA", "CB", "C1'"
-    std::string element;  ///< "C", "N", "Se", ...; "X" where it cannot be told
+    std::string element;  ///< "C", "N", "Se", ...; "X" if unknown
     double x = 0, y = 0, z = 0;
 };
 
@@ -21,18 +21,18 @@ struct Atom {
 struct Residue {
     std::string name;      ///< as in the file: "ALA", "MSE", "DA", "PSU"
     int number = 0;        ///< the author's number
-    char insertion = ' ';  ///< insertion code, blank where there is none
+    char insertion = ' ';  ///< insertion code; blank for none
     char letter = 'X';     ///< one-letter code; a modified residue has its parent's (MSE: 'M'), an
                            ///< unknown one 'X'
     std::vector<Atom> atoms;
 
     /// Number and insertion code: "52A".
     std::string id() const;
-    /// The atom of that name, or null.
+    /// The atom with this name, or null.
     const Atom* find(std::string_view atom_name) const;
 };
 
-/// One chain's polymer, in the order of the file. Only residues with coordinates are here.
+/// The polymer of one chain, in the order of the file. Only residues with coordinates are listed.
 struct Chain {
     enum class Kind { protein, nucleic };
 
@@ -50,35 +50,36 @@ struct Chain {
 
 /// The chains of the first model of a file that hold a protein or a nucleic acid.
 ///
-/// Water, ions, ligands, sugars and free amino acids are left out: a residue counts when it is a
-/// known amino acid or nucleotide, modified ones included, or has its backbone atoms; standard
-/// residues given as HETATM and HETATM residues behind the chain's TER do not. Where an atom has
-/// alternate locations, the one of the highest occupancy is kept (the first of equals); where a
-/// residue has two identities, likewise.
+/// A residue is listed if it is a known amino acid or nucleotide, also a modified one, or has its
+/// backbone atoms. Water, ions, ligands, sugars and free amino acids are left out, and so are
+/// standard residues given as HETATM, and HETATM residues behind the chain's TER. Of alternate
+/// locations of an atom the one with the highest occupancy is kept (the first of equals); of two
+/// identities of a residue likewise.
 struct Structure {
     std::filesystem::path source;
     std::vector<Chain> chains;
 
-    /// The chain of that name; InputError naming the chains there are.
+    /// The chain with this name. Throws InputError, which lists the chains, if there is none.
     const Chain& chain(std::string_view name) const;
 };
 
-/// A file and, where the user named one, a chain of it.
+/// A file and perhaps one of its chains.
 struct StructureChoice {
     std::filesystem::path file;
     std::string chain;  ///< empty: any
 };
 
-/// Reads `FILE[:chain]`. What follows the last colon is a chain unless the whole text names a file
-/// that exists, or it holds a slash. UsageError for an empty file or chain.
+/// Reads `FILE[:chain]`. The text behind the last colon is a chain unless it has a slash or the
+/// whole text is the name of a file that exists. Throws UsageError for an empty file or chain.
 StructureChoice parse_structure_choice(std::string_view text);
 
-/// Reads a PDB or mmCIF file, plain or compressed, told apart by content; "-" is standard input.
-/// InputError, naming file and line where there is one, for anything else: no atoms, damaged or
-/// truncated compression, atom records that are cut or whose numbers are none, no polymer.
+/// Reads a PDB or mmCIF file, plain or compressed; the format is recognised by the content. "-" is
+/// standard input. Throws InputError, naming the file and the line if possible, for a file without
+/// atoms or without a polymer, damaged compressed data, and atom records that are cut or have
+/// invalid numbers.
 Structure read_structure(const std::filesystem::path& path);
 
-/// The same from memory; `name` stands for the file in errors.
+/// The same from memory; errors name `name` instead of a file.
 Structure read_structure(const std::string& name, std::string_view bytes);
 
 }  // namespace pleat

@@ -1,4 +1,4 @@
-// The one door to gemmi: coordinate text in, plain chains out. For structure.cpp only.
+// Structures by gemmi: from coordinate text to chains. For structure.cpp only.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Topology: what the atoms of an ensemble are, in the order of their coordinates.
+// Topology: names, residues and chains of the atoms of an ensemble, in the order of coordinates.
 #pragma once
 
 #include <filesystem>
@@ -13,30 +13,30 @@
 namespace pleat {
 
 /// The atoms of a frame with their residues and chains, in the order of the file. A residue whose
-/// atoms do not stand side by side there is listed several times.
+/// atoms are not consecutive in the file is listed more than once.
 struct Topology {
     struct Atom {
         std::string name;     ///< as in the file, without blanks: "CA", "HT1"
-        std::string element;  ///< "C", "Se", ...; "X" where it cannot be told
-        double mass = 0;      ///< of the element, in dalton; 0 where it is not known
+        std::string element;  ///< "C", "Se", ...; "X" if unknown
+        double mass = 0;      ///< of the element, in dalton; 0 if unknown
         Index residue = 0;    ///< index into `residues`
     };
     struct Residue {
         std::string name;      ///< "ALA"
         int number = 0;        ///< the author's number
-        char insertion = ' ';  ///< insertion code, blank where there is none
+        char insertion = ' ';  ///< insertion code; blank for none
         std::string chain;     ///< the author's chain name, else the segment's; may be empty
     };
 
     std::filesystem::path source;
     std::vector<Atom> atoms;
     std::vector<Residue> residues;
-    /// False for coordinates that came without names: then only `all` can be selected.
+    /// False for atoms of an array, which have no names; then only `all` can be selected.
     bool named = true;
 
     Index atom_count() const { return static_cast<Index>(atoms.size()); }
     const Residue& residue_of(Index atom) const;
-    /// What an atom is known by across files: chain, residue number, insertion code and name.
+    /// By this an atom is found in other files: chain, residue number, insertion code and name.
     std::string identity(Index atom) const;
     /// How messages name an atom: "CA of ALA 52A in chain 'B'".
     std::string label(Index atom) const;
@@ -44,20 +44,20 @@ struct Topology {
     std::vector<std::string> chains() const;
 };
 
-/// The atoms of these indices, in their order, with the residues they need.
+/// The atoms with these indices, in their order, with their residues.
 Topology subset(const Topology& topology, const std::vector<Index>& atoms);
 
-/// As many atoms as coordinates have that came without names: named "X", each its own residue.
+/// A topology of atoms without names: each is called "X" and is a residue of its own.
 Topology unnamed_topology(Index atom_count, const std::filesystem::path& source);
 
-/// The element that an atom's name says where the file says none: digits in front are passed over,
-/// and in the residues of proteins and nucleic acids CA is carbon and HG hydrogen.
+/// The element of an atom by its name, for files without elements. Digits in front are ignored; in
+/// the residues of proteins and nucleic acids CA is carbon and HG is hydrogen.
 std::string guess_element(std::string_view atom_name, std::string_view residue_name);
 
-/// The first model of a PDB or mmCIF file, plain or compressed, all atoms in the order of the file;
-/// of alternate locations that of the highest occupancy (the first of equals). What was left out is
-/// appended to `notes` where that is given. `assembly`: the biological assembly to build, if not
-/// empty.
+/// Reads the first model of a PDB or mmCIF file, plain or compressed: all atoms in the order of the
+/// file, and of alternate locations the one with the highest occupancy (the first of equals).
+/// `notes` (may be null): remarks on atoms that were left out are appended. `assembly`: the
+/// biological assembly to build; empty: atoms as listed.
 Topology read_topology(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr,
                        const std::string& assembly = {});
 

@@ -18,8 +18,8 @@ namespace {
 
 /// Text of a file as messages may show it: printable ASCII, at most 120 characters.
 std::string printable(std::string text) {
-    constexpr std::size_t kMost = 120;
-    if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+    constexpr std::size_t kMaxShown = 120;
+    if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "...";
     for (char& c : text) {
         if (c < ' ' || c > '~') c = '?';
     }
@@ -58,7 +58,7 @@ gemmi::cif::Table atom_sites(gemmi::cif::Block& block) {
                        "?label_comp_id", "?label_asym_id", "?label_seq_id"});
 }
 
-/// The author's value where there is one, else the archive's, else nothing.
+/// The author's value if there is one, else the archive's, else empty.
 std::string text_of(gemmi::cif::Table::Row& row, Column author, int label = -1) {
     if (row.has2(author)) return printable(row.str(author));
     if (label >= 0 && row.has2(static_cast<std::size_t>(label))) {
@@ -115,7 +115,7 @@ void read_cell(const gemmi::cif::Block& block, std::array<double, 6>& cell) {
 
 void read_models(const std::string& file, gemmi::cif::Document& document,
                  std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
-                 const std::function<void(std::vector<AtomRecord>&&)>& take) {
+                 const std::function<void(std::vector<AtomRecord>&&)>& add_model) {
     for (gemmi::cif::Block& block : document.blocks) {
         gemmi::cif::Table table = atom_sites(block);
         if (!table.ok()) continue;
@@ -126,13 +126,13 @@ void read_models(const std::string& file, gemmi::cif::Document& document,
         for (gemmi::cif::Table::Row row : table) {
             const std::string number = text_of(row, kModel);
             if (!model.empty() && number != current) {
-                take(std::move(model));
+                add_model(std::move(model));
                 model = {};
             }
             current = number;
             model.push_back(record_of(row, file));
         }
-        if (!model.empty()) take(std::move(model));
+        if (!model.empty()) add_model(std::move(model));
         return;
     }
     throw InputError(file, 0, "expected mmCIF with _atom_site coordinates, found none");
@@ -175,11 +175,11 @@ std::string cif_quoted(const std::string& text) { return gemmi::cif::quote(text)
 
 void read_mmcif_models(const std::string& file, const std::string& text,
                        std::vector<Assembly>& assemblies, std::array<double, 6>& cell,
-                       const std::function<void(std::vector<AtomRecord>&&)>& take) {
+                       const std::function<void(std::vector<AtomRecord>&&)>& add_model) {
     try {
         gemmi::cif::Document document =
             gemmi::cif::read_memory(text.data(), text.size(), file.c_str());
-        read_models(file, document, assemblies, cell, take);
+        read_models(file, document, assemblies, cell, add_model);
     } catch (const Error&) {
         throw;
     } catch (const tao::pegtl::parse_error& error) {

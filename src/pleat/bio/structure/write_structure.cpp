@@ -15,10 +15,10 @@ namespace pleat {
 
 namespace {
 
-constexpr double kLeastPdb = -999.9995, kMostPdb = 9999.9995;
+constexpr double kMinPdb = -999.9995, kMaxPdb = 9999.9995;
 /// The last ones that hybrid-36 writes in 4 and 5 columns with capital letters.
-constexpr int kMostResidue = 1223055;
-constexpr Index kMostAtoms = 43770015;
+constexpr int kMaxResidue = 1223055;
+constexpr Index kMaxAtoms = 43770015;
 
 bool names_pdb(const std::filesystem::path& path) {
     const std::string ending = path.extension().string();
@@ -56,11 +56,11 @@ std::string pdb_obstacle(const Topology& topology, Index at) {
     const bool in_columns = residue.chain.size() == 1 || residue.chain.size() == 2;
     if (std::string text = too_long("residue", residue.name, in_columns ? 3 : 4); !text.empty())
         return text;
-    if (residue.number < -999 || residue.number > kMostResidue)
+    if (residue.number < -999 || residue.number > kMaxResidue)
         return fmt::format("expected residue numbers from -999 to {} for PDB, found {}",
-                           kMostResidue, residue.number);
-    if (topology.atom_count() > kMostAtoms)
-        return fmt::format("expected at most {} atoms for PDB, found {}", kMostAtoms,
+                           kMaxResidue, residue.number);
+    if (topology.atom_count() > kMaxAtoms)
+        return fmt::format("expected at most {} atoms for PDB, found {}", kMaxAtoms,
                            topology.atom_count());
     return {};
 }
@@ -153,7 +153,7 @@ void StructureWriter::add(View<const float, 2> frame) {
             // Rounded first, and zero without its sign.
             xyz[axis] = std::round(frame(axis, at) * 1000.0) / 1000.0 + 0.0;
             const bool fits =
-                is_pdb_ ? xyz[axis] > kLeastPdb && xyz[axis] < kMostPdb : std::isfinite(xyz[axis]);
+                is_pdb_ ? xyz[axis] > kMinPdb && xyz[axis] < kMaxPdb : std::isfinite(xyz[axis]);
             if (!fits)
                 throw OutputError(fmt::format(
                     "{}: frame {}: expected {}, found {}{}", file_.path().string(), models_ - 1,

@@ -11,17 +11,17 @@
 
 namespace pleat {
 
-/// Writes models one by one; the file appears whole at close() or not at all. The name's ending
-/// says the format: .pdb and .ent, or .cif and .mmcif; UsageError for another.
+/// Writes models one by one; the file appears complete at close() or not at all. The ending of its
+/// name decides the format: .pdb and .ent, or .cif and .mmcif; UsageError for another ending.
 ///
 /// PDB (format 3.3, fixed columns) holds atom names of 4 characters, residue names of 3 (4 without
 /// a chain), chain names of 1 (2 in columns 21-22; 3 and 4 as the segment), numbers beyond the
-/// columns in hybrid-36, and coordinates from -999.999 to 9999.999 angstrom. OutputError where a
-/// topology or a frame does not fit.
+/// columns in hybrid-36, and coordinates from -999.999 to 9999.999 angstrom. Throws OutputError if
+/// a topology or a frame does not fit.
 class StructureWriter {
 public:
     StructureWriter(std::filesystem::path path, const Topology& topology);
-    /// One more model, `frame` [axis, atom], angstrom, written with 3 decimals. OutputError for
+    /// Writes a model, `frame` [axis, atom], angstrom, with 3 decimals. Throws OutputError for
     /// coordinates that are not finite or do not fit.
     void add(View<const float, 2> frame);
     void close();
@@ -32,12 +32,12 @@ private:
     OutputFile file_;
     bool is_pdb_ = true;
     Index models_ = 0;
-    std::vector<std::string> before_, behind_;  ///< of each atom's line: what no model changes
+    std::vector<std::string> before_, behind_;  ///< each atom's line without its coordinates
     std::vector<bool> ends_chain_;
-    std::string text_;  ///< of the model in work
+    std::string text_;  ///< of the current model
 };
 
-/// The frames of `xyz` [frame, axis, atom] through a StructureWriter.
+/// Writes the frames of `xyz` [frame, axis, atom] with a StructureWriter.
 void write_structure(const std::filesystem::path& path, const Topology& topology,
                      View<const float, 3> xyz);
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
 
 namespace pleat {

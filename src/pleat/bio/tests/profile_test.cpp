@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "packed.h"
+#include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
 

@@ -197,7 +197,7 @@ TEST(ResidueMap, RefusesAnUnrelatedStructure) {
             << unrelated;
     }
     ResidueMapOptions lenient;
-    lenient.least_identity = 0.9;
+    lenient.min_identity = 0.9;
     std::string mutated = kProtein;
     for (std::size_t i = 0; i < mutated.size(); i += 5) mutated[i] = 'G';
     EXPECT_NO_THROW(map_residues(alignment, structure_of({chain_of(mutated)})));

@@ -41,7 +41,7 @@ void expect_two_frames(const std::string& name, const std::string& whole, std::s
     options.topology = folder.write("atoms.pdb", model(atoms, 0));
     const std::string file = folder.write(name, whole.substr(0, whole.size() - cut)).string();
     const std::string refused = refusal([&] { read_ensemble({file}, options); });
-    EXPECT_NE(refused.find("the option truncated takes the 2 whole frames before it"),
+    EXPECT_NE(refused.find("the option truncated keeps the 2 whole frames before it"),
               std::string::npos)
         << refused;
     options.truncated = true;

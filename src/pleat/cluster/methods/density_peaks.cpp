@@ -5,6 +5,10 @@
 #include <limits>
 #include <numeric>
 
+#include "pleat/core/array.h"
+#include "pleat/core/loops/sweep.h"
+#include "pleat/core/ranks/gather_rows.h"
+
 namespace pleat::cluster {
 
 namespace {
@@ -20,30 +24,59 @@ std::vector<Index> densest_first(const std::vector<Peak>& peaks) {
     return order;
 }
 
+/// The nearest denser item of an item, and of the densest item the distance to the farthest one.
+struct Nearest {
+    std::int64_t denser;
+    float distance, farthest;
+
+    /// Keeps the nearer item; of equally near ones the earlier, in whatever order they are offered.
+    void offer(std::int64_t item, float value) {
+        if (value < distance || (value == distance && item < denser)) {
+            distance = value;
+            denser = item;
+        }
+    }
+};
+
 }  // namespace
 
-std::vector<Peak> find_peaks(const Distances& distances, const std::vector<std::int32_t>& degrees) {
+std::vector<Peak> find_peaks(const PairSource& distances, const std::vector<std::int32_t>& degrees,
+                             const Context& context) {
     const Index count = distances.count();
     std::vector<Peak> peaks(static_cast<std::size_t>(count));
     for (Index i = 0; i < count; ++i)
         peaks[i] = {degrees[i] - 1, -1, std::numeric_limits<float>::infinity()};
     const Index densest = densest_first(peaks).front();
-    float farthest = 0.0f;
-    // Pairs of one item come with the other ascending, so that an equal one later changes nothing.
-    const auto follow = [&](Index item, Index denser, float distance) {
-        if (!(distance < peaks[item].separation)) return;
-        peaks[item].separation = distance;
-        peaks[item].denser = denser;
-    };
-    distances.for_each_band("peaks", [&](Block rows, const float* values) {
+    Array<Nearest, 2> found(Index{context.ranks()}, count);  // [rank, item]
+    found.fill({-1, std::numeric_limits<float>::infinity(), 0.0f});
+    Nearest* const own = found[context.rank()].data;
+    std::vector<float> values;
+    const auto visit = [&](const Tile& tile) {
+        const Block rows = tile.side[0];
+        values.resize(static_cast<std::size_t>(tile.items));
+        distances.band(rows, values.data());
+        const float* value = values.data();
         for (Index i = rows.first; i < rows.first + rows.count; ++i) {
-            for (Index j = i + 1; j < count; ++j, ++values) {
-                is_denser(peaks, i, j) ? follow(j, i, *values) : follow(i, j, *values);
-                if (i == densest || j == densest) farthest = std::max(farthest, *values);
+            for (Index j = i + 1; j < count; ++j, ++value) {
+                is_denser(peaks, i, j) ? own[j].offer(i, *value) : own[i].offer(j, *value);
+                if (i == densest || j == densest)
+                    own[densest].farthest = std::max(own[densest].farthest, *value);
             }
         }
-    });
-    peaks[densest].separation = farthest;
+    };
+    for_each_tile(context, "peaks", cut_into_bands(count, distances.band_rows()),
+                  {.compute = visit});
+    all_gather_rows(context, found.view());
+    for (Index rank = 1; rank < found.extent(0); ++rank)
+        for (Index i = 0; i < count; ++i) {
+            if (found(rank, i).denser >= 0)
+                found(0, i).offer(found(rank, i).denser, found(rank, i).distance);
+            found(0, i).farthest = std::max(found(0, i).farthest, found(rank, i).farthest);
+        }
+    for (Index i = 0; i < count; ++i) {
+        peaks[i].denser = found(0, i).denser;
+        peaks[i].separation = i == densest ? found(0, i).farthest : found(0, i).distance;
+    }
     return peaks;
 }
 

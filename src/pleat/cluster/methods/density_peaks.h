@@ -1,34 +1,22 @@
-// Density peaks: centres are dense and far from anything denser; others follow their denser
+// Density peaks: centres are dense and far from anything denser; other items follow their denser
 // neighbour.
 #pragma once
 
 #include <vector>
 
-#include "pleat/cluster/clustering.h"
-#include "pleat/cluster/distances/distances.h"
-#include "pleat/core/context.h"
-
-#pragma GCC visibility push(default)
+#include "pleat/cluster/cluster.h"
 
 namespace pleat::cluster {
 
-/// An item in the decision graph.
-struct Peak {
-    std::int32_t density = 0;  ///< other items below the cut-off
-    Index denser = -1;         ///< the nearest item of higher density; -1 for the densest
-    float separation = 0;      ///< distance to it; for the densest that to the farthest item
-};
+/// The decision graph of Rodriguez and Laio, Science 344:1492 (2014). Of items of equal density the
+/// earlier one counts as denser, and of equally near ones the earlier is taken. `degrees` are those
+/// of Neighbours. Visits all pairs once; ranks share them. Throws Cancelled.
+std::vector<Peak> find_peaks(const PairSource& distances, const std::vector<std::int32_t>& degrees,
+                             const Context& context);
 
-/// Rodriguez, Laio, Science 344:1492 (2014). Of items of equal density the earlier one is the
-/// denser, and of equally near ones the earlier counts. `degrees` are of Neighbours. A pass over
-/// all pairs.
-std::vector<Peak> find_peaks(const Distances& distances, const std::vector<std::int32_t>& degrees);
-
-/// The `clusters` items of the largest density times separation (the earlier of equals) are
-/// centres; all others belong to the cluster of their `denser`. The densest is always among the
-/// centres.
+/// The `clusters` items with the largest product of density and separation (the earlier of equals)
+/// are centres; each other item belongs to the cluster of its `denser` item. The densest item is
+/// always a centre.
 Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters);
 
 }  // namespace pleat::cluster
-
-#pragma GCC visibility pop

@@ -9,9 +9,13 @@
 #include <random>
 #include <vector>
 
+#include "pleat/cluster/stage.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/files/npy.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/iterate.h"
 
 namespace pleat::cluster {
 
@@ -32,23 +36,56 @@ std::vector<Index> drawn(Index count, Index clusters, std::uint64_t seed) {
     return items;
 }
 
-class Search {
+class Search final : public State {
 public:
-    Search(const Distances& distances, std::vector<Index> medoids)
+    Search(const PairSource& distances, Index clusters, const Context& context)
         : distances_(distances),
+          context_(context),
           count_(distances.count()),
-          clusters_(static_cast<Index>(medoids.size())),
-          medoids_(std::move(medoids)),
+          clusters_(clusters),
+          medoids_(drawn(count_, clusters, context.seed)),
           to_medoids_(Array<float, 2>::unset(clusters_, count_)),
-          places_(static_cast<std::size_t>(count_)),
+          rows_(Array<float, 2>::unset(kBatch * context.ranks(), count_)),
+          neighbours_(static_cast<std::size_t>(count_)),
           is_medoid_(static_cast<std::size_t>(count_), false),
-          losses_(static_cast<std::size_t>(clusters_)) {
-        for (Index first = 0; first < clusters_; first += kBatch)
-            distances_.rows(std::span(medoids_).subspan(first, std::min(kBatch, clusters_ - first)),
-                            to_medoids_[first].data);
-        for (const Index medoid : medoids_) is_medoid_[medoid] = true;
-        for (Index item = 0; item < count_; ++item) place(item);
-        sum_losses();
+          losses_(static_cast<std::size_t>(clusters_)) {}
+
+    std::string problem() const override {
+        return Sha256().field(distances_.hash()).field(clusters_).field(context_.seed).hex();
+    }
+    void save(NpzWriter& file) const override {
+        file.add("medoids", medoids_.data(), {clusters_});
+        file.add_scalar("first", first_);
+        file.add_scalar("idle", idle_);
+        file.add_scalar("swaps", swaps_);
+    }
+    void load(const NpzReader& file) override {
+        medoids_ = file.get("medoids").as<std::int64_t>(file.label("medoids"));
+        first_ = file.integer("first");
+        idle_ = file.integer("idle");
+        swaps_ = file.integer("swaps");
+        const bool is_right =
+            static_cast<Index>(medoids_.size()) == clusters_ && first_ >= 0 && first_ < count_ &&
+            std::ranges::all_of(medoids_, [&](Index i) { return i >= 0 && i < count_; });
+        if (!is_right)
+            throw InputError(fmt::format("expected {} medoids, found others", clusters_));
+    }
+    bool reaches_limit() const override { return false; }
+
+    /// Tries the items of one batch per rank; finished if no item of a whole round was swapped.
+    Step step() {
+        if (!has_distances_) find_distances();
+        const Index many = std::min(kBatch * context_.ranks(), count_ - first_);
+        std::vector<Index> items(static_cast<std::size_t>(many));
+        std::iota(items.begin(), items.end(), first_);
+        shared_rows(distances_, context_, items, kBatch, rows_.data());
+        for (Index n = 0; n < many && idle_ < count_; ++n) {
+            const bool has_swapped = try_item(items[n], rows_[n].data);
+            swaps_ += has_swapped;
+            idle_ = has_swapped ? 0 : idle_ + 1;
+        }
+        first_ = first_ + many < count_ ? first_ + many : 0;
+        return {idle_ >= count_, fmt::format("{} swaps", swaps_)};
     }
 
     /// Lets the item, whose row this is, replace a medoid if the cost falls.
@@ -57,7 +94,7 @@ public:
         gains_ = losses_;
         double shared = 0.0;
         for (Index o = 0; o < count_; ++o) {
-            const Place& at = places_[o];
+            const NearMedoids& at = neighbours_[o];
             const float distance = row[o];
             if (distance < at.to_nearest || clusters_ == 1) {
                 shared += double{distance} - at.to_nearest;
@@ -67,32 +104,44 @@ public:
             }
         }
         const auto best = std::min_element(gains_.begin(), gains_.end());
-        // Less than rounding of the sums is no gain, and could go round in circles.
+        // A smaller change may be rounding of the sums, and swaps could then repeat for ever.
         if (!(*best + shared < -1e-9 * cost_)) return false;
         replace(best - gains_.begin(), item, row);
         return true;
     }
 
-    Medoids result() const {
+    Medoids result() {
+        if (!has_distances_) find_distances();  // a run that was stopped after its last step
         Medoids found;
         found.clustering.centres = medoids_;
         found.cost = cost_;
-        for (const Place& place : places_) found.clustering.assignment.push_back(place.nearest);
-        for (Index n = 0; n < clusters_; ++n)  // also where another medoid lies at the same place
+        found.swaps = swaps_;
+        for (const NearMedoids& near : neighbours_)
+            found.clustering.assignment.push_back(near.nearest);
+        for (Index n = 0; n < clusters_; ++n)  // even if another medoid is at distance 0
             found.clustering.assignment[medoids_[n]] = static_cast<std::int32_t>(n);
         number_by_size(found.clustering);
         return found;
     }
 
 private:
-    struct Place {
+    /// The nearest and the second nearest medoid of an item.
+    struct NearMedoids {
         std::int32_t nearest = 0, second = 0;
         float to_nearest = 0, to_second = 0;
     };
 
-    void place(Index item) {
+    void find_distances() {
+        shared_rows(distances_, context_, medoids_, kBatch, to_medoids_.data());
+        for (const Index medoid : medoids_) is_medoid_[medoid] = true;
+        for (Index item = 0; item < count_; ++item) find_medoids_of(item);
+        sum_losses();
+        has_distances_ = true;
+    }
+
+    void find_medoids_of(Index item) {
         constexpr float kFar = std::numeric_limits<float>::max();
-        Place at{0, 0, kFar, kFar};
+        NearMedoids at{0, 0, kFar, kFar};
         for (Index n = 0; n < clusters_; ++n) {
             const float distance = to_medoids_(n, item);
             if (distance < at.to_nearest) {
@@ -105,15 +154,15 @@ private:
                 at.to_second = distance;
             }
         }
-        // Behind the only medoid there is none: an item in its place takes all, however far.
+        // If there is one medoid only, an item that replaces it gets all items, however far.
         if (clusters_ == 1) at.to_second = at.to_nearest;
-        places_[item] = at;
+        neighbours_[item] = at;
     }
 
     void sum_losses() {
         std::fill(losses_.begin(), losses_.end(), 0.0);
         cost_ = 0.0;
-        for (const Place& at : places_) {
+        for (const NearMedoids& at : neighbours_) {
             losses_[at.nearest] += double{at.to_second} - at.to_nearest;
             cost_ += at.to_nearest;
         }
@@ -126,17 +175,22 @@ private:
         std::copy_n(row, count_, to_medoids_[medoid].data);
         const auto changed = static_cast<std::int32_t>(medoid);
         for (Index o = 0; o < count_; ++o) {
-            const Place& at = places_[o];
-            if (at.nearest == changed || at.second == changed || row[o] <= at.to_second) place(o);
+            const NearMedoids& at = neighbours_[o];
+            if (at.nearest == changed || at.second == changed || row[o] <= at.to_second)
+                find_medoids_of(o);
         }
         sum_losses();
     }
 
-    const Distances& distances_;
+    const PairSource& distances_;
+    const Context& context_;
     Index count_, clusters_;
     std::vector<Index> medoids_;
+    Index first_ = 0, idle_ = 0, swaps_ = 0;  // next item; items since the last swap
+    bool has_distances_ = false;
     Array<float, 2> to_medoids_;  // [medoid, item]
-    std::vector<Place> places_;
+    Array<float, 2> rows_;        // [item of a step, item]
+    std::vector<NearMedoids> neighbours_;
     std::vector<bool> is_medoid_;
     std::vector<double> losses_, gains_;  // of removing each medoid
     double cost_ = 0.0;
@@ -149,29 +203,12 @@ void require_medoids(Index count, Index clusters) {
                    fmt::format("{} medoids of {} items", clusters, count), "take fewer clusters");
 }
 
-Medoids k_medoids(const Distances& distances, Index clusters, const Context& context) {
-    const Index count = distances.count();
-    require_medoids(count, clusters);
-    Search search(distances, drawn(count, clusters, context.seed));
-    auto rows = Array<float, 2>::unset(kBatch, count);
-    std::vector<Index> items;
-    Index idle = 0, swaps = 0;
-    for (Index first = 0; idle < count; first = first + kBatch < count ? first + kBatch : 0) {
-        const Index many = std::min(kBatch, count - first);
-        items.resize(static_cast<std::size_t>(many));
-        std::iota(items.begin(), items.end(), first);
-        distances.rows(items, rows.data());
-        for (Index n = 0; n < many && idle < count; ++n) {
-            const bool has_swapped = search.try_item(items[n], rows[n].data);
-            swaps += has_swapped;
-            idle = has_swapped ? 0 : idle + 1;
-        }
-        context.update("medoids", std::min(idle, count), count, fmt::format("{} swaps", swaps));
-        if (context.cancelled()) throw Cancelled("medoids: stopped; nothing of it was kept");
-    }
-    Medoids found = search.result();
-    found.swaps = swaps;
-    return found;
+Medoids k_medoids(const PairSource& distances, Index clusters, const Context& context) {
+    require_medoids(distances.count(), clusters);
+    Search search(distances, clusters, context);
+    iterate(context, "medoids", search, std::numeric_limits<std::int64_t>::max(),
+            [&](std::int64_t) { return search.step(); });
+    return search.result();
 }
 
 }  // namespace pleat::cluster

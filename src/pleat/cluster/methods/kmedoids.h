@@ -1,11 +1,7 @@
-// k-medoids: the k items to which all others are nearest in sum, as swaps of one can make it.
+// k-medoids: the k items to which all others are nearest in sum, found by swapping single medoids.
 #pragma once
 
-#include <cstdint>
-
-#include "pleat/cluster/clustering.h"
-#include "pleat/cluster/distances/distances.h"
-#include "pleat/core/context.h"
+#include "pleat/cluster/cluster.h"
 
 namespace pleat::cluster {
 
@@ -15,13 +11,14 @@ struct Medoids {
     Index swaps = 0;
 };
 
-/// DeviceError where k_medoids() would not fit into memory.
+/// Throws DeviceError if k_medoids() would not fit into memory.
 void require_medoids(Index count, Index clusters);
 
-/// FasterPAM (Schubert, Rousseeuw, Information Systems 101:101804, 2021): from `clusters` items
-/// drawn by Context::seed, each item in turn takes the place of the medoid for which the cost falls
-/// most, where it falls, until a whole round changes nothing. k M numbers in memory; a row of
-/// distances an item and round. Cancelled.
-Medoids k_medoids(const Distances& distances, Index clusters, const Context& context);
+/// FasterPAM (Schubert, Rousseeuw, Information Systems 101:101804, 2021): starts from `clusters`
+/// items drawn by Context::seed; each item in turn replaces the medoid for which the cost falls
+/// most, if it falls, until a whole round changes nothing. Needs memory for k M numbers, and
+/// computes one row of distances per item and round; ranks share the rows. Resumes from
+/// `context.checkpoint`. Throws Cancelled.
+Medoids k_medoids(const PairSource& distances, Index clusters, const Context& context);
 
 }  // namespace pleat::cluster

@@ -9,9 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "pleat/cluster/distances/distances.h"
-#include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/loops/steps.h"
 
 namespace pleat::cluster {
 
@@ -23,13 +22,8 @@ struct Joint {
     double height;
 };
 
-void check_going(const Context& context, Index done, Index count) {
-    if (done % 64 == 0) context.update("link", done, count);
-    if (context.cancelled()) throw Cancelled("link: stopped; nothing of it was kept");
-}
-
-std::vector<Joint> single_joints(Index count, const StoredDistances& distances,
-                                 const Context& context) {
+std::vector<Joint> single_joints(Index count, const StoredPairs& distances,
+                                 StageProgress& progress) {
     std::vector<float> nearest(static_cast<std::size_t>(count),
                                std::numeric_limits<float>::infinity());
     std::vector<Index> from(static_cast<std::size_t>(count), 0);
@@ -38,7 +32,7 @@ std::vector<Joint> single_joints(Index count, const StoredDistances& distances,
     std::vector<Joint> joints;
     Index last = 0;
     for (Index done = 0; done + 1 < count; ++done) {
-        check_going(context, done, count - 1);
+        if (done % 64 == 0) progress.advance_to(done);
         reached[last] = true;
         distances.rows({&last, 1}, row.data());
         Index next = -1;
@@ -60,20 +54,17 @@ std::vector<Joint> single_joints(Index count, const StoredDistances& distances,
 /// last two, nearest to each other, can be merged in any order of merges.
 class NearestChains {
 public:
-    NearestChains(Linkage linkage, Index count, std::vector<float>& pairs)
-        : linkage_(linkage),
-          count_(count),
-          pairs_(pairs),
-          active_(static_cast<std::size_t>(count)) {
+    NearestChains(Method method, Index count, std::vector<float>& pairs)
+        : method_(method), count_(count), pairs_(pairs), active_(static_cast<std::size_t>(count)) {
         std::iota(active_.begin(), active_.end(), Index{0});
         sizes_.assign(static_cast<std::size_t>(count), 1);
     }
 
-    std::vector<Joint> run(const Context& context) {
+    std::vector<Joint> run(StageProgress& progress) {
         std::vector<Joint> joints;
         std::vector<Index> chain;
         for (Index done = 0; done + 1 < count_; ++done) {
-            check_going(context, done, count_ - 1);
+            if (done % 64 == 0) progress.advance_to(done);
             if (chain.empty()) chain.push_back(active_.front());
             while (true) {
                 const Index x = chain.back(),
@@ -99,12 +90,12 @@ private:
     /// The one before in the chain where another is as near, else the lowest index.
     Index nearest_to(Index x, Index previous) {
         Index best = previous;
-        float least = previous < 0 ? std::numeric_limits<float>::infinity() : pair(x, previous);
+        float min = previous < 0 ? std::numeric_limits<float>::infinity() : pair(x, previous);
         for (const Index i : active_) {
             if (i == x) continue;
             const float distance = pair(x, i);
-            if (distance < least || best < 0) {
-                least = distance;
+            if (distance < min || best < 0) {
+                min = distance;
                 best = i;
             }
         }
@@ -112,8 +103,8 @@ private:
     }
 
     double updated(double ax, double ay, double xy, double nx, double ny, double n) const {
-        if (linkage_ == Linkage::complete) return std::max(ax, ay);
-        if (linkage_ == Linkage::average) return (nx * ax + ny * ay) / (nx + ny);
+        if (method_ == Method::complete) return std::max(ax, ay);
+        if (method_ == Method::average) return (nx * ax + ny * ay) / (nx + ny);
         const double square =
             ((n + nx) * ax * ax + (n + ny) * ay * ay - n * xy * xy) / (n + nx + ny);
         return std::sqrt(std::max(square, 0.0));
@@ -132,7 +123,7 @@ private:
         sizes_[y] += sizes_[x];
     }
 
-    Linkage linkage_;
+    Method method_;
     Index count_;
     std::vector<float>& pairs_;
     std::vector<Index> active_;  // ascending
@@ -193,23 +184,15 @@ Clustering after_merges(const std::vector<Merge>& tree, Index count, Index merge
 
 }  // namespace
 
-Linkage linkage_of(std::string_view name) {
-    if (name == "single") return Linkage::single;
-    if (name == "complete") return Linkage::complete;
-    if (name == "average") return Linkage::average;
-    if (name == "ward") return Linkage::ward;
-    throw UsageError(
-        fmt::format("expected one of single, complete, average, ward, found '{}'", name));
-}
-
-std::vector<Merge> link(Linkage linkage, Index count, std::vector<float> condensed,
+std::vector<Merge> link(Method method, Index count, std::vector<float> condensed,
                         const Context& context) {
+    StageProgress progress(context, "link", count - 1);
     std::vector<Joint> joints;
-    if (linkage == Linkage::single)
-        joints = single_joints(count, StoredDistances(count, std::move(condensed)), context);
+    if (method == Method::single)
+        joints = single_joints(count, StoredPairs(count, std::move(condensed)), progress);
     else
-        joints = NearestChains(linkage, count, condensed).run(context);
-    context.update("link", count - 1, count - 1);
+        joints = NearestChains(method, count, condensed).run(progress);
+    progress.advance_to(count - 1);
     return labelled(std::move(joints), count);
 }
 
@@ -218,9 +201,9 @@ Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters) {
 }
 
 Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff) {
-    const auto most = static_cast<float>(cutoff);
+    const auto limit = static_cast<float>(cutoff);
     const auto end = std::partition_point(tree.begin(), tree.end(), [&](const Merge& merge) {
-        return static_cast<float>(merge.height) < most;
+        return static_cast<float>(merge.height) < limit;
     });
     return after_merges(tree, count, end - tree.begin());
 }

@@ -2,44 +2,27 @@
 #pragma once
 
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
-#include "pleat/cluster/clustering.h"
-#include "pleat/core/context.h"
-
-#pragma GCC visibility push(default)
+#include "pleat/cluster/cluster.h"
 
 namespace pleat::cluster {
 
-/// Two nodes become one. Nodes below the number of items are items; node count + n is merge n.
-struct Merge {
-    std::int32_t first = 0, second = 0;  ///< first < second
-    double height = 0;                   ///< their distance
-    std::int32_t size = 0;               ///< items below
-};
-
-enum class Linkage { single, complete, average, ward };
-/// UsageError for another word.
-Linkage linkage_of(std::string_view name);
-
-/// The tree over `count` items, merges in the order of their height. `condensed` is used up:
-/// distances between clusters take the place of those between items, as float32; Ward's is the one
-/// of Lance and Williams on squares. Single by Prim's tree, the others by chains of nearest
-/// neighbours (Muellner 2011), M^2 steps each. Of equal distances the lower index is taken.
-/// Cancelled.
-std::vector<Merge> link(Linkage linkage, Index count, std::vector<float> condensed,
+/// The tree over `count` items, merges in the order of their heights. `method` is single, complete,
+/// average or ward. `condensed` is overwritten: distances between clusters replace those between
+/// items, as float32; Ward's is that of Lance and Williams on squares. Single linkage uses Prim's
+/// tree, the others chains of nearest neighbours (Muellner 2011), M^2 steps each. Of equal
+/// distances the lower index is taken. Throws Cancelled.
+std::vector<Merge> link(Method method, Index count, std::vector<float> condensed,
                         const Context& context);
 
 /// The tree without its last merges, so that `clusters` are left.
 Clustering cut_to(const std::vector<Merge>& tree, Index count, Index clusters);
-/// Only merges below the cut-off, both as float32, in which heights are kept.
+/// Only merges below the cutoff; both are compared as float32, in which heights are stored.
 Clustering cut_below(const std::vector<Merge>& tree, Index count, double cutoff);
 
-/// The tree as Newick; leaves are the items' numbers from 0, and the way between two leaves is as
-/// long as the height at which they meet. OutputError.
+/// Writes the tree as Newick. Leaves are item numbers from 0; the path between two leaves is as
+/// long as the height at which they meet. Throws OutputError.
 void write_newick(const std::filesystem::path& path, const std::vector<Merge>& tree, Index count);
 
 }  // namespace pleat::cluster
-
-#pragma GCC visibility pop

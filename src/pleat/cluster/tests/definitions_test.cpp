@@ -12,55 +12,55 @@
 #include "pleat/cluster/methods/density_peaks.h"
 #include "pleat/cluster/methods/greedy.h"
 #include "pleat/cluster/methods/kmedoids.h"
-#include "pleat/cluster/tests/random_distances.h"
+#include "pleat/cluster/tests/random_pairs.h"
 
 namespace pleat::cluster {
 namespace {
 
-using test::grouped_distances;
+using test::grouped_pairs;
 using test::OddBands;
-using test::random_distances;
+using test::random_pairs;
 using test::threads;
 
 constexpr std::int64_t kAll = std::int64_t{1} << 40;
 
 /// Calls `check(distances, cutoff)` with matrices of many sizes, densities and ties.
-void with_matrices(const std::function<void(const StoredDistances&, double)>& check) {
+void with_matrices(const std::function<void(const StoredPairs&, double)>& check) {
     for (const Index count : {1, 2, 5, 64, 130})
         for (const int levels : {2, 12, 40})
             for (const double cutoff : {1.5, 3.0, 100.0}) {
                 SCOPED_TRACE(testing::Message() << count << ' ' << levels << ' ' << cutoff);
-                check(random_distances(count, levels, static_cast<std::uint64_t>(count + levels)),
+                check(random_pairs(count, levels, static_cast<std::uint64_t>(count + levels)),
                       cutoff);
             }
-    check(grouped_distances(300, 7, 3), 2.0);
+    check(grouped_pairs(300, 7, 3), 2.0);
 }
 
 /// With rows kept and computed, on one and several threads.
-void with_neighbours(const StoredDistances& distances, double cutoff,
+void with_neighbours(const StoredPairs& distances, double cutoff,
                      const std::function<void(const Neighbours&, const Context&)>& check) {
     for (const std::int64_t bytes : {kAll, std::int64_t{0}})
         for (const int many : {1, 3})
             check(*find_neighbours(distances, cutoff, threads(many), bytes), threads(many));
 }
 
-bool near(const StoredDistances& distances, Index i, Index j, double cutoff) {
+bool near(const StoredPairs& distances, Index i, Index j, double cutoff) {
     return i == j || distances.at(i, j) < static_cast<float>(cutoff);
 }
 
-Clustering slow_daura(const StoredDistances& distances, double cutoff) {
+Clustering slow_gromos(const StoredPairs& distances, double cutoff) {
     const Index count = distances.count();
     Clustering result;
     result.assignment.assign(static_cast<std::size_t>(count), kNoise);
     for (std::int32_t id = 0;; ++id) {
-        Index best = -1, most = 0;
+        Index best = -1, max = 0;
         for (Index i = 0; i < count; ++i) {
             if (result.assignment[i] != kNoise) continue;
             Index neighbours = 0;
             for (Index j = 0; j < count; ++j)
                 neighbours += result.assignment[j] == kNoise && near(distances, i, j, cutoff);
-            if (neighbours > most) {
-                most = neighbours;
+            if (neighbours > max) {
+                max = neighbours;
                 best = i;
             }
         }
@@ -75,7 +75,7 @@ Clustering slow_daura(const StoredDistances& distances, double cutoff) {
 }
 
 /// By lists that shrink, sorted anew after each cluster.
-std::vector<std::int32_t> slow_gromacs(const StoredDistances& distances, double cutoff) {
+std::vector<std::int32_t> slow_gmx(const StoredPairs& distances, double cutoff) {
     struct List {
         int size;
         std::vector<Index> items;
@@ -105,11 +105,11 @@ std::vector<std::int32_t> slow_gromacs(const StoredDistances& distances, double 
 }
 
 TEST(Daura, IsTheDefinition) {
-    with_matrices([](const StoredDistances& distances, double cutoff) {
-        const Clustering expected = slow_daura(distances, cutoff);
+    with_matrices([](const StoredPairs& distances, double cutoff) {
+        const Clustering expected = slow_gromos(distances, cutoff);
         with_neighbours(distances, cutoff,
                         [&](const Neighbours& neighbours, const Context& context) {
-                            const Clustering found = daura(neighbours, context);
+                            const Clustering found = gromos(neighbours, context);
                             EXPECT_EQ(found.assignment, expected.assignment);
                             EXPECT_EQ(found.centres, expected.centres);
                         });
@@ -118,22 +118,22 @@ TEST(Daura, IsTheDefinition) {
 
 TEST(Gromacs, IsTheProgramsProcedure) {
     bool differs = false;
-    with_matrices([&](const StoredDistances& distances, double cutoff) {
-        const std::vector<std::int32_t> expected = slow_gromacs(distances, cutoff);
+    with_matrices([&](const StoredPairs& distances, double cutoff) {
+        const std::vector<std::int32_t> expected = slow_gmx(distances, cutoff);
         with_neighbours(distances, cutoff,
                         [&](const Neighbours& neighbours, const Context& context) {
-                            EXPECT_EQ(gromacs(neighbours, context).assignment, expected);
+                            EXPECT_EQ(gmx(neighbours, context).assignment, expected);
                         });
-        differs = differs || expected != slow_daura(distances, cutoff).assignment;
+        differs = differs || expected != slow_gromos(distances, cutoff).assignment;
     });
     EXPECT_TRUE(differs) << "no matrix told the two procedures apart";
 }
 
 TEST(Greedy, SizesFallFromClusterToCluster) {
-    with_matrices([](const StoredDistances& distances, double cutoff) {
+    with_matrices([](const StoredPairs& distances, double cutoff) {
         with_neighbours(distances, cutoff,
                         [](const Neighbours& neighbours, const Context& context) {
-                            for (const auto& method : {daura, gromacs}) {
+                            for (const auto& method : {gromos, gmx}) {
                                 const auto members = method(neighbours, context).members();
                                 for (std::size_t c = 1; c < members.size(); ++c)
                                     EXPECT_GE(members[c - 1].size(), members[c].size());
@@ -142,13 +142,13 @@ TEST(Greedy, SizesFallFromClusterToCluster) {
     });
 }
 
-Clustering slow_dbscan(const StoredDistances& distances, double cutoff, int least) {
+Clustering slow_dbscan(const StoredPairs& distances, double cutoff, int fewest) {
     const Index count = distances.count();
     std::vector<bool> core(static_cast<std::size_t>(count));
     for (Index i = 0; i < count; ++i) {
         int degree = 0;
         for (Index j = 0; j < count; ++j) degree += near(distances, i, j, cutoff);
-        core[i] = degree >= least;
+        core[i] = degree >= fewest;
     }
     // The lowest core that a core reaches, by spreading until nothing changes.
     std::vector<std::int32_t> lowest(static_cast<std::size_t>(count));
@@ -181,15 +181,15 @@ Clustering slow_dbscan(const StoredDistances& distances, double cutoff, int leas
 
 TEST(Dbscan, IsTheDefinition) {
     bool has_noise = false;
-    with_matrices([&](const StoredDistances& distances, double cutoff) {
-        for (const int least : {1, 3, 20}) {
-            const Clustering expected = slow_dbscan(distances, cutoff, least);
+    with_matrices([&](const StoredPairs& distances, double cutoff) {
+        for (const int fewest : {1, 3, 20}) {
+            const Clustering expected = slow_dbscan(distances, cutoff, fewest);
             has_noise = has_noise || std::count(expected.assignment.begin(),
                                                 expected.assignment.end(), kNoise) > 0;
             with_neighbours(
                 distances, cutoff, [&](const Neighbours& neighbours, const Context& context) {
-                    EXPECT_EQ(dbscan(neighbours, least, context).assignment, expected.assignment)
-                        << least;
+                    EXPECT_EQ(dbscan(neighbours, fewest, context).assignment, expected.assignment)
+                        << fewest;
                 });
         }
     });
@@ -197,10 +197,11 @@ TEST(Dbscan, IsTheDefinition) {
 }
 
 TEST(DensityPeaks, AreTheNearestDenserItems) {
-    with_matrices([](const StoredDistances& distances, double cutoff) {
+    with_matrices([](const StoredPairs& distances, double cutoff) {
         const Index count = distances.count();
         const auto neighbours = find_neighbours(distances, cutoff, threads(2), kAll);
-        const std::vector<Peak> peaks = find_peaks(OddBands(distances, 11), neighbours->degrees());
+        const std::vector<Peak> peaks =
+            find_peaks(OddBands(distances, 11), neighbours->degrees(), threads(1));
         const auto denser = [&](Index a, Index b) {
             return peaks[a].density > peaks[b].density ||
                    (peaks[a].density == peaks[b].density && a < b);
@@ -233,12 +234,12 @@ TEST(DensityPeaks, AreTheNearestDenserItems) {
     });
 }
 
-double cost_of(const StoredDistances& distances, const std::vector<Index>& medoids) {
+double cost_of(const StoredPairs& distances, const std::vector<Index>& medoids) {
     double cost = 0;
     for (Index i = 0; i < distances.count(); ++i) {
-        float least = std::numeric_limits<float>::infinity();
-        for (const Index medoid : medoids) least = std::min(least, distances.at(i, medoid));
-        cost += least;
+        float min = std::numeric_limits<float>::infinity();
+        for (const Index medoid : medoids) min = std::min(min, distances.at(i, medoid));
+        cost += min;
     }
     return cost;
 }
@@ -246,7 +247,7 @@ double cost_of(const StoredDistances& distances, const std::vector<Index>& medoi
 TEST(KMedoids, NoSwapOfOneMedoidMakesItBetter) {
     for (const Index count : {1, 7, 65}) {
         for (const int levels : {3, 0}) {
-            const StoredDistances distances = random_distances(count, levels, 9);
+            const StoredPairs distances = random_pairs(count, levels, 9);
             for (const Index k : {Index{1}, Index{2}, Index{6}, count}) {
                 if (k > count) continue;
                 const Medoids found = k_medoids(distances, k, threads(1));
@@ -273,7 +274,7 @@ TEST(KMedoids, NoSwapOfOneMedoidMakesItBetter) {
 }
 
 TEST(KMedoids, FindsGroupsFromAnySeed) {
-    const StoredDistances distances = grouped_distances(300, 4, 12);
+    const StoredPairs distances = grouped_pairs(300, 4, 12);
     Context context = threads(1);
     const Medoids first = k_medoids(distances, 4, context);
     int other_starts = 0;
@@ -286,7 +287,7 @@ TEST(KMedoids, FindsGroupsFromAnySeed) {
 }
 
 TEST(Describe, MedoidsSpreadAndSilhouettesAreTheirDefinitions) {
-    with_matrices([](const StoredDistances& distances, double) {
+    with_matrices([](const StoredPairs& distances, double) {
         const Index count = distances.count();
         Clustering clustering;
         for (Index i = 0; i < count; ++i)
@@ -303,12 +304,12 @@ TEST(Describe, MedoidsSpreadAndSilhouettesAreTheirDefinitions) {
             return many > 0 ? sum / many : 0.0;
         };
         for (std::size_t c = 0; c < members.size(); ++c) {
-            double least = mean_to(found[c].medoid, members[c]), radius = 0;
-            EXPECT_NEAR(found[c].mean, least, 1e-6);
+            double min = mean_to(found[c].medoid, members[c]), radius = 0;
+            EXPECT_NEAR(found[c].mean, min, 1e-6);
             for (const Index i : members[c]) {
                 radius = std::max<double>(radius, distances.at(found[c].medoid, i));
                 const double mean = mean_to(i, members[c]);
-                EXPECT_TRUE(mean > least - 1e-9 && (i >= found[c].medoid || mean > least)) << i;
+                EXPECT_TRUE(mean > min - 1e-9 && (i >= found[c].medoid || mean > min)) << i;
             }
             EXPECT_EQ(found[c].radius, radius);
             EXPECT_EQ(found[c].size, static_cast<Index>(members[c].size()));

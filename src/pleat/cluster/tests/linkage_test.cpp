@@ -7,25 +7,23 @@
 #include <cmath>
 #include <map>
 
-#include "pleat/cluster/tests/random_distances.h"
+#include "pleat/cluster/tests/random_pairs.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat::cluster {
 namespace {
 
-using test::grouped_distances;
-using test::random_distances;
+using test::grouped_pairs;
+using test::random_pairs;
 using test::threads;
 
-constexpr Linkage kLinkages[] = {Linkage::single, Linkage::complete, Linkage::average,
-                                 Linkage::ward};
+constexpr Method kMethods[] = {Method::single, Method::complete, Method::average, Method::ward};
 
 /// Distances between the clusters there are, by the definition of the linkage over their items;
 /// Ward's by squares of float64.
 class Clusters {
 public:
-    Clusters(Linkage linkage, const StoredDistances& distances)
-        : linkage_(linkage), distances_(distances) {
+    Clusters(Method method, const StoredPairs& distances) : method_(method), distances_(distances) {
         for (Index i = 0; i < distances.count(); ++i) {
             items_[i] = {i};
             for (Index j = 0; j < i; ++j)
@@ -33,25 +31,25 @@ public:
         }
     }
     double between(Index a, Index b) const {
-        if (linkage_ == Linkage::ward) return std::sqrt(squares_.at(std::minmax(a, b)));
-        double least = 1e30, most = 0, sum = 0;
+        if (method_ == Method::ward) return std::sqrt(squares_.at(std::minmax(a, b)));
+        double min = 1e30, max = 0, sum = 0;
         for (const Index i : items_.at(a))
             for (const Index j : items_.at(b)) {
                 const double distance = distances_.at(i, j);
-                least = std::min(least, distance);
-                most = std::max(most, distance);
+                min = std::min(min, distance);
+                max = std::max(max, distance);
                 sum += distance;
             }
-        if (linkage_ == Linkage::single) return least;
-        if (linkage_ == Linkage::complete) return most;
+        if (method_ == Method::single) return min;
+        if (method_ == Method::complete) return max;
         return sum / static_cast<double>(items_.at(a).size() * items_.at(b).size());
     }
-    double least() const {
-        double least = 1e30;
+    double min() const {
+        double min = 1e30;
         for (const auto& [a, items] : items_)
             for (const auto& [b, others] : items_)
-                if (a < b) least = std::min(least, between(a, b));
-        return least;
+                if (a < b) min = std::min(min, between(a, b));
+        return min;
     }
     void merge(Index a, Index b, Index into) {
         const double na = size(a), nb = size(b), ab = squares_.at(std::minmax(a, b));
@@ -70,8 +68,8 @@ public:
     double size(Index a) const { return static_cast<double>(items_.at(a).size()); }
 
 private:
-    Linkage linkage_;
-    const StoredDistances& distances_;
+    Method method_;
+    const StoredPairs& distances_;
     std::map<Index, std::vector<Index>> items_;
     std::map<std::pair<Index, Index>, double> squares_;
 };
@@ -79,19 +77,19 @@ private:
 TEST(Linkage, EachMergeIsOfTheNearestClusters) {
     for (const Index count : {1, 2, 3, 24, 48})
         for (const int levels : {0, 3, 30})
-            for (const Linkage linkage : kLinkages) {
+            for (const Method method : kMethods) {
                 SCOPED_TRACE(testing::Message()
-                             << count << ' ' << levels << ' ' << static_cast<int>(linkage));
-                const StoredDistances distances = random_distances(count, levels, 31);
+                             << count << ' ' << levels << ' ' << static_cast<int>(method));
+                const StoredPairs distances = random_pairs(count, levels, 31);
                 const std::vector<Merge> tree =
-                    link(linkage, count, distances.condensed(), threads(1));
+                    link(method, count, distances.condensed(), threads(1));
                 ASSERT_EQ(static_cast<Index>(tree.size()), count - 1);
-                Clusters clusters(linkage, distances);
+                Clusters clusters(method, distances);
                 for (Index n = 0; n + 1 < count; ++n) {
                     const Merge& merge = tree[n];
                     ASSERT_LT(merge.first, merge.second);
                     EXPECT_NEAR(merge.height, clusters.between(merge.first, merge.second), 2e-5);
-                    EXPECT_NEAR(merge.height, clusters.least(), 2e-5);
+                    EXPECT_NEAR(merge.height, clusters.min(), 2e-5);
                     clusters.merge(merge.first, merge.second, count + n);
                     EXPECT_EQ(merge.size, clusters.size(count + n));
                 }
@@ -99,9 +97,9 @@ TEST(Linkage, EachMergeIsOfTheNearestClusters) {
 }
 
 TEST(Linkage, CutsGiveAsManyClustersOrMergeBelowAHeight) {
-    const StoredDistances distances = grouped_distances(90, 5, 4);
-    for (const Linkage linkage : kLinkages) {
-        const std::vector<Merge> tree = link(linkage, 90, distances.condensed(), threads(1));
+    const StoredPairs distances = grouped_pairs(90, 5, 4);
+    for (const Method method : kMethods) {
+        const std::vector<Merge> tree = link(method, 90, distances.condensed(), threads(1));
         for (const Index k : {1, 5, 90}) {
             const Clustering cut = cut_to(tree, 90, k);
             EXPECT_EQ(cut.cluster_count(), k);
@@ -110,16 +108,16 @@ TEST(Linkage, CutsGiveAsManyClustersOrMergeBelowAHeight) {
                 << "a height is not below itself";
         }
     }
-    // Whatever the digits of the cut-off, a merge at it is not below it.
-    for (const Linkage linkage : kLinkages) {
-        const std::vector<Merge> tree = link(linkage, 2, {0.7f}, threads(1));
+    // Whatever the digits of the cutoff, a merge at it is not below it.
+    for (const Method method : kMethods) {
+        const std::vector<Merge> tree = link(method, 2, {0.7f}, threads(1));
         EXPECT_EQ(cut_below(tree, 2, 0.7).cluster_count(), 2);
         EXPECT_EQ(cut_below(tree, 2, double{0.7f}).cluster_count(), 2);
         EXPECT_EQ(cut_below(tree, 2, double{std::nextafter(0.7f, 1.0f)}).cluster_count(), 1);
     }
-    // Single linkage: what steps below the cut-off connect.
+    // Single linkage: what steps below the cutoff connect.
     const Clustering cut =
-        cut_below(link(Linkage::single, 90, distances.condensed(), threads(1)), 90, 2.0);
+        cut_below(link(Method::single, 90, distances.condensed(), threads(1)), 90, 2.0);
     for (Index i = 0; i < 90; ++i)
         for (Index j = 0; j < i; ++j)
             if (distances.at(i, j) < 2.0f) {
@@ -135,7 +133,7 @@ std::string newick(const std::vector<Merge>& tree, Index count) {
 }
 
 TEST(Linkage, NewickHasHalfTheHeightOnEachSide) {
-    const std::vector<Merge> tree = link(Linkage::average, 3, {1, 3, 4}, threads(1));
+    const std::vector<Merge> tree = link(Method::average, 3, {1, 3, 4}, threads(1));
     EXPECT_EQ(newick(tree, 3), "(2:1.75,(0:0.5,1:0.5):1.25);\n");
     EXPECT_EQ(newick({}, 1), "0;\n");
     // Deeper than any call stack.

@@ -1,12 +1,12 @@
 // Matrix files: both layouts and precisions give the same distances, and broken ones are refused.
-#include "pleat/cluster/distances/matrix_file.h"
+#include "pleat/cluster/cluster.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pleat/cluster/distances/neighbours.h"
-#include "pleat/cluster/tests/random_distances.h"
+#include "pleat/cluster/neighbours/neighbours.h"
+#include "pleat/cluster/tests/random_pairs.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
@@ -15,11 +15,11 @@ namespace pleat::cluster {
 namespace {
 
 using pleat::test::TemporaryFolder;
-using test::random_distances;
+using test::random_pairs;
 using test::threads;
 
 template <class Real>
-std::vector<Real> square(const StoredDistances& distances) {
+std::vector<Real> square(const StoredPairs& distances) {
     const Index count = distances.count();
     std::vector<Real> values;
     for (Index i = 0; i < count; ++i)
@@ -28,11 +28,11 @@ std::vector<Real> square(const StoredDistances& distances) {
 }
 
 template <class Real>
-std::vector<Real> condensed(const StoredDistances& distances) {
+std::vector<Real> condensed(const StoredPairs& distances) {
     return {distances.condensed().begin(), distances.condensed().end()};
 }
 
-void expect_same(const Distances& found, const StoredDistances& truth) {
+void expect_same(const PairSource& found, const StoredPairs& truth) {
     const Index count = truth.count();
     ASSERT_EQ(found.count(), count);
     EXPECT_EQ(test::condensed_pairs(found), truth.condensed());
@@ -46,7 +46,7 @@ void expect_same(const Distances& found, const StoredDistances& truth) {
 TEST(MatrixFile, EveryLayoutAndPrecisionIsTheSame) {
     for (const Index count : {1, 2, 5, 130}) {
         const TemporaryFolder folder;
-        const StoredDistances truth = random_distances(count, 0, 14);
+        const StoredPairs truth = random_pairs(count, 0, 14);
         const Index pairs = pairs_before(count, count);
         write_npy(folder / "c4.npy", truth.condensed().data(), {pairs});
         write_npy(folder / "c8.npy", condensed<double>(truth).data(), {pairs});

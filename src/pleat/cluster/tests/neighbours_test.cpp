@@ -1,22 +1,23 @@
-// Neighbours: bits and counts beside plain comparisons, kept and computed, near and at the cut-off.
-#include "pleat/cluster/distances/neighbours.h"
+// Neighbours: bits and counts beside plain comparisons, kept and computed, near and at the cutoff.
+#include "pleat/cluster/neighbours/neighbours.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "pleat/cluster/tests/random_distances.h"
+#include "pleat/cluster/tests/random_pairs.h"
+#include "pleat/core/tests/thread_comm.h"
 
 namespace pleat::cluster {
 namespace {
 
 using test::OddBands;
-using test::random_distances;
+using test::random_pairs;
 using test::threads;
 
 constexpr std::int64_t kAll = std::int64_t{1} << 40;
 
-void expect_neighbours(const Neighbours& found, const StoredDistances& truth, float cutoff) {
+void expect_neighbours(const Neighbours& found, const StoredPairs& truth, float cutoff) {
     const Index count = truth.count();
     ASSERT_EQ(found.count(), count);
     std::vector<Index> items(static_cast<std::size_t>(count));
@@ -35,11 +36,11 @@ void expect_neighbours(const Neighbours& found, const StoredDistances& truth, fl
     EXPECT_EQ(shown, items.size());
 }
 
-TEST(Neighbours, AreThosePairsBelowTheCutOff) {
+TEST(Neighbours, AreThosePairsBelowTheCutoff) {
     for (const Index count : {1, 2, 3, 63, 64, 65, 128, 200, 1030}) {
         SCOPED_TRACE(count);
-        const StoredDistances truth = random_distances(count, 6, 5);
-        // A distance equal to the cut-off is not below it.
+        const StoredPairs truth = random_pairs(count, 6, 5);
+        // A distance equal to the cutoff is not below it.
         for (const float cutoff : {0.5f, 3.0f, 7.0f})
             for (const std::int64_t bytes : {kAll, std::int64_t{0}})
                 for (const int many : {1, 3})
@@ -50,7 +51,7 @@ TEST(Neighbours, AreThosePairsBelowTheCutOff) {
 }
 
 TEST(Neighbours, InDoubtAreDecidedByThePairItself) {
-    const StoredDistances truth = random_distances(150, 6, 6);
+    const StoredPairs truth = random_pairs(150, 6, 6);
     const OddBands doubtful(truth, 20, 0.01f);
     for (const std::int64_t bytes : {kAll, std::int64_t{0}}) {
         expect_neighbours(*find_neighbours(doubtful, 3.0, threads(1), bytes), truth, 3.0f);
@@ -58,39 +59,37 @@ TEST(Neighbours, InDoubtAreDecidedByThePairItself) {
     }
 }
 
-TEST(Distances, RowsAndPartsOfACondensedMatrix) {
-    const StoredDistances truth = random_distances(90, 0, 7);
+TEST(Neighbours, AreTheSameOnRanks) {
+    const StoredPairs truth = random_pairs(200, 6, 5);
+    for (const std::int64_t bytes : {kAll, std::int64_t{0}})
+        pleat::test::on_ranks(3, [&](Comm& comm) {
+            Context context = threads(1);
+            context.comm = &comm;
+            expect_neighbours(*find_neighbours(OddBands(truth, 17), 3.0, context, bytes), truth,
+                              3.0f);
+        });
+}
+
+TEST(StoredPairs, HaveBandsRowsAndPairsAmongItems) {
+    const StoredPairs truth = random_pairs(90, 0, 7);
+    EXPECT_EQ(test::condensed_pairs(truth), truth.condensed());
     const std::vector<Index> items = {89, 0, 17, 18, 19, 3};
     std::vector<float> rows(items.size() * 90);
     truth.rows(items, rows.data());
     for (std::size_t n = 0; n < items.size(); ++n)
         for (Index j = 0; j < 90; ++j) EXPECT_EQ(rows[90 * n + j], truth.at(items[n], j));
     std::vector<float> among;
-    truth.for_each_band_among(items, [&](Block part, const float* values) {
+    truth.among(items, [&](Block some, const float* values) {
         const Index count = static_cast<Index>(items.size());
         among.insert(among.end(), values,
-                     values + pairs_before(part.first + part.count, count) -
-                         pairs_before(part.first, count));
+                     values + pairs_before(some.first + some.count, count) -
+                         pairs_before(some.first, count));
     });
     std::size_t at = 0;
     for (std::size_t a = 0; a < items.size(); ++a)
         for (std::size_t b = a + 1; b < items.size(); ++b)
             EXPECT_EQ(among.at(at++), truth.at(items[a], items[b]));
     EXPECT_EQ(at, among.size());
-}
-
-TEST(Distances, AreKeptFromTheFirstPassOn) {
-    const StoredDistances truth = random_distances(70, 0, 8);
-    const OddBands source(truth, 9);
-    for (const std::int64_t bytes : {std::int64_t{0}, kAll}) {
-        const KeptDistances kept(source, bytes);
-        for (int pass = 0; pass < 2; ++pass)
-            EXPECT_EQ(test::condensed_pairs(kept), truth.condensed());
-        std::vector<float> row(70);
-        const Index item = 33;
-        kept.rows({&item, 1}, row.data());
-        for (Index j = 0; j < 70; ++j) EXPECT_EQ(row[j], truth.at(item, j));
-    }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace pleat {
 
 namespace {
 
-constexpr int kLeastMajor = 8;
+constexpr int kMinMajor = 8;
 
 CudaDevice describe(int index) {
     cudaDeviceProp properties{};
@@ -22,7 +22,7 @@ CudaDevice describe(int index) {
             .major = properties.major,
             .minor = properties.minor,
             .total_bytes = static_cast<std::int64_t>(properties.totalGlobalMem),
-            .usable = properties.major >= kLeastMajor};
+            .usable = properties.major >= kMinMajor};
 }
 
 void read_free_memory(CudaDevice& gpu) {
@@ -32,7 +32,7 @@ void read_free_memory(CudaDevice& gpu) {
     gpu.free_bytes = static_cast<std::int64_t>(free);
 }
 
-// How many GPUs there are; where none, `absence` says why.
+// The number of GPUs; if 0, `absence` is the reason.
 int count_devices(std::string& absence) {
     int driver = 0, count = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
@@ -42,7 +42,7 @@ int count_devices(std::string& absence) {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess) {
         absence = cudaGetErrorString(status);
-        cudaGetLastError();  // what was told need not be told again
+        cudaGetLastError();  // it is reported once, here
         return 0;
     }
     if (count == 0) absence = "no GPU";
@@ -53,7 +53,7 @@ int count_devices(std::string& absence) {
 
 std::jthread start_cuda_early(int index, bool one_queue) {
     if (one_queue) ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
-    // What goes wrong here comes again where the GPU is used, and is told there.
+    // An error here occurs again when the GPU is used, and is reported there.
     try {
         return std::jthread([index] {
             if (cudaSetDevice(index) == cudaSuccess) cudaFree(nullptr);

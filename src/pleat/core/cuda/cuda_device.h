@@ -1,4 +1,4 @@
-// CUDA devices: which GPUs this machine offers, and taking one of them.
+// CUDA devices: which GPUs this machine has, and using one of them.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +21,34 @@ struct CudaDevice {
     bool usable = false;
 };
 
-/// The GPUs found, or why there is none.
+/// The GPUs of this machine, or why there are none.
 struct CudaDevices {
     std::vector<CudaDevice> devices;
-    std::string absence;  ///< "no NVIDIA driver"; empty where there are devices
+    std::string absence;  ///< "no NVIDIA driver"; empty if there are devices
 };
 
-/// Begins to start CUDA and the GPU of this number in a thread of its own, so that other work may
-/// overlap it: 0.2 s on a machine with an H200. Every later use of the GPU waits by itself; what
-/// goes wrong, the lack of a driver included, is found and told there. `one_queue`: for a process
-/// that hands the GPU one piece of work at a time; sets CUDA_DEVICE_MAX_CONNECTIONS=1 where the
-/// environment does not set it, which starts faster. Call it once, before any other thread runs.
+/// Starts CUDA and this GPU on a thread while other work goes on: it takes 0.2 s on a machine with
+/// an H200. Later uses of the GPU wait for it and report errors, such as a missing driver.
+/// `one_queue`: for a process that gives the GPU one piece of work at a time; sets
+/// CUDA_DEVICE_MAX_CONNECTIONS=1, which starts faster, unless the environment sets it. Call it
+/// once, before any other thread runs.
 ///
-/// Keep the thread until the program's work is done: it is joined when destroyed, since a process
-/// must not exit while the driver starts.
+/// Keep the returned thread until the program's work is done: it is joined when destroyed, since a
+/// process must not exit while the driver starts.
 [[nodiscard]] std::jthread start_cuda_early(int index, bool one_queue);
 
-/// Looks for GPUs until one is usable and has this many bytes free, by default through all of them
-/// (each that is looked at is started); never throws for want of one.
+/// Looks for GPUs until one is usable and has this many bytes free; by default finds all. Starts
+/// each GPU that it looks at. Never throws if there is none.
 CudaDevices find_cuda_devices(std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 
-/// How many GPUs there are, without starting any; never throws for want of one.
+/// The number of GPUs; starts none of them. Never throws if there is none.
 int count_cuda_devices();
 
-/// Makes the GPU the calling thread's and returns its state. Throws DeviceError that names the
-/// reason: no driver, no GPU of this number, one that is too old, a build without CUDA kernels.
+/// Makes this GPU the current one of the calling thread, and returns its state. Throws DeviceError
+/// with the reason: no driver, no GPU of this number, a GPU that is too old, a build without CUDA.
 CudaDevice use_cuda_device(int index);
 
-/// Where to compute, and why there, in one line.
+/// Where to compute, and the reason in one line.
 struct DeviceChoice {
     Device device;
     std::string reason;

@@ -27,10 +27,10 @@ public:
               "cannot read its shared memory");
         check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, index),
               "cannot read its processors");
-        most_shared_bytes_ = bytes;
+        max_shared_bytes_ = bytes;
     }
 
-    Index most_shared_bytes() const { return most_shared_bytes_; }
+    Index max_shared_bytes() const { return max_shared_bytes_; }
     Index processors() const { return processors_; }
     const std::string& name() const { return name_; }
 
@@ -73,7 +73,7 @@ private:
     }
 
     int index_ = 0, processors_ = 1;
-    Index most_shared_bytes_ = 0;
+    Index max_shared_bytes_ = 0;
     std::string name_;
 };
 

@@ -32,7 +32,7 @@ public:
         return add(view.data, static_cast<std::size_t>(view.size()) * sizeof(T));
     }
 
-    /// 64 lower-case hexadecimal digits of what was added so far; adding may go on.
+    /// 64 lower-case hexadecimal digits of all that was added so far; more may be added.
     std::string hex() const;
 
 private:

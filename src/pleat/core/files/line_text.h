@@ -1,4 +1,4 @@
-// Line text: long texts whose lines several threads make, and numbers in them.
+// Line text: long texts whose lines are made by several threads, and numbers in them.
 #pragma once
 
 #include <charconv>
@@ -11,11 +11,11 @@
 
 namespace pleat {
 
-/// A text in pieces, one behind the other.
+/// A long text as consecutive pieces.
 using TextPieces = std::vector<std::string>;
 
-/// Lines 0 ... count - 1 by `append(line, text)`, which adds a line to the text's end. Several
-/// threads call it at a time, each for a text of its own.
+/// Returns lines 0 to count - 1; `append(line, text)` appends one. Several threads call it at the
+/// same time, each with its own text.
 TextPieces make_lines(int threads, Index count,
                       const std::function<void(Index, std::string&)>& append);
 

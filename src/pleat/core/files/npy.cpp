@@ -51,7 +51,7 @@ std::vector<std::uint8_t> row_major(const std::vector<std::uint8_t>& bytes,
                                     const std::vector<Index>& shape, std::size_t element_bytes) {
     std::vector<std::uint8_t> out(bytes.size());
     const std::size_t rank = shape.size();
-    std::array<Index, kMostAxes> index{}, stride{1};
+    std::array<Index, kMaxAxes> index{}, stride{1};
     for (std::size_t axis = 1; axis < rank; ++axis)
         stride[axis] = stride[axis - 1] * shape[axis - 1];
     for (std::size_t to = 0; to < out.size(); to += element_bytes) {
@@ -75,8 +75,8 @@ bool fits(From value) {
     } else if constexpr (std::is_floating_point_v<From>) {
         // 2^bits is exact in a double, unlike the largest 64-bit integers.
         const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
-        const double least = std::is_signed_v<T> ? -limit : 0.0;
-        return value >= least && value < limit && std::trunc(value) == value;
+        const double min = std::is_signed_v<T> ? -limit : 0.0;
+        return value >= min && value < limit && std::trunc(value) == value;
     } else {
         return std::in_range<T>(value);
     }
@@ -209,10 +209,9 @@ const ZipMember& NpzReader::member(std::string_view name) const {
 }
 
 std::vector<Index> NpzReader::shape(std::string_view name) const {
-    constexpr std::size_t kMostHeader = 1 << 16;
+    constexpr std::size_t kMaxHeader = 1 << 16;
     const ZipMember& stored = member(name);
-    const NpyHeader header =
-        read_npy_header(archive_->read_start(stored, kMostHeader), label(name));
+    const NpyHeader header = read_npy_header(archive_->read_start(stored, kMaxHeader), label(name));
     if (header.bytes > stored.bytes || stored.bytes - header.bytes != header.data_bytes)
         throw InputError(label(name), 0,
                          fmt::format("expected {} bytes of type {} and shape ({}), found {}",
@@ -243,12 +242,12 @@ std::int64_t NpzReader::integer(std::string_view name) const {
 }
 
 std::string NpzReader::text(std::string_view name) const {
-    constexpr Index kMostText = Index{16} << 20;
+    constexpr Index kMaxText = Index{16} << 20;
     for (const Index extent : shape(name))
-        if (extent > kMostText)
+        if (extent > kMaxText)
             throw InputError(
                 label(name), 0,
-                fmt::format("expected a text of at most {} bytes, found {}", kMostText, extent));
+                fmt::format("expected a text of at most {} bytes, found {}", kMaxText, extent));
     const NpyArray array = get(name);
     if (array.dtype != "|u1" || array.shape.size() != 1)
         throw InputError(label(name), 0,

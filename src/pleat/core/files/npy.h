@@ -21,7 +21,7 @@ struct ZipMember;
 
 /// An array read from a file: shape (empty for a scalar), element type as in NumPy ("<f8", "<f4",
 /// "<i8", "|u1", "|b1", ...; integers of 1 to 8 bytes and floats of 4 or 8), and the raw
-/// little-endian bytes in C order, whatever byte and axis order the file had.
+/// little-endian bytes in C order, also if the file had another byte or axis order.
 struct NpyArray {
     std::vector<Index> shape;
     std::string dtype;
@@ -29,28 +29,27 @@ struct NpyArray {
 
     Index size() const;
     /// The elements converted to T (float, double, int8, uint8, int32, uint32, int64, uint64);
-    /// `what` names the array in errors. InputError when a value does not fit: out of an integer's
-    /// range, or with a fraction where an integer is wanted.
+    /// `what` names the array in errors. Throws InputError if a value does not
+    /// fit: out of an integer's range, or a fraction for an integer.
     template <class T>
     std::vector<T> as(std::string_view what) const;
 };
 
-/// Reads one .npy file (format 1, 2 or 3, any byte order, C or Fortran order); InputError on
-/// anything else, such as strings, objects, complex numbers, missing or left-over bytes.
-/// `max_bytes`: of the whole file.
+/// Reads one .npy file (format 1, 2 or 3, any byte order, C or Fortran order) of at most
+/// `max_bytes`. Throws InputError for anything else: strings, objects, complex numbers, missing or
+/// extra bytes.
 NpyArray read_npy(const std::filesystem::path& path,
                   std::int64_t max_bytes = std::int64_t{1} << 40);
 
 /// Reads the bytes of one .npy file; `name` stands for the file in errors.
 NpyArray parse_npy(std::vector<std::uint8_t> bytes, std::string_view name);
 
-/// Writes one .npy file: beside `path` first, then renamed. T as in NpyArray::as.
+/// Writes one .npy file: first under another name, then renamed. T as in NpyArray::as.
 template <class T>
 void write_npy(const std::filesystem::path& path, const T* data, const std::vector<Index>& shape);
 
 /// Collects arrays into one .npz (a zip of stored or deflated .npy members); `close()` writes the
-/// directory, flushes, and renames the finished file into place. Destroyed without close: nothing
-/// stays.
+/// directory, flushes, and renames the finished file. Destroyed without close(), nothing stays.
 class NpzWriter {
 public:
     explicit NpzWriter(std::filesystem::path path, bool compress = false);
@@ -87,10 +86,10 @@ public:
     explicit NpzReader(const std::filesystem::path& path);
     bool has(std::string_view name) const;
     std::vector<std::string> names() const;
-    /// InputError when the member is missing or damaged. The member's length is compared with its
-    /// header's before any memory is taken for it.
+    /// Throws InputError if the member is missing or damaged. Its length is compared with its
+    /// header's before memory is allocated.
     NpyArray get(std::string_view name) const;
-    /// The shape that the member's header tells, without reading the rest.
+    /// The shape in the member's header; the elements are not read.
     std::vector<Index> shape(std::string_view name) const;
     double scalar(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;

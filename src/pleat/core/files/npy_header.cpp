@@ -14,8 +14,8 @@ namespace {
 
 /// A file's text for a message of one line: its beginning, without bytes that cannot be printed.
 std::string shown(std::string_view text) {
-    constexpr std::size_t kMost = 40;
-    std::string begun(text.substr(0, kMost));
+    constexpr std::size_t kMaxBytes = 40;
+    std::string begun(text.substr(0, kMaxBytes));
     for (char& c : begun) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < ' ' || byte >= 0x7f) c = '?';
@@ -122,7 +122,7 @@ private:
                 break;
             }
         }
-        if (extents.size() > kMostAxes) fail(fmt::format("more than {} axes", kMostAxes));
+        if (extents.size() > kMaxAxes) fail(fmt::format("more than {} axes", kMaxAxes));
         return extents;
     }
 
@@ -156,12 +156,12 @@ void check_element_type(NpyHeader& header, std::string_view name) {
 
 /// Multiplies out the shape; a header that claims more bytes than an Index counts is damage.
 void count_bytes(NpyHeader& header, std::string_view name) {
-    constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<Index>::max());
+    constexpr auto kMaxBytes = static_cast<std::size_t>(std::numeric_limits<Index>::max());
     std::size_t bytes = header.element_bytes;
     bool empty = false;
     for (const Index extent : header.shape) {
         if (extent == 0) empty = true;
-        if (extent > 0 && bytes > kMost / static_cast<std::size_t>(extent))
+        if (extent > 0 && bytes > kMaxBytes / static_cast<std::size_t>(extent))
             throw InputError(name, 0,
                              "expected an array that fits in memory, found a larger shape");
         if (extent > 0) bytes *= static_cast<std::size_t>(extent);

@@ -1,4 +1,4 @@
-// JSON: parsing what may come from anywhere, nested no deeper than the calls that walk it.
+// JSON: parsing files of unknown origin, with a limit on their nesting.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace pleat {
 
-/// The value that `text` of the file `path` holds; a discarded one where it is no JSON. InputError
-/// where lists and objects lie more than 100 deep in each other.
+/// Returns the value of the JSON `text` of the file `path`; a discarded value if it is no JSON.
+/// Throws InputError if lists and objects are nested more than 100 deep.
 nlohmann::ordered_json parse_json(std::span<const std::uint8_t> text,
                                   const std::filesystem::path& path);
 

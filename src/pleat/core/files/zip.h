@@ -13,7 +13,7 @@
 
 namespace pleat {
 
-/// Where a member lies in an archive and how it is stored (PKWARE APPNOTE 6.3.10, section 4.4).
+/// Where an archive's member begins and how it is stored (PKWARE APPNOTE 6.3.10, section 4.4).
 struct ZipMember {
     std::string name;
     std::uint64_t header_offset = 0;

@@ -17,7 +17,7 @@ namespace pleat {
 namespace {
 
 constexpr std::uint64_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56;
-constexpr std::uint64_t kLocalBytes = 30, kEntryBytes = 46, kMostComment = 0xFFFF;
+constexpr std::uint64_t kLocalBytes = 30, kEntryBytes = 46, kMaxComment = 0xFFFF;
 
 std::uint64_t number(const std::uint8_t* at, int bytes) {
     std::uint64_t value = 0;
@@ -129,7 +129,7 @@ std::vector<std::uint8_t> ZipReader::read_bytes(std::uint64_t offset, std::uint6
 
 void ZipReader::read_directory() {
     const std::uint64_t tail_bytes =
-        std::min(file_->bytes, kEndBytes + kMostComment + kLocatorBytes);
+        std::min(file_->bytes, kEndBytes + kMaxComment + kLocatorBytes);
     const std::uint64_t tail_offset = file_->bytes - tail_bytes;
     const std::vector<std::uint8_t> tail = read_bytes(tail_offset, tail_bytes);
     std::int64_t at = static_cast<std::int64_t>(tail_bytes) - static_cast<std::int64_t>(kEndBytes);

@@ -11,7 +11,7 @@ namespace pleat {
 namespace {
 
 /// Folders of this process's version 2 group and of its parents.
-std::vector<std::filesystem::path> group_folders(const CgroupPlaces& places) {
+std::vector<std::filesystem::path> group_folders(const CgroupPaths& places) {
     std::ifstream file(places.membership);
     std::string line, group;
     while (std::getline(file, line))
@@ -42,27 +42,27 @@ std::int64_t statistic(const std::filesystem::path& path, std::string_view wante
 
 }  // namespace
 
-std::int64_t cgroup_cpus(const CgroupPlaces& places) {
-    std::int64_t least = kUnlimited;
+std::int64_t cgroup_cpus(const CgroupPaths& places) {
+    std::int64_t lowest = kUnlimited;
     for (const auto& folder : group_folders(places)) {
         std::ifstream file(folder / "cpu.max");
         std::int64_t quota = 0, period = 0;
         if (file >> quota >> period && quota > 0 && period > 0)
-            least = std::min(least, (quota + period - 1) / period);
+            lowest = std::min(lowest, (quota + period - 1) / period);
     }
-    return least;
+    return lowest;
 }
 
-std::int64_t cgroup_free_bytes(const CgroupPlaces& places) {
-    std::int64_t least = kUnlimited;
+std::int64_t cgroup_free_bytes(const CgroupPaths& places) {
+    std::int64_t lowest = kUnlimited;
     for (const auto& folder : group_folders(places)) {
-        const std::int64_t most = number_in(folder / "memory.max");
+        const std::int64_t max = number_in(folder / "memory.max");
         const std::int64_t used = number_in(folder / "memory.current");
-        if (most == kUnlimited || used == kUnlimited) continue;
+        if (max == kUnlimited || used == kUnlimited) continue;
         const std::int64_t cache = statistic(folder / "memory.stat", "inactive_file");
-        least = std::min(least, std::max<std::int64_t>(0, most - used + cache));
+        lowest = std::min(lowest, std::max<std::int64_t>(0, max - used + cache));
     }
-    return least;
+    return lowest;
 }
 
 }  // namespace pleat

@@ -9,18 +9,18 @@ namespace pleat {
 
 constexpr std::int64_t kUnlimited = INT64_MAX;
 
-/// Where the kernel shows control groups; tests name folders of their own.
-struct CgroupPlaces {
+/// Where the kernel shows control groups; tests use other folders.
+struct CgroupPaths {
     std::filesystem::path membership = "/proc/self/cgroup";
     std::filesystem::path mount = "/sys/fs/cgroup";
 };
 
 /// CPUs that `cpu.max` of the process's group (version 2) and of its parents allow, rounded up;
-/// kUnlimited where none says so.
-std::int64_t cgroup_cpus(const CgroupPlaces& places = {});
+/// kUnlimited if there is no limit.
+std::int64_t cgroup_cpus(const CgroupPaths& places = {});
 
 /// Bytes still free under `memory.max` of the process's group and its parents; page cache that the
-/// kernel can drop counts as free. kUnlimited where none says so.
-std::int64_t cgroup_free_bytes(const CgroupPlaces& places = {});
+/// kernel can drop counts as free. kUnlimited if there is no limit.
+std::int64_t cgroup_free_bytes(const CgroupPaths& places = {});
 
 }  // namespace pleat

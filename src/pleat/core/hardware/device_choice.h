@@ -1,4 +1,4 @@
-// Device choice: the device that a run takes where none was named.
+// Device choice: the device that a run uses if the user named none.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace pleat {
 
-/// What tells of the machine's GPUs; tests put others in its place.
+/// Asks for the machine's GPUs; tests use another one.
 struct GpuLookup {
-    /// The first usable one with so many bytes free, else the CPU.
+    /// The first usable GPU with at least `bytes` free, else the CPU.
     std::function<DeviceChoice(std::int64_t bytes)> choose;
-    /// Bytes free on the one of this number. DeviceError where there is none.
+    /// Bytes free on this GPU. Throws DeviceError if it is missing.
     std::function<std::int64_t(int index)> free_bytes;
 };
 /// The GPUs that this machine has.
 GpuLookup machine_gpus();
 
-/// Leaves `context.device` where one was named; else makes it the first usable GPU with `gpu_bytes`
-/// free, or the CPU. Returns which it is, and why, in one line.
+/// Keeps `context.device` if the user named it; else sets it to the first usable GPU with
+/// `gpu_bytes` free, or the CPU. Returns the device and the reason in one line.
 std::string choose_device(bool is_named, std::int64_t gpu_bytes, Context& context,
                           const GpuLookup& gpus = machine_gpus());
 

@@ -17,10 +17,10 @@ std::string instruction_set();
 
 /// Forbids every target wider than `name` from now on, for all threads; do not call it while a
 /// kernel runs. "baseline" or "scalar" means the last of instruction_sets(), "" lifts the
-/// restriction. UsageError, listing the available names, when `name` is none of them.
+/// restriction. Throws UsageError with the available names if `name` is none of them.
 void restrict_instruction_set(std::string_view name);
 
-/// Applies the environment variable PLEAT_SIMD where it is set; call it once at program start.
+/// Applies the environment variable PLEAT_SIMD if it is set; call it once at program start.
 void restrict_instruction_set_by_environment();
 
 }  // namespace pleat

@@ -33,8 +33,8 @@ std::int64_t address_space_bytes() {
     std::ifstream file("/proc/self/statm");
     std::int64_t pages = 0;
     file >> pages;
-    const auto most = static_cast<std::int64_t>(limit.rlim_cur);
-    return std::max<std::int64_t>(0, most - pages * ::sysconf(_SC_PAGESIZE));
+    const auto max = static_cast<std::int64_t>(limit.rlim_cur);
+    return std::max<std::int64_t>(0, max - pages * ::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ std::int64_t peak_memory() {
 }
 
 void return_freed_memory() {
-    constexpr int kLeastBytes = 1 << 20;
+    constexpr int kMinBytes = 1 << 20;
     // Left alone, glibc raises this bound to 32 MiB and keeps smaller blocks in each thread's heap.
-    ::mallopt(M_MMAP_THRESHOLD, kLeastBytes);
+    ::mallopt(M_MMAP_THRESHOLD, kMinBytes);
 }
 
 std::string human_bytes(std::int64_t bytes) {
@@ -69,10 +69,10 @@ std::string human_bytes(std::int64_t bytes) {
 }
 
 void require_memory(std::int64_t needed, std::string_view what, std::string_view advice,
-                    std::int64_t available, std::string_view place) {
+                    std::int64_t available, std::string_view memory) {
     if (needed <= available) return;
     throw DeviceError(fmt::format("{}: {} of memory needed, {} available{}; {}", what,
-                                  human_bytes(needed), human_bytes(available), place, advice));
+                                  human_bytes(needed), human_bytes(available), memory, advice));
 }
 
 }  // namespace pleat

@@ -1,4 +1,4 @@
-// Memory: how much this process may still take, and refusing in time with advice.
+// Memory: how much is available, and refusing work that needs more.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,24 @@
 
 namespace pleat {
 
-/// Bytes that can be taken without swapping: the least of the machine's available memory, what its
-/// control group leaves, and what the limit on address space leaves.
+/// Bytes that this process can allocate without swapping: the minimum of the machine's available
+/// memory and what the limits of its control group and of its address space leave.
 std::int64_t available_memory();
 
 /// The largest resident size of this process so far, in bytes.
 std::int64_t peak_memory();
 
-/// Makes blocks of a megabyte and more go back to the system as soon as they are freed, instead of
-/// being kept for later: what one job frees is there for another on any thread. For programs that
-/// run many large jobs; call it before there are threads.
+/// Makes blocks of a megabyte and more go back to the system when they are freed, so that another
+/// thread can use them. For programs that run many large jobs; call it before threads start.
 void return_freed_memory();
 
-/// "512 B", "3.1 GiB": three digits at the most before the unit is the next.
+/// "512 B", "3.1 GiB": at most three digits before the decimal point, else the next unit.
 std::string human_bytes(std::int64_t bytes);
 
-/// Throws DeviceError when `needed` bytes for `what` ("the couplings of 2000 columns") exceed what
-/// is available, in this process or as given for another place (" on cuda:0"); the text says
-/// needed, available and `advice` ("up to 1200 columns would fit").
+/// Throws DeviceError if `needed` bytes for `what` ("the couplings of 2000 columns") exceed the
+/// available ones, of this process or of another `memory` (" on cuda:0"). The text has both numbers
+/// and `advice` ("up to 1200 columns would fit").
 void require_memory(std::int64_t needed, std::string_view what, std::string_view advice,
-                    std::int64_t available = available_memory(), std::string_view place = "");
+                    std::int64_t available = available_memory(), std::string_view memory = "");
 
 }  // namespace pleat

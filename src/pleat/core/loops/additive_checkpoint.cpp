@@ -1,9 +1,10 @@
-// Additive checkpoint: what each rank saves, and how files of earlier runs are put together.
+// Additive checkpoint: what each rank saves, and how the files of earlier runs are merged.
 #include "pleat/core/loops/additive_checkpoint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -16,19 +17,20 @@ namespace pleat {
 
 namespace {
 
-// Members of a file that are not the caller's.
+// Names of the members of a file that are not the caller's.
 constexpr std::string_view kProblem = "sweep_problem", kStage = "sweep_stage",
                            kMarks = "sweep_tiles_done";
 
 void join(std::int64_t& into, std::int64_t value) { into += value; }
 void join(std::uint32_t& into, std::uint32_t value) { into += value; }
 void join(double& into, double value) { into = std::max(into, value); }
+void join(float& into, float value) { into += value; }
 
 void join_ranks(Comm& comm, std::span<std::int64_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<std::uint32_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<double> maxima) {
     comm.raise(maxima);
-    // Which of two zeros of unlike signs is the larger depends on the order: all become +0.
+    // The larger one of +0 and -0 depends on the order: all become +0.
     for (double& value : maxima) value += 0.0;
 }
 
@@ -38,6 +40,18 @@ struct Ranks {
     Comm alone;
     Comm& comm;
 };
+
+/// Each element is set on one rank and 0 on the others, so the sum of the bits is its value.
+void join_ranks(Comm& comm, std::span<float> values) {
+    constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+    std::vector<std::uint32_t> bits;
+    for (std::size_t first = 0; comm.size() > 1 && first < values.size(); first += kAtOnce) {
+        bits.resize(std::min(kAtOnce, values.size() - first));
+        std::memcpy(bits.data(), values.data() + first, 4 * bits.size());
+        comm.sum(bits);
+        std::memcpy(values.data() + first, bits.data(), 4 * bits.size());
+    }
+}
 
 bool share_a_tile(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -68,6 +82,10 @@ void AdditiveCheckpoint::raise(std::string name, std::span<double> maxima) {
     values_.push_back({std::move(name), maxima});
 }
 
+void AdditiveCheckpoint::fill(std::string name, std::span<float> values) {
+    values_.push_back({std::move(name), values});
+}
+
 int AdditiveCheckpoint::rank() const {
     return context_.comm != nullptr ? context_.comm->rank() : 0;
 }
@@ -79,23 +97,24 @@ Index AdditiveCheckpoint::bytes() const {
     return static_cast<Index>(bytes);
 }
 
-AdditiveCheckpoint::Part AdditiveCheckpoint::read_part(const std::filesystem::path& path) const {
+AdditiveCheckpoint::EarlierFile AdditiveCheckpoint::read_earlier(
+    const std::filesystem::path& path) const {
     const NpzReader reader(path);
     if (reader.text(kProblem) != problem_ || reader.text(kStage) != stage_)
         throw InputError("expected the sums of the same input and options, found another's");
-    Part part{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
-    if (part.marks.size() != own_.size())
+    EarlierFile file{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
+    if (file.marks.size() != own_.size())
         throw InputError(
-            fmt::format("expected marks of {} tiles, found {}", own_.size(), part.marks.size()));
-    for (const std::uint8_t mark : part.marks) {
+            fmt::format("expected marks of {} tiles, found {}", own_.size(), file.marks.size()));
+    for (const std::uint8_t mark : file.marks) {
         if (mark > 1) throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
-        part.count += mark;
+        file.count += mark;
     }
-    return part;
+    return file;
 }
 
 void AdditiveCheckpoint::load_values(const NpzReader& reader) {
-    const auto load = [&]<class T>(const std::string& name, std::span<T> into) {
+    const auto load_array = [&]<class T>(const std::string& name, std::span<T> into) {
         const std::vector<T> found = reader.get(name).as<T>(reader.label(name));
         if (found.size() != into.size())
             throw InputError(fmt::format("expected {} values of '{}', found {}", into.size(), name,
@@ -103,53 +122,53 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
         for (std::size_t i = 0; i < into.size(); ++i) join(into[i], found[i]);
     };
     for (const Values& values : values_)
-        std::visit([&](const auto& data) { load(values.name, data); }, values.data);
+        std::visit([&](const auto& data) { load_array(values.name, data); }, values.data);
     for (const NamedCollector& named : collectors_) named.collector->load(reader, named.name);
 }
 
-/// False when the part holds a tile that is there already: it is of before a merge that a kill cut
-/// short, and its other tiles are computed again.
-bool AdditiveCheckpoint::take(const Part& part) {
-    if (share_a_tile(part.marks, own_)) return false;
-    load_values(NpzReader(part.path));
-    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= part.marks[i];
-    return part.count > 0;
+/// Returns false if the file has a tile that is loaded already: it is left over from a merge that
+/// was interrupted. Its other tiles are computed again.
+bool AdditiveCheckpoint::load(const EarlierFile& file) {
+    if (share_a_tile(file.marks, own_)) return false;
+    load_values(NpzReader(file.path));
+    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= file.marks[i];
+    return file.count > 0;
 }
 
-void AdditiveCheckpoint::take_parts() {
-    std::vector<Part> parts;
+void AdditiveCheckpoint::load_earlier_files() {
+    std::vector<EarlierFile> files;
     const std::filesystem::path mine = rank_file(context_.checkpoint, 0);
     bool is_merged = false;
     for (const std::filesystem::path& path : rank_files(context_.checkpoint)) {
         try {
-            parts.push_back(read_part(path));
+            files.push_back(read_earlier(path));
         } catch (const InputError& error) {
             throw InputError(refusal(path, error));
         }
     }
-    // The largest first: what was merged before stands, and what it was merged from is passed over.
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const Part& a, const Part& b) { return a.count > b.count; });
-    for (const Part& part : parts) {
+    // The largest first: merged files are loaded, and the files from which they were made skipped.
+    std::stable_sort(files.begin(), files.end(),
+                     [](const EarlierFile& a, const EarlierFile& b) { return a.count > b.count; });
+    for (const EarlierFile& file : files) {
         try {
-            is_merged |= take(part) && part.path != mine;
+            is_merged |= load(file) && file.path != mine;
         } catch (const InputError& error) {
-            throw InputError(refusal(part.path, error));
+            throw InputError(refusal(file.path, error));
         }
     }
-    // Before another rank writes over its part, and before the parts go, the whole is on the disk.
-    if (is_merged) save_or_tell();
+    // The merged file is on the disk before another rank overwrites its file or files are removed.
+    if (is_merged) save_or_report();
     if (!unsaved_.empty()) return;
     std::error_code ignored;
-    for (const Part& part : parts)
-        if (part.path != mine) std::filesystem::remove(part.path, ignored);
+    for (const EarlierFile& file : files)
+        if (file.path != mine) std::filesystem::remove(file.path, ignored);
 }
 
 void AdditiveCheckpoint::resume() {
     Ranks ranks(context_);
     std::exception_ptr error;
     try {
-        if (ranks.comm.rank() == 0 && !context_.checkpoint.empty()) take_parts();
+        if (ranks.comm.rank() == 0 && !context_.checkpoint.empty()) load_earlier_files();
     } catch (...) {
         error = std::current_exception();
     }
@@ -185,17 +204,17 @@ void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
     own_[static_cast<std::size_t>(tile.id)] = 1;
     is_open_ = false;
     is_new_ = true;
-    if (clock_.is_due()) save_or_tell();
+    if (clock_.is_due()) save_or_report();
 }
 
 void AdditiveCheckpoint::flush() {
     if (!is_new_ || is_open_ || is_total_) return;
-    // All is done: a kill after this costs no more than one amid the tiles may.
+    // All tiles are done: a kill from here on loses no more than one between tiles.
     const bool is_complete = std::ranges::all_of(own_, [](std::uint8_t mark) { return mark != 0; });
-    if (!is_complete || !clock_.is_recent()) save_or_tell();
+    if (!is_complete || !clock_.is_recent()) save_or_report();
 }
 
-std::filesystem::path AdditiveCheckpoint::place() const {
+std::filesystem::path AdditiveCheckpoint::kept_in() const {
     if (context_.checkpoint.empty() || !unsaved_.empty() || (is_open_ && is_new_)) return {};
     return rank_file(context_.checkpoint, rank());
 }
@@ -217,7 +236,7 @@ void AdditiveCheckpoint::save() {
     writer.close();
 }
 
-void AdditiveCheckpoint::save_or_tell() {
+void AdditiveCheckpoint::save_or_report() {
     is_new_ = false;
     if (context_.checkpoint.empty() || !unsaved_.empty()) return;
     try {
@@ -226,6 +245,23 @@ void AdditiveCheckpoint::save_or_tell() {
         unsaved_ = error.what();
         context_.message(fmt::format("{}: goes on without saving its state: {}", stage_, unsaved_));
     }
+}
+
+void sum_over_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                    const std::function<std::string()>& problem,
+                    const std::function<void(AdditiveCheckpoint&)>& join,
+                    const TileFunction& compute,
+                    const std::function<void(const Tile&, View<const float, 2>)>& add) {
+    AdditiveCheckpoint sums(context, std::string(stage),
+                            context.checkpoint.empty() ? std::string() : problem(),
+                            static_cast<Index>(tiles.size()));
+    join(sums);
+    sums.resume();
+    sweep(context, stage, tiles, sums, [&](const Tile& tile, View<float, 2> output) {
+        sums.before_adding([&] { compute(tile, output); });
+        add(tile, output);
+    });
+    sums.total();
 }
 
 }  // namespace pleat

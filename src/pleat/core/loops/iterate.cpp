@@ -50,7 +50,7 @@ Position load(const std::filesystem::path& path, std::string_view stage, State& 
     }
 }
 
-/// `unsaved`: why the state could not be saved, or nothing.
+/// `unsaved`: why the state could not be saved; empty if it was.
 [[noreturn]] void stop(const Context& context, std::string_view stage, std::int64_t steps,
                        const std::string& unsaved) {
     if (!unsaved.empty())
@@ -63,7 +63,7 @@ Position load(const std::filesystem::path& path, std::string_view stage, State& 
                         stage, steps));
     throw Cancelled(
         fmt::format("{}: stopped after {} steps; the state is saved in {}: run the same "
-                    "command again to go on",
+                    "command again to resume",
                     stage, steps, context.checkpoint.string()));
 }
 
@@ -72,7 +72,7 @@ Position load(const std::filesystem::path& path, std::string_view stage, State& 
 std::int64_t iterate(const Context& context, std::string_view stage, State& state,
                      std::int64_t limit, const std::function<Step(std::int64_t)>& step) {
     const bool has_file = !context.checkpoint.empty();
-    // With several ranks every one holds the whole small state; one of them writes it.
+    // Each of several ranks has the whole, small state; one of them writes it.
     const bool writes = has_file && (context.comm == nullptr || context.comm->rank() == 0);
     Position at;
     std::error_code unreadable;
@@ -81,7 +81,7 @@ std::int64_t iterate(const Context& context, std::string_view stage, State& stat
     const std::int64_t total = state.reaches_limit() ? limit : 0;
     if (at.steps > 0) context.update(stage, at.steps, total, "resumed");
     SaveClock clock(context.checkpoint_seconds);
-    std::string unsaved;  // why no more is saved
+    std::string unsaved;  // why saving was given up; empty while it works
     const auto save_now = [&] {
         try {
             clock.run([&] { save(context.checkpoint, stage, state, at); });

@@ -13,35 +13,36 @@ namespace pleat {
 class NpzWriter;
 class NpzReader;
 
-/// What a sequential computation must save to go on after a kill. `problem()` is a hash of input
+/// What a sequential computation must save to resume after a kill. `problem()` is a hash of input
 /// and parameters: a checkpoint of another problem is refused.
 struct State {
     virtual ~State() = default;
     virtual std::string problem() const = 0;
     virtual void save(NpzWriter&) const = 0;
     virtual void load(const NpzReader&) = 0;
-    /// False where the limit is only a bound that steps are not expected to reach: progress then
-    /// shows no total and no time left.
+    /// False if steps usually finish long before the limit: progress then shows no total and no
+    /// time left.
     virtual bool reaches_limit() const { return true; }
-    /// About the bytes that save() writes; 0 for few.
+    /// About how many bytes save() writes; 0 for few.
     virtual std::int64_t bytes() const { return 0; }
 };
 
-/// What one step tells the loop.
+/// What one step returns to the loop.
 struct Step {
     bool finished = false;
     std::string note;  ///< shown beside the progress: "gap 3.1e-4"
 };
 
-/// Runs `step(k)` for k = first, ..., until it says finished or `limit` steps are done; returns the
-/// number of steps done, those before a resume included. Loads `context.checkpoint` when it exists
-/// and belongs to `state.problem()` and `stage` (InputError with advice otherwise, or when it is
-/// damaged), saves there (written beside, then renamed) at most every `context.checkpoint_seconds`,
-/// more rarely where saving is slow, and when cancelled, and then throws Cancelled. Where a save
-/// fails, for want of space say, a message tells, or the text of Cancelled, and no other save is
-/// tried; the loop goes on. A step that ends the loop ends it even when cancelled. Members whose
-/// names begin with "loop_" are the loop's own. The checkpoint stays in place at the end: the
-/// caller removes it once its result is written.
+/// Runs `step(k)` for k = first, ..., until it returns `finished` or `limit` steps are done.
+/// Returns the number of steps done, including those before a resume.
+///
+/// Loads `context.checkpoint` if it exists; throws InputError with advice if it is damaged or of
+/// another `state.problem()` or `stage`. Saves there (under another name, then renamed) at most
+/// every `context.checkpoint_seconds`, less often if saving is slow, and once more before it throws
+/// Cancelled. If a save fails, for example on a full disk, the user gets a message and the loop
+/// continues without saving. If the user asks to stop during the last step, the result is returned.
+/// Names of members that begin with "loop_" belong to the loop. The checkpoint stays at the end:
+/// the caller removes it once the result is written.
 std::int64_t iterate(const Context& context, std::string_view stage, State& state,
                      std::int64_t limit, const std::function<Step(std::int64_t)>& step);
 

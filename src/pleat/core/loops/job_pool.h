@@ -1,4 +1,4 @@
-// Job pool: whole jobs, one after another, on threads of their own.
+// Job pool: whole jobs, such as runs of an engine, on worker threads.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace pleat {
 
-/// Calls `job(index)` for each index of [0, count) on `workers` threads, the calling one among
-/// them; each takes the next index when it is free. Unlike the bodies of parallel_for, jobs may use
-/// threads themselves. No job begins once `stop()` is true, or once a job threw; then the error of
-/// the lowest index among them is thrown here. Fewer threads than asked for serve where the system
-/// gives no more.
+/// Calls `job(index)` for each index in [0, count) on `workers` threads, one of which is the
+/// calling thread; a free thread takes the next index. Unlike the bodies of parallel_for(), jobs
+/// may use threads themselves. No job starts once `stop()` returns true or a job has thrown; the
+/// error of the lowest index is then thrown here. If the system refuses threads, those that it gave
+/// do the work.
 void run_jobs(int workers, Index count, const std::function<void(Index)>& job,
               const std::function<bool()>& stop);
 
-/// Calls `job()` on a thread of its own; where the system gives none, the call is made when its
-/// result is first waited for.
+/// Calls `job()` on a new thread. If the system refuses one, the call is made when its result is
+/// first waited for.
 template <class Job>
 auto run_behind(Job job) {
     // std::async loses what was moved into it when it throws.

@@ -25,8 +25,8 @@ constexpr double kRounding = 1e-6;  // of a sum of parts that is a whole number
 
 /// CPUs of the affinity mask; the mask is enlarged until the kernel's fits.
 std::int64_t affinity_cpus() {
-    constexpr int kMostCpus = 1 << 20;
-    for (int cpus = 1024; cpus <= kMostCpus; cpus *= 2) {
+    constexpr int kMaxCpus = 1 << 20;
+    for (int cpus = 1024; cpus <= kMaxCpus; cpus *= 2) {
         const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
         const std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* set) { CPU_FREE(set); })> set(
             CPU_ALLOC(cpus));
@@ -52,10 +52,10 @@ int available_threads(const Comm& comm) {
     if (comm.cpu_share() > 0.0)
         affinity = std::min(affinity, static_cast<std::int64_t>(comm.cpu_share() + kRounding));
     if (group != kUnlimited) group /= comm.local_size();
-    const std::int64_t least =
+    const std::int64_t allowed =
         std::min({affinity, group, environment_threads("SLURM_CPUS_PER_TASK"),
                   environment_threads("OMP_NUM_THREADS")});
-    return static_cast<int>(std::max<std::int64_t>(1, least));
+    return static_cast<int>(std::max<std::int64_t>(1, allowed));
 }
 
 int available_threads() { return available_threads(Comm()); }

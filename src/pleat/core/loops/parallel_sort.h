@@ -1,4 +1,4 @@
-// Parallel sort: parts sorted by a thread each, then merged two by two.
+// Parallel sort: each thread sorts one section; then sections are merged in pairs.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace pleat {
 
-/// Sorts by `before`, a strict order in which no two values are equal: the result is then the same
-/// for any number of threads. Takes as much memory again as the values.
+/// Sorts by `before`, a strict order in which no two values are equal, so that the result is the
+/// same for any number of threads. Needs additional memory of the size of `values`.
 template <class T, class Before>
 void parallel_sort(std::vector<T>& values, int threads, Before before) {
     const auto count = static_cast<Index>(values.size());

@@ -22,7 +22,7 @@ void require_room(const std::filesystem::path& path, std::int64_t bytes) {
 
 std::string refusal(const std::filesystem::path& path, const InputError& error) {
     const std::string name = path.string(), text = error.what();
-    return fmt::format("{}{}; remove this checkpoint, or give --force, to start anew",
+    return fmt::format("{}{}; remove this checkpoint, or give --force, to start again",
                        text.starts_with(name) ? "" : name + ": ", text);
 }
 

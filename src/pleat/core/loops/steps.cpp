@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
 
 namespace pleat {
 
@@ -40,6 +41,15 @@ void for_each_frame(const Context& context, std::string_view stage, Index count,
 
 void throw_if_cancelled(const Context& context, std::string_view stage, std::string_view kept) {
     if (context.cancelled()) throw Cancelled(fmt::format("{}: stopped; {}", stage, kept));
+}
+
+void parallel_for_chunks(const Context& context, std::string_view stage, int threads, Index count,
+                         Index chunk, const std::function<void(Index, int)>& body) {
+    for (Index first = 0; first < count; first += chunk) {
+        throw_if_cancelled(context, stage);
+        parallel_for(threads, std::min(chunk, count - first),
+                     [&](Index at, int thread) { body(first + at, thread); });
+    }
 }
 
 }  // namespace pleat

@@ -48,4 +48,9 @@ void for_each_frame(const Context& context, std::string_view stage, Index count,
 void throw_if_cancelled(const Context& context, std::string_view stage,
                         std::string_view kept = "nothing of it was kept");
 
+/// parallel_for() over [0, count) in chunks of `chunk` indices, between which it throws Cancelled
+/// if the user asked to stop.
+void parallel_for_chunks(const Context& context, std::string_view stage, int threads, Index count,
+                         Index chunk, const std::function<void(Index, int)>& body);
+
 }  // namespace pleat

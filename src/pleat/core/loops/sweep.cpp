@@ -68,11 +68,11 @@ void agree_on_errors(Comm& comm, const TileWork& work, std::exception_ptr error)
     if (done == 0)
         throw Cancelled(fmt::format("{}: stopped before the first of {} tiles was done{}", stage,
                                     total,
-                                    file.empty() ? "" : "; run the same command again to go on"));
+                                    file.empty() ? "" : "; run the same command again to resume"));
     const std::string kept =
         file.empty()
             ? "they were not kept in a file"
-            : fmt::format("they are kept in {}: run the same command again to go on", file);
+            : fmt::format("they are kept in {}: run the same command again to resume", file);
     throw Cancelled(fmt::format("{}: stopped after {} of {} tiles; {}", stage, done, total, kept));
 }
 
@@ -133,7 +133,7 @@ void sweep(const Context& context, std::string_view stage, std::span<const Tile>
                   {.compute = compute_and_put,
                    .is_done = [&](const Tile& tile) { return sink.has(tile); },
                    .flush = [&] { sink.flush(); },
-                   .kept_in = [&] { return sink.place(); }});
+                   .kept_in = [&] { return sink.kept_in(); }});
 }
 
 void agree_on_error(const Context& context, const std::exception_ptr& error) {

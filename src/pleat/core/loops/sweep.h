@@ -14,13 +14,13 @@
 
 namespace pleat {
 
-/// A run of consecutive indices along one axis.
+/// Consecutive indices [first, first + count) along one axis.
 struct Block {
     Index first = 0, count = 0;
 };
 
 /// One independent piece of a computation: up to three blocks of indices (frames by frames, columns
-/// by columns by columns; unused sides have count 0), and the shape of its output.
+/// by columns by columns; a side that is not used has count 0), and the shape of its output.
 struct Tile {
     Index id = 0;  ///< unique within a sweep, from 0
     Block side[3] = {};
@@ -33,14 +33,14 @@ struct TileSink {
     virtual ~TileSink() = default;
     /// True when the tile need not be computed (again).
     virtual bool has(const Tile& tile) const = 0;
-    /// The tile's computation begins; no put() follows where that fails.
+    /// The tile's computation begins. If it fails, no put() follows.
     virtual void begin(const Tile& tile) { (void)tile; }
-    /// Takes a finished tile; `output` is [item, value] and valid only during the call.
+    /// Keeps a finished tile. `output`: [item, value], valid only during the call.
     virtual void put(const Tile& tile, View<const float, 2> output) = 0;
-    /// Makes what was put durable; called at the end of a sweep and before it throws.
+    /// Makes the tiles kept so far durable; called at the end of a sweep and before it throws.
     virtual void flush() {}
     /// The file that keeps finished tiles, for the message of a cancel; empty = none.
-    virtual std::filesystem::path place() const { return {}; }
+    virtual std::filesystem::path kept_in() const { return {}; }
 };
 
 /// Computes one tile into `output`, [tile.items, tile.values], zeroed; may throw Cancelled when
@@ -49,7 +49,7 @@ using TileFunction = std::function<void(const Tile& tile, View<float, 2> output)
 
 /// What for_each_tile() calls. Each rank has its own.
 struct TileWork {
-    /// Computes a tile and keeps what came of it; may throw Cancelled if asked to stop.
+    /// Computes a tile and keeps its result; may throw Cancelled if the user asked to stop.
     std::function<void(const Tile&)> compute;
     /// True if the tile need not be computed (again). Not set: all tiles are computed.
     std::function<bool(const Tile&)> is_done = {};
@@ -60,11 +60,12 @@ struct TileWork {
 };
 
 /// Computes every tile that is not done, in the order of `tiles`. With several ranks the missing
-/// tiles are dealt out in turn, those with the largest output first, so that the tiles of a round
-/// take about the same time; all ranks agree on a cancel or failure after each round. Use threads
-/// inside `compute`. Progress counts tiles. Throws Cancelled, with what is kept, if asked to stop
-/// before the last tile is done; another error of `work` is thrown as it is, on other ranks as
-/// OtherRankFailed. In each case the tiles that were finished before are kept.
+/// tiles are dealt out in turn, those with the largest output first, so that all ranks need
+/// about the same time for a round of one tile per rank; after each round all ranks agree on a
+/// cancel or failure. Use threads inside `compute`. Progress counts tiles. Throws Cancelled, with
+/// what is kept, if asked to stop before the last tile is done; another error of `work` is thrown
+/// as it is, on other ranks as OtherRankFailed. In each case the tiles that were finished before
+/// are kept.
 void for_each_tile(const Context& context, std::string_view stage, std::span<const Tile> tiles,
                    const TileWork& work);
 

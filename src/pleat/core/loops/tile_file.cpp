@@ -84,7 +84,7 @@ void TileFile::lay_out(std::string_view problem, std::span<const Tile> tiles) {
         const Tile& tile = tiles[i];
         if (tile.id != static_cast<Index>(i)) throw std::logic_error("tile ids must count from 0");
         const std::uint64_t offset = aligned(bytes_);
-        slots_.push_back({offset, tile.items, tile.values});
+        sections_.push_back({offset, tile.items, tile.values});
         bytes_ = offset + static_cast<std::uint64_t>(tile.items * tile.values) * sizeof(float);
     }
     done_.assign(tiles.size(), 0);
@@ -112,7 +112,7 @@ void TileFile::create() const {
 void TileFile::open_existing() {
     const auto refuse = [&](std::string_view text) {
         throw InputError(path_.string(), 0,
-                         fmt::format("{}; remove this file to start anew", text));
+                         fmt::format("{}; remove this file to start again", text));
     };
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor_ < 0) fail("cannot be opened");
@@ -151,13 +151,13 @@ bool TileFile::has(const Tile& tile) const { return done_[static_cast<std::size_
 Index TileFile::done_count() const { return std::count(done_.begin(), done_.end(), 1); }
 
 void TileFile::put(const Tile& tile, View<const float, 2> output) {
-    const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
-    if (output.extent(0) != slot.items || output.extent(1) != slot.values)
+    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    if (output.extent(0) != section.items || output.extent(1) != section.values)
         throw std::logic_error("a tile's output has another shape than announced");
     const std::size_t bytes = static_cast<std::size_t>(output.size()) * sizeof(float);
     // Written through the descriptor: on a full disk a write into the mapping would kill the
     // process.
-    if (!write_fully(descriptor_, slot.offset, output.data, bytes)) fail("writing failed");
+    if (!write_fully(descriptor_, section.offset, output.data, bytes)) fail("writing failed");
     done_[static_cast<std::size_t>(tile.id)] = 1;
     unmarked_.push_back(tile.id);
     if (now() - last_flush_ >= kFlushSeconds) flush();
@@ -176,8 +176,9 @@ void TileFile::flush() {
 }
 
 View<const float, 2> TileFile::output(const Tile& tile) const {
-    const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
-    return {reinterpret_cast<const float*>(mapped_ + slot.offset), slot.items, slot.values};
+    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    return {reinterpret_cast<const float*>(mapped_ + section.offset), section.items,
+            section.values};
 }
 
 }  // namespace pleat

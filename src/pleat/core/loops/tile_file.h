@@ -12,15 +12,16 @@
 namespace pleat {
 
 /// Keeps every tile's output in one file: a header with the hash of the problem and of the tiles'
-/// layout, one done-byte a tile, then the outputs one after another (native float32, in the order
+/// layout, one done-byte per tile, then the outputs one after another (native float32, in the order
 /// of `tiles`). A done-byte is written only after its tile has reached the disk, so a torn write is
 /// never read as done. Done-bytes are written about once a second and by flush(); a kill loses the
 /// tiles since then.
 class TileFile : public TileSink {
 public:
-    /// Opens `path`, or creates it (written beside, then renamed). InputError with advice when the
-    /// file is damaged or belongs to another problem or layout; OutputError when it cannot be made
-    /// or the disk lacks the room. `tiles` have the ids 0, 1, 2, ... in order.
+    /// Opens `path`, or creates it (under another name, then renamed). `tiles` have the ids 0, 1,
+    /// 2,
+    /// ... in order. Throws InputError with advice if the file is damaged or belongs to another
+    /// problem or layout; OutputError if it cannot be created or the disk is too full.
     TileFile(std::filesystem::path path, std::string_view problem, std::span<const Tile> tiles);
     ~TileFile() override;
     TileFile(const TileFile&) = delete;
@@ -29,16 +30,16 @@ public:
     bool has(const Tile& tile) const override;
     void put(const Tile& tile, View<const float, 2> output) override;
     void flush() override;
-    std::filesystem::path place() const override { return path_; }
+    std::filesystem::path kept_in() const override { return path_; }
 
     Index done_count() const;
-    bool is_complete() const { return done_count() == static_cast<Index>(slots_.size()); }
+    bool is_complete() const { return done_count() == static_cast<Index>(sections_.size()); }
     /// A finished tile's output, [item, value], memory-mapped; valid while this object lives.
     View<const float, 2> output(const Tile& tile) const;
 
 private:
-    struct Slot {
-        std::uint64_t offset = 0;  ///< of the output in the file
+    struct Section {
+        std::uint64_t offset = 0;  ///< of the tile's output in the file
         Index items = 0, values = 0;
     };
     void lay_out(std::string_view problem, std::span<const Tile> tiles);
@@ -49,7 +50,7 @@ private:
 
     std::filesystem::path path_;
     std::string header_;  ///< what the file must begin with
-    std::vector<Slot> slots_;
+    std::vector<Section> sections_;
     std::vector<std::uint8_t> done_;  ///< 1 = in the file and, once flushed, marked there
     std::vector<Index> unmarked_;     ///< done, but not marked in the file yet
     std::uint64_t bytes_ = 0;         ///< length of the whole file

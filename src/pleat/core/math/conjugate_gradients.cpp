@@ -11,7 +11,7 @@ namespace pleat {
 
 namespace {
 
-constexpr double kLeastGradient2 = 1e-8;
+constexpr double kMinGradient2 = 1e-8;
 constexpr const char* kSlotNames[] = {"x", "gradient", "direction"};
 
 }  // namespace
@@ -33,8 +33,8 @@ void ConjugateGradients::start() {
     gradient2_ = dot(kGradient, kGradient);
 }
 
-bool ConjugateGradients::is_settled_at_start() {
-    return gradient2_ <= kLeastGradient2 || gradient2_ <= options_.least_fall * dot(kX, kX);
+bool ConjugateGradients::is_converged_at_start() {
+    return gradient2_ <= kMinGradient2 || gradient2_ <= options_.min_fall * dot(kX, kX);
 }
 
 // Shortens from step_ until a trial is accepted; each trial moves x by the difference to the one
@@ -42,7 +42,7 @@ bool ConjugateGradients::is_settled_at_start() {
 bool ConjugateGradients::search() {
     const int slots[2] = {kX, kDirection};
     double moved = 0;
-    for (int trial = 0; trial < options_.most_trials; ++trial) {
+    for (int trial = 0; trial < options_.max_trials; ++trial) {
         const double factors[2] = {1.0, step_ - moved};
         slots_.combine(kX, slots, factors);
         moved = step_;
@@ -78,7 +78,7 @@ ConjugateGradients::Outcome ConjugateGradients::step() {
     if (!found) return Outcome::failed;
     double& past = recent_[static_cast<std::size_t>(iterations_ % options_.window)];
     const double fall = (past - objective_) / past;
-    if (iterations_ >= options_.window && fall < options_.least_fall) return Outcome::settled;
+    if (iterations_ >= options_.window && fall < options_.min_fall) return Outcome::converged;
     past = objective_;
     ++iterations_;
     return Outcome::moved;

@@ -22,21 +22,21 @@ public:
     struct Options {
         double armijo = 1e-4;
         double steepness = 0.2;
-        double shortening = 0.5;   ///< factor between two trials of a line search
-        int most_trials = 5;       ///< of one line search
-        int window = 5;            ///< iterations over which f must fall
-        double least_fall = 0.01;  ///< relative fall over the window below which f has settled
+        double shortening = 0.5;  ///< factor between two trials of a line search
+        int max_trials = 5;       ///< of one line search
+        int window = 5;           ///< iterations over which f must fall
+        double min_fall = 0.01;   ///< relative fall over the window below which f has converged
     };
-    enum class Outcome { moved, settled, failed };
+    enum class Outcome { moved, converged, failed };
 
     ConjugateGradients(Slots& slots, const Options& options);
     static constexpr int kSlotsNeeded = 3;
 
     /// Evaluates the start, read from x(); call once before step(), unless load() came first.
     void start();
-    /// True where that program would not begin: |g|^2 <= 1e-8 or |g|^2 <= least_fall |x|^2.
-    bool is_settled_at_start();
-    /// One iteration: `settled` when f fell by less than least_fall over the window, `failed` when
+    /// True where that program would not begin: |g|^2 <= 1e-8 or |g|^2 <= min_fall |x|^2.
+    bool is_converged_at_start();
+    /// One iteration: `converged` when f fell by less than min_fall over the window, `failed` when
     /// no trial of the line search was accepted.
     Outcome step();
 

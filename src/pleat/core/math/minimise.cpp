@@ -15,7 +15,7 @@ namespace {
 constexpr double kArmijo = 1e-4;
 constexpr double kApproximateWolfe = 0.1;  // delta of Hager and Zhang (2005), their section 3
 constexpr double kCurvature = 0.9;         // sigma of the strong Wolfe conditions
-constexpr int kMostTrials = 20;
+constexpr int kMaxTrials = 20;
 
 void erase_front(std::vector<std::vector<double>>& matrix) {
     matrix.erase(matrix.begin());
@@ -34,8 +34,6 @@ double Lbfgs::dot(int a, int b) {
     slots_.dots(a, std::span(&b, 1), std::span(&value, 1));
     return value;
 }
-
-double Lbfgs::gradient_norm() const { return std::sqrt(gradient_gradient_); }
 
 void Lbfgs::start() {
     objective_ = slots_.evaluate(x_, gradient_);
@@ -119,7 +117,7 @@ bool Lbfgs::search() {
     double low = 0, low_slope = slope_, high = -1, high_slope = 0;
     double step = 1.0;
     const double rounding = options_.f_precision * std::abs(objective_);
-    for (int trial = 0; trial < kMostTrials; ++trial) {
+    for (int trial = 0; trial < kMaxTrials; ++trial) {
         const Trial at = evaluate(step);
         const bool finite = std::isfinite(at.objective) && std::isfinite(at.slope);
         const bool lower = finite && at.objective <= objective_ + kArmijo * step * slope_;

@@ -1,5 +1,4 @@
-// Minimise: L-BFGS and nonlinear conjugate gradients over vectors that stay where they are
-// computed.
+// Minimise: L-BFGS over large vectors that stay on the host or device where they are computed.
 #pragma once
 
 #include <limits>
@@ -14,13 +13,14 @@ namespace pleat {
 class NpzReader;
 class NpzWriter;
 
-/// Large vectors of one size, known by number, held by whoever computes on them (host or device).
-/// A minimiser sees scalars only. All sums are accumulated in double and in a fixed order.
+/// Large vectors of one size, known by their number (slot), in the memory of the host or device
+/// that computes on them. A minimiser sees scalars only. All sums are accumulated in double and in
+/// a fixed order.
 struct Slots {
     virtual ~Slots() = default;
-    /// f at slot `x`; its gradient goes to slot `gradient`. May improve the part of `x` whose best
-    /// value follows from the rest (then that part's gradient is zero): see
-    /// couplings/kernel/kernel.h.
+    /// Returns f at slot `x`, and puts its gradient into slot `gradient`. May improve elements of
+    /// `x` whose optimum follows from the other elements; their gradient is then zero (see
+    /// couplings/kernel/kernel.h).
     virtual double evaluate(int x, int gradient) = 0;
     /// out[k] = <a, with[k]>
     virtual void dots(int a, std::span<const int> with, std::span<double> out) = 0;
@@ -31,7 +31,7 @@ struct Slots {
     /// Elements of one slot as they are stored.
     virtual Index size() const = 0;
     virtual void download(int slot, float* to) const = 0;
-    /// The elements as download() gives them, where they lie so in the host's memory; else null.
+    /// The elements in the host's memory, in the form of download(); null if they are not there.
     virtual const float* host_data(int slot) const {
         (void)slot;
         return nullptr;
@@ -40,7 +40,7 @@ struct Slots {
 };
 
 /// Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4) in the form that needs inner
-/// products with the newest gradient only (Chen et al. 2014): two passes over the history an
+/// products with the newest gradient only (Chen et al. 2014): two passes over the history per
 /// iteration. Steps satisfy the Armijo condition, or near the optimum, where differences of f are
 /// rounding, the approximate Wolfe conditions of Hager and Zhang (2005), which look at slopes
 /// alone; the curvature condition is kept by skipping updates with <s,y> not positive.
@@ -58,14 +58,13 @@ public:
 
     /// Evaluates the start; call once before step(), unless load() came first.
     void start();
-    /// One iteration; false when no step along the direction and none along the gradient lowers f,
-    /// or when directions failed twice with nothing but rounding won in between.
+    /// One iteration. Returns false if no step along the direction or the gradient lowers f, or if
+    /// directions failed twice and f fell only by rounding errors in between.
     bool step();
 
     int x() const { return x_; }                ///< slot of the current point
     int gradient() const { return gradient_; }  ///< slot of its gradient
     double objective() const { return objective_; }
-    double gradient_norm() const;
     Index evaluations() const { return evaluations_; }
 
     /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for

@@ -1,4 +1,4 @@
-// Comm over MPI: meetings at which a failure of any rank reaches all others.
+// Comm over MPI: collective calls that also pass on the failure of any rank.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
@@ -25,12 +25,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What a rank brings to a meeting; all go on with the greatest.
+/// What a rank brings to a collective call; all ranks continue with the greatest.
 enum Word : int { kNo = 0, kYes = 1, kFailed = 2 };
 
 /// MPI counts in int; pieces of this many elements are far below its limit.
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-/// How long a failed rank waits for the others, who may be in a long tile.
+/// How long a failed rank waits for the others, which may be in a long tile.
 constexpr std::chrono::seconds kPatience{10};
 /// How often a rank that waits checks that the others of its machine still run.
 constexpr std::chrono::milliseconds kWatchInterval{100};
@@ -89,7 +89,7 @@ public:
     void broadcast(std::vector<std::uint8_t>& bytes, int root) override;
     std::vector<std::vector<std::uint8_t>> gather(std::span<const std::uint8_t> bytes,
                                                   int root) override;
-    int end(const Outcome& own, const Tell& tell) override;
+    int end(const Outcome& own, const Report& report) override;
 
 private:
     int meet(Word word);
@@ -100,10 +100,10 @@ private:
     void agree_on_memory(std::vector<std::uint8_t>& bytes, std::uint64_t size);
     void find_neighbours();
     void watch_neighbours(MPI_Comm machine);
-    int share_failure(const Outcome& own, const Tell& tell);
-    [[noreturn]] void leave_alone(const Outcome& own, const Tell& tell);
-    [[noreturn]] void leave_after_loss(const Outcome& own, const Tell& tell);
-    std::string placed(const std::string& text) const;
+    int share_failure(const Outcome& own, const Report& report);
+    [[noreturn]] void leave_alone(const Outcome& own, const Report& report);
+    [[noreturn]] void leave_after_loss(const Outcome& own, const Report& report);
+    std::string with_rank(const std::string& text) const;
 
     MPI_Comm group_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
@@ -111,7 +111,7 @@ private:
     int idle_cpus_ = 0;
     ProcessWatch neighbours_;  ///< by local rank
     std::vector<int> neighbour_ranks_;
-    std::string loss_;  ///< not empty: this neighbour was lost, and no meeting can complete
+    std::string loss_;  ///< not empty: this neighbour was lost, and no collective call can complete
     int own_word_ = kNo, greatest_word_ = kNo;  ///< members: a request may outlive its function
     bool knows_failure_ = false;  ///< every rank knows that one failed, and comes to end()
     bool has_ended_ = false;
@@ -142,7 +142,7 @@ MpiComm::MpiComm(const Launch& launch) {
 }
 
 MpiComm::~MpiComm() {
-    // Without end() the others may wait in a meeting for ever.
+    // Without end() the others may wait in a collective call for ever.
     if (!has_ended_) abort_all(group_, 1);
 }
 
@@ -152,7 +152,7 @@ void MpiComm::find_neighbours() {
     MPI_Comm_rank(machine, &local_rank_);
     MPI_Comm_size(machine, &local_size_);
     const std::vector<std::uint8_t> own = affinity_mask(0), launcher = affinity_mask(::getppid());
-    // Other launchers leave their own process where it may run anywhere.
+    // Other launchers do not bind their own process.
     const bool is_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
     std::vector<int> ranks(own.begin(), own.end());
     MPI_Allreduce(MPI_IN_PLACE, ranks.data(), kFirstCpus, MPI_INT, MPI_SUM, machine);
@@ -176,7 +176,7 @@ void MpiComm::watch_neighbours(MPI_Comm machine) {
 }
 
 /// Waits without keeping a CPU busy: the pauses grow with the time waited. False when it takes
-/// longer than `max`. Throws DeviceError when a neighbour has ended, which nobody may wait for.
+/// longer than `max`. Throws DeviceError if a neighbour has ended, since waiting is then in vain.
 bool MpiComm::await(MPI_Request& request, Clock::duration max) {
     using namespace std::chrono_literals;
     const Clock::time_point start = Clock::now();
@@ -230,7 +230,7 @@ void MpiComm::reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
 }
 
 double MpiComm::sum(double value) {
-    // Memory first: a rank without any fails here, where the others still wait in meet().
+    // Memory first: a rank without memory fails here, while the others still wait in meet().
     std::vector<double> values(static_cast<std::size_t>(size_));
     meet(kNo);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -241,7 +241,7 @@ double MpiComm::sum(double value) {
     return total;
 }
 
-/// Resizes `bytes` to `size`. Where that fails on any rank, all ranks throw before data are sent.
+/// Resizes `bytes` to `size`. If that fails on any rank, all ranks throw before data are sent.
 void MpiComm::agree_on_memory(std::vector<std::uint8_t>& bytes, std::uint64_t size) {
     std::exception_ptr error;
     try {
@@ -303,8 +303,8 @@ std::vector<std::vector<std::uint8_t>> MpiComm::gather(std::span<const std::uint
     return all;
 }
 
-/// The text with the rank and its machine, where it is not the first.
-std::string MpiComm::placed(const std::string& text) const {
+/// The text with the rank and its machine in front, unless this is rank 0.
+std::string MpiComm::with_rank(const std::string& text) const {
     if (rank_ == 0) return text;
     char machine[MPI_MAX_PROCESSOR_NAME + 1] = {};
     int length = 0;
@@ -312,18 +312,18 @@ std::string MpiComm::placed(const std::string& text) const {
     return fmt::format("rank {} on {}: {}", rank_, machine, text);
 }
 
-void MpiComm::leave_alone(const Outcome& own, const Tell& tell) {
-    tell(placed(own.text));
+void MpiComm::leave_alone(const Outcome& own, const Report& report) {
+    report(with_rank(own.text));
     abort_all(group_, own.exit_code);
 }
 
 /// A neighbour was lost. The lowest rank that still runs on this machine reports that, once the
-/// others here have saved what they hold, and ends the ranks of all machines.
-void MpiComm::leave_after_loss(const Outcome& own, const Tell& tell) {
+/// others here have saved their work, and ends the ranks of all machines.
+void MpiComm::leave_after_loss(const Outcome& own, const Report& report) {
     const int exit_code = own.exit_code != 0 ? own.exit_code : DeviceError(loss_).exit_code();
     if (!neighbours_.is_lowest_running(static_cast<std::size_t>(local_rank_)))
         std::_Exit(exit_code);
-    tell(own.text.empty() ? loss_ : own.text);
+    report(own.text.empty() ? loss_ : own.text);
     const Clock::time_point limit = Clock::now() + kPatience;
     while (neighbours_.any_running() && Clock::now() < limit)
         std::this_thread::sleep_for(kWatchInterval);
@@ -332,31 +332,31 @@ void MpiComm::leave_after_loss(const Outcome& own, const Tell& tell) {
 
 /// Passes the text of the lowest rank with a failure of its own to rank 0, which reports it.
 /// Returns that failure's exit code.
-int MpiComm::share_failure(const Outcome& own, const Tell& tell) {
+int MpiComm::share_failure(const Outcome& own, const Report& report) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int mine = own.text.empty() ? size_ : rank_;
-    int teller = mine;
-    MPI_Iallreduce(&mine, &teller, 1, MPI_INT, MPI_MIN, group_, &request);
+    int reporter = mine;
+    MPI_Iallreduce(&mine, &reporter, 1, MPI_INT, MPI_MIN, group_, &request);
     complete(request);
-    teller = std::min(teller, size_ - 1);
+    reporter = std::min(reporter, size_ - 1);
     struct {
         int exit_code = 0;
         char text[kMaxText] = {};  // ends with a zero
     } failure;
-    if (rank_ == teller) {
+    if (rank_ == reporter) {
         failure.exit_code = own.exit_code;
-        const std::string text = own.text.empty() ? "" : placed(own.text);
+        const std::string text = own.text.empty() ? "" : with_rank(own.text);
         text.copy(failure.text, kMaxText - 1);
     }
-    MPI_Ibcast(&failure, sizeof failure, MPI_BYTE, teller, group_, &request);
+    MPI_Ibcast(&failure, sizeof failure, MPI_BYTE, reporter, group_, &request);
     complete(request);
-    if (rank_ == 0 && failure.text[0] != 0) tell(failure.text);
+    if (rank_ == 0 && failure.text[0] != 0) report(failure.text);
     return failure.exit_code;
 }
 
-int MpiComm::end(const Outcome& own, const Tell& tell) {
+int MpiComm::end(const Outcome& own, const Report& report) {
     const bool has_failed = own.exit_code != 0;
-    if (!loss_.empty()) leave_after_loss(own, tell);
+    if (!loss_.empty()) leave_after_loss(own, report);
     int exit_code = 0;
     try {
         if (!knows_failure_) {
@@ -364,12 +364,12 @@ int MpiComm::end(const Outcome& own, const Tell& tell) {
             MPI_Request request = MPI_REQUEST_NULL;
             MPI_Iallreduce(&own_word_, &greatest_word_, 1, MPI_INT, MPI_MAX, group_, &request);
             const auto max = has_failed ? Clock::duration(kPatience) : Clock::duration::max();
-            if (!await(request, max)) leave_alone(own, tell);
+            if (!await(request, max)) leave_alone(own, report);
             knows_failure_ = greatest_word_ == kFailed;
         }
-        if (knows_failure_) exit_code = share_failure(own, tell);
+        if (knows_failure_) exit_code = share_failure(own, report);
     } catch (const DeviceError&) {
-        leave_after_loss(own, tell);
+        leave_after_loss(own, report);
     }
     has_ended_ = true;
     MPI_Comm_free(&group_);

@@ -1,4 +1,4 @@
-// Gather rows: rows of numbers that ranks computed in turn, brought together on all of them.
+// Gather rows: dealing the rows of an array out to the ranks, and giving all rows to every rank.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace pleat {
 
-/// The rows of this rank: row n belongs to rank n % ranks.
+/// Which rows of an array this rank computes: row n belongs to rank n % ranks.
 struct RankRows {
     explicit RankRows(const Context& context) : rank(context.rank()), ranks(context.ranks()) {}
 

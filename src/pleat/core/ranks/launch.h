@@ -1,4 +1,4 @@
-// Launch: what the environment tells of the launcher that started this process.
+// Launch: whether a launcher such as mpirun started this process, read from the environment.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Launch {
 Launch find_launch();
 
 /// Throws on every process of a launch that cannot become ranks: UsageError with the text on the
-/// first, OtherRankFailed on the others, so that it is told once.
+/// first, OtherRankFailed on the others, so that it is reported once.
 [[noreturn]] void refuse_launch(const Launch& launch, const std::string& text);
 
 }  // namespace pleat

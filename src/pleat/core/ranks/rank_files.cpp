@@ -1,4 +1,4 @@
-// Rank files: their names, made and told apart.
+// Rank files: making and recognising their names.
 #include "pleat/core/ranks/rank_files.h"
 
 #include <fmt/format.h>

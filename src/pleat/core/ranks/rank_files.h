@@ -1,4 +1,4 @@
-// Rank files: one file a rank beside a checkpoint's name, found again whoever wrote them.
+// Rank files: one file per rank, named after a checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ std::filesystem::path rank_file(const std::filesystem::path& checkpoint, int ran
 /// Whether "checkpoint.rank3.npz" is the name of a rank file of "checkpoint.npz".
 bool is_rank_file(std::string_view name, const std::filesystem::path& checkpoint);
 
-/// The rank files of a checkpoint that exist, of whatever rank, and `suffix` behind their names, in
-/// the order of names.
+/// The existing rank files of a checkpoint, of all ranks, sorted by name. `suffix`: what follows
+/// their names.
 std::vector<std::filesystem::path> rank_files(const std::filesystem::path& checkpoint,
                                               std::string_view suffix = {});
 

@@ -1,4 +1,4 @@
-// Finished run: what a folder's manifest tells of it, and whether the same command made it.
+// Finished run: whether a folder holds the finished run of the same command.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,21 @@ namespace pleat {
 
 /// A finished run in a folder.
 struct FinishedRun {
-    /// Why it is not what the same command would make: another command, version, input or option,
-    /// or results that are not told or no longer there. Empty: it is the same. Device, threads and
-    /// seed are not compared.
+    /// Why the same command would give another result: another command, version, input or option,
+    /// or results that are missing. Empty: it would give the same. Device, threads and seed are not
+    /// compared.
     std::string difference;
     std::map<std::string, std::string> results;  ///< under "results", as text
     double seconds = 0;
 };
 
-/// The finished run that the folder holds, compared with `command` over these options and the bytes
-/// of `input`; nothing where there is none. InputError when the input cannot be read.
+/// The finished run in the folder, compared with `command` with these options and this input;
+/// nothing if there is none. Throws InputError if the input cannot be read.
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,
                                              const std::filesystem::path& input);
-/// The same of a run of several inputs: those that it lists must be these, in their order.
+/// The same for a run of several inputs, which must be these in this order.
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,

@@ -1,4 +1,4 @@
-// Manifest: what a run was and what it gave, as manifest.json tells it.
+// Manifest: the command, inputs, options and results of a run, as in manifest.json.
 #pragma once
 
 #include <cstdint>
@@ -42,30 +42,29 @@ struct Manifest {
     std::string device, instruction_set;
     int threads = 0;  ///< of each rank
     int ranks = 1;
-    /// Other runs work in this process at the same time: its CPU time and memory are not this
-    /// run's.
+    /// Whether other runs are in progress in this process at the same time, so that its CPU time
+    /// and memory are not this run's.
     bool shares_process = false;
     std::vector<Input> inputs;
-    std::vector<std::string> sources;  ///< inputs that follow one another, as often as they do
+    std::vector<std::string> sources;  ///< inputs in their order, with repeats
     std::vector<Timing> timings;
     double seconds = 0.0, cpu_seconds = 0.0;
     std::int64_t peak_memory = 0;
     std::vector<Output> outputs;
-    std::vector<std::string> stages;  ///< folders within that are runs of their own
+    std::vector<std::string> stages;  ///< folders in this one that are runs
     std::vector<std::pair<std::string, std::string>> citations;  ///< key, text
     std::vector<std::string> messages;
 };
 
-/// The manifest as indented JSON; bytes that are no UTF-8 are replaced, numbers that JSON lacks
-/// (nan) become text.
+/// The manifest as indented JSON. Bytes that are not UTF-8 are replaced; NaN becomes text.
 std::string to_json(const Manifest& manifest);
 
-/// A parameter's value as the manifest holds it: an automatic one shows as its words.
+/// A parameter's value in the manifest; an automatic one is its description.
 ManifestValue manifest_value(const Field& field);
-/// The same as the text that to_json() makes of it.
+/// A value as JSON text.
 std::string json_text(const ManifestValue& value);
 
-/// What an earlier run's manifest says of itself; empty fields when the file is none of pleat's.
+/// The manifest of an earlier run; empty if the file is not a manifest of pleat.
 struct EarlierRun {
     bool is_ours = false;
     std::string version, command, status;
@@ -80,10 +79,10 @@ struct EarlierRun {
     std::map<std::string, std::string> parameters, results;
     double seconds = 0;
 };
-/// A text parameter of an earlier run without JSON's quotes; other values, and none, give nothing.
+/// A text parameter of an earlier run, without JSON's quotes; empty if it is missing or no text.
 std::string text_parameter(const EarlierRun& run, const std::string& name);
 EarlierRun read_earlier_run(const std::filesystem::path& manifest);
-/// Whether the name is of an entry in a folder: no path, not empty, neither "." nor "..".
+/// Whether the name is that of an entry in a folder: not a path, not empty, neither "." nor "..".
 bool is_plain_name(const std::string& name);
 
 }  // namespace pleat

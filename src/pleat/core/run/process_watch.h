@@ -10,7 +10,7 @@
 
 namespace pleat {
 
-/// What a process tells others so that they can watch it. Trivially copyable.
+/// What other processes need to watch this one. Trivially copyable.
 struct ProcessIdentity {
     std::int64_t process = 0;
     std::uint64_t process_ids = 0;  ///< the namespace that the number belongs to; 0: unknown

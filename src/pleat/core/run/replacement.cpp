@@ -128,7 +128,7 @@ void clear_replaced(const path& from, const path& to) {
             ::rename((from / name).c_str(), (to / name).c_str());
         }
     }
-    // These tell what the run made: they go when all of it is gone.
+    // These list what the run made: they are removed last.
     remove_quietly(from / kManifestFile);
     remove_quietly(from / kLockFile);
     remove_quietly(from);

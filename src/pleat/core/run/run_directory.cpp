@@ -1,4 +1,4 @@
-// Run directory: taking a folder, recording the run, finishing or tidying away.
+// Run directory: claiming a folder, recording the run, finishing it or cleaning up.
 #include "pleat/core/run/run_directory.h"
 
 #include <fmt/chrono.h>
@@ -21,6 +21,7 @@
 #include "pleat/core/loops/job_pool.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/rank_files.h"
+#include "pleat/core/run/citations.h"
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/run/replacement.h"
@@ -49,7 +50,7 @@ bool remove_quietly(const std::filesystem::path& path) {
     return std::filesystem::remove(path, ignored);
 }
 
-/// Refuses what a run without --force may not write to.
+/// Refuses a folder to which a run without --force may not write.
 void require_unfinished(const EarlierRun& earlier, const RunDirectory::Request& request,
                         const std::string& folder) {
     if (!earlier.is_ours)
@@ -75,7 +76,7 @@ struct RunDirectory::Implementation : Progress {
     /// Where this run writes: its folder, or the hidden folder of a forced run.
     FolderClaim& claim() { return forced ? *forced : folder; }
     const FolderClaim& claim() const { return forced ? *forced : folder; }
-    const std::filesystem::path& place() const { return claim().path(); }
+    const std::filesystem::path& folder_in_use() const { return claim().path(); }
     void remove_stale_files() const;
     void switch_stage(std::string_view name, const Instant& since);
     void list_outputs();
@@ -128,15 +129,15 @@ RunDirectory::Implementation::Implementation(const Request& request) : folder(re
 }
 
 void RunDirectory::Implementation::open_log() {
-    const std::filesystem::path path = place() / kLogFile;
+    const std::filesystem::path path = folder_in_use() / kLogFile;
     log_file.open(path, manifest.resumed ? std::ios::app : std::ios::trunc);
     if (!log_file) throw OutputError(fmt::format("{}: cannot be written", path.string()));
     log_progress = std::make_unique<LogProgress>(
         [this](std::string_view line) { log_file << utc_now() << ' ' << line << std::endl; });
 }
 
-// A forced run works in a hidden folder within, and takes the place of what the folder holds when
-// it has finished, not before (docs/decisions/0025).
+// A forced run works in a hidden folder within, and replaces the content of the folder only when it
+// has finished (docs/decisions/0025).
 void RunDirectory::Implementation::take_over(const Request& request) {
     finish_replacement(folder);
     const std::filesystem::path hidden = forced_folder(folder.path());
@@ -164,25 +165,25 @@ void RunDirectory::Implementation::take_over(const Request& request) {
 
 void RunDirectory::Implementation::resume() {
     manifest.resumed = true;
-    const RunFiles made = files_of_run(place());
+    const RunFiles made = files_of_run(folder_in_use());
     for (const std::string& name : made.names)
         if (!name.starts_with(kCheckpointPrefix) && !is_own_name(name)) stale.push_back(name);
     stale_stages = made.stages;
 }
 
-/// What an earlier run left and this one did not write again would pass for a result of this one.
+/// Removes results of the resumed run that this one did not write again.
 void RunDirectory::Implementation::remove_stale_files() const {
     for (const std::string& name : stale)
-        if (!contains(output_names, name)) remove_quietly(place() / name);
+        if (!contains(output_names, name)) remove_quietly(folder_in_use() / name);
     for (const std::string& stage : stale_stages)
-        if (!contains(manifest.stages, stage)) remove_run(place() / stage);
+        if (!contains(manifest.stages, stage)) remove_run(folder_in_use() / stage);
 }
 
 std::filesystem::path RunDirectory::Implementation::file(std::string_view name) const {
     const std::filesystem::path plain(name);
     if (plain.empty() || plain.filename() != plain || is_own_name(name) || is_hidden_name(name))
         throw std::logic_error(fmt::format("'{}' is no name for a file of a run", name));
-    return place() / plain;
+    return folder_in_use() / plain;
 }
 
 void RunDirectory::Implementation::switch_stage(std::string_view name, const Instant& since) {
@@ -197,7 +198,7 @@ void RunDirectory::Implementation::switch_stage(std::string_view name, const Ins
 
 void RunDirectory::Implementation::update(std::string_view stage, std::int64_t done,
                                           std::int64_t total, std::string_view note) {
-    // A stage reports after its first piece of work, which began after the last event before it.
+    // A stage first reports after its first piece of work, so it began at the event before.
     if (manifest.timings.empty() || manifest.timings.back().stage != stage)
         switch_stage(stage, last_event);
     last_event = Instant();
@@ -218,7 +219,7 @@ void RunDirectory::Implementation::list_outputs() {
         if (!contains(names, name)) names.push_back(name);
     for (const std::string& name : names) {
         std::error_code error;
-        const auto bytes = std::filesystem::file_size(place() / name, error);
+        const auto bytes = std::filesystem::file_size(folder_in_use() / name, error);
         if (!error) manifest.outputs.push_back({name, static_cast<std::int64_t>(bytes)});
     }
 }
@@ -240,31 +241,32 @@ void RunDirectory::Implementation::save_manifest(std::string_view status) {
     shot.seconds = start.seconds_until(now);
     shot.cpu_seconds = now.cpu;
     shot.peak_memory = peak_memory();
-    write_text(place() / kManifestFile, to_json(shot));
+    write_text(folder_in_use() / kManifestFile, to_json(shot));
 }
 
 bool RunDirectory::Implementation::has_something_to_keep() const {
-    // A resumed run may fail before it names the files that the run before it left.
-    const std::filesystem::directory_iterator entries(place());
+    // A resumed run may fail before it names the files that the earlier run left.
+    const std::filesystem::directory_iterator entries(folder_in_use());
     const auto is_content = [](const auto& entry) {
         const std::string name = entry.path().filename().string();
         return complete_name(name).empty() && !is_hidden_name(name) && !is_own_name(name);
     };
     if (manifest.resumed && std::any_of(begin(entries), end(entries), is_content)) return true;
     const auto exists = [&](const std::string& name) {
-        return std::filesystem::exists(place() / name) || !rank_files(place() / name).empty();
+        return std::filesystem::exists(folder_in_use() / name) ||
+               !rank_files(folder_in_use() / name).empty();
     };
     return std::any_of(output_names.begin(), output_names.end(), exists) ||
            std::any_of(checkpoint_names.begin(), checkpoint_names.end(), exists);
 }
 
-/// Removes what a killed process left of files that it was writing.
+/// Removes incomplete files of a killed process.
 void RunDirectory::Implementation::remove_partial_files() const {
     RunFiles own{{output_names.begin(), output_names.end()}, {}};
     own.names.insert(checkpoint_names.begin(), checkpoint_names.end());
     own.names.insert(stale.begin(), stale.end());
     own.names.insert({kManifestFile, kBibliographyFile});
-    for (const auto& entry : std::filesystem::directory_iterator(place())) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_in_use())) {
         const std::string name = entry.path().filename().string();
         if (!complete_name(name).empty() && own.contains(name)) remove_quietly(entry.path());
     }
@@ -275,11 +277,11 @@ void RunDirectory::Implementation::tidy_away() {
     log_file.close();
     if (forced) {
         std::error_code ignored;
-        std::filesystem::remove_all(place(), ignored);
+        std::filesystem::remove_all(folder_in_use(), ignored);
         return forced.reset();
     }
     for (const char* name : {kManifestFile, kLogFile, kBibliographyFile})
-        remove_quietly(place() / name);
+        remove_quietly(folder_in_use() / name);
     remove_partial_files();
     folder.clear_notes();
     folder.remove_created();
@@ -398,10 +400,11 @@ void RunDirectory::fact(std::string_view name, std::string_view value) {
     implementation_->manifest.results.emplace_back(name, std::string(value));
 }
 
-void RunDirectory::cite(const Citation& citation) {
+void RunDirectory::cite(std::string_view key) {
     auto& citations = implementation_->manifest.citations;
-    const auto same = [&](const auto& known) { return known.first == citation.key; };
-    if (std::any_of(citations.begin(), citations.end(), same)) return;
+    const auto is_same = [&](const auto& cited) { return cited.first == key; };
+    if (std::any_of(citations.begin(), citations.end(), is_same)) return;
+    const Citation citation = find_citation(key);
     citations.emplace_back(citation.key, citation.text);
     implementation_->bibliography += citation.bibtex + "\n";
 }
@@ -428,12 +431,13 @@ void RunDirectory::finish() {
     run.remove_stale_files();
     run.stale.clear();
     run.list_outputs();
-    if (!run.bibliography.empty()) write_text(run.place() / kBibliographyFile, run.bibliography);
+    if (!run.bibliography.empty())
+        write_text(run.folder_in_use() / kBibliographyFile, run.bibliography);
     run.save_manifest("finished");
     run.finished = true;
     for (const std::string& name : run.checkpoint_names) {
-        remove_quietly(run.place() / name);
-        for (const auto& path : rank_files(run.place() / name)) remove_quietly(path);
+        remove_quietly(run.folder_in_use() / name);
+        for (const auto& path : rank_files(run.folder_in_use() / name)) remove_quietly(path);
     }
     run.remove_partial_files();
     run.claim().clear_notes();

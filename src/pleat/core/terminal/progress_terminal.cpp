@@ -158,8 +158,8 @@ void TerminalProgress::update(std::string_view stage, std::int64_t done, std::in
 }
 
 bool TerminalProgress::cancelled() {
-    if (interrupted() && !told_) {
-        told_ = true;
+    if (interrupted() && !is_stop_reported_) {
+        is_stop_reported_ = true;
         message(kStopping);
     }
     return interrupted();
@@ -198,8 +198,8 @@ void LogProgress::update(std::string_view stage, std::int64_t done, std::int64_t
 }
 
 bool LogProgress::cancelled() {
-    if (interrupted() && !told_) {
-        told_ = true;
+    if (interrupted() && !is_stop_reported_) {
+        is_stop_reported_ = true;
         message(kStopping);
     }
     return interrupted();

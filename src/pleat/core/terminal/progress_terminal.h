@@ -17,20 +17,20 @@ namespace pleat {
 /// Signals that were ignored at start (nohup) stay ignored. A library never calls this: programs
 /// do.
 void install_interrupt_handler();
-/// True once such a signal came.
+/// Whether such a signal has come.
 bool interrupted();
 
 /// Seconds that only grow; tests replace it.
 using SecondsClock = std::function<double()>;
 SecondsClock steady_seconds();
 
-/// Follows one stage after another and words how far it is.
+/// Follows one stage after another and describes its progress in one line.
 class ProgressMeter {
 public:
     explicit ProgressMeter(SecondsClock now) : now_(std::move(now)), last_event_(now_()) {}
 
-    /// Takes an update; true when it begins a new stage. `share` of all work tells the time left
-    /// where units differ much in length; NaN: done / total.
+    /// Takes over an update. Returns true if it begins a new stage. `share`: the fraction of all
+    /// work that is done, for the time left when units differ much in length; NaN: done / total.
     bool update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note, double share = std::numeric_limits<double>::quiet_NaN());
     /// "fit: 123/300 (41 %), 3.2/s, 56 s left, gap 3e-4". The rate counts from the stage's first
@@ -38,7 +38,6 @@ public:
     std::string line() const;
     /// "fit: 300/300 in 93 s, gap 9e-5".
     std::string end_line() const;
-    bool has_stage() const { return !stage_.empty(); }
     bool is_complete() const { return total_ > 0 && done_ >= total_; }
     double now() const { return now_(); }
 
@@ -51,7 +50,7 @@ private:
     double begin_ = 0.0, first_time_ = 0.0, last_event_;
 };
 
-/// One line that is rewritten in place, ten times a second at the most, and erased at the end.
+/// One line that is rewritten in place, at most ten times a second, and erased at the end.
 /// Messages stay above it.
 class TerminalProgress : public Progress {
 public:
@@ -61,7 +60,7 @@ public:
                 std::string_view note) override {
         update(stage, done, total, note, std::numeric_limits<double>::quiet_NaN());
     }
-    /// The same with the share of all work that is done.
+    /// The same with the fraction of all work that is done.
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note, double share);
     bool cancelled() override;
@@ -73,7 +72,7 @@ private:
     std::FILE* out_;
     ProgressMeter meter_;
     double drawn_ = -1.0;
-    bool visible_ = false, told_ = false;
+    bool visible_ = false, is_stop_reported_ = false;
 };
 
 /// Whole lines: one at the end of each stage and one every ten seconds within it.
@@ -94,7 +93,7 @@ private:
     std::function<void(std::string_view)> write_;
     ProgressMeter meter_;
     double written_ = 0.0;
-    bool open_ = false, told_ = false;
+    bool open_ = false, is_stop_reported_ = false;
 };
 
 /// What a program shows on `out` (stderr): nothing when quiet, one line on a terminal, log lines

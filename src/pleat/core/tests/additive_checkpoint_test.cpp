@@ -272,7 +272,7 @@ TEST(AdditiveCheckpoint, AStopInTheMidstOfATileKeepsTheTilesBeforeIt) {
             // The tiles are dealt by size to several ranks: 2, 5, 8; 1, 4, 7; ...
             EXPECT_EQ(text, "sums: stopped after " + std::to_string(ranks == 1 ? 4 : 5) +
                                 " of 10 tiles; they are kept in " + place +
-                                ": run the same command again to go on");
+                                ": run the same command again to resume");
             ++told;
         });
         EXPECT_EQ(told, ranks);
@@ -301,7 +301,7 @@ TEST(AdditiveCheckpoint, AStopInTheFirstTileKeepsNothing) {
         std::swap(tiles[0], tiles[4]);
         EXPECT_EQ(stopped_in_a_tile(comm, folder / "checkpoint.npz", tiles, false),
                   "sums: stopped before the first of 5 tiles was done; run the same command again "
-                  "to go on");
+                  "to resume");
         EXPECT_EQ(stopped_in_a_tile(comm, {}, tiles, false),
                   "sums: stopped before the first of 5 tiles was done");
     });
@@ -328,7 +328,7 @@ TEST(AdditiveCheckpoint, RefusesAnotherProblemAndDamageOnEveryRank) {
         });
         EXPECT_EQ(others, 2);
         EXPECT_NE(text.find("rank0.npz: "), std::string::npos) << text;
-        EXPECT_NE(text.find("; remove this checkpoint, or give --force, to start anew"),
+        EXPECT_NE(text.find("; remove this checkpoint, or give --force, to start again"),
                   std::string::npos)
             << text;
         return text;
@@ -372,7 +372,7 @@ TEST(AdditiveCheckpoint, WhereItCannotBeSavedTheSweepGoesOnAndSaysSo) {
     EXPECT_EQ(sums.bits(), expected(tiles));
     ASSERT_EQ(listener.messages.size(), 1u);
     EXPECT_EQ(listener.messages[0].find("sums: goes on without saving its state: "), 0u);
-    EXPECT_TRUE(saved.place().empty());
+    EXPECT_TRUE(saved.kept_in().empty());
 }
 
 TEST(AdditiveCheckpoint, WhatIsDoneBeforeASaveIsDueIsNotSaved) {

@@ -21,10 +21,10 @@ TEST(ConjugateGradients, TakesTheStepsOfTheFormulas) {
         return 0.5 * (4 * x[0] * x[0] + x[1] * x[1]);
     };
     VectorSlots<double> slots(2, f);
-    ConjugateGradients minimiser(slots, {.most_trials = 20, .least_fall = 0});
+    ConjugateGradients minimiser(slots, {.max_trials = 20, .min_fall = 0});
     slots.set(minimiser.x(), {1, 2});
     minimiser.start();
-    EXPECT_FALSE(minimiser.is_settled_at_start());
+    EXPECT_FALSE(minimiser.is_converged_at_start());
     // Slope -20 at 0, -20 + 68 t at t: at t = 1 / sqrt(20) = 0.2236 it is -4.8, below 0.2 * -20?
     // No: -4.8 < -4, so the first trial is accepted.
     ASSERT_EQ(minimiser.step(), Outcome::moved);
@@ -52,7 +52,7 @@ TEST(ConjugateGradients, TakesTheStepsOfTheFormulas) {
     EXPECT_EQ(minimiser.iterations(), 2);
 }
 
-TEST(ConjugateGradients, SettlesWhenTheFallOverTheWindowIsSmall) {
+TEST(ConjugateGradients, ConvergesWhenTheFallOverTheWindowIsSmall) {
     const Quadratic f(test::spectrum(20, 10), 3, 100);
     VectorSlots<double> slots(20, f);
     ConjugateGradients minimiser(slots, {});
@@ -64,7 +64,7 @@ TEST(ConjugateGradients, SettlesWhenTheFallOverTheWindowIsSmall) {
         outcome = minimiser.step();
         values.push_back(minimiser.objective());
     }
-    ASSERT_EQ(outcome, Outcome::settled);
+    ASSERT_EQ(outcome, Outcome::converged);
     const std::size_t last = values.size() - 1;
     EXPECT_EQ(minimiser.iterations(), static_cast<Index>(last));
     EXPECT_LT((values[last - 5] - values[last]) / values[last - 5], 0.01);
@@ -76,12 +76,12 @@ TEST(ConjugateGradients, SettlesWhenTheFallOverTheWindowIsSmall) {
 TEST(ConjugateGradients, ConvergesWithATightStop) {
     const Quadratic f(test::spectrum(20, 10), 5, 1);
     VectorSlots<double> slots(20, f);
-    ConjugateGradients minimiser(slots, {.most_trials = 40, .least_fall = 1e-9});
+    ConjugateGradients minimiser(slots, {.max_trials = 40, .min_fall = 1e-9});
     slots.set(minimiser.x(), std::vector<double>(20, 0));
     minimiser.start();
     Outcome outcome = Outcome::moved;
     for (int k = 0; k < 2000 && outcome == Outcome::moved; ++k) outcome = minimiser.step();
-    EXPECT_EQ(outcome, Outcome::settled);
+    EXPECT_EQ(outcome, Outcome::converged);
     EXPECT_NEAR(minimiser.objective(), 1, 1e-7);
 }
 
@@ -117,13 +117,13 @@ TEST(ConjugateGradients, RefusesStepsAfterWhichTheSlopeIsFlat) {
     EXPECT_EQ(slots.evaluations, 3);
 }
 
-TEST(ConjugateGradients, KnowsAStartThatHasSettled) {
+TEST(ConjugateGradients, DetectsAStartThatHasConverged) {
     const Quadratic f(test::spectrum(5, 10), 9);
     VectorSlots<double> slots(5, f);
     ConjugateGradients minimiser(slots, {});
     slots.set(minimiser.x(), f.centre);
     minimiser.start();
-    EXPECT_TRUE(minimiser.is_settled_at_start());
+    EXPECT_TRUE(minimiser.is_converged_at_start());
 }
 
 TEST(ConjugateGradients, ALoadedStateTakesTheSameStepsBitForBit) {

@@ -61,7 +61,7 @@ public:
     /// Every lane gives a value, all of one type, and gets those of all 32.
     template <class T>
     const T* exchange(const T& value) {
-        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMostExchanged);
+        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMaxExchanged);
         Warp& warp = warps_[current_ / 32];
         std::memcpy(warp.given + current_ % 32 * sizeof(T), &value, sizeof(T));
         if (warp.meeting.arrived + 1 == 32) std::memcpy(warp.taken, warp.given, 32 * sizeof(T));
@@ -70,13 +70,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t kStackBytes = 192 << 10, kMostExchanged = 32;
+    static constexpr std::size_t kStackBytes = 192 << 10, kMaxExchanged = 32;
     struct Meeting {
         std::size_t arrived = 0, number = 0;
     };
     struct Warp {
         Meeting meeting;
-        alignas(16) unsigned char given[32 * kMostExchanged], taken[32 * kMostExchanged];
+        alignas(16) unsigned char given[32 * kMaxExchanged], taken[32 * kMaxExchanged];
     };
     struct Fiber {
         std::unique_ptr<char[]> stack;

@@ -16,7 +16,7 @@ using pleat::cuda::Sides;
 struct HostGpuState {
     std::int64_t total_bytes = std::int64_t{1} << 33;
     Index shared_bytes = 227 << 10;
-    std::int64_t used_bytes = 0, most_used_bytes = 0;
+    std::int64_t used_bytes = 0, max_used_bytes = 0;
     std::map<std::string, Index> launches;  ///< by what they are for
 };
 
@@ -33,7 +33,7 @@ public:
             if (state_->used_bytes + bytes() > state_->total_bytes)
                 throw DeviceError("out of memory");
             state_->used_bytes += bytes();
-            state_->most_used_bytes = std::max(state_->most_used_bytes, state_->used_bytes);
+            state_->max_used_bytes = std::max(state_->max_used_bytes, state_->used_bytes);
         }
         Array(Array&& other) noexcept { *this = std::move(other); }
         Array& operator=(Array&& other) noexcept {
@@ -72,7 +72,7 @@ public:
     explicit HostGpu(HostGpuState& state) : state_(&state) { current() = &state; }
 
     std::int64_t free_bytes() const { return state_->total_bytes - state_->used_bytes; }
-    Index most_shared_bytes() const { return state_->shared_bytes; }
+    Index max_shared_bytes() const { return state_->shared_bytes; }
     Index processors() const { return 2; }
     std::string name() const { return "the host"; }
 
@@ -98,10 +98,10 @@ private:
     /// The limits of every GPU since compute capability 3.0 (CUDA C++ Programming Guide, "Technical
     /// Specifications per Compute Capability").
     static bool fits(Sides grid, Sides threads) {
-        constexpr Index kMostX = 2147483647, kMostY = 65535, kMostThreads = 1024;
-        return grid.x >= 1 && grid.x <= kMostX && grid.y >= 1 && grid.y <= kMostY &&
-               threads.x >= 1 && threads.x <= kMostThreads && threads.y >= 1 &&
-               threads.y <= kMostThreads && threads.x * threads.y <= kMostThreads;
+        constexpr Index kMaxX = 2147483647, kMaxY = 65535, kMaxThreads = 1024;
+        return grid.x >= 1 && grid.x <= kMaxX && grid.y >= 1 && grid.y <= kMaxY && threads.x >= 1 &&
+               threads.x <= kMaxThreads && threads.y >= 1 && threads.y <= kMaxThreads &&
+               threads.x * threads.y <= kMaxThreads;
     }
     static HostGpuState*& current() {
         static HostGpuState* state = nullptr;

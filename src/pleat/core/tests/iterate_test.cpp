@@ -102,7 +102,7 @@ TEST(Iterate, ResumedEqualsUninterrupted) {
     }
 }
 
-TEST(Iterate, AKillLosesAtMostWhatCameAfterTheLastSave) {
+TEST(Iterate, AKillLosesOnlyWhatCameAfterTheLastSave) {
     TemporaryFolder folder;
     Context context;
     context.checkpoint = folder / "state.npz";
@@ -251,7 +251,7 @@ TEST(Iterate, RefusesForeignAndDamagedCheckpoints) {
     state.name = "another";
     const std::string text = error_text<InputError>([&] { run("run"); });
     EXPECT_NE(text.find("state.npz: expected the state of the same input and options, found "
-                        "another's; remove this checkpoint, or give --force, to start anew"),
+                        "another's; remove this checkpoint, or give --force, to start again"),
               std::string::npos)
         << text;
     state.name = "logistic";

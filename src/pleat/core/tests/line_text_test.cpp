@@ -74,9 +74,9 @@ TEST(LineText, KeepsTheOrderOfLines) {
             EXPECT_EQ(joined(pieces), expected) << count << ' ' << threads;
         }
     }
-    std::string least;
-    append_integer(least, std::numeric_limits<Index>::min());
-    EXPECT_EQ(least, "-9223372036854775808");
+    std::string smallest;
+    append_integer(smallest, std::numeric_limits<Index>::min());
+    EXPECT_EQ(smallest, "-9223372036854775808");
 }
 
 TEST(LineText, WritesItsPiecesAsOneFile) {

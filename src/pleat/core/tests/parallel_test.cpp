@@ -131,7 +131,7 @@ TEST(Threads, HonourEnvironmentAffinityAndContext) {
 
 TEST(Cgroup, TheTightestOfTheGroupAndItsParentsCounts) {
     TemporaryFolder folder;
-    const CgroupPlaces places{folder / "membership", folder / "mount"};
+    const CgroupPaths places{folder / "membership", folder / "mount"};
     EXPECT_EQ(cgroup_cpus(places), kUnlimited);
     EXPECT_EQ(cgroup_free_bytes(places), kUnlimited);
     std::filesystem::create_directories(folder / "mount/batch/job");

@@ -20,10 +20,9 @@ struct FakeClock {
     }
 };
 
-TEST(ProgressMeter, TellsRateAndTimeLeft) {
+TEST(ProgressMeter, ReportsRateAndTimeLeft) {
     FakeClock clock;
     ProgressMeter meter(clock.function());
-    EXPECT_FALSE(meter.has_stage());
     clock.now += 2;
     EXPECT_TRUE(meter.update("fit", 1, 300, ""));
     EXPECT_EQ(meter.line(), "fit: 1/300 (0 %)");

@@ -13,6 +13,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/run/citations.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/core/version.h"
@@ -84,9 +85,8 @@ TEST(RunDirectory, RecordsTheRun) {
         context.update("fit", 1, 2);
         context.update("fit", 2, 2);
         context.message("guessed the alphabet");
-        const Citation paper{"Ekeberg2013", "Ekeberg et al. 2013", "@article{Ekeberg2013,}"};
-        run.cite(paper);
-        run.cite(paper);
+        run.cite("Ekeberg2013");
+        run.cite("Ekeberg2013");
         run.fact("columns", std::int64_t{120});
         run.fact("gap", std::nan(""));
         write_text(run.output("scores.tsv"), "12345");
@@ -109,7 +109,7 @@ TEST(RunDirectory, RecordsTheRun) {
           std::string("\"sha256\": "
                       "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\""),
           std::string("{ \"file\": \"scores.tsv\", \"bytes\": 5 }"),
-          std::string("{ \"key\": \"Ekeberg2013\", \"text\": \"Ekeberg et al. 2013\" }"),
+          "{ \"key\": \"Ekeberg2013\", \"text\": \"" + find_citation("Ekeberg2013").text + "\" }",
           std::string("\"columns\": 120"), std::string("\"gap\": \"nan\""),
           std::string("guessed the alphabet"), std::string("a\\\"b")})
         EXPECT_TRUE(contains(compact, part)) << part << "\n" << text;
@@ -123,7 +123,7 @@ TEST(RunDirectory, RecordsTheRun) {
     char host[256] = {};
     ::gethostname(host, sizeof host - 1);
     EXPECT_FALSE(std::string(host).size() > 5 && contains(text, host));
-    EXPECT_EQ(slurp(run / "cite.bib"), "@article{Ekeberg2013,}\n");
+    EXPECT_EQ(slurp(run / "cite.bib"), find_citation("Ekeberg2013").bibtex + "\n");
     const std::string log = slurp(run / "log.txt");
     EXPECT_TRUE(contains(log, "guessed the alphabet")) << log;
     EXPECT_TRUE(contains(log, "fit: 2/2 in ")) << log;

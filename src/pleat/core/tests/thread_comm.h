@@ -39,11 +39,12 @@ public:
     void sum(std::span<std::int64_t> values) override { add(values); }
     void sum(std::span<std::uint32_t> values) override { add(values); }
     void raise(std::span<double> values) override {
-        std::vector<double> most(values.begin(), values.end());
+        std::vector<double> largest(values.begin(), values.end());
         look(values, [&](std::span<double> other) {
-            for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], other[i]);
+            for (std::size_t i = 0; i < largest.size(); ++i)
+                largest[i] = std::max(largest[i], other[i]);
         });
-        std::copy(most.begin(), most.end(), values.begin());
+        std::copy(largest.begin(), largest.end(), values.begin());
         barrier();
     }
     void broadcast(std::vector<std::uint8_t>& bytes, int root) override {

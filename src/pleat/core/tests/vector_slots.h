@@ -10,6 +10,13 @@
 
 namespace pleat::test {
 
+/// Euclidean length.
+inline double norm(const std::vector<double>& x) {
+    double sum = 0;
+    for (const double value : x) sum += value * value;
+    return std::sqrt(sum);
+}
+
 /// Holds vectors as T, sums in double; the function sees the stored (rounded) point in double.
 template <class T>
 class VectorSlots final : public Slots {

@@ -128,12 +128,12 @@ int fit_compatible(const Problem& problem, const Model& start, std::int64_t iter
         Step report;
         if (done == 0) {
             minimiser.start();
-            report.finished = minimiser.is_settled_at_start();
+            report.finished = minimiser.is_converged_at_start();
             if (report.finished) state.ending = Ending::settled;
         } else {
             const ConjugateGradients::Outcome outcome = minimiser.step();
             report.finished = outcome != ConjugateGradients::Outcome::moved;
-            if (outcome == ConjugateGradients::Outcome::settled) state.ending = Ending::settled;
+            if (outcome == ConjugateGradients::Outcome::converged) state.ending = Ending::settled;
             if (outcome == ConjugateGradients::Outcome::failed) state.ending = Ending::stalled;
         }
         state.at = kernel.latest();

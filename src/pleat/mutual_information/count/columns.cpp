@@ -8,26 +8,20 @@
 
 namespace pleat::mutual_information {
 
-namespace {
-
-constexpr int kLetters = 32;
-
-}  // namespace
-
 Columns compact(View<const std::uint8_t, 2> letters) {
     const Index rows = letters.extent(0), column_count = letters.extent(1);
     Columns columns;
     columns.codes = Array<std::uint8_t, 2>(column_count, rows);
     columns.first_symbol.push_back(0);
     for (Index column = 0; column < column_count; ++column) {
-        std::array<Index, kLetters> count{};
+        std::array<Index, kMaxSymbols> count{};
         for (Index row = 0; row < rows; ++row) ++count[letters(row, column)];
-        std::array<std::uint8_t, kLetters> order;
+        std::array<std::uint8_t, kMaxSymbols> order;
         std::iota(order.begin(), order.end(), std::uint8_t{0});
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint8_t a, std::uint8_t b) { return count[a] > count[b]; });
-        std::array<std::uint8_t, kLetters> code{};
-        for (int rank = 0; rank < kLetters && count[order[rank]] > 0; ++rank) {
+        std::array<std::uint8_t, kMaxSymbols> code{};
+        for (int rank = 0; rank < kMaxSymbols && count[order[rank]] > 0; ++rank) {
             code[order[rank]] = static_cast<std::uint8_t>(rank);
             columns.counts.push_back(count[order[rank]]);
             columns.letters.push_back(order[rank]);
@@ -40,7 +34,7 @@ Columns compact(View<const std::uint8_t, 2> letters) {
 }
 
 double entropy(std::span<const Index> counts, Index rows) {
-    // Sums of p lg(1/p) keep their precision where one count is nearly all rows.
+    // Sums of p lg(1/p) keep their precision if one count is nearly all rows.
     double sum = 0;
     for (const Index n : counts) {
         if (n == 0) continue;

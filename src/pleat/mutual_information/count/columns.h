@@ -1,4 +1,4 @@
-// Columns: an alignment column by column, each with its own symbols, as every part here reads it.
+// Columns: the columns of an alignment, each with its own symbols.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/array.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat::mutual_information {
 
+/// Letters of the largest alphabet: an upper bound of the symbols of a column.
+constexpr int kMaxSymbols = 32;
+
 /// The columns of an alignment, compacted to the symbols that occur in each: code 0 is the most
-/// frequent symbol of its column, code 1 the next, and so on; of equally frequent ones that with
-/// the smaller letter code comes first.
+/// frequent symbol of its column, code 1 the next, and so on; of equally frequent symbols the one
+/// with the smaller letter code comes first.
 struct Columns {
     Array<std::uint8_t, 2> codes;       ///< [column, row]
-    std::vector<Index> first_symbol;    ///< [column_count + 1]: where a column's symbols begin
+    std::vector<Index> first_symbol;    ///< [column_count + 1]: a column's first symbol
     std::vector<Index> counts;          ///< [symbol]: its number of rows in its column
     std::vector<std::uint8_t> letters;  ///< [symbol]: its letter code in the alignment
 
@@ -34,13 +35,13 @@ struct Columns {
     }
 };
 
-/// Compacts `letters`, [sequence, column], any codes below 32.
+/// Compacts `letters`, [sequence, column], with codes below kMaxSymbols.
 Columns compact(View<const std::uint8_t, 2> letters);
 
 /// Entropy in bits of counts that sum to `rows`: lg rows - (1/rows) sum n lg n.
 double entropy(std::span<const Index> counts, Index rows);
 
-/// Place of the pair i < j in the lexicographic list of all pairs of `columns`.
+/// Position of the pair i < j in the lexicographic list of all pairs of `columns` columns.
 constexpr Index pair_index(Index i, Index j, Index columns) {
     return i * (2 * columns - i - 1) / 2 + (j - i - 1);
 }
@@ -50,5 +51,3 @@ constexpr Index triple_count(Index columns) {
 }
 
 }  // namespace pleat::mutual_information
-
-#pragma GCC visibility pop

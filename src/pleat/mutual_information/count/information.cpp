@@ -1,4 +1,4 @@
-// Information: differences of the integer statistic, divided by the number of rows last.
+// Information: differences of the integer statistic, divided by the number of rows at the end.
 #include "pleat/mutual_information/count/information.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-/// An amount of information of all rows together, a row.
+/// Bits per row of an amount of information of all rows together; at least 0.
 double per_row(const Statistic& statistic, std::int64_t total) {
     const std::int64_t at_least_zero = std::max<std::int64_t>(0, total);
     return statistic.bits(at_least_zero) / static_cast<double>(statistic.rows());

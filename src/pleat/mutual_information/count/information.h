@@ -1,4 +1,4 @@
-// Information: bits of mutual information and entropy from the integer statistic.
+// Information: mutual information and entropy in bits from the integer statistic.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@ std::vector<std::int64_t> margin_sums(const Columns& columns, const Statistic& s
 /// MI_ij = H_i + H_j - H_ij = (F(N) - T_i - T_j + T) / N in bits, N the number of rows.
 ///
 /// The difference is formed in integers. F is additive over prime factors, so a table whose MI is
-/// exactly 0 (one symbol in a column, or counts r_a c_b / N) gives exactly 0. Each of the four
-/// terms is off by at most N lg N 2^-(scale + 1), so MI is off by at most 4 lg N 2^-(scale + 1):
-/// 3e-11 bits at N = 100,000 (scale 40), and in practice a tenth of that, for the roundings of
-/// different primes are independent. Results below 0, of the size of that error, are returned as 0.
+/// exactly 0 (one symbol in a column, or counts r_a c_b / N) gives exactly 0. The error of MI is at
+/// most 4 lg N 2^-(scale + 1), 3e-11 bits at N = 100,000 (scale 40), and in practice a tenth of
+/// that, because the roundings of different primes are independent. Results below 0 are returned as
+/// 0.
 double pair_information(const Statistic& statistic, std::int64_t t_i, std::int64_t t_j,
                         std::int64_t t);
 
-/// MI_ijk = H_i + H_j + H_k - H_ijk (total correlation; Watanabe 1960) in bits, the same way.
+/// MI_ijk = H_i + H_j + H_k - H_ijk (total correlation; Watanabe 1960) in bits, computed as
+/// pair_information().
 double triple_information(const Statistic& statistic, std::int64_t t_i, std::int64_t t_j,
                           std::int64_t t_k, std::int64_t t);
 

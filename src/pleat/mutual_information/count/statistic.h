@@ -1,4 +1,4 @@
-// Statistic: T = sum of n lg n over the cells of a table, in integers that decide ties exactly.
+// Statistic: T, the sum of n lg n over the cells of a table, in integers, so that ties are exact.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +6,21 @@
 
 #include "pleat/core/view.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat::mutual_information {
 
-/// F(n) = n lg n in fixed point. With the margins of a table fixed, its mutual information grows
-/// with T = sum of F(n) over the cells: MI_ij = H_i + H_j - lg N + T / N, and likewise for three
+/// F(n) = n lg n in fixed point. For fixed margins of a table, mutual information increases with
+/// T = sum of F(n) over the cells: MI_ij = H_i + H_j - lg N + T / N, and likewise for three
 /// columns.
 ///
 /// lg is additive over prime factors: lg n = sum of lg p, each lg p rounded once to a multiple of
 /// 2^-scale. Tables of equal products of n^n, which have the same MI, therefore have the same T to
-/// the last bit, whatever the order of the sum; float64 sums tell 19 to 37 % of such ties wrongly
-/// or by chance in conserved alignments.
+/// the last bit, whatever the order of the sum. Sums in float64 decide 19 to 37 % of such ties
+/// wrongly or by chance in conserved alignments.
 struct Statistic {
     std::vector<std::int64_t> f;  ///< [0 .. N]: F(n), in units of 2^-scale bits; F(0) = F(1) = 0
     int scale = 0;
-    /// Differences of T are divided by 2^shift, rounded, before their powers are summed (NullSums):
-    /// they are then below 2^20 in size.
+    /// Differences of T are divided by 2^shift and rounded before their powers are summed
+    /// (NullSums); they are then below 2^20 in size.
     int shift = 0;
 
     Index rows() const { return static_cast<Index>(f.size()) - 1; }
@@ -32,7 +30,7 @@ struct Statistic {
     double moment_unit() const;
 };
 
-/// `rows`: N, from 1 to 2^31 - 1. Takes 8 N bytes.
+/// `rows`: N, from 1 to 2^31 - 1. The result takes 8 N bytes.
 Statistic make_statistic(Index rows);
 
 /// A difference of T in units of 2^shift, rounded half up.
@@ -41,5 +39,3 @@ constexpr std::int64_t moment_difference(std::int64_t difference, int shift) {
 }
 
 }  // namespace pleat::mutual_information
-
-#pragma GCC visibility pop

@@ -1,11 +1,11 @@
-// One-bit matrix products on tensor cores: what a warp counts in one instruction.
+// Bit product: one-bit matrix products on tensor cores, one instruction of a warp.
 #pragma once
 
 #include <cstdint>
 
 namespace pleat::mutual_information::cuda {
 
-// PTX ISA, "mma.sync", matrices of .b1: lane l holds of A row l / 4 (a[0], a[2]) and l / 4 + 8
+// PTX ISA, "mma.sync", matrices of .b1: lane l has, of A, row l / 4 (a[0], a[2]) and l / 4 + 8
 // (a[1], a[3]), of B column l / 4, each time word l % 4 of 32 bits (a[2], a[3] and b[1]: word
 // l % 4 + 4); of the counts row l / 4 (c[0], c[1]) and l / 4 + 8 (c[2], c[3]), columns 2 (l % 4)
 // and the next.

@@ -1,4 +1,4 @@
-// Tables on a GPU: cells of many tables counted at once by one-bit matrix products.
+// Count steps: contingency tables on a GPU, many cells at once by one-bit matrix products.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pleat::mutual_information::cuda {
 
-// Of bit_product.cuh, or of a test that runs on the host.
+// Defined in bit_product.cuh, or by a test that runs on the host.
 __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[2],
                                               const std::uint32_t (&b)[1]);
 __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4],
@@ -16,26 +16,27 @@ __device__ __forceinline__ void multiply_bits(int (&c)[4], const std::uint32_t (
 
 constexpr int kCountWarps = 8;
 
-/// Counts below this are looked up by two, F(m) + F(n) at m + kPairStride n: with this stride the
-/// sixteen pairs of counts below 4 lie in different banks.
+/// Counts below kPairCounts are looked up in pairs, F(m) + F(n) at m + kPairStride n. With this
+/// stride the sixteen pairs of counts below 4 lie in different memory banks.
 constexpr int kPairCounts = 16, kPairStride = 20;
 constexpr int kPairTable = kPairCounts * kPairStride;
 
-/// Sums of F by row plane and pair of column planes, 64 bits each: a warp's scratch memory.
+/// The scratch memory of a warp: sums of F by row plane and pair of column planes, 64 bits each.
 constexpr int kPlanePairs = kStripPlanes / 2, kScratch = kStripPlanes * kPlanePairs;
 
-/// The tables of columns j of `row_strips` with columns k of `column_strips`, j < k, beside each
-/// column i < j of a run, or alone. Item of i, j, k: first_item[i - first_i][j - first_j] + k.
+/// The tables to count: columns j of `row_strips` with columns k of `column_strips`, j < k, beside
+/// each column i < j of a block, or without i. The item of i, j, k is
+/// first_item[i - first_i][j - first_j] + k.
 struct CountTask {
-    const std::uint32_t* planes;  ///< [slot][plane][word]
-    Index slot;                   ///< words
+    const std::uint32_t* planes;  ///< [arrangement][plane][word]
+    Index arrangement_stride;     ///< words
     int stride;                   ///< words
     const Strip *row_strips, *column_strips;
-    int rows, columns;          ///< strips on each side
-    int cta_rows, cta_columns;  ///< of those, a CTA takes
-    /// Columns i: -1 alone stands for none, and the only slice is all rows.
+    int rows, columns;          ///< number of strips on each side
+    int cta_rows, cta_columns;  ///< number of them per CTA
+    /// Columns i. A single -1 means no i: all rows are one slice.
     Index first_i, count_i;
-    bool i_of_slot;                    ///< slot s is for column first_i + s alone
+    bool i_of_arrangement;             ///< arrangement s belongs to column first_i + s
     const std::int32_t* first_symbol;  ///< [column + 1]
     const std::int32_t* slices;        ///< [column]: symbols of two rows and more
     const std::uint32_t* margin;       ///< [symbol]
@@ -44,14 +45,14 @@ struct CountTask {
     Index first_j, count_j;
     const long long* f;  ///< [0 ... f_size - 1]
     int f_size;
-    long long* t;               ///< [item]: where not null, T goes there
+    long long* t;               ///< [item]: receives T unless null
     const long long* observed;  ///< [item]
-    std::int32_t* differences;  ///< [slot][item]
+    std::int32_t* differences;  ///< [arrangement][item]
     Index items;
     int shift;
 };
 
-/// F of one count, and of two small ones together.
+/// Tables of F for one count, and for two small counts together.
 struct Logarithms {
     const long long *single, *pair;
 };
@@ -64,24 +65,23 @@ __device__ __forceinline__ std::uint32_t rows_of_word(int row, int first, int en
     return mask;
 }
 
-/// What a warp counts at once: planes of a strip of rows and of a strip of columns, begun at this
-/// lane's place in the first fragment. What lies behind a strip's last plane is counted too, and
-/// nobody takes it.
+/// The planes that a warp counts at once, of a strip of rows and a strip of columns, from this
+/// lane's position in the first fragment on. Words behind a strip's last plane are counted too, and
+/// ignored.
 struct StripPlanes {
     const std::uint32_t *rows, *columns;
     int stride;
     unsigned present;  ///< bit 4 r + c: the strips have planes in fragment r, c
 };
 
-/// StripPlanes::present of strips of so many planes.
+/// StripPlanes::present for strips with these numbers of planes.
 __device__ __forceinline__ unsigned fragments_of(int row_planes, int column_planes) {
     const unsigned of_row = (1u << (column_planes + 7) / 8) - 1;
     return row_planes > 16 ? of_row | of_row << 4 : of_row;
 }
 
-/// Adds the counts in 32 * 4 kWords rows from this word on to `counts`; of the rows outside of
-/// [first, end), which are masked, none count. Without branches, so that all products are under way
-/// together.
+/// Adds the counts in 32 * 4 kWords rows from this word on to `counts`, without the rows outside
+/// [first, end), which are masked. It has no branches, so that all products run at the same time.
 template <int kWords>
 __device__ __forceinline__ void count_words(const StripPlanes& sides, int word, int first, int end,
                                             int lane, int (&counts)[2][4][4]) {
@@ -105,7 +105,7 @@ __device__ __forceinline__ void count_words(const StripPlanes& sides, int word, 
     }
 }
 
-/// The same for words [word, last], and at most eight.
+/// count_words() for words [word, last], at most eight of them.
 __device__ __forceinline__ void count_next_words(const StripPlanes& sides, int word, int last,
                                                  int first, int end, int lane,
                                                  int (&counts)[2][4][4]) {
@@ -116,8 +116,8 @@ __device__ __forceinline__ void count_next_words(const StripPlanes& sides, int w
     }
 }
 
-/// Of the counts of all lanes: bit 4 r + c, whether fragment r, c has one of 2 or more, and
-/// kHasLarge, whether any has one that is not in the table of pairs.
+/// Bit 4 r + c of the result: fragment r, c has a count of at least 2 on any lane. Bit kHasLarge: a
+/// count is too large for the table of pairs.
 constexpr unsigned kHasLarge = 1u << 8;
 __device__ __forceinline__ unsigned fragments_to_look_up(const int (&counts)[2][4][4]) {
     unsigned found = 0;
@@ -142,7 +142,7 @@ __device__ __forceinline__ void add_slice(const StripPlanes& sides, int first, i
                                           const Logarithms& f, long long (&sums)[4][4]) {
     const int last = (end - 1) / static_cast<int>(kWordRows);
     int word = first / static_cast<int>(kWordRows);
-    // Most slices are of few words; the first products begin at zeros, which need no registers.
+    // Most slices have few words; the first products start from zeros, which need no registers.
     int counts[2][4][4] = {};
     count_next_words(sides, word, last, first, end, lane, counts);
 #pragma unroll 1
@@ -168,9 +168,9 @@ __device__ __forceinline__ void add_slice(const StripPlanes& sides, int first, i
     }
 }
 
-/// Where the scratch memory has the sum of a row plane and a pair of column planes: neither a
-/// warp's writes of a fragment nor its reads of 32 rows meet bank conflicts.
-__device__ __forceinline__ int scratch_place(int row, int pair) {
+/// The position in scratch memory of the sum of a row plane and a pair of column planes. Neither a
+/// warp's writes of a fragment nor its reads of 32 rows have bank conflicts.
+__device__ __forceinline__ int scratch_index(int row, int pair) {
     return row * kPlanePairs + (pair ^ (4 * (row % 4) + row / 4 % 4));
 }
 
@@ -181,26 +181,26 @@ __device__ __forceinline__ void gather_columns(const long long (&sums)[4][4], co
     for (int r = 0; r < 4; ++r) {
 #pragma unroll
         for (int c = 0; c < 4; ++c)
-            scratch[scratch_place(8 * r + lane / 4, 4 * c + lane % 4)] = sums[r][c];
+            scratch[scratch_index(8 * r + lane / 4, 4 * c + lane % 4)] = sums[r][c];
     }
     __syncwarp();
     // A lane reads and writes its own row.
     long long row[kPlanePairs], sum = 0;
 #pragma unroll
-    for (int pair = 0; pair < kPlanePairs; ++pair) row[pair] = scratch[scratch_place(lane, pair)];
+    for (int pair = 0; pair < kPlanePairs; ++pair) row[pair] = scratch[scratch_index(lane, pair)];
     int column = 0;
 #pragma unroll
     for (int pair = 0; pair < kPlanePairs; ++pair) {
         sum += row[pair];
         if ((columns.ends >> pair & 1) == 0) continue;
-        scratch[scratch_place(lane, column++)] = sum;
+        scratch[scratch_index(lane, column++)] = sum;
         sum = 0;
     }
     __syncwarp();
 }
 
 /// Writes T of each table of two strips, or its difference, from what gather_columns() left.
-__device__ __forceinline__ void write_tables(const CountTask& task, Index slot, Index i,
+__device__ __forceinline__ void write_tables(const CountTask& task, Index arrangement, Index i,
                                              const Strip& rows, const Strip& columns, int lane,
                                              const long long* scratch) {
     const int tables = rows.columns * columns.columns;
@@ -210,20 +210,20 @@ __device__ __forceinline__ void write_tables(const CountTask& task, Index slot, 
         if (j <= i || k <= j) continue;
         long long t = 0;
         for (int plane = rows.start[row]; plane < rows.start[row + 1]; ++plane)
-            t += scratch[scratch_place(plane, column)];
+            t += scratch[scratch_index(plane, column)];
         const Index item =
             task.first_item[(i - task.first_i) * task.count_j + j - task.first_j] + k;
         if (task.t != nullptr) {
             task.t[item] = t;
         } else {
-            task.differences[slot * task.items + item] =
+            task.differences[arrangement * task.items + item] =
                 pack_difference(t - task.observed[item], task.shift);
         }
     }
 }
 
-/// Counts the tables of two strips beside column i in one slot.
-__device__ __forceinline__ void count_strips(const CountTask& task, Index slot, Index i,
+/// Counts the tables of two strips beside column i in one arrangement.
+__device__ __forceinline__ void count_strips(const CountTask& task, Index arrangement, Index i,
                                              const Strip& rows, const Strip& columns,
                                              const StripPlanes& sides, int lane,
                                              const Logarithms& f, long long* scratch) {
@@ -240,12 +240,12 @@ __device__ __forceinline__ void count_strips(const CountTask& task, Index slot, 
         first = end;
     }
     gather_columns(sums, columns, lane, scratch);
-    write_tables(task, slot, i, rows, columns, lane, scratch);
+    write_tables(task, arrangement, i, rows, columns, lane, scratch);
     __syncwarp();
 }
 
-/// 64-bit words of a CTA's shared memory: tables of F, scratch memory of its warps, then planes of
-/// its strips, with what a fragment reads behind the last one.
+/// Where the planes begin in a CTA's shared memory, in 64-bit words: after the tables of F and the
+/// scratch memory of its warps. A fragment reads beyond the last plane.
 __host__ __device__ constexpr Index shared_planes_at(int f_size) {
     return (kPairTable + f_size + kCountWarps * kScratch + 1) / 2 * 2;
 }
@@ -254,28 +254,28 @@ constexpr Index count_shared_bytes(int f_size, int strips, int stride) {
            (strips > 0 ? 4 * (strips * kStripPlanes * stride + 8) : 0);
 }
 
-/// Copies the planes of strips to shared memory, [strip][kStripPlanes][word]; planes that a strip
-/// has not are zero.
-__device__ __forceinline__ void load_strips(const CountTask& task, Index slot, const Strip* strips,
-                                            int count, std::uint32_t* to) {
+/// Copies the planes of strips to shared memory, [strip][kStripPlanes][word]; missing planes are
+/// zero.
+__device__ __forceinline__ void load_strips(const CountTask& task, Index arrangement,
+                                            const Strip* strips, int count, std::uint32_t* to) {
     const int thread = static_cast<int>(threadIdx.y * kLanes + threadIdx.x);
     const int strip_words = kStripPlanes * task.stride;
-    const std::uint32_t* from = task.planes + slot * task.slot;
+    const std::uint32_t* from = task.planes + arrangement * task.arrangement_stride;
     for (int strip = 0; strip < count; ++strip) {
         const std::uint32_t* planes =
             from + static_cast<Index>(strips[strip].first_plane) * task.stride;
-        const int there = strips[strip].start[strips[strip].columns] * task.stride;
+        const int present = strips[strip].start[strips[strip].columns] * task.stride;
         for (int word = 4 * thread; word < strip_words;
              word += 4 * kCountWarps * static_cast<int>(kLanes)) {
             FourWords four{};
-            if (word < there) four = *reinterpret_cast<const FourWords*>(planes + word);
+            if (word < present) four = *reinterpret_cast<const FourWords*>(planes + word);
             *reinterpret_cast<FourWords*>(to + strip * strip_words + word) = four;
         }
     }
 }
 
-/// blockIdx.x: a slot and a CTA's share of both sides' strips, the latter the faster; a warp takes
-/// two strips and a column i at a time.
+/// blockIdx.x is (arrangement, share of both sides' strips), the share varying faster. A warp
+/// counts two strips and a column i at a time.
 template <bool kPlanesInShared, bool kFInShared>
 __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask task) {
     extern __shared__ FourWords shared_memory[];
@@ -284,13 +284,13 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
     const int row_shares = (task.rows + task.cta_rows - 1) / task.cta_rows;
     const int column_shares = (task.columns + task.cta_columns - 1) / task.cta_columns;
     const auto share = static_cast<int>(blockIdx.x % (row_shares * column_shares));
-    const Index slot = blockIdx.x / (row_shares * column_shares);
+    const Index arrangement = blockIdx.x / (row_shares * column_shares);
     const Strip* row_strips = task.row_strips + share / column_shares * task.cta_rows;
     const Strip* column_strips = task.column_strips + share % column_shares * task.cta_columns;
-    const auto least = [](int a, int b) { return a < b ? a : b; };
-    const int rows = least(task.cta_rows, task.rows - share / column_shares * task.cta_rows);
+    const auto min = [](int a, int b) { return a < b ? a : b; };
+    const int rows = min(task.cta_rows, task.rows - share / column_shares * task.cta_rows);
     const int columns =
-        least(task.cta_columns, task.columns - share % column_shares * task.cta_columns);
+        min(task.cta_columns, task.columns - share % column_shares * task.cta_columns);
     const auto last_column = [](const Strip& strip) {
         return strip.first_column + strip.columns - 1;
     };
@@ -310,20 +310,20 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
     auto* const planes = reinterpret_cast<std::uint32_t*>(tables + shared_planes_at(f_size));
     const int strip_words = kStripPlanes * task.stride;
     if (kPlanesInShared) {
-        load_strips(task, slot, row_strips, rows, planes);
-        load_strips(task, slot, column_strips, columns, planes + rows * strip_words);
+        load_strips(task, arrangement, row_strips, rows, planes);
+        load_strips(task, arrangement, column_strips, columns, planes + rows * strip_words);
     }
     __syncthreads();
 
-    const int place = lane / 4 * task.stride + lane % 4;
+    const int start = lane / 4 * task.stride + lane % 4;
     const auto start_of = [&](const Strip& strip, int number) -> const std::uint32_t* {
-        if (kPlanesInShared) return planes + number * strip_words + place;
-        return task.planes + slot * task.slot +
-               static_cast<Index>(strip.first_plane) * task.stride + place;
+        if (kPlanesInShared) return planes + number * strip_words + start;
+        return task.planes + arrangement * task.arrangement_stride +
+               static_cast<Index>(strip.first_plane) * task.stride + start;
     };
-    const Index first_i = task.first_i + (task.i_of_slot ? slot : 0);
+    const Index first_i = task.first_i + (task.i_of_arrangement ? arrangement : 0);
     const int blocks = rows * columns;
-    const int tasks = (task.i_of_slot ? 1 : static_cast<int>(task.count_i)) * blocks;
+    const int tasks = (task.i_of_arrangement ? 1 : static_cast<int>(task.count_i)) * blocks;
     for (int n = warp; n < tasks; n += kCountWarps) {
         const Index i = first_i + n / blocks;
         const int block = n % blocks, row = block / columns, column = block % columns;
@@ -333,7 +333,7 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
         const StripPlanes sides{
             start_of(across, row), start_of(down, rows + column), task.stride,
             fragments_of(across.start[across.columns], down.start[down.columns])};
-        count_strips(task, slot, i, across, down, sides, lane, f, scratch);
+        count_strips(task, arrangement, i, across, down, sides, lane, f, scratch);
     }
 }
 

@@ -1,5 +1,5 @@
-// How the CUDA kernel lays out its bit planes, and the bytes they take: plain numbers, for every
-// build.
+// CUDA layout: how the CUDA kernel lays out its bit planes, and their bytes, also in builds without
+// CUDA.
 #pragma once
 
 #include <algorithm>
@@ -12,40 +12,39 @@
 
 namespace pleat::mutual_information::cuda {
 
-/// Shuffles that are made side by side: one a lane of a warp.
+/// Shuffles made side by side: one per lane of a warp.
 constexpr Index kLanes = 32;
 /// Rows in one word of a plane.
 constexpr Index kWordRows = 32;
-constexpr int kMostSymbols = 32;
 /// Columns on a side of a tile of triples, at most.
 constexpr Index kTileSide = 64;
-/// The same where one tile holds all triples and has no more tables: some 0.1 s of a GPU. It has no
-/// more triples than one of kTileSide.
+/// The same for a single tile with all triples, if it has at most kLoneTileTables tables: some 0.1
+/// s of a GPU. It has no more triples than a tile with kTileSide columns on a side.
 constexpr Index kLoneTileSide = 96, kLoneTileTables = Index{1} << 31;
-/// Groups of kLanes shuffles in work at a time.
-constexpr Index kMostGroups = 65535;
+/// Maximum number of groups of kLanes shuffles at a time.
+constexpr Index kMaxGroups = 65535;
 
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 constexpr Index word_count(Index rows) { return (rows + kWordRows - 1) / kWordRows; }
 
-/// Words from a plane to the next. They are copied by four, and the eight planes by four words that
-/// a warp reads at once lie in 32 different banks of shared memory, wherever the words begin.
+/// Words from a plane to the next. Words are copied in fours, and the eight planes by four words
+/// that a warp reads at once are in 32 different banks of shared memory.
 constexpr Index plane_stride(Index rows) { return round_up(word_count(rows) + 4, 8) - 4; }
 
-/// Symbols of a column that get a plane: those of two rows and more. No cell of another symbol
-/// holds more than one row, and F(0) = F(1) = 0. They are the first ones, since codes fall in
+/// Number of symbols of a column with at least two rows: these have a plane. No cell of another
+/// symbol has more than one row, and F(0) = F(1) = 0. They come first, since codes are sorted by
 /// frequency.
 inline int plane_count(std::span<const Index> margin) {
     return static_cast<int>(std::ranges::count_if(margin, [](Index rows) { return rows >= 2; }));
 }
 
-/// Planes that a column takes: those of its symbols and empty ones up to an even number, since a
-/// lane adds up two neighbouring planes.
+/// Planes of a column: those of its symbols and empty ones up to an even number, since a lane adds
+/// up two neighbouring planes.
 inline int padded_planes(std::span<const Index> margin) {
     return std::max(2, (plane_count(margin) + 1) / 2 * 2);
 }
 
-/// Where the planes of each of these columns begin, and behind the last their number.
+/// The first plane of each of these columns; the last element is the number of planes.
 inline std::vector<std::int32_t> first_planes(const Columns& columns,
                                               std::span<const Block> blocks) {
     std::vector<std::int32_t> first = {0};
@@ -56,10 +55,10 @@ inline std::vector<std::int32_t> first_planes(const Columns& columns,
     return first;
 }
 
-/// Planes on a side of what a warp counts at once, and the columns they are of at most.
+/// Planes on a side of the block that a warp counts at once, and their maximum number of columns.
 constexpr int kStripPlanes = 32, kStripColumns = kStripPlanes / 2;
 
-/// Consecutive columns whose planes, one behind the other, are up to kStripPlanes.
+/// Consecutive columns with up to kStripPlanes planes together.
 struct Strip {
     std::int32_t first_plane = 0, first_column = 0, columns = 0;
     std::uint32_t ends = 0;                      ///< bit p: a column's last planes are 2 p, 2 p + 1
@@ -68,7 +67,7 @@ struct Strip {
     int planes() const { return start[columns]; }
 };
 
-/// Cuts a block of columns into strips. `first_plane`: of the block's columns.
+/// Cuts a block of columns into strips; `first_plane` is that of the block's columns.
 inline std::vector<Strip> make_strips(std::span<const std::int32_t> first_plane, Block block) {
     std::vector<Strip> strips;
     for (Index n = 0; n < block.count; ++n) {
@@ -83,25 +82,26 @@ inline std::vector<Strip> make_strips(std::span<const std::int32_t> first_plane,
     return strips;
 }
 
-/// Groups of shuffles in work at a time: those whose planes are there, and those of them that are
+/// Number of groups of shuffles whose planes are in memory at a time, and number of them that are
 /// counted before their differences are summed.
 struct Batches {
     Index groups = 0, counted = 0;
 };
 
-/// The batches for `wanted` groups within `available` bytes, where a group takes `group` bytes of
-/// planes and `differences` bytes once it is counted; none where not even one group fits.
-constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t differences,
-                               std::int64_t available) {
-    // More differences at a time win nothing, fewer planes cost shuffling again for each tile.
+/// The batches for `wanted` groups within `available` bytes, if a group takes `group` bytes of
+/// planes and `differences` bytes once it is counted; none if not even one group fits.
+constexpr Batches fit_batches(Index wanted, std::int64_t group, std::int64_t differences,
+                              std::int64_t available) {
+    // More differences at a time gain nothing; fewer planes cost shuffling again for each tile.
     constexpr std::int64_t kGiB = std::int64_t{1} << 30, kEnoughGroups = 128;
     const std::int64_t enough = std::clamp(kEnoughGroups * differences, kGiB, 4 * kGiB);
     if (group + differences > available) return {};
-    const Index most = std::clamp<Index>(wanted, 1, kMostGroups);
+    const Index groups_wanted = std::clamp<Index>(wanted, 1, kMaxGroups);
     const std::int64_t aside =
         std::clamp(available / 4, differences, std::max(differences, enough));
-    const Index fit = std::clamp<Index>((available - aside) / group, 1, most);
-    const Index batches = (most + fit - 1) / fit, groups = (most + batches - 1) / batches;
+    const Index fit = std::clamp<Index>((available - aside) / group, 1, groups_wanted);
+    const Index batches = (groups_wanted + fit - 1) / fit;
+    const Index groups = (groups_wanted + batches - 1) / batches;
     const std::int64_t left = std::min(available - groups * group, std::max(differences, enough));
     const Index counted = std::clamp<Index>(left / differences, 1, groups);
     const Index parts = (groups + counted - 1) / counted;
@@ -109,7 +109,7 @@ constexpr Batches plan_batches(Index wanted, std::int64_t group, std::int64_t di
 }
 
 /// Words of the planes of one shuffle of all columns.
-inline Index slot_words(const Columns& columns) {
+inline Index arrangement_words(const Columns& columns) {
     Index planes = 0;
     for (Index column = 0; column < columns.column_count(); ++column)
         planes += padded_planes(columns.margin(column));
@@ -117,27 +117,29 @@ inline Index slot_words(const Columns& columns) {
 }
 
 /// Bytes of the planes of one group of shuffles of all columns.
-inline std::int64_t group_bytes(const Columns& columns) { return slot_words(columns) * kLanes * 4; }
+inline std::int64_t group_bytes(const Columns& columns) {
+    return arrangement_words(columns) * kLanes * 4;
+}
 
 /// Bytes of the differences of one group of shuffles.
 constexpr std::int64_t difference_bytes(Index items) { return items * kLanes * 4; }
 
-/// Bytes beside planes and differences for so many pairs, or triples of a tile, and shuffles.
+/// Bytes beside planes and differences, for this many pairs or triples of a tile, and shuffles.
 constexpr std::int64_t item_bytes(Index items, Index shuffles) {
     return items * (8 + 48 + 16) + round_up(shuffles, kLanes) * 8;
 }
 
-/// What the runtime and the rounding of allocations take besides.
+/// Bytes for the CUDA runtime and the rounding of allocations.
 constexpr std::int64_t kSpareBytes = std::int64_t{256} << 20;
 
-/// Bytes of a GPU that fill it with work on `shuffles` shuffles of all pairs (order 2), or also of
-/// triples in tiles of kTileSide columns (order 3). The kernel takes room for all shuffles where
-/// that is free, and works with less than this, down to one group of 32 shuffles.
+/// Bytes of GPU memory that keep it busy with `shuffles` shuffles of all pairs (order 2), or also
+/// of triples in tiles of kTileSide columns (order 3). The kernel uses more if that is free, and
+/// works with less, down to one group of 32 shuffles.
 inline std::int64_t memory_needed(const Columns& columns, int order, Index shuffles) {
     constexpr Index kEnoughGroups = 64;
     const Index groups = std::min(word_count(std::max<Index>(shuffles, 1)), kEnoughGroups);
     Index items = pair_count(columns.column_count());
-    // Of the alignment itself there are planes sorted by each column i of a tile.
+    // Order 3 also has planes of the alignment itself, sorted by each column i of a tile.
     std::int64_t observed = group_bytes(columns);
     if (order == 3) {
         const Index triples = triple_count(columns.column_count());

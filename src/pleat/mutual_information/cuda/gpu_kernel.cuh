@@ -1,4 +1,5 @@
-// The kernel's work on a GPU in its order: uploads, batches of shuffles, launches, results.
+// GPU kernel: the kernel of mutual information on a GPU: uploads, batches of shuffles, launches and
+// results.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +20,17 @@
 
 namespace pleat::mutual_information::cuda {
 
-/// Bytes that are left free for what the runtime itself takes.
+/// Bytes left free for the CUDA runtime.
 constexpr std::int64_t kReserve = std::int64_t{64} << 20;
 
 using pleat::cuda::Sides;
 
-/// Counts on what `Gpu` stands for, the CUDA runtime or a test's imitation of it. It has
-///     Array<T>: zeroed memory there, like DeviceArray
+/// Counts on a `Gpu`: the CUDA runtime, or a test's imitation of it. It has
+///     Array<T>: zeroed memory on the GPU, like DeviceArray
 ///     launch(what, kernel, grid, threads, shared bytes, arguments...), one after the other
-///     start_clock(), stop_clock() around launches, and clocked_seconds() between them, once
-///         something behind them was downloaded
-///     clear(array, count), free_bytes(), most_shared_bytes() of a CTA, processors(), name()
+///     start_clock(), stop_clock() around launches, and clocked_seconds() between them,
+///         after a later download
+///     clear(array, count), free_bytes(), max_shared_bytes() of a CTA, processors(), name()
 template <class Gpu>
 class GpuKernel final : public Kernel {
 public:
@@ -50,10 +51,10 @@ private:
     Index columns() const { return problem_.columns->column_count(); }
     Index rows() const { return problem_.columns->row_count(); }
     PlaneSet shuffled_planes() const {
-        return {planes_.data(), first_plane_.data(), slot_words(*problem_.columns), stride_};
+        return {planes_.data(), first_plane_.data(), arrangement_words(*problem_.columns), stride_};
     }
-    /// Words behind the last plane that a warp may read: it reads whole strips.
-    Index words_behind() const { return kStripPlanes * stride_ + 8; }
+    /// Words behind the last plane that a warp may read, since it reads whole strips.
+    Index padding_words() const { return kStripPlanes * stride_ + 8; }
 
     template <class T, class From>
     static void upload(Array<T>& to, const From& values) {
@@ -72,9 +73,9 @@ private:
     CountTask triple_task(const TripleTile& tile) const;
     CountShare share_of(const CountTask& task) const {
         return plan_share(task.rows, task.columns, task.f_size, task.stride,
-                          gpu_.most_shared_bytes());
+                          gpu_.max_shared_bytes());
     }
-    void launch_count(CountTask task, Index slots);
+    void launch_count(CountTask task, Index arrangements);
     void sample(CountTask task, Block shuffles, const Batches& batches, bool finds_largest);
 
     Problem problem_;
@@ -124,35 +125,36 @@ GpuKernel<Gpu>::GpuKernel(const Problem& problem, Gpu gpu)
     upload(f_, std::vector<long long>(problem.statistic->f.begin(), problem.statistic->f.end()));
 }
 
-/// CTAs that shuffle at a time where their codes lie in scratch memory; 0 where they do not.
+/// Number of CTAs that shuffle at a time if their codes are in scratch memory; 0 if they are not.
 template <class Gpu>
 Index GpuKernel<Gpu>::scratch_blocks(std::int64_t available) const {
     const std::int64_t bytes = 4 * LaneCodes::size(rows());
-    if (bytes <= gpu_.most_shared_bytes()) return 0;
+    if (bytes <= gpu_.max_shared_bytes()) return 0;
     constexpr Index kBlocksPerProcessor = 8;
     return std::clamp<Index>(available / 8 / bytes, 1, kBlocksPerProcessor * gpu_.processors());
 }
 
-/// Takes the memory for planes and differences and tells how many groups fit. DeviceError.
+/// Allocates planes and differences, and returns how many groups fit. Throws DeviceError.
 template <class Gpu>
 Batches GpuKernel<Gpu>::make_room(Index shuffles, Index items) {
-    const std::int64_t held =
+    const std::int64_t allocated =
         4 * (planes_.size() + differences_.size() + scratch_.size()) + items_.bytes();
-    const std::int64_t free = gpu_.free_bytes() + held - kReserve;
+    const std::int64_t free = gpu_.free_bytes() + allocated - kReserve;
     const Index blocks = scratch_blocks(free);
-    const std::int64_t besides =
-        item_bytes(items, shuffles) + 4 * words_behind() + 4 * blocks * LaneCodes::size(rows());
+    const std::int64_t other_bytes =
+        item_bytes(items, shuffles) + 4 * padding_words() + 4 * blocks * LaneCodes::size(rows());
     const std::int64_t group = group_bytes(*problem_.columns),
                        differences = difference_bytes(items);
-    const Batches batches = plan_batches(word_count(shuffles), group, differences, free - besides);
+    const Batches batches =
+        fit_batches(word_count(shuffles), group, differences, free - other_bytes);
     if (batches.groups == 0) {
-        require_memory(group + differences + besides,
+        require_memory(group + differences + other_bytes,
                        std::to_string(kLanes) + " shuffles of " + std::to_string(columns()) +
                            " columns of " + std::to_string(rows()) + " rows",
                        "leave out columns or rows, or use --device cpu",
                        std::max<std::int64_t>(free, 0), " on " + gpu_.name());
     }
-    const Index size = batches.groups * group / 4 + words_behind();
+    const Index size = batches.groups * group / 4 + padding_words();
     if (planes_.size() != size) {
         differences_ = {};
         planes_ = {};
@@ -164,7 +166,7 @@ Batches GpuKernel<Gpu>::make_room(Index shuffles, Index items) {
     return batches;
 }
 
-/// Gives up what is kept of shuffles where it leaves no room for so many bytes.
+/// Frees the planes of shuffles if they leave no room for this many bytes.
 template <class Gpu>
 void GpuKernel<Gpu>::make_room_to_observe(std::int64_t bytes) {
     if (gpu_.free_bytes() >= kReserve + bytes) return;
@@ -173,7 +175,8 @@ void GpuKernel<Gpu>::make_room_to_observe(std::int64_t bytes) {
     resident_groups_ = 0;
 }
 
-/// Makes the planes of `groups` groups of shuffles from shuffle `first` on, unless they are there.
+/// Computes the planes of `groups` groups of shuffles from shuffle `first` on, unless they are
+/// already in memory.
 template <class Gpu>
 void GpuKernel<Gpu>::shuffle(Index first, Index groups) {
     if (resident_groups_ >= groups && resident_first_ == first) return;
@@ -184,8 +187,8 @@ void GpuKernel<Gpu>::shuffle(Index first, Index groups) {
     const auto number = static_cast<std::uint32_t>(first);
     const std::uint64_t seed = problem_.seed;
     if (scratch_.size() == 0) {
-        constexpr Index kMostBlocks = Index{1} << 30;
-        gpu_.launch("shuffle columns", &shuffle_columns<true>, Sides{std::min(tasks, kMostBlocks)},
+        constexpr Index kMaxBlocks = Index{1} << 30;
+        gpu_.launch("shuffle columns", &shuffle_columns<true>, Sides{std::min(tasks, kMaxBlocks)},
                     Sides{kLanes}, 4 * code_words, table, seed, number, groups, nullptr, to);
     } else {
         const Index blocks = std::min(tasks, scratch_.size() / code_words);
@@ -200,7 +203,7 @@ template <class Gpu>
 CountTask GpuKernel<Gpu>::count_task() const {
     CountTask task{};
     task.planes = planes_.data();
-    task.slot = slot_words(*problem_.columns);
+    task.arrangement_stride = arrangement_words(*problem_.columns);
     task.stride = static_cast<int>(stride_);
     task.first_symbol = first_symbol_.data();
     task.slices = plane_counts_.data();
@@ -249,7 +252,7 @@ constexpr Index blocks_of(const CountTask& task, const CountShare& share) {
 }
 
 template <class Gpu>
-void GpuKernel<Gpu>::launch_count(CountTask task, Index slots) {
+void GpuKernel<Gpu>::launch_count(CountTask task, Index arrangements) {
     const CountShare share = share_of(task);
     task.cta_rows = share.rows;
     task.cta_columns = share.columns;
@@ -257,16 +260,16 @@ void GpuKernel<Gpu>::launch_count(CountTask task, Index slots) {
         share.planes_in_shared
             ? (share.f_in_shared ? &count_tables<true, true> : &count_tables<true, false>)
             : (share.f_in_shared ? &count_tables<false, true> : &count_tables<false, false>);
-    gpu_.launch("count tables", kernel, Sides{slots * blocks_of(task, share)},
+    gpu_.launch("count tables", kernel, Sides{arrangements * blocks_of(task, share)},
                 Sides{kLanes, kCountWarps}, share.bytes, task);
 }
 
 template <class Gpu>
 void GpuKernel<Gpu>::observe_pairs(View<std::int64_t, 1> t) {
     if (t.size() == 0) return;
-    const Index words = slot_words(*problem_.columns);
-    make_room_to_observe(item_bytes(t.size(), 0) + 4 * (words + words_behind()));
-    grow(arranged_, words + words_behind());
+    const Index words = arrangement_words(*problem_.columns);
+    make_room_to_observe(item_bytes(t.size(), 0) + 4 * (words + padding_words()));
+    grow(arranged_, words + padding_words());
     grow(items_.observed, t.size());
     const ArrangeTask arrange{codes_.data(),        nullptr, nullptr,
                               plane_counts_.data(), rows(),  columns()};
@@ -286,29 +289,29 @@ void GpuKernel<Gpu>::observe_pairs(View<std::int64_t, 1> t) {
 template <class Gpu>
 void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batches,
                             bool finds_largest) {
-    constexpr Index kMostBlocks = Index{1} << 30, kEnoughBlocks = 2048;
-    const Index most_slots = std::max<Index>(1, kMostBlocks / blocks_of(task, share_of(task)));
-    const Index at_once = std::min(batches.counted * kLanes, most_slots);
+    constexpr Index kMaxBlocks = Index{1} << 30, kEnoughBlocks = 2048;
+    const Index max_arrangements = std::max<Index>(1, kMaxBlocks / blocks_of(task, share_of(task)));
+    const Index at_once = std::min(batches.counted * kLanes, max_arrangements);
     const Index batch = batches.groups * kLanes;
     gpu_.start_clock();
     for (Index first = 0; first < shuffles.count; first += batch) {
         const Index resident = std::min(batch, shuffles.count - first);
         shuffle(shuffles.first + first, word_count(resident));
         for (Index done = 0; done < resident; done += at_once) {
-            const Index slots = std::min(at_once, resident - done);
-            task.planes = planes_.data() + done * task.slot;
-            launch_count(task, slots);
-            const Differences found{differences_.data(), task.items, slots};
+            const Index arrangements = std::min(at_once, resident - done);
+            task.planes = planes_.data() + done * task.arrangement_stride;
+            launch_count(task, arrangements);
+            const Differences found{differences_.data(), task.items, arrangements};
             const Index item_blocks = (task.items + kSumThreads - 1) / kSumThreads;
             const Index wanted = (kEnoughBlocks + item_blocks - 1) / item_blocks;
-            const Index share = std::max<Index>(kLanes, (slots + wanted - 1) / wanted);
+            const Index share = std::max<Index>(kLanes, (arrangements + wanted - 1) / wanted);
             gpu_.launch("sum differences", &sum_differences,
-                        Sides{item_blocks, (slots + share - 1) / share}, Sides{kSumThreads}, 0,
-                        found, share, items_.sums.data());
+                        Sides{item_blocks, (arrangements + share - 1) / share}, Sides{kSumThreads},
+                        0, found, share, items_.sums.data());
             if (finds_largest) {
-                gpu_.launch("find the largest", &find_largest, Sides{slots}, Sides{kSumThreads}, 0,
-                            found, items_.centre.data(), items_.factor.data(),
-                            items_.largest.data() + first + done);
+                gpu_.launch("find the largest", &find_largest, Sides{arrangements},
+                            Sides{kSumThreads}, 0, found, items_.centre.data(),
+                            items_.factor.data(), items_.largest.data() + first + done);
             }
         }
     }
@@ -329,8 +332,8 @@ void GpuKernel<Gpu>::sample_pairs(Block shuffles, View<const std::int64_t, 1> ob
     if (largest != nullptr) items_.download(*largest, shuffles.count);
 }
 
-/// Uploads a tile's first_items(), and the strips of its second and third sides, whose columns'
-/// planes begin at these places of a slot.
+/// Uploads a tile's first_items(), and the strips of its second and third sides; the planes of
+/// their columns begin at these positions of an arrangement.
 template <class Gpu>
 void GpuKernel<Gpu>::upload_tile(const TripleTile& tile,
                                  std::span<const std::int32_t> first_of_rows,
@@ -344,7 +347,7 @@ void GpuKernel<Gpu>::upload_tile(const TripleTile& tile,
     upload(triple_rows_, first_items(tile));
 }
 
-/// Uploads sorted_rows() of a block of columns, unless they are there.
+/// Uploads sorted_rows() of a block of columns, unless they are already in memory.
 template <class Gpu>
 void GpuKernel<Gpu>::upload_order(Block columns) {
     if (ordered_by_.first == columns.first && ordered_by_.count == columns.count) return;
@@ -352,7 +355,7 @@ void GpuKernel<Gpu>::upload_order(Block columns) {
     ordered_by_ = columns;
 }
 
-/// The rows are sorted by each column i in turn, in a slot of planes each.
+/// Each column i has its own arrangement of planes, with the rows sorted by it.
 template <class Gpu>
 void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 1> t) {
     if (tile.count == 0) return;
@@ -364,38 +367,38 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
             columns.push_back(static_cast<std::int32_t>(block.first + n));
     }
     const Index words = first.back() * stride_;
-    const std::int64_t besides =
-        item_bytes(tile.count, 0) + 4 * (words_behind() + i.count * rows());
-    make_room_to_observe(besides + 4 * i.count * words);
-    const std::int64_t room = gpu_.free_bytes() + 4 * arranged_.size() - kReserve - besides;
+    const std::int64_t other_bytes =
+        item_bytes(tile.count, 0) + 4 * (padding_words() + i.count * rows());
+    make_room_to_observe(other_bytes + 4 * i.count * words);
+    const std::int64_t room = gpu_.free_bytes() + 4 * arranged_.size() - kReserve - other_bytes;
     const Index at_once = std::clamp<Index>(room / (4 * words), 1, i.count);
-    grow(arranged_, at_once * words + words_behind());
+    grow(arranged_, at_once * words + padding_words());
     grow(items_.observed, tile.count);
     upload_order(i);
     upload(arranged_first_, first);
     upload(arranged_column_, columns);
-    const std::span<const std::int32_t> places = first;
-    upload_tile(tile, places.first(j.count + 1), places.subspan(j.count));
+    const std::span<const std::int32_t> starts = first;
+    upload_tile(tile, starts.first(j.count + 1), starts.subspan(j.count));
     const PlaneSet to{arranged_.data(), arranged_first_.data(), words, stride_};
     gpu_.start_clock();
     for (Index done = 0; done < i.count; done += at_once) {
-        const Index slots = std::min(at_once, i.count - done);
+        const Index arrangements = std::min(at_once, i.count - done);
         const ArrangeTask arrange{codes_.data(),
                                   order_.data() + done * rows(),
                                   arranged_column_.data(),
                                   plane_counts_.data(),
                                   rows(),
                                   static_cast<Index>(columns.size())};
-        gpu_.launch("arrange columns", &arrange_columns, Sides{arrange.places, slots},
+        gpu_.launch("arrange columns", &arrange_columns, Sides{arrange.positions, arrangements},
                     Sides{kLanes}, 0, arrange, to);
         CountTask task = triple_task(tile);
         task.planes = arranged_.data();
-        task.slot = words;
+        task.arrangement_stride = words;
         task.t = items_.observed.data();
         task.first_i += done;
         task.first_item += done * j.count;
-        task.i_of_slot = true;
-        launch_count(task, slots);
+        task.i_of_arrangement = true;
+        launch_count(task, arrangements);
     }
     gpu_.stop_clock();
     items_.observed.download(reinterpret_cast<long long*>(t.data), 0, tile.count);

@@ -1,21 +1,17 @@
-// The observed T and the sums of pairs or triples on a GPU, and the largest z of each shuffle.
+// Item sums: the observed T and the sums of pairs or triples on a GPU, and the largest z of each
+// shuffle.
 #pragma once
 
 #include <bit>
 #include <vector>
 
+#include "pleat/core/cuda/grow.h"
 #include "pleat/mutual_information/cuda/null_steps.cuh"
 #include "pleat/mutual_information/kernel/null_sums.h"
 
 namespace pleat::mutual_information::cuda {
 
-/// Makes an array at least this long; what was in it may be gone.
-template <class Array>
-void grow(Array& array, Index count) {
-    if (array.size() >= count) return;
-    array = Array();
-    array = Array(count);
-}
+using pleat::cuda::grow;
 
 /// `Gpu` as in gpu_kernel.cuh.
 template <class Gpu>
@@ -30,7 +26,7 @@ struct ItemSums {
 
     std::int64_t bytes() const { return 8 * (observed.size() + sums.size()); }
 
-    /// Takes the observed T of so many items, and clears their sums.
+    /// Uploads the observed T of the items, and clears their sums.
     void begin(const Gpu& gpu, View<const std::int64_t, 1> t, Index items) {
         grow(observed, items);
         observed.upload(reinterpret_cast<const long long*>(t.data), 0, items);
@@ -57,18 +53,18 @@ struct ItemSums {
         grow(factor, items);
         centre.upload(from.centre.data, 0, items);
         factor.upload(from.factor.data, 0, items);
-        std::vector<long long> places(static_cast<std::size_t>(shuffles));
+        std::vector<long long> numbers(static_cast<std::size_t>(shuffles));
         for (Index s = 0; s < shuffles; ++s)
-            places[s] = ordered(std::bit_cast<long long>(from.largest[s]));
+            numbers[s] = ordered(std::bit_cast<long long>(from.largest[s]));
         grow(largest, shuffles);
-        largest.upload(places.data(), 0, shuffles);
+        largest.upload(numbers.data(), 0, shuffles);
     }
 
     void download(const LargestZ& to, Index shuffles) const {
-        std::vector<long long> places(static_cast<std::size_t>(shuffles));
-        largest.download(places.data(), 0, shuffles);
+        std::vector<long long> numbers(static_cast<std::size_t>(shuffles));
+        largest.download(numbers.data(), 0, shuffles);
         for (Index s = 0; s < shuffles; ++s)
-            to.largest[s] = std::bit_cast<double>(ordered(places[s]));
+            to.largest[s] = std::bit_cast<double>(ordered(numbers[s]));
     }
 };
 

@@ -1,4 +1,4 @@
-// Sums over shuffles on a GPU: from differences of T to the null sums of items.
+// Null steps: sums over shuffles on a GPU, from differences of T to the null sums of items.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace pleat::mutual_information::cuda {
 
-using Wide =
-    unsigned long long;  // what atomicAdd takes; sums of negative numbers wrap around in it
+using Wide = unsigned long long;  // the type of atomicAdd; sums of negative numbers wrap around
 
 /// The members of NullSums of an item: less, equal, first, second, third_low, third_high.
 constexpr int kSums = 6;
@@ -19,15 +18,16 @@ __device__ __forceinline__ long long shifted_difference(long long difference, in
     return shift == 0 ? difference : (difference + (1LL << (shift - 1))) >> shift;
 }
 
-constexpr long long kBelowAll = std::numeric_limits<long long>::min();  ///< of ordered() numbers
+constexpr long long kBelowAll =
+    std::numeric_limits<long long>::min();  ///< below all ordered() numbers
 
 /// Doubles as integers of the same order, so that a maximum is one of integers; and back.
 __host__ __device__ inline long long ordered(long long bits) {
     return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
 }
 
-/// A shuffle's difference of T as the sums need it: d, and whether it is below or equal to 0 before
-/// rounding. d is at most 2^20 in size.
+/// Packs a shuffle's difference of T: d, at most 2^20 in size, and whether the difference before
+/// rounding is below or equal to 0.
 __device__ __forceinline__ std::int32_t pack_difference(long long difference, int shift) {
     const auto d = static_cast<std::int32_t>(shifted_difference(difference, shift));
     return d * 4 + (difference < 0 ? 1 : 0) + (difference == 0 ? 2 : 0);
@@ -35,25 +35,25 @@ __device__ __forceinline__ std::int32_t pack_difference(long long difference, in
 
 constexpr int kSumThreads = 256;
 
-/// Differences of items in some shuffles, [slot][item], as pack_difference() makes them.
+/// Differences of items in some shuffles, [arrangement][item], as pack_difference() makes them.
 struct Differences {
     const std::int32_t* packed;
-    Index items, slots;
+    Index items, arrangements;
 };
 
 /// Adds the differences to the items' sums, [item][kSums]. blockIdx.x: kSumThreads items;
-/// blockIdx.y: `share` slots.
+/// blockIdx.y: `share` arrangements.
 static __global__ void __launch_bounds__(kSumThreads)
     sum_differences(Differences from, Index share, Wide* sums) {
     const Index item = static_cast<Index>(blockIdx.x) * kSumThreads + threadIdx.x;
     if (item >= from.items) return;
     const Index first = blockIdx.y * share;
-    const Index end = first + share < from.slots ? first + share : from.slots;
+    const Index end = first + share < from.arrangements ? first + share : from.arrangements;
     unsigned less = 0, equal = 0;
     long long sum = 0, second = 0, third_low = 0, third_high = 0;
 #pragma unroll 4
-    for (Index slot = first; slot < end; ++slot) {
-        const std::int32_t packed = __ldg(from.packed + slot * from.items + item);
+    for (Index arrangement = first; arrangement < end; ++arrangement) {
+        const std::int32_t packed = __ldg(from.packed + arrangement * from.items + item);
         less += packed & 1;
         equal += packed >> 1 & 1;
         // d is at most 2^20, d^2 2^40 and d^3 2^60 in size.
@@ -75,19 +75,19 @@ static __global__ void __launch_bounds__(kSumThreads)
     }
 }
 
-/// Raises largest[slot], in the order of ordered(), to the largest (d - centre) factor over the
-/// slot's items. A factor of 0 leaves an item out. blockIdx.x: a slot.
+/// Raises largest[arrangement], in the order of ordered(), to the largest (d - centre) factor over
+/// the arrangement's items. A factor of 0 leaves an item out. blockIdx.x is the arrangement.
 static __global__ void __launch_bounds__(kSumThreads)
     find_largest(Differences from, const double* centre, const double* factor, long long* largest) {
-    long long most = kBelowAll;
+    long long max_z = kBelowAll;
     for (Index item = threadIdx.x; item < from.items; item += kSumThreads) {
         if (factor[item] == 0) continue;
         const std::int32_t d = from.packed[blockIdx.x * from.items + item] >> 2;
         const double z = (static_cast<double>(d) - centre[item]) * factor[item];
-        const long long place = ordered(__double_as_longlong(z));
-        most = place > most ? place : most;
+        const long long ordered_z = ordered(__double_as_longlong(z));
+        max_z = ordered_z > max_z ? ordered_z : max_z;
     }
-    if (most != kBelowAll) atomicMax(largest + blockIdx.x, most);
+    if (max_z != kBelowAll) atomicMax(largest + blockIdx.x, max_z);
 }
 
 }  // namespace pleat::mutual_information::cuda

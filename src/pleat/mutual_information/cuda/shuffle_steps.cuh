@@ -1,4 +1,4 @@
-// Shuffling columns on a GPU: one lane one shuffle of one column, written out as bit planes.
+// Shuffle steps: columns shuffled on a GPU, one shuffle per lane, and written as bit planes.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@
 
 namespace pleat::mutual_information::cuda {
 
-/// The codes of a column in 32 shuffles, each lane its own: four rows a word and the words of a
-/// row's lanes side by side, so that a lane meets its own bank of shared memory whatever row it
-/// asks for.
+/// The codes of a column in 32 shuffles, one per lane. A word has four rows, and the words of a
+/// row's lanes are side by side, so that each lane uses its own bank of shared memory for any row.
 struct LaneCodes {
     std::uint32_t* words;  ///< [row / 4][lane]
     int lane;
@@ -121,7 +120,7 @@ __device__ __forceinline__ void write_planes(const LaneCodes& codes, Index rows,
     }
 }
 
-/// The columns as the shuffles need them.
+/// The margins of all columns.
 struct ColumnTable {
     const std::int32_t* first_symbol;  ///< [column + 1]
     const std::uint32_t* margin;       ///< [symbol]
@@ -129,10 +128,10 @@ struct ColumnTable {
     Index columns, rows;
 };
 
-/// Shuffles every column for `groups` groups of shuffles, the first of which begins with shuffle
-/// `first`, into a slot of planes each. CTAs of one warp take a column of a group at a time. The
-/// codes lie in shared memory, or, where a column has too many rows, in `scratch`,
-/// LaneCodes::size() words a CTA.
+/// Shuffles every column for `groups` groups of shuffles, starting with shuffle `first`; each
+/// shuffle is an arrangement of planes. A CTA of one warp shuffles a column of a group at a time.
+/// Its codes are in shared memory, or, if a column has too many rows, in `scratch`,
+/// LaneCodes::size() words per CTA.
 template <bool kInShared>
 __global__ void __launch_bounds__(kLanes)
     shuffle_columns(ColumnTable table, std::uint64_t seed, std::uint32_t first, Index groups,

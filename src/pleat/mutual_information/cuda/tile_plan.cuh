@@ -1,4 +1,4 @@
-// A tile of triples as the GPU takes it: its sorted rows, its items, and strips a CTA takes.
+// Tile plan: a tile of triples for the GPU: its sorted rows, its items, and the strips per CTA.
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 
 namespace pleat::mutual_information::cuda {
 
-/// Of each column of a block the rows of the alignment sorted by its code, [column][row].
+/// For each column of a block the rows of the alignment sorted by its code, [column][row].
 inline std::vector<std::int32_t> sorted_rows(const Columns& columns, Block block) {
     const Index rows = columns.row_count();
     std::vector<std::int32_t> order(static_cast<std::size_t>(block.count * rows));
     for (Index n = 0; n < block.count; ++n) {
         const Index column = block.first + n;
-        Index place[kMostSymbols] = {};
+        Index next[kMaxSymbols] = {};
         for (int a = 1; a < columns.symbol_count(column); ++a)
-            place[a] = place[a - 1] + columns.margin(column)[a - 1];
+            next[a] = next[a - 1] + columns.margin(column)[a - 1];
         for (Index row = 0; row < rows; ++row)
-            order[n * rows + place[columns.codes(column, row)]++] = static_cast<std::int32_t>(row);
+            order[n * rows + next[columns.codes(column, row)]++] = static_cast<std::int32_t>(row);
     }
     return order;
 }
 
-/// The place in the tile of the triple i, j, k is this, [i][j] of the tile's first sides, plus k.
+/// [i][j] of the tile's first two sides: plus k, the position in the tile of the triple i, j, k.
 inline std::vector<Index> first_items(const TripleTile& tile) {
     std::vector<Index> first(static_cast<std::size_t>(tile.side[0].count * tile.side[1].count), 0);
     for (const TripleTile::Row& row : tile.rows) {
@@ -36,28 +36,28 @@ inline std::vector<Index> first_items(const TripleTile& tile) {
     return first;
 }
 
-/// What of a count lies in the shared memory of a CTA, and how many strips of each side it takes.
+/// What a CTA keeps in shared memory while it counts, and its number of strips on each side.
 struct CountShare {
     bool f_in_shared = false, planes_in_shared = false;
     int rows = 1, columns = 1;
     Index bytes = 0;
 };
 
-/// The share of so many strips on the sides, where a CTA may have `most` bytes. Two CTAs are
-/// to share a processor where that leaves enough strips.
-inline CountShare plan_share(int rows, int columns, int f_size, int stride, Index most) {
-    constexpr Index kMostBytesOfF = 48 << 10, kHalf = 112 << 10;
-    constexpr int kEnough = 4, kMostStrips = 20;
+/// The share of a CTA, for `rows` and `columns` strips and at most `max_bytes` of shared memory. If
+/// that leaves enough strips, two CTAs share a processor.
+inline CountShare plan_share(int rows, int columns, int f_size, int stride, Index max_bytes) {
+    constexpr Index kMaxBytesOfF = 48 << 10, kHalf = 112 << 10;
+    constexpr int kEnough = 4, kMaxStrips = 20;
     CountShare share;
-    share.f_in_shared = 8 * Index{f_size} <= kMostBytesOfF;
-    const int f_held = share.f_in_shared ? f_size : 0;
-    const auto most_strips = [&](Index bytes) {
-        int strips = kMostStrips;
-        while (strips >= 2 && count_shared_bytes(f_held, strips, stride) > bytes) --strips;
+    share.f_in_shared = 8 * Index{f_size} <= kMaxBytesOfF;
+    const int f_in_cta = share.f_in_shared ? f_size : 0;
+    const auto max_strips = [&](Index bytes) {
+        int strips = kMaxStrips;
+        while (strips >= 2 && count_shared_bytes(f_in_cta, strips, stride) > bytes) --strips;
         return strips;
     };
-    int strips = most_strips(std::min(kHalf, most));
-    if (strips < kEnough) strips = most_strips(most);
+    int strips = max_strips(std::min(kHalf, max_bytes));
+    if (strips < kEnough) strips = max_strips(max_bytes);
     share.planes_in_shared = strips >= 2;
     if (!share.planes_in_shared) strips = kEnough;
     const auto even = [](int all, int at_most) {
@@ -66,8 +66,8 @@ inline CountShare plan_share(int rows, int columns, int f_size, int stride, Inde
     };
     share.rows = even(rows, std::min(rows, strips / 2));
     share.columns = even(columns, std::min(columns, strips - share.rows));
-    share.bytes =
-        count_shared_bytes(f_held, share.planes_in_shared ? share.rows + share.columns : 0, stride);
+    share.bytes = count_shared_bytes(
+        f_in_cta, share.planes_in_shared ? share.rows + share.columns : 0, stride);
     return share;
 }
 

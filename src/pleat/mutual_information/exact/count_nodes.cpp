@@ -23,8 +23,8 @@ std::vector<Index> panel_nodes(Index first, Index last, bool all) {
     const double widest = std::cos(std::numbers::pi / (2 * kPanel));
     for (Index node = 0; node < kPanel; ++node) {
         const double angle = std::numbers::pi * (static_cast<double>(node) + 0.5) / kPanel;
-        const double place = 0.5 - 0.5 * std::cos(angle) / widest;
-        const Index nearest = first + std::llround(place * static_cast<double>(last - first));
+        const double position = 0.5 - 0.5 * std::cos(angle) / widest;
+        const Index nearest = first + std::llround(position * static_cast<double>(last - first));
         nodes.push_back(nodes.empty() ? first : std::max(nearest, nodes.back() + 1));
     }
     for (Index back = 0; back < kPanel; ++back)
@@ -34,12 +34,14 @@ std::vector<Index> panel_nodes(Index first, Index last, bool all) {
 
 }  // namespace
 
-Index CountNodes::most(Index rows) {
+Index CountNodes::max_size(Index rows) {
     const auto panels = std::bit_width(static_cast<std::uint64_t>(rows / kEnds));
     return std::min<Index>(rows + 1, 2 * kEnds + kPanel * panels);
 }
 
-std::int64_t CountNodes::bytes(Index rows) { return 8 * (most(rows) + (kPanel + 2) * (rows + 2)); }
+std::int64_t CountNodes::bytes(Index rows) {
+    return 8 * (max_size(rows) + (kPanel + 2) * (rows + 2));
+}
 
 CountNodes::CountNodes(Index rows) {
     first_.reserve(rows + 1);

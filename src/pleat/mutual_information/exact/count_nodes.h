@@ -9,16 +9,14 @@
 
 namespace pleat::mutual_information {
 
-/// Counts 0, ..., N in panels: each count of the lowest and the highest 32 is a node, and in
-/// between every panel [x, 2x) has 20 nodes near the zeros of a Chebyshev polynomial. Expectations
-/// over cells of given size are analytic in that size away from 0, so interpolation in a panel is
-/// right to 1e-15 of their scale.
+/// Nodes among the counts 0, ..., N: all of the lowest and highest 32, and 20 per panel [x, 2x) in
+/// between. Interpolated expectations are right to 1e-15 of their scale: README.md, section 6.
 class CountNodes {
 public:
     explicit CountNodes(Index rows);
 
-    /// At least size(), and the bytes held at most, for so many rows.
-    static Index most(Index rows);
+    /// An upper bound of size(), and of the object's bytes, for this many rows.
+    static Index max_size(Index rows);
     static std::int64_t bytes(Index rows);
 
     Index size() const { return static_cast<Index>(counts_.size()); }
@@ -35,7 +33,7 @@ private:
     void add_panel(Index first, Index last, bool all);
 
     std::vector<Index> counts_;
-    std::vector<Index> first_, begin_;  // [count]: its panel's first node; where its weights begin
+    std::vector<Index> first_, begin_;  // [count]: first node of its panel; start of its weights
     std::vector<double> weights_;
 };
 

@@ -24,8 +24,8 @@ constexpr Table kTables[] = {
 // the rule's error falls as the larger of exp(-2 pi^2 / (order step^2)) and exp(-pi^2 / step).
 class Integral {
 public:
-    Integral(int order, Index most)
-        : step_(std::min(0.2, 0.6 / std::sqrt(order))), order_(order), lowest_(left_end(most)) {
+    Integral(int order, Index max_x)
+        : step_(std::min(0.2, 0.6 / std::sqrt(order))), order_(order), lowest_(left_end(max_x)) {
         for (double t = lowest_; t < 46; t += step_) {
             const double s = std::exp(t);
             s_.push_back(s);

@@ -27,20 +27,20 @@ double mean_information(Index rows, Index r, Index c, const Window& law) {
 
 // In eight partial sums, as vector units add.
 double dot(const double* a, const double* b, Index count) {
-    double part[8] = {};
+    double lane_sum[8] = {};
     Index at = 0;
     for (; at + 8 <= count; at += 8)
-        for (int lane = 0; lane < 8; ++lane) part[lane] += a[at + lane] * b[at + lane];
-    for (; at < count; ++at) part[0] += a[at] * b[at];
-    return ((part[0] + part[4]) + (part[2] + part[6])) +
-           ((part[1] + part[5]) + (part[3] + part[7]));
+        for (int lane = 0; lane < 8; ++lane) lane_sum[lane] += a[at + lane] * b[at + lane];
+    for (; at < count; ++at) lane_sum[0] += a[at] * b[at];
+    return ((lane_sum[0] + lane_sum[4]) + (lane_sum[2] + lane_sum[6])) +
+           ((lane_sum[1] + lane_sum[5]) + (lane_sum[3] + lane_sum[7]));
 }
 
 }  // namespace
 
 void HahnLaw::start(Index orders) {
-    // The law of order m lies lower than that of order 0, by less than m (r + c) / N.
-    const double lower = static_cast<double>(std::min(orders, most())) *
+    // The distribution of order m lies lower than that of order 0, by less than m (r + c) / N.
+    const double lower = static_cast<double>(std::min(orders, max_order())) *
                          static_cast<double>(r_ + c_) / static_cast<double>(rows_);
     hypergeometric(rows_, r_, c_, kTail, static_cast<Index>(lower) + 2, window_);
     order_ = 0;
@@ -70,12 +70,12 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
     const double expectation =
         static_cast<double>(r) * static_cast<double>(c) / static_cast<double>(rows);
     HahnLaw law(rows, r, c);
-    const int most =
-        static_cast<int>(std::min<Index>(law.most(), Differences::orders(expectation)));
-    law.start(most);
+    const int max_order =
+        static_cast<int>(std::min<Index>(law.max_order(), Differences::orders(expectation)));
+    law.start(max_order);
     cell.mean = mean_information(rows, r, c, law.window());
     HahnFactor factor(rows, r, c);
-    for (int m = 1; m <= most; ++m) {
+    for (int m = 1; m <= max_order; ++m) {
         law.next();
         factor.next();
         const Window& window = law.window();

@@ -1,4 +1,4 @@
-// Hypergeometric: the law of one cell of a table whose margins are fixed.
+// Hypergeometric: the distribution of one cell of a table with fixed margins.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace pleat::mutual_information {
 
-/// Probabilities of first, first + 1, ...: all that matter of a law on integers.
+/// The probabilities of first, first + 1, ...; those of other integers are negligible.
 struct Window {
     Index first = 0;
     std::vector<double> probability;
@@ -16,13 +16,13 @@ struct Window {
 };
 
 /// Hyp(all, marked, drawn): how many of `marked` among `all` objects are in a sample of `drawn`.
-/// Leaves out both tails where the probability is below `cut` times the largest; then, where the
-/// support has them, keeps `more_below` further values below. Relative error of a probability:
-/// 1e-14 (the recurrence from the mode adds 2e-16 a step).
+/// Leaves out both tails below `cut` times the largest probability, but keeps up to `more_below`
+/// further values of the lower tail. Relative error of a probability: 1e-14 (the recurrence from
+/// the mode adds 2e-16 per step).
 void hypergeometric(Index all, Index marked, Index drawn, double cut, Index more_below,
                     Window& window);
 
-/// The tail that no mean or variance here can tell from nothing.
+/// A `cut` too small to change any mean or variance here.
 constexpr double kTail = 1e-22;
 
 }  // namespace pleat::mutual_information

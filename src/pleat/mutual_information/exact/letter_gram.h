@@ -1,4 +1,4 @@
-// Letter Gram: how the letters of one column share the orders of the null's expansion.
+// Letter Gram: the matrix rho_m of the letters of one column, for each order m.
 #pragma once
 
 #include <span>
@@ -8,11 +8,9 @@
 
 namespace pleat::mutual_information {
 
-/// For each order m the matrix rho_m(a, a') over the letters of a column with counts r: 1 for a =
-/// a', and for two letters, which never share a row,
-///     (-1)^m sqrt([r]_m [r']_m / ([N-r]_m [N-r']_m)),
-/// the inner product of the two letters' unit vectors in the m-th part of all functions of a
-/// permutation. It is a diagonal plus a dyad, so that it is applied in O(letters).
+/// rho_m(a, a') of README.md, section 2: 1 for a = a', else
+///     (-1)^m sqrt([r]_m [r']_m / ([N-r]_m [N-r']_m)).
+/// A diagonal plus a dyad, applied in O(letters).
 class LetterGram {
 public:
     /// `margin` sums to `rows`; orders 1 to `orders`.

@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kNormalSkewness = 1e-4;
 constexpr double kPrecision = 1e-16;
-constexpr int kMostTerms = 2'000'000;  // the sums need about 10 sqrt(a) terms near x = a
+constexpr int kMaxTerms = 2'000'000;  // the sums need about 10 sqrt(a) terms near x = a
 
 /// ln Gamma(a) less Stirling's formula (a - 1/2) ln a - a + ln(2 pi) / 2, for a >= 10.
-double stirling_rest(double a) {
+double stirling_correction(double a) {
     const double inverse = 1 / a, square = inverse * inverse;
     return inverse *
            (1.0 / 12 -
@@ -28,14 +28,14 @@ double stirling_rest(double a) {
 /// like a ln a, which u, known by itself, avoids: about sqrt(a) z 1e-16 is lost at z deviations.
 double density(double a, double x, double u) {
     if (a < 10) return std::exp(a * std::log(x) - x - std::lgamma(a));
-    return std::exp(a * (std::log1p(u) - u) - stirling_rest(a)) *
+    return std::exp(a * (std::log1p(u) - u) - stirling_correction(a)) *
            std::sqrt(a / (2 * std::numbers::pi));
 }
 
 /// P(a, x) by the power series x^a e^-x / Gamma(a) sum of x^n / (a (a+1) ... (a+n)).
 double lower_series(double a, double x, double u) {
     double term = 1 / a, sum = term;
-    for (int n = 1; n < kMostTerms && term > kPrecision * sum; ++n) {
+    for (int n = 1; n < kMaxTerms && term > kPrecision * sum; ++n) {
         term *= x / (a + n);
         sum += term;
     }
@@ -46,7 +46,7 @@ double lower_series(double a, double x, double u) {
 double upper_fraction(double a, double x, double u) {
     constexpr double kTiny = 1e-300;
     double b = x + 1 - a, c = 1 / kTiny, d = 1 / b, value = d;
-    for (int n = 1; n < kMostTerms; ++n) {
+    for (int n = 1; n < kMaxTerms; ++n) {
         const double numerator = -n * (n - a);
         b += 2;
         d = numerator * d + b;
@@ -80,8 +80,8 @@ double pearson_tail(double z, double skewness) {
     if (std::abs(skewness) < kNormalSkewness) return 0.5 * std::erfc(z / std::numbers::sqrt2);
     const double shape = 4 / (skewness * skewness);
     const double u = z * skewness / 2;
-    const IncompleteGamma part = incomplete_gamma(shape, shape * (1 + u), u);
-    return skewness > 0 ? part.upper : part.lower;
+    const IncompleteGamma gamma = incomplete_gamma(shape, shape * (1 + u), u);
+    return skewness > 0 ? gamma.upper : gamma.lower;
 }
 
 double gamma_tail(double x, double mean, double variance) {

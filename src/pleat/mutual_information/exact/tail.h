@@ -1,4 +1,4 @@
-// Tail: probabilities far out in a null distribution from its first moments.
+// Tail: tail probabilities of a null distribution from its first moments.
 #pragma once
 
 namespace pleat::mutual_information {
@@ -14,13 +14,13 @@ IncompleteGamma incomplete_gamma(double a, double x);
 
 /// P(Z >= z) of the Pearson type III distribution with mean 0, variance 1 and this skewness g: a
 /// gamma distribution of shape 4 / g^2, shifted, and mirrored where g < 0 (Pearson, Phil. Trans. A
-/// 186:343, 1895). The normal distribution where |g| < 1e-4. Where the support ends it is 1 (below)
-/// or 0 (above). NaN where an argument is NaN.
+/// 186:343, 1895). The normal distribution where |g| < 1e-4. Beyond the support it is 1 (below)
+/// or 0 (above). NaN if an argument is NaN.
 double pearson_tail(double z, double skewness);
 
-/// P(X >= x) of the gamma distribution of this mean and variance: what is left where no skewness is
-/// known. Right to within a factor of a few for nulls of many atoms; a bad guess for conserved
-/// columns. NaN where the variance is not above 0.
+/// P(X >= x) of the gamma distribution with this mean and variance, for an unknown skewness. Right
+/// to within a factor of a few for nulls with many values; wrong for conserved columns. NaN unless
+/// mean and variance are above 0.
 double gamma_tail(double x, double mean, double variance);
 
 }  // namespace pleat::mutual_information

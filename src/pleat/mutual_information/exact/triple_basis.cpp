@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "pleat/mutual_information/exact/hahn.h"
-#include "pleat/mutual_information/exact/triple_steps.h"
+#include "pleat/mutual_information/exact/vector_loops.h"
 
 namespace pleat::mutual_information {
 
@@ -20,17 +20,17 @@ double dot(const double* a, const double* b, Index count) {
     return sum;
 }
 
-// The last order of which two cells that fit beside each other reach for more than nothing.
+// The last order that couples two cells which fit beside each other.
 int coupled_orders(Index rows, const CountNodes& nodes, std::span<const LetterExpansion> letters) {
     int orders = 1;
     for (const LetterExpansion& letter : letters) {
         for (int m = letter.orders; m > orders; --m) {
-            double most = 0;
+            double max_product = 0;
             for (Index low = 0, high = nodes.size() - 1; low <= high; ++low) {
                 while (high > low && nodes.count(low) + nodes.count(high) > rows) --high;
-                most = std::max(most, letter.reach(m, low) * letter.reach(m, high));
+                max_product = std::max(max_product, letter.reach(m, low) * letter.reach(m, high));
             }
-            if (most > kUncoupled) orders = m;
+            if (max_product > kUncoupled) orders = m;
         }
     }
     return orders;
@@ -87,7 +87,8 @@ LetterExpansion expand_letter(Index rows, Index t, const CountNodes& nodes,
                 letter.coefficient(m, node) = cells[node].coefficient[m];
                 letter.reach(m, node) = std::sqrt(ratio) * cells[node].coefficient[m];
             } else if (2 * x > rows) {
-                // No other cell reaches this order: any value serves, a level one the basis best.
+                // No other cell reaches this order, so any value serves; a constant one suits the
+                // basis best.
                 letter.reach(m, node) = letter.reach(m, node - 1);
             }
         }
@@ -98,11 +99,11 @@ LetterExpansion expand_letter(Index rows, Index t, const CountNodes& nodes,
 TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
                          std::span<const LetterExpansion> letters)
     : orders_(coupled_orders(rows, nodes, letters)),
-      importance_(kMost),
-      at_nodes_(kMost, nodes.size()) {
+      importance_(kMaxSize),
+      at_nodes_(kMaxSize, nodes.size()) {
     auto functions = functions_of(rows, nodes, letters, orders_);
     const Index count = nodes.size();
-    while (size_ < kMost && !functions.empty()) {
+    while (size_ < kMaxSize && !functions.empty()) {
         std::vector<double> norm;
         for (const auto& function : functions)
             norm.push_back(dot(function.data(), function.data(), count));
@@ -112,14 +113,14 @@ TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
         double* made = &at_nodes_(size_, 0);
         std::copy_n(functions[largest - norm.begin()].begin(), count, made);
         for (Index before = 1; before < size_; ++before) {
-            const double part = dot(made, &at_nodes_(before, 0), count);
-            for (Index at = 0; at < count; ++at) made[at] -= part * at_nodes_(before, at);
+            const double projection = dot(made, &at_nodes_(before, 0), count);
+            for (Index at = 0; at < count; ++at) made[at] -= projection * at_nodes_(before, at);
         }
         const double scale = 1 / std::sqrt(dot(made, made, count));
         for (Index at = 0; at < count; ++at) made[at] *= scale;
         for (auto& function : functions) {
-            const double part = dot(function.data(), made, count);
-            for (Index at = 0; at < count; ++at) function[at] -= part * made[at];
+            const double projection = dot(function.data(), made, count);
+            for (Index at = 0; at < count; ++at) function[at] -= projection * made[at];
         }
         ++size_;
     }
@@ -138,7 +139,7 @@ void TripleBasis::project(const double* at_nodes, double* coefficient) const {
     for (Index first = 0; first < size_; first += 4) {  // rows above the size are 0
         const double* functions[4];
         for (Index at = 0; at < 4; ++at) functions[at] = &at_nodes_(first + at, 0);
-        steps::products(at_nodes, functions, at_nodes_.extent(1), coefficient + first);
+        loops::products(at_nodes, functions, at_nodes_.extent(1), coefficient + first);
     }
 }
 

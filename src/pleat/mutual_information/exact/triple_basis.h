@@ -1,4 +1,5 @@
-// Triple basis: functions of a cell's count that carry all that a third column can ask of a pair.
+// Triple basis: functions of a cell's count that span what any third column needs (README.md,
+// section 6).
 #pragma once
 
 #include <span>
@@ -10,9 +11,8 @@
 
 namespace pleat::mutual_information {
 
-/// What a letter of t rows in the third column expects of a cell of x rows in the table of the
-/// first two, at the nodes x. Order m of the third column's null couples two cells by
-///     (-1)^m reach_m(x) reach_m(x'),  reach_m(x) = sqrt([x]_m / [N-x]_m) coefficient_m(x).
+/// A letter with t rows in the third column beside a cell with x rows in the table of the first
+/// two, at the nodes x. README.md, section 5, defines mean and reach.
 struct LetterExpansion {
     int orders = 1;
     std::vector<double> mean;      ///< [node]: E[n lg(n N/(x t))]
@@ -28,22 +28,22 @@ LetterExpansion expand_letter(Index rows, Index t, const CountNodes& nodes,
 /// of their scale; function 0 stands for F itself, which depends on the cell it is expanded in.
 class TripleBasis {
 public:
-    static constexpr Index kMost = 96;
+    static constexpr Index kMaxSize = 96;
 
     /// From the expansions of letters that represent all.
     TripleBasis(Index rows, const CountNodes& nodes, std::span<const LetterExpansion> letters);
 
-    Index size() const { return size_; }    ///< functions, with F; at most kMost
+    Index size() const { return size_; }    ///< functions, with F; at most kMaxSize
     Index width() const { return width_; }  ///< the size, rounded up to a multiple of 8
-    /// Orders above this one couple no two cells of a table (of together at most N rows) by more
-    /// than 1e-13, although their reach is large for a cell of nearly N rows.
+    /// Orders above this one couple no two cells of a table, which have at most N rows together, by
+    /// more than 1e-13.
     int orders() const { return orders_; }
     Index packed_size() const { return size_ * (size_ + 1) / 2; }
     /// The functions' values at a count, width() of them (0 in place of function 0).
     const double* at(Index count) const { return values_.data() + count * width_; }
-    /// How large a coefficient of a function is at most, about: from 10 down to 1e-11.
+    /// The approximate upper bound of each function's coefficients: from 10 down to 1e-11.
     const double* importance() const { return importance_.data(); }
-    /// Coefficients of a function given at the nodes; width() of them.
+    /// The coefficients, width() of them, of a function that is given at the nodes.
     void project(const double* at_nodes, double* coefficient) const;
 
 private:

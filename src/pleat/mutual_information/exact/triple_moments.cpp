@@ -1,4 +1,4 @@
-// Triple moments: parts of pairs and of third columns, and their products.
+// Triple moments: the vectors of pairs and of third columns, and their scalar products.
 #include "pleat/mutual_information/exact/triple_moments.h"
 
 #include <algorithm>
@@ -8,22 +8,25 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/mutual_information/exact/triple_parts.h"
-#include "pleat/mutual_information/exact/triple_steps.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/mutual_information/exact/triple_vectors.h"
+#include "pleat/mutual_information/exact/vector_loops.h"
 
 namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kRepresentatives = 48;  // letters that the basis is made of
-constexpr Index kMostCounts = 256;      // letters expanded at a time
-constexpr double kNoise = 1e-12;        // of Var T: below it every permutation gives the same T
+constexpr const char* kStage = "exact";
+constexpr Index kRepresentatives = 48;  // letters whose expansions make the basis
+constexpr Index kMaxCounts = 256;       // letters expanded at a time
+constexpr double kNoise = 1e-12;        // a smaller Var T is rounding: all permutations are equal
 
-std::vector<Index> every(const std::vector<Index>& counts, Index most) {
-    if (static_cast<Index>(counts.size()) <= most) return counts;
+/// Up to `count` of these counts, evenly spread.
+std::vector<Index> evenly_chosen(const std::vector<Index>& counts, Index count) {
+    if (static_cast<Index>(counts.size()) <= count) return counts;
     std::vector<Index> chosen;
     const auto last = static_cast<Index>(counts.size()) - 1;
-    for (Index at = 0; at < most; ++at) chosen.push_back(counts[at * last / (most - 1)]);
+    for (Index at = 0; at < count; ++at) chosen.push_back(counts[at * last / (count - 1)]);
     return chosen;
 }
 
@@ -40,28 +43,19 @@ struct TripleMoments::Implementation {
         collect_margins();
         space = {columns.row_count(), &nodes, &differences, nullptr};
         if (with_variance) make_basis();
-        make_thirds();
+        make_third_columns();
         for (int thread = 0; thread < threads; ++thread) makers.emplace_back(space);
-    }
-
-    template <class Body>
-    void in_chunks(Index count, Index chunk, const Body& body) const {
-        for (Index first = 0; first < count; first += chunk) {
-            if (context.cancelled()) throw Cancelled("stopped while computing the exact moments");
-            parallel_for(threads, std::min(chunk, count - first),
-                         [&](Index at, int thread) { body(first + at, thread); });
-        }
     }
 
     std::span<const Index> margin(Index kind) const { return columns.margin(example[kind]); }
     std::vector<LetterExpansion> expand(const std::vector<Index>& counts) const;
     void collect_margins();
     void make_basis();
-    void make_thirds();
+    void make_third_columns();
     void make_pairs(const TripleTile& tile);
     const double* pair(Index i, Index j) const {
         const auto key = std::minmax(kind_of[i], kind_of[j]);
-        return pairs.data() + place.at({key.first, key.second}) * (1 + space.terms());
+        return pairs.data() + pair_rows.at({key.first, key.second}) * (1 + space.terms());
     }
     void row(const TripleTile::Row& row, double* mean, double* variance) const;
     void run(const TripleTile& tile, View<double, 1> mean, double* variance);
@@ -74,13 +68,13 @@ struct TripleMoments::Implementation {
     CountNodes nodes;
     std::unique_ptr<TripleBasis> basis;
     TripleSpace space;
-    std::vector<Index> kind_of;     // [column]: its margin's place in the list of distinct ones
-    std::vector<Index> example;     // [kind]: a column that has it
-    std::vector<ThirdPart> thirds;  // [kind]
-    std::vector<PairPartMaker> makers;
+    std::vector<Index> kind_of;  // [column]: the number of its margin among the distinct ones
+    std::vector<Index> example;  // [kind]: a column with this margin
+    std::vector<ThirdColumnVectors> third_columns;  // [kind]
+    std::vector<PairVectorMaker> makers;
     Block pair_side[2] = {};
-    std::map<std::pair<Index, Index>, Index> place;  // of two kinds among the pairs kept
-    std::vector<double> pairs;                       // [pair]: its own mean, then its terms
+    std::map<std::pair<Index, Index>, Index> pair_rows;  // [two kinds]: their row in `pairs`
+    std::vector<double> pairs;                           // [pair]: its own mean, then its terms
 };
 
 void TripleMoments::Implementation::collect_margins() {
@@ -97,73 +91,80 @@ void TripleMoments::Implementation::collect_margins() {
 std::vector<LetterExpansion> TripleMoments::Implementation::expand(
     const std::vector<Index>& counts) const {
     std::vector<LetterExpansion> letters(counts.size());
-    in_chunks(static_cast<Index>(counts.size()), 8 * threads, [&](Index at, int) {
-        letters[at] = expand_letter(columns.row_count(), counts[at], nodes, differences);
-    });
+    parallel_for_chunks(context, kStage, threads, static_cast<Index>(counts.size()), 8 * threads,
+                        [&](Index at, int) {
+                            letters[at] =
+                                expand_letter(columns.row_count(), counts[at], nodes, differences);
+                        });
     return letters;
 }
 
 void TripleMoments::Implementation::make_basis() {
     std::set<Index> counts(columns.counts.begin(), columns.counts.end());
     counts.erase(columns.row_count());
-    const auto letters = expand(every({counts.begin(), counts.end()}, kRepresentatives));
+    const auto letters = expand(evenly_chosen({counts.begin(), counts.end()}, kRepresentatives));
     basis = std::make_unique<TripleBasis>(columns.row_count(), nodes, letters);
     space.basis = basis.get();
 }
 
-void TripleMoments::Implementation::make_thirds() {
+void TripleMoments::Implementation::make_third_columns() {
     const Index kinds = static_cast<Index>(example.size());
-    thirds.resize(kinds);
+    StageProgress progress(context, kStage, kinds, "distinct columns");
+    third_columns.resize(kinds);
     for (Index first = 0, last = 0; first < kinds; first = last) {
         std::set<Index> distinct;
         for (; last < kinds; ++last) {
             std::set<Index> more(distinct);
             for (const Index count : margin(last)) more.insert(count);
-            if (last > first && static_cast<Index>(more.size()) > kMostCounts) break;
+            if (last > first && static_cast<Index>(more.size()) > kMaxCounts) break;
             distinct = std::move(more);
         }
         const std::vector<Index> counts(distinct.begin(), distinct.end());
         const auto letters = expand(counts);
-        in_chunks(last - first, 8 * threads, [&](Index at, int) {
-            std::vector<const LetterExpansion*> own;
-            for (const Index count : margin(first + at))
-                own.push_back(&letters[std::lower_bound(counts.begin(), counts.end(), count) -
-                                       counts.begin()]);
-            thirds[first + at] = make_third_part(space, margin(first + at), own);
-        });
-        context.update("exact", last, kinds);
+        parallel_for_chunks(
+            context, kStage, threads, last - first, 8 * threads, [&](Index at, int) {
+                std::vector<const LetterExpansion*> own;
+                for (const Index count : margin(first + at))
+                    own.push_back(&letters[std::lower_bound(counts.begin(), counts.end(), count) -
+                                           counts.begin()]);
+                third_columns[first + at] =
+                    make_third_column_vectors(space, margin(first + at), own);
+            });
+        progress.advance_to(last);
     }
 }
 
 void TripleMoments::Implementation::make_pairs(const TripleTile& tile) {
     const auto is_kept = [&](int side) {
-        return !place.empty() && tile.side[side].first == pair_side[side].first &&
+        return !pair_rows.empty() && tile.side[side].first == pair_side[side].first &&
                tile.side[side].count == pair_side[side].count;
     };
     std::vector<std::pair<Index, Index>> wanted;
     if (!is_kept(0) || !is_kept(1)) {
-        place.clear();
+        pair_rows.clear();
         pairs.clear();
     }
     pair_side[0] = tile.side[0];
     pair_side[1] = tile.side[1];
     const auto kinds = static_cast<Index>(example.size());
-    // All that tiles of these sides will add: the list is not to grow by copying itself.
+    // Room for all that tiles with these sides will add, so that the list is not copied.
     pairs.reserve(std::min(kinds * (kinds + 1) / 2, pair_side[0].count * pair_side[1].count) *
                   (1 + space.terms()));
     for (const auto& row : tile.rows) {
         const auto key = std::minmax(kind_of[row.i], kind_of[row.j]);
-        if (place.try_emplace({key.first, key.second}, static_cast<Index>(place.size())).second)
+        if (pair_rows.try_emplace({key.first, key.second}, static_cast<Index>(pair_rows.size()))
+                .second)
             wanted.emplace_back(key.first, key.second);
     }
     const Index stride = 1 + space.terms();
     const Index kept = static_cast<Index>(pairs.size()) / stride;
     pairs.resize(pairs.size() + wanted.size() * stride);
-    in_chunks(static_cast<Index>(wanted.size()), 32 * threads, [&](Index at, int thread) {
-        double* terms = pairs.data() + (kept + at) * stride;
-        const auto [i, j] = wanted[at];
-        terms[0] = makers[thread].make(margin(i), margin(j), terms + 1);
-    });
+    parallel_for_chunks(context, kStage, threads, static_cast<Index>(wanted.size()), 32 * threads,
+                        [&](Index at, int thread) {
+                            double* terms = pairs.data() + (kept + at) * stride;
+                            const auto [i, j] = wanted[at];
+                            terms[0] = makers[thread].make(margin(i), margin(j), terms + 1);
+                        });
 }
 
 void TripleMoments::Implementation::row(const TripleTile::Row& row, double* mean,
@@ -178,14 +179,14 @@ void TripleMoments::Implementation::row(const TripleTile::Row& row, double* mean
         const Index count = std::min(Index{4}, row.count - first);
         for (Index at = 0; at < 4; ++at) {
             const Index k = row.first_k + first + std::min(at, count - 1);
-            of_mean[at] = thirds[kind_of[k]].mean.data();
-            of_variance[at] = thirds[kind_of[k]].variance.data();
+            of_mean[at] = third_columns[kind_of[k]].mean.data();
+            of_variance[at] = third_columns[kind_of[k]].variance.data();
         }
-        steps::products(terms + 1, of_mean, nodes.size(), found);
+        loops::products(terms + 1, of_mean, nodes.size(), found);
         for (Index at = 0; at < count; ++at)
             mean[first + at] = std::max(0.0, terms[0] + found[at]) / all;
         if (variance == nullptr) continue;
-        steps::products(terms + 1, of_variance, space.terms(), found);
+        loops::products(terms + 1, of_variance, space.terms(), found);
         for (Index at = 0; at < count; ++at)
             variance[first + at] = are_constant || found[at] < kNoise ? 0 : found[at] / (all * all);
     }
@@ -194,11 +195,12 @@ void TripleMoments::Implementation::row(const TripleTile::Row& row, double* mean
 void TripleMoments::Implementation::run(const TripleTile& tile, View<double, 1> mean,
                                         double* variance) {
     make_pairs(tile);
-    in_chunks(static_cast<Index>(tile.rows.size()), 4096, [&](Index at, int) {
-        const auto& of_row = tile.rows[at];
-        row(of_row, mean.data + of_row.offset,
-            variance == nullptr ? nullptr : variance + of_row.offset);
-    });
+    parallel_for_chunks(context, kStage, threads, static_cast<Index>(tile.rows.size()), 4096,
+                        [&](Index at, int) {
+                            const auto& of_row = tile.rows[at];
+                            row(of_row, mean.data + of_row.offset,
+                                variance == nullptr ? nullptr : variance + of_row.offset);
+                        });
 }
 
 TripleMoments::TripleMoments(const Columns& columns, const Context& context, bool with_variance)
@@ -213,62 +215,63 @@ void TripleMoments::mean(const TripleTile& tile, View<double, 1> mean) {
 void TripleMoments::moments(const TripleTile& tile, View<double, 1> mean,
                             View<double, 1> variance) {
     if (!implementation_->with_variance)
-        throw UsageError("expected triple moments prepared with variances, found without");
+        throw UsageError("triple moments: give with_variance to compute variances");
     implementation_->run(tile, mean, variance.data);
 }
 
 namespace {
 
-/// What follows from a size: nodes, functions of the basis, orders, and a pair's or a margin's
-/// terms, each at most.
-struct Extent {
-    explicit Extent(const TripleMoments::Size& size)
-        : nodes(CountNodes::most(size.rows)),
-          functions(size.with_variance ? std::min(TripleBasis::kMost, (nodes + 8) / 8 * 8) : 0),
-          orders(std::min<Index>(Differences::kMost, size.rows / 2) + 1),
+/// Upper bounds that follow from a size: nodes, functions of the basis, orders, and the length of a
+/// vector.
+struct Bounds {
+    explicit Bounds(const TripleMoments::Size& size)
+        : nodes(CountNodes::max_size(size.rows)),
+          functions(size.with_variance ? std::min(TripleBasis::kMaxSize, (nodes + 8) / 8 * 8) : 0),
+          orders(std::min<Index>(Differences::kMaxOrder, size.rows / 2) + 1),
           terms(nodes + functions * (functions + 1)) {}
     Index nodes, functions, orders, terms;
 };
 
-/// What one thread expands the cells of a pair in.
-std::int64_t maker_bytes(const TripleMoments::Size& size, const Extent& extent) {
-    // A law without its tails is some 13 standard deviations wide, of at most sqrt(N) / 4 each.
+/// Bytes in which one thread expands the cells of a pair.
+std::int64_t maker_bytes(const TripleMoments::Size& size, const Bounds& bounds) {
+    // A distribution without its tails is some 13 standard deviations wide, of at most
+    // sqrt(N) / 4 each.
     const double wide = 64 + 8 * std::sqrt(static_cast<double>(size.rows));
-    const Index law = std::min(size.rows + 1, static_cast<Index>(wide));
+    const Index window = std::min(size.rows + 1, static_cast<Index>(wide));
     const Index cells =
         std::min<Index>(size.symbols, size.rows) * std::min<Index>(size.symbols, size.rows);
-    if (!size.with_variance) return 8 * (size.rows + 4 * law);
-    return 8 *
-           (size.rows + (extent.orders + 4) * law + (extent.orders + 1) * cells * extent.functions +
-            2 * extent.functions * extent.functions);
+    if (!size.with_variance) return 8 * (size.rows + 4 * window);
+    return 8 * (size.rows + (bounds.orders + 4) * window +
+                (bounds.orders + 1) * cells * bounds.functions +
+                2 * bounds.functions * bounds.functions);
 }
 
 }  // namespace
 
 std::int64_t TripleMoments::tile_bytes(const Size& size) {
     const Index side = std::min(size.side, size.columns);
-    return 8 * side * side * (1 + Extent(size).terms);
+    return 8 * side * side * (1 + Bounds(size).terms);
 }
 
 std::int64_t TripleMoments::bytes(const Size& size) {
-    const Extent extent(size);
+    const Bounds bounds(size);
     const Index counts = std::min(size.rows, size.columns * size.symbols);
-    // While letters are expanded: mean, slope, coefficients and reaches at all nodes; for the basis
-    // functions of them besides.
+    // While letters are expanded: mean, slope, coefficients and reaches at all nodes, and for the
+    // basis functions of these.
     const Index of_basis =
-        size.with_variance ? std::min(counts, kRepresentatives) * (3 * extent.orders + 4) : 0;
-    const Index of_thirds = std::min(counts, kMostCounts + size.symbols) * (2 * extent.orders + 4);
-    const std::int64_t expanded = 8 * extent.nodes * std::max(of_basis, of_thirds);
-    const std::int64_t working = tile_bytes(size) + size.threads * maker_bytes(size, extent);
-    const std::int64_t thirds = size.columns * (8 * (extent.nodes + extent.terms) + 64);
-    const std::int64_t basis = 8 * extent.functions * (size.rows + 1 + extent.nodes);
-    return Differences::bytes(size.rows) + CountNodes::bytes(size.rows) + basis + thirds +
+        size.with_variance ? std::min(counts, kRepresentatives) * (3 * bounds.orders + 4) : 0;
+    const Index of_third_columns =
+        std::min(counts, kMaxCounts + size.symbols) * (2 * bounds.orders + 4);
+    const std::int64_t expanded = 8 * bounds.nodes * std::max(of_basis, of_third_columns);
+    const std::int64_t working = tile_bytes(size) + size.threads * maker_bytes(size, bounds);
+    const std::int64_t third_columns = size.columns * (8 * (bounds.nodes + bounds.terms) + 64);
+    const std::int64_t basis = 8 * bounds.functions * (size.rows + 1 + bounds.nodes);
+    return Differences::bytes(size.rows) + CountNodes::bytes(size.rows) + basis + third_columns +
            std::max(expanded, working);
 }
 
 double TripleMoments::seconds(const Columns& columns, bool with_variance) {
-    // Measured at 140 and 753 rows: a cell of a pair, a letter of a third column at all nodes, a
-    // triple.
+    // Measured at 140 and 753 rows: per cell of a pair, per letter of a third column, per triple.
     const double width = 1 + std::sqrt(static_cast<double>(columns.row_count())) / 50;
     const double of_cell = (with_variance ? 11e-6 : 0.3e-6) * width;
     const double of_letter = 1e-3 * width, of_triple = with_variance ? 2e-6 : 5e-8;

@@ -1,4 +1,4 @@
-// The choice of a kernel for mutual information.
+// Kernel: the choice of a device.
 #include "pleat/mutual_information/kernel/kernel.h"
 
 namespace pleat::mutual_information {

@@ -1,4 +1,4 @@
-// Kernels of mutual information: who counts the tables of columns and of their shuffles.
+// Kernel: counts the contingency tables of columns and of their shuffles, on one device.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace pleat::mutual_information {
 
-/// What is counted; both must outlive the kernel.
+/// The input of a kernel; both pointers must outlive it.
 struct Problem {
     const Columns* columns = nullptr;
     const Statistic* statistic = nullptr;
     std::uint64_t seed = 1;
 };
 
-/// Counts tables and sums F over their cells. All results are integers and the same on every
-/// device.
+/// Counts contingency tables and sums F over their cells. All results are integers, the same on
+/// every device.
 ///
-/// The null of a pair is T of both columns shuffled, each by shuffle_column(). The null of a triple
-/// is T of columns j and k shuffled so, beside column i sorted by code (symbol 0 in the first rows,
-/// and so on): only the arrangement of the columns to each other matters, and a sorted column needs
-/// no conditional sorting of the others.
+/// A shuffle of a pair permutes both columns by shuffle_column(). A shuffle of a triple permutes
+/// columns j and k; column i is sorted by code instead (symbol 0 in the first rows, and so on),
+/// because only the order of the columns relative to each other matters, and the rows of a symbol
+/// of i are then a range.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -41,16 +41,16 @@ public:
     /// observe_pairs(); `largest` may be null.
     virtual void sample_pairs(Block shuffles, View<const std::int64_t, 1> observed, NullSums& sums,
                               const LargestZ* largest) = 0;
-    /// The same for the triples of a tile; `observed` is from observe_triples().
+    /// sample_pairs() for the triples of a tile; `observed` is from observe_triples().
     virtual void sample_triples(const TripleTile& tile, Block shuffles,
                                 View<const std::int64_t, 1> observed, NullSums& sums) = 0;
 
-    /// Seconds of all calls until now from the first launch to the end of the last, by the GPU's
-    /// own clock: copies, memory and the host's part are not in it. 0 where there is no GPU.
+    /// Seconds of GPU work in all calls until now, by the GPU's own clock, without copies and
+    /// allocation. 0 without a GPU.
     virtual double gpu_seconds() const { return 0.0; }
 };
 
-/// The one place where a device is chosen. DeviceError.
+/// The kernel of the context's device. Throws DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
 /// Counts row by row into a table of cells; one thread.
@@ -59,8 +59,8 @@ std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 /// Bit planes of eight shuffles side by side, counted by AND and population count.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
-/// Bit planes on the GPU `context.device.index`, counted by one-bit matrix products. DeviceError
-/// where that GPU is absent or has not the memory.
+/// Bit planes on the GPU `context.device.index`, counted by one-bit matrix products. Throws
+/// DeviceError if that GPU is missing or out of memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context);
 
 }  // namespace pleat::mutual_information

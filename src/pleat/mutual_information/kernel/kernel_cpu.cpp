@@ -1,5 +1,4 @@
-// The CPU kernel: shuffles in batches that stay in the cache, blocks of columns spread over
-// threads.
+// CPU kernel: shuffles in batches that stay in the cache, blocks of columns spread over threads.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,7 +15,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kMostGroups = 8;               // of shuffles in a batch
+constexpr Index kMaxGroups = 8;                // of shuffles in a batch
 constexpr std::int64_t kBlockBytes = 1 << 20;  // planes of two blocks of columns: half a cache
 constexpr std::int64_t kBatchBytes = 256 << 20;
 
@@ -48,27 +47,26 @@ private:
     struct BlockPair {
         Block i, j;
     };
-    /// Calls `take` with the planes of each batch of the shuffles, as often as it takes.
-    template <class Take>
-    void in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes, Take take);
+    /// Calls `count(first shuffle, planes)` for each batch of the shuffles.
+    template <class Count>
+    void in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes, Count count);
     std::vector<BlockPair> block_pairs(const PlaneLayout& layout, Index groups) const;
     void count_block(const PlaneGroups& groups, const BlockPair& blocks,
                      View<const std::int64_t, 1> observed, const LargestZ* largest,
                      double* largest_z, NullSums& sums) const;
-    /// Rows by a symbol or by a pair of symbols, and how many rows have each.
+    /// The symbol, or pair of symbols, of each row, and how many rows have each.
     struct Joint {
         std::vector<std::uint16_t> codes;
         std::vector<std::uint32_t> counts;
     };
-    /// T of the table of `joint` and one column of the alignment itself.
+    /// T of the table of `joint` and one column of the alignment, not shuffled.
     std::int64_t table_statistic(const Joint& joint, Index column) const;
 
     const Columns& columns_;
     const Statistic& statistic_;
     std::uint64_t seed_;
     int threads_;
-    std::vector<std::vector<std::uint32_t>>
-        rare_rows_;  // of each column, with symbols other than 0
+    std::vector<std::vector<std::uint32_t>> rare_rows_;  // [column]: rows with symbols other than 0
     Array<std::uint64_t, 1> bits_;
     Array<std::uint8_t, 1> codes_;
     std::vector<TripleScratch> scratch_;
@@ -79,19 +77,19 @@ std::int64_t CpuKernel::table_statistic(const Joint& joint, Index column) const 
     const std::uint8_t* const codes = columns_.codes[column].data;
     thread_local std::vector<std::uint32_t> table;
     table.assign(joint.counts.size() * static_cast<std::size_t>(width), 0);
-    // Rows of the most frequent symbol are what the others leave: most rows, in conserved columns.
+    // Rows of the most frequent symbol, which are many, follow by subtraction.
     for (const std::uint32_t row : rare_rows_[static_cast<std::size_t>(column)])
         ++table[joint.codes[row] * width + codes[row]];
     std::int64_t total = 0;
     for (std::size_t cell = 0; cell < joint.counts.size(); ++cell) {
-        std::uint32_t rest = joint.counts[cell];
-        if (rest < 2) continue;
+        std::uint32_t left = joint.counts[cell];
+        if (left < 2) continue;
         for (Index symbol = 1; symbol < width; ++symbol) {
             const std::uint32_t n = table[cell * static_cast<std::size_t>(width) + symbol];
             total += statistic_.f[n];
-            rest -= n;
+            left -= n;
         }
-        total += statistic_.f[rest];
+        total += statistic_.f[left];
     }
     return total;
 }
@@ -124,12 +122,13 @@ void CpuKernel::observe_triples(const TripleTile& tile, View<std::int64_t, 1> t)
     });
 }
 
-template <class Take>
-void CpuKernel::in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes, Take take) {
+template <class Count>
+void CpuKernel::in_batches(const PlaneLayout& layout, Block shuffles, bool with_codes,
+                           Count count) {
     const Index groups = (shuffles.count + kLanes - 1) / kLanes;
     // Columns of one symbol have no planes.
-    const Index most = kBatchBytes / std::max<std::int64_t>(1, layout.group_bytes());
-    const Index batch = std::clamp<Index>(most, 1, std::clamp<Index>(groups, 1, kMostGroups));
+    const Index fitting = kBatchBytes / std::max<std::int64_t>(1, layout.group_bytes());
+    const Index batch = std::clamp<Index>(fitting, 1, std::clamp<Index>(groups, 1, kMaxGroups));
     const Index size = batch * layout.group_bytes() / 8;
     if (bits_.size() < size) bits_ = Array<std::uint64_t, 1>(size);
     const Index code_size = with_codes ? batch * layout.group_code_bytes() : 0;
@@ -139,9 +138,9 @@ void CpuKernel::in_batches(const PlaneLayout& layout, Block shuffles, bool with_
         const Index now = std::min(batch, groups - done);
         shuffle_planes(columns_, layout, seed_, shuffles.first + done * kLanes, now, threads_,
                        bits_.data(), codes);
-        take(done * kLanes,
-             PlaneGroups{&columns_, &layout, &statistic_, bits_.data(), codes, 0, now,
-                         std::min(now * kLanes, shuffles.count - done * kLanes)});
+        count(done * kLanes,
+              PlaneGroups{&columns_, &layout, &statistic_, bits_.data(), codes, 0, now,
+                          std::min(now * kLanes, shuffles.count - done * kLanes)});
     }
 }
 
@@ -197,7 +196,7 @@ void CpuKernel::sample_pairs(Block shuffles, View<const std::int64_t, 1> observe
 
 void CpuKernel::sample_triples(const TripleTile& tile, Block shuffles,
                                View<const std::int64_t, 1> observed, NullSums& sums) {
-    // Rows of one i are one task for a part of a batch's groups.
+    // A task is the rows of one i in some of a batch's groups.
     std::vector<Block> of_i;
     for (Index row = 0; row < static_cast<Index>(tile.rows.size()); ++row) {
         if (row == 0 || tile.rows[row].i != tile.rows[row - 1].i) of_i.push_back({row, 0});
@@ -209,12 +208,12 @@ void CpuKernel::sample_triples(const TripleTile& tile, Block shuffles,
     const bool with_codes = std::ranges::any_of(
         tile.rows, [&](const TripleTile::Row& row) { return counts_by_rows(columns_, row); });
     in_batches(layout, shuffles, with_codes, [&](Index, const PlaneGroups& groups) {
-        const Index parts = std::clamp<Index>(2 * threads_ / count, 1, groups.last);
-        parallel_for(threads_, count * parts, [&](Index task, int thread) {
-            const Block& rows = of_i[static_cast<std::size_t>(task / parts)];
+        const Index shares = std::clamp<Index>(2 * threads_ / count, 1, groups.last);
+        parallel_for(threads_, count * shares, [&](Index task, int thread) {
+            const Block& rows = of_i[static_cast<std::size_t>(task / shares)];
             PlaneGroups mine = groups;
-            mine.first = task % parts * groups.last / parts;
-            mine.last = (task % parts + 1) * groups.last / parts;
+            mine.first = task % shares * groups.last / shares;
+            mine.last = (task % shares + 1) * groups.last / shares;
             const Index last_row = rows.first + rows.count;
             const Index first_item = tile.rows[rows.first].offset;
             const TripleTile::Row& last = tile.rows[last_row - 1];

@@ -1,4 +1,4 @@
-// The reference: tables counted row by row, as the paper writes them; one thread.
+// Reference kernel: tables counted row by row, as in the paper, on one thread.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -10,8 +10,6 @@
 namespace pleat::mutual_information {
 
 namespace {
-
-constexpr int kSymbols = 32;
 
 class ReferenceKernel final : public Kernel {
 public:
@@ -78,31 +76,31 @@ private:
         return d;
     }
 
-    template <class Take>
-    void pairs(const Array<std::uint8_t, 2>& codes, Take take) const {
+    template <class Report>
+    void pairs(const Array<std::uint8_t, 2>& codes, Report report) const {
         const Index columns = columns_.column_count(), rows = columns_.row_count();
         for (Index i = 0, pair = 0; i < columns; ++i) {
             for (Index j = i + 1; j < columns; ++j, ++pair) {
-                std::array<Index, kSymbols * kSymbols> table{};
+                std::array<Index, kMaxSymbols * kMaxSymbols> table{};
                 for (Index row = 0; row < rows; ++row)
-                    ++table[codes(i, row) * kSymbols + codes(j, row)];
-                take(pair, sum(table));
+                    ++table[codes(i, row) * kMaxSymbols + codes(j, row)];
+                report(pair, sum(table));
             }
         }
     }
 
-    template <class Take>
+    template <class Report>
     void triples(const TripleTile& tile, const Array<std::uint8_t, 2>& of_i,
-                 const Array<std::uint8_t, 2>& others, Take take) const {
+                 const Array<std::uint8_t, 2>& others, Report report) const {
         std::vector<Index> table;
         for (const TripleTile::Row& at : tile.rows) {
             for (Index n = 0; n < at.count; ++n) {
-                table.assign(kSymbols * kSymbols * kSymbols, 0);
+                table.assign(kMaxSymbols * kMaxSymbols * kMaxSymbols, 0);
                 const Index k = at.first_k + n;
                 for (Index row = 0; row < columns_.row_count(); ++row)
-                    ++table[(of_i(at.i, row) * kSymbols + others(at.j, row)) * kSymbols +
+                    ++table[(of_i(at.i, row) * kMaxSymbols + others(at.j, row)) * kMaxSymbols +
                             others(k, row)];
-                take(at.offset + n, sum(table));
+                report(at.offset + n, sum(table));
             }
         }
     }

@@ -1,16 +1,14 @@
-// Null sums: what the shuffles gave for each pair or triple, in integers that add up in any order.
+// Null sums: sums over the shuffles of each pair or triple, in integers that add up in any order.
 #pragma once
 
 #include <cstdint>
 
 #include "pleat/core/array.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat::mutual_information {
 
-/// Most shuffles that the counters hold: squares of differences below 2^20, summed in 63 bits.
-constexpr std::int64_t kMostShuffles = (std::int64_t{1} << 22) - 1;
+/// Maximum number of shuffles: squares of differences below 2^20, summed in 63 bits.
+constexpr std::int64_t kMaxShuffles = (std::int64_t{1} << 22) - 1;
 
 /// For each item (a pair, or a triple of a tile), over the shuffles so far, with T as in Statistic,
 /// D = T_shuffled - T_observed and d = moment_difference(D, statistic.shift):
@@ -34,15 +32,11 @@ struct NullSums {
     Index items() const { return less.size(); }
 };
 
-/// Standardising d, and the largest standardised value of each shuffle (for max-T).
+/// How d is standardised, and the largest standardised value of each shuffle (for max-T).
 struct LargestZ {
-    View<const double, 1> centre;  ///< [item]: the null mean of d
-    View<const double, 1>
-        factor;  ///< [item]: 1 / (its standard deviation); 0: the item is left out
-    View<double, 1>
-        largest;  ///< [shuffle - first]: raised to max over items of (d - centre) factor
+    View<const double, 1> centre;  ///< [item]: null mean of d; z = (d - centre) factor
+    View<const double, 1> factor;  ///< [item]: 1 / standard deviation of d; 0: item left out
+    View<double, 1> largest;       ///< [shuffle - first]: raised to max over items of its z
 };
 
 }  // namespace pleat::mutual_information
-
-#pragma GCC visibility pop

@@ -22,8 +22,6 @@ using Reals = hn::RebindToFloat<Words>;
 using Vector = hn::Vec<Words>;
 using Signed = hn::Vec<Numbers>;
 
-constexpr int kMostSymbols = 32;
-
 /// Bits set in each 64-bit lane. Instruction sets without a population count of that width add up
 /// the counts of bytes; the plain scalar one has no such sum.
 template <class V>
@@ -66,13 +64,13 @@ HWY_INLINE void count_cells(const std::uint64_t* HWY_RESTRICT a,
     if constexpr (kCells > 3) n[3] = n3;
 }
 
-/// The cells of plane `a` and `count` planes from `b` on: subtracts each from its column's rest,
-/// and all of them from `rest_of_a`. Returns the sum of F over them, or 0 where none can be
-/// above 1.
+/// Counts the cells of plane `a` with `count` planes from `b` on. Subtracts each from the uncounted
+/// rows of its symbol, `left`, and all from those of a, `left_of_a`. Returns the sum of F over the
+/// cells, or 0 if none can be above 1.
 HWY_INLINE Signed count_row(const std::uint64_t* HWY_RESTRICT a,
                             const std::uint64_t* HWY_RESTRICT b, int count, Index stride,
                             Index words, const std::int64_t* HWY_RESTRICT f, bool any_above_1,
-                            Vector* HWY_RESTRICT rests, Vector& rest_of_a) {
+                            Vector* HWY_RESTRICT left, Vector& left_of_a) {
     Signed t = hn::Zero(Numbers());
     Vector n[4];
     for (int done = 0; done < count; done += 4) {
@@ -85,26 +83,26 @@ HWY_INLINE Signed count_row(const std::uint64_t* HWY_RESTRICT a,
             default: count_cells<1>(a, from, stride, words, n);
         }
         for (int cell = 0; cell < cells; ++cell) {
-            rests[done + cell] = hn::Sub(rests[done + cell], n[cell]);
-            rest_of_a = hn::Sub(rest_of_a, n[cell]);
+            left[done + cell] = hn::Sub(left[done + cell], n[cell]);
+            left_of_a = hn::Sub(left_of_a, n[cell]);
             if (any_above_1) t = hn::Add(t, look_up(f, n[cell]));
         }
     }
     return t;
 }
 
-/// What is left once all rows but that of symbol 0 are counted: the cells of its own row.
-HWY_INLINE Signed count_rests(const Vector* HWY_RESTRICT rests, int count, Vector corner,
-                              const std::int64_t* HWY_RESTRICT f) {
+/// The cells of symbol 0, once all others are counted: they have the uncounted rows.
+HWY_INLINE Signed count_left(const Vector* HWY_RESTRICT left, int count, Vector corner,
+                             const std::int64_t* HWY_RESTRICT f) {
     Signed t = hn::Zero(Numbers());
     for (int b = 0; b < count; ++b) {
-        t = hn::Add(t, look_up(f, rests[b]));
-        corner = hn::Sub(corner, rests[b]);
+        t = hn::Add(t, look_up(f, left[b]));
+        corner = hn::Sub(corner, left[b]);
     }
     return hn::Add(t, look_up(f, corner));
 }
 
-/// The sums of NullSums for one item, a lane each.
+/// The sums of NullSums for one item, one per lane.
 struct Accumulator {
     Signed less, equal, first, second, third_low, third_high;
 
@@ -147,7 +145,7 @@ HWY_INLINE Signed scaled_down(Signed difference, int shift) {
     return hn::ShiftRightSame(hn::Add(difference, half), shift);
 }
 
-/// Takes T of the lanes that are `valid` (all bits, or none); returns d.
+/// Adds T of the lanes that are `valid` (all bits, or none); returns d.
 HWY_INLINE Signed accumulate(Accumulator& sums, Signed t, std::int64_t observed, int shift,
                              Signed valid) {
     const Numbers d;
@@ -184,16 +182,16 @@ HWY_INLINE Signed pair_statistic(const std::uint64_t* HWY_RESTRICT i,
     const Words d;
     const Index stride = words * kLanes;
     const int count = static_cast<int>(margin_j.size()) - 1;
-    Vector rests[kMostSymbols];
-    for (int b = 0; b < count; ++b) rests[b] = hn::Set(d, margin_j[b + 1]);
+    Vector left[kMaxSymbols];
+    for (int b = 0; b < count; ++b) left[b] = hn::Set(d, margin_j[b + 1]);
     Signed t = hn::Zero(Numbers());
     for (std::size_t a = 1; a < margin_i.size(); ++a) {
-        Vector rest = hn::Set(d, margin_i[a]);
+        Vector left_of_a = hn::Set(d, margin_i[a]);
         t = hn::Add(t, count_row(i + (a - 1) * stride, j, count, stride, words, f, margin_i[a] > 1,
-                                 rests, rest));
-        if (margin_i[a] > 1) t = hn::Add(t, look_up(f, rest));
+                                 left, left_of_a));
+        if (margin_i[a] > 1) t = hn::Add(t, look_up(f, left_of_a));
     }
-    return hn::Add(t, count_rests(rests, count, hn::Set(d, margin_i[0]), f));
+    return hn::Add(t, count_left(left, count, hn::Set(d, margin_i[0]), f));
 }
 
 void count_pair(const PlaneGroups& groups, const PairTarget& target, double* HWY_RESTRICT largest,
@@ -215,8 +213,8 @@ void count_pair(const PlaneGroups& groups, const PairTarget& target, double* HWY
             const auto z =
                 hn::Mul(hn::Sub(hn::ConvertTo(reals, step), hn::Set(reals, target.centre)),
                         hn::Set(reals, target.factor));
-            double* const place = largest + group * kLanes + lane;
-            hn::Store(hn::Max(hn::Load(reals, place), z), reals, place);
+            double* const of_lanes = largest + group * kLanes + lane;
+            hn::Store(hn::Max(hn::Load(reals, of_lanes), z), reals, of_lanes);
         }
         at.store(sums, lane);
     }
@@ -237,7 +235,7 @@ struct RowRange {
     std::uint64_t first_mask, last_mask;
 };
 
-/// The ranges of symbols that can give a cell above 1; F of the others is 0.
+/// The ranges of symbols that can have a cell above 1; F of the others is 0.
 std::vector<RowRange> row_ranges(std::span<const Index> margin) {
     std::vector<RowRange> ranges;
     Index first = 0;
@@ -283,31 +281,31 @@ HWY_INLINE void mask_planes(const std::uint64_t* HWY_RESTRICT planes, Index coun
     }
 }
 
-/// The cells of one symbol of i (the rows of `range`) with the columns j and k, for the lanes of
-/// one vector. `j`: its planes within the range; `of_j`, `of_k`: rows of each of their planes
-/// there.
+/// T of the cells of one symbol of i (the rows of `range`) with columns j and k, for the lanes of
+/// one vector. `j`: its planes within the range; `of_j`, `of_k`: number of rows of each plane in
+/// it.
 HWY_INLINE Signed triple_cells(const RowRange& range, const std::uint64_t* HWY_RESTRICT j,
                                const std::uint64_t* HWY_RESTRICT of_j, int count_j,
                                const std::uint64_t* HWY_RESTRICT k,
                                const std::uint64_t* HWY_RESTRICT of_k, int count_k, Index stride,
                                const std::int64_t* HWY_RESTRICT f) {
     const Words d;
-    Vector rests[kMostSymbols];
-    for (int c = 0; c < count_k; ++c) rests[c] = hn::Load(d, of_k + c * kLanes);
-    Vector rest_of_0 = hn::Set(d, range.rows);
+    Vector left[kMaxSymbols];
+    for (int c = 0; c < count_k; ++c) left[c] = hn::Load(d, of_k + c * kLanes);
+    Vector left_of_0 = hn::Set(d, range.rows);
     Signed t = hn::Zero(Numbers());
     for (int b = 0; b < count_j; ++b) {
         const Vector rows = hn::Load(d, of_j + b * kLanes);
-        rest_of_0 = hn::Sub(rest_of_0, rows);
+        left_of_0 = hn::Sub(left_of_0, rows);
         // Rare symbols: nothing to subtract, or nothing to look up.
         if (hn::AllTrue(d, hn::Eq(rows, hn::Zero(d)))) continue;
         const bool above_1 = !hn::AllTrue(d, hn::Lt(rows, hn::Set(d, 2)));
-        Vector rest = rows;
+        Vector left_of_b = rows;
         t = hn::Add(t, count_row(j + b * range.words * kLanes, k, count_k, stride, range.words, f,
-                                 above_1, rests, rest));
-        if (above_1) t = hn::Add(t, look_up(f, rest));
+                                 above_1, left, left_of_b));
+        if (above_1) t = hn::Add(t, look_up(f, left_of_b));
     }
-    return hn::Add(t, count_rests(rests, count_k, rest_of_0, f));
+    return hn::Add(t, count_left(left, count_k, left_of_0, f));
 }
 
 /// The triples of one row of a tile (one i and j), in one group: T into `t`, [k][lane].
@@ -347,7 +345,7 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
         row_ranges(groups.columns->margin(tile.rows[static_cast<std::size_t>(first_row)].i));
     const Index first_item = tile.rows[static_cast<std::size_t>(first_row)].offset;
     scratch.fit(static_cast<Index>(ranges.size()) * layout.planes * kLanes,
-                kMostSymbols * layout.words * kLanes, tile.side[2].count * kLanes);
+                kMaxSymbols * layout.words * kLanes, tile.side[2].count * kLanes);
     const auto by_rows = [&](Index r) {
         return groups.codes != nullptr &&
                counts_by_rows(*groups.columns, tile.rows[static_cast<std::size_t>(r)]);

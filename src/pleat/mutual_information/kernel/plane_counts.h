@@ -1,4 +1,4 @@
-// Plane counts: tables of shuffled columns from bit planes, eight shuffles at a time, as sums of F.
+// Plane counts: sums of F over the tables of shuffled columns, from bit planes of eight shuffles.
 #pragma once
 
 #include <algorithm>
@@ -19,35 +19,35 @@ struct PlaneGroups {
     const PlaneLayout* layout = nullptr;
     const Statistic* statistic = nullptr;
     const std::uint64_t* bits = nullptr;  ///< [group][plane][word][lane]
-    const std::uint8_t* codes = nullptr;  ///< as shuffle_planes() makes them; null: not made
+    const std::uint8_t* codes = nullptr;  ///< as shuffle_planes() makes them; may be null
     Index first = 0, last = 0;            ///< groups to count
-    Index shuffles = 0;                   ///< of all groups: the last one may have fewer than lanes
+    Index shuffles = 0;  ///< of all groups; the last group may have fewer than kLanes
 
     const std::uint64_t* planes(Index group, Index column) const {
         return bits +
                ((group * layout->planes + layout->first_plane[column]) * layout->words) * kLanes;
     }
-    /// Shuffles that a group holds.
+    /// Number of shuffles in a group.
     Index valid(Index group) const { return std::min(kLanes, shuffles - group * kLanes); }
 };
 
-/// What the lanes gave for one item: one row a member of NullSums.
+/// The sums of one item by lane: one row per member of NullSums.
 struct LaneSums {
     alignas(64) std::int64_t rows[6][kLanes];  // less, equal, first, second, third_low, third_high
     void add_to(NullSums& sums, Index item) const;
 };
 
-/// T of one pair, compared with its observed value. `largest` is [group][lane], raised where factor
-/// is not 0.
+/// A pair to count, with its observed T.
 struct PairTarget {
     Index i = 0, j = 0;
     std::int64_t observed = 0;
     double centre = 0, factor = 0;
 };
+/// Adds the pair's shuffles to `sums`. If factor is not 0, raises `largest`, [group][lane].
 void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest,
                 LaneSums& sums);
 
-/// Room for count_triples(), kept by a thread.
+/// Memory of count_triples(), reused by a thread.
 struct TripleScratch {
     Array<std::uint64_t, 1> within;  ///< rows of (symbol of i, plane), [symbol][plane][lane]
     Array<std::uint64_t, 1> masked;  ///< planes of j within a symbol of i, [symbol - 1][word][lane]
@@ -56,8 +56,8 @@ struct TripleScratch {
     void fit(Index within_size, Index masked_size, Index t_size);
 };
 
-/// The triples of the tile's rows [first_row, last_row), all of one i, added to `sums`, which has
-/// an element an item of these rows. `observed` is that of the whole tile.
+/// Adds the shuffles of the tile's rows [first_row, last_row), all with the same i, to `sums`,
+/// which has one element per item of these rows. `observed` is that of the whole tile.
 void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index first_row,
                    Index last_row, View<const std::int64_t, 1> observed, TripleScratch& scratch,
                    LaneSums* sums);

@@ -1,4 +1,4 @@
-// Row counts: a table per triple, of the rows whose pair of symbols another row shares.
+// Row counts: a table per triple, of the rows that share their pair of symbols with another row.
 #include "pleat/mutual_information/kernel/row_counts.h"
 
 #include <algorithm>
@@ -8,8 +8,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr std::uint32_t kMostSymbols = 32;
-// Cells of a table that bit planes count in the time of one row here, as measured: README.md.
+// Cells that bit planes count in the time of one row here, as measured: README.md.
 constexpr Index kCellsPerRow = 10;
 
 }  // namespace
@@ -28,8 +27,7 @@ std::int64_t codes_bytes(Index rows, int symbols) {
     return kGroups * kTileColumns * kLanes * ((rows + 63) / 64 * 64);
 }
 
-// A row that shares its symbols of i and j with no other row can be in no cell above 1, where F is
-// 0.
+// A row that shares its symbols of i and j with no other row is in a cell of 1, where F is 0.
 void RowTables::list_shared_rows(const Columns& columns, const TripleTile::Row& row,
                                  const std::uint8_t* j) {
     const int width = columns.symbol_count(row.j);
@@ -46,7 +44,7 @@ void RowTables::list_shared_rows(const Columns& columns, const TripleTile::Row& 
     first_.resize(pairs_.size());
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
         first_[pair] = cells;
-        if (pairs_[pair] > 1) cells += kMostSymbols;
+        if (pairs_[pair] > 1) cells += kMaxSymbols;
     }
     if (cells_.size() < cells) cells_.resize(cells, 0);
     entries_.clear();

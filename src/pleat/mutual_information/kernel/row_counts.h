@@ -1,5 +1,4 @@
-// Row counts: triples of shuffled columns counted row by row, where tables have more cells than
-// rows.
+// Row counts: triples of shuffled columns counted row by row, for tables with more cells than rows.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +11,12 @@
 
 namespace pleat::mutual_information {
 
-/// Whether the triples of this row of a tile are counted row by row rather than by bit planes: the
-/// estimated faster way. Both give the same integers.
+/// Whether counting the triples of this row of a tile row by row is estimated to be faster than by
+/// bit planes. Both give the same integers.
 bool counts_by_rows(const Columns& columns, const TripleTile::Row& row);
 
-/// Bytes that the codes of a tile's columns take at most, in all groups of a batch, where triples
-/// of columns with so many symbols are counted so; else 0.
+/// Maximum bytes of the codes of a tile's columns, in all groups of a batch; 0 if triples of
+/// columns with this many symbols are never counted row by row.
 std::int64_t codes_bytes(Index rows, int symbols);
 
 /// The codes of one group of shuffles.
@@ -36,7 +35,7 @@ public:
     void count(const GroupCodes& group, const TripleTile::Row& row, std::int64_t* t);
 
 private:
-    /// A row of the alignment, and where the cells of its pair of symbols begin in `cells_`.
+    /// A row of the alignment, and the first cell of its pair of symbols in `cells_`.
     struct Entry {
         std::uint32_t row, first_cell;
     };

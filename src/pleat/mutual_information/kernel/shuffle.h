@@ -1,4 +1,4 @@
-// Shuffle: uniform random permutations of a column's symbols, by counter, the same on every device.
+// Shuffle: uniform random permutations of a column's symbols, the same on every device.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,17 @@ namespace pleat::mutual_information {
 constexpr std::uint32_t kShufflePurpose = 0x4d490000;  // "MI"
 
 /// Draw `index` of a shuffle as an integer uniform in [0, range): the high half of word * range,
-/// where words whose low half falls below 2^32 mod range are refused and the next attempt's word is
-/// taken (Lemire, ACM TOMACS 29:3, 2019), so that no value is favoured.
+/// where a word whose low half is below 2^32 mod range is replaced by that of the next attempt
+/// (Lemire, ACM TOMACS 29:3, 2019), so that no value is favoured.
 std::uint32_t bounded_draw(std::uint64_t seed, std::uint32_t shuffle, std::uint32_t column,
                            std::uint32_t index, std::uint32_t range);
 
 /// Permutes a column's symbols uniformly: writes codes in which symbol a stands in margin[a] rows.
 ///
-/// It is the Fisher-Yates shuffle of the column sorted by falling code (so that the most frequent
-/// symbol, code 0, comes last), begun where the symbols are no longer alike: with m rows of other
-/// symbols than 0, for i = m - 1, ..., 0 the element i changes places with element
-/// i + bounded_draw(index = i, range = N - i). Elements from m on are alike, hence uniformly
-/// arranged already; each step adds one element to the uniformly arranged end.
+/// It is the Fisher-Yates shuffle of the column sorted by descending code, so that the most
+/// frequent symbol, code 0, comes last. With m rows of other symbols, for i = m - 1, ..., 0 element
+/// i is exchanged with element i + bounded_draw(index = i, range = N - i). Elements from m on are
+/// equal, hence already in uniform order; each step adds one element to this end.
 void shuffle_column(std::span<const Index> margin, std::uint64_t seed, std::uint32_t shuffle,
                     std::uint32_t column, std::span<std::uint8_t> codes);
 

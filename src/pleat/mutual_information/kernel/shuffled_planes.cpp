@@ -21,8 +21,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::CappedTag<std::uint64_t, kLanes>;
 using Vector = hn::Vec<Words>;
 
-/// The product of the low 32 bits of each lane. A template, since the plain scalar target cannot
-/// see a lane as two: there the branch must not be compiled.
+/// The product of the low 32 bits of each lane. A template, so that the second branch is not
+/// compiled for the scalar target, which cannot split a lane.
 template <class V>
 HWY_INLINE V low_product(V a, V b) {
     if constexpr (HWY_TARGET == HWY_SCALAR) {
@@ -33,8 +33,8 @@ HWY_INLINE V low_product(V a, V b) {
     }
 }
 
-/// Philox4x32-10 (Salmon et al., SC 2011) of the counters (c0, c1, c2, c3), a word in the low half
-/// of each lane; what the high halves hold never reaches a low one.
+/// Philox4x32-10 (Salmon et al., SC 2011) of the counters (c0, c1, c2, c3), one word in the low
+/// half of each lane; the high halves never affect the low ones.
 HWY_INLINE void philox(Vector& c0, Vector& c1, Vector& c2, Vector& c3, std::uint64_t seed) {
     const Words d;
     const Vector factor0 = hn::Set(d, 0xD2511F53u), factor1 = hn::Set(d, 0xCD9E8D57u);
@@ -70,7 +70,7 @@ void draw_block(std::uint64_t seed, std::uint32_t first, std::uint32_t column, s
             hn::Store(hn::ShiftRight<32>(product), d, values);
             for (Index at = 0; at < lanes; ++at)
                 draws[i * kLanes + lane + at] = static_cast<std::uint32_t>(values[at]);
-            // Only such words may have to be refused: a few in a million.
+            // Only these words may have to be drawn again: a few in a million.
             if (hn::AllFalse(d, hn::Lt(hn::And(product, low_half), hn::Set(d, range)))) continue;
             for (Index at = 0; at < lanes; ++at)
                 draws[i * kLanes + lane + at] = bounded_draw(
@@ -89,11 +89,11 @@ void pack(const std::uint8_t* HWY_RESTRICT codes, Index words, int symbols,
         for (Index word = 0; word < words; ++word) {
             std::uint64_t found = 0;
             for (Index at = 0; at < 64; at += lanes) {
-                std::uint8_t part[8] = {};
-                hn::StoreMaskBits(d, hn::Eq(hn::Load(d, codes + 64 * word + at), wanted), part);
-                std::uint64_t part_bits = 0;
-                std::memcpy(&part_bits, part, sizeof part_bits);
-                found |= part_bits << at;
+                std::uint8_t mask[8] = {};
+                hn::StoreMaskBits(d, hn::Eq(hn::Load(d, codes + 64 * word + at), wanted), mask);
+                std::uint64_t mask_bits = 0;
+                std::memcpy(&mask_bits, mask, sizeof mask_bits);
+                found |= mask_bits << at;
             }
             bits[((symbol - 1) * words + word) * kLanes] = found;
         }
@@ -101,7 +101,7 @@ void pack(const std::uint8_t* HWY_RESTRICT codes, Index words, int symbols,
 }
 
 /// One column for one group of shuffles; `codes` has room for kLanes rows of 64 `words` bytes,
-/// `draws` for kLanes numbers a row.
+/// `draws` for kLanes numbers per row.
 void shuffle_group(const Columns& columns, Index column, Index words, std::uint64_t seed,
                    std::uint32_t first, std::uint8_t* HWY_RESTRICT codes,
                    std::uint32_t* HWY_RESTRICT draws, std::uint64_t* HWY_RESTRICT bits) {
@@ -166,11 +166,11 @@ void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint
     Array<std::uint32_t, 2> draws(Index{threads}, kLanes * (columns.row_count() + 4));
     parallel_for(threads, count * groups, [&](Index task, int thread) {
         const Index group = task / count, column = layout.columns[task % count];
-        std::uint8_t* const into =
+        std::uint8_t* const column_codes =
             codes == nullptr ? work[thread].data : codes + task * kLanes * layout.code_bytes();
         HWY_DYNAMIC_DISPATCH(shuffle_group)
-        (columns, column, words, seed, static_cast<std::uint32_t>(first + group * kLanes), into,
-         draws[thread].data,
+        (columns, column, words, seed, static_cast<std::uint32_t>(first + group * kLanes),
+         column_codes, draws[thread].data,
          bits + group * group_words + layout.first_plane[column] * words * kLanes);
     });
 }

@@ -10,11 +10,11 @@
 
 namespace pleat::mutual_information {
 
-/// Shuffles that lie side by side: one to a 64-bit lane of the widest vectors.
+/// Shuffles side by side: one per 64-bit lane of the widest vectors.
 constexpr Index kLanes = 8;
 
-/// Where the bit planes of a set of columns lie. The most frequent symbol of a column has no plane:
-/// its cells follow by subtraction. A plane has a bit a row: bit r % 64 of word r / 64.
+/// The layout of the bit planes of a set of columns. The most frequent symbol of a column has no
+/// plane: its cells follow by subtraction. A plane has one bit per row: bit r % 64 of word r / 64.
 struct PlaneLayout {
     PlaneLayout() = default;
     /// The columns of both blocks, each once.
@@ -22,24 +22,24 @@ struct PlaneLayout {
 
     Index words = 0;             ///< of a plane: row_count / 64, rounded up
     std::vector<Index> columns;  ///< in the order of their planes
-    std::vector<Index>
-        first_plane;              ///< [column of the alignment]: its first plane; -1 where not here
-    std::vector<Index> position;  ///< [column of the alignment]: its index in `columns`
-    Index planes = 0;             ///< in all
+    /// [column of the alignment]: its first plane, and its index in `columns`; -1 if not included.
+    std::vector<Index> first_plane, position;
+    Index planes = 0;  ///< of all columns together
 
-    /// Bytes that one group of shuffles takes.
+    /// Bytes per group of shuffles.
     std::int64_t group_bytes() const { return planes * words * kLanes * 8; }
-    /// Bytes that the codes of one column take in one shuffle: one byte per row, in whole words.
+    /// Bytes of the codes of one column in one shuffle: one byte per row, in whole words.
     Index code_bytes() const { return 64 * words; }
-    /// Bytes that the codes of one group of shuffles take.
+    /// Bytes of the codes of one group of shuffles.
     std::int64_t group_code_bytes() const {
         return static_cast<std::int64_t>(columns.size()) * kLanes * code_bytes();
     }
 };
 
 /// Shuffles the columns of a layout for groups of kLanes consecutive shuffles, spread over threads,
-/// into `bits`, [group][plane][word][lane]. The first group begins with shuffle `first`. Where
-/// `codes` is not null, also the shuffled codes: [group][column of the layout][lane][code_bytes()].
+/// into `bits`, [group][plane][word][lane]. The first group begins with shuffle `first`. If
+/// `codes` is not null, it receives the shuffled codes: [group][column of the
+/// layout][lane][code_bytes()].
 void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint64_t seed,
                     Index first, Index groups, int threads, std::uint64_t* bits,
                     std::uint8_t* codes = nullptr);

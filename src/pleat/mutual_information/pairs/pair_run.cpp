@@ -1,4 +1,4 @@
-// Pair run: a sweep over blocks of shuffles that all add to the same sums.
+// Pair run: a sweep over blocks of shuffles, all of which add to the same sums.
 #include "pleat/mutual_information/pairs/pair_run.h"
 
 #include <algorithm>
@@ -10,23 +10,24 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/mutual_information/count/information.h"
-#include "pleat/mutual_information/exact/exact_tail.h"
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/enumerated_null.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
+#include "pleat/mutual_information/pairs/pair_statistics.h"
 
 namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kCpuShuffles = 64;    // a tile's least: what a batch of the CPU kernel holds
-constexpr Index kGpuShuffles = 1024;  // the same on a GPU, where sums are copied once a tile
-// Words of tables, as a tile's columns by shuffles: some 0.1 s of a GPU, so that it can be stopped.
+constexpr Index kCpuShuffles = 64;    // minimum of a tile: a batch of the CPU kernel
+constexpr Index kGpuShuffles = 1024;  // the same on a GPU, where sums are copied once per tile
+// Words of planes that a tile counts: some 0.1 s of a GPU, so that it can be cancelled.
 constexpr Index kGpuWords = Index{1} << 36;
-constexpr Index kMostTiles = 200;
-constexpr double kTailWork = 100;  // of an enumeration: 10 us
+constexpr Index kMaxTiles = 200;
+constexpr double kTailWork = 100;  // of one enumeration: 10 us
 
-/// Blocks of shuffles, a tile each.
-std::vector<Tile> shuffle_tiles(Index shuffles, Index least) {
-    const Index size = ((shuffles + kMostTiles - 1) / kMostTiles + least - 1) / least * least;
+/// One tile per block of shuffles; the size of a block is a multiple of `unit`.
+std::vector<Tile> shuffle_tiles(Index shuffles, Index unit) {
+    const Index size = ((shuffles + kMaxTiles - 1) / kMaxTiles + unit - 1) / unit * unit;
     std::vector<Tile> tiles;
     for (Index first = 0; first < shuffles; first += size) {
         Tile tile;
@@ -52,20 +53,20 @@ View<const T, 1> view_of(const std::vector<T>& values) {
     return {values.data(), static_cast<Index>(values.size())};
 }
 
-/// The least shuffles of a tile.
-Index least_shuffles(const Context& context, Index pairs, Index rows) {
+/// The minimum number of shuffles per tile.
+Index min_shuffles(const Context& context, Index pairs, Index rows) {
     if (context.device.kind != Device::Kind::cuda) return kCpuShuffles;
-    constexpr Index kMostBlocks = 1024;
+    constexpr Index kMaxBlocks = 1024;
     const Index words = pairs * ((rows + 31) / 32);
-    return kGpuShuffles * std::clamp<Index>(kGpuWords / (words * kGpuShuffles), 1, kMostBlocks);
+    return kGpuShuffles * std::clamp<Index>(kGpuWords / (words * kGpuShuffles), 1, kMaxBlocks);
 }
 
-/// Adds all shuffles to `sums`, and the largest z of each to `largest` where there is a standard.
+/// Adds all shuffles to `sums`; with a standard, also sets the largest z of each in `largest`.
 void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index rows, Index shuffles,
             const Standard* standard, const std::string& problem_hash, const Context& context,
             NullSums& sums, std::vector<double>& largest) {
     const std::vector<Tile> tiles =
-        shuffle_tiles(shuffles, least_shuffles(context, sums.items(), rows));
+        shuffle_tiles(shuffles, min_shuffles(context, sums.items(), rows));
     AdditiveCheckpoint checkpoint(context, "pairs", problem_hash, static_cast<Index>(tiles.size()));
     checkpoint.add("less", all_of(sums.less));
     checkpoint.add("equal", all_of(sums.equal));
@@ -87,24 +88,24 @@ void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index row
     checkpoint.total();
 }
 
-/// P(T >= observed) of each pair whose tables are few enough to enumerate in passing; NaN of the
-/// others and where no permutation changes T.
+/// P(T >= observed) of each pair whose tables are enumerated within kTailWork; NaN for the others
+/// and if no permutation changes T.
 std::vector<double> enumerated_p(const Columns& columns, const Statistic& statistic,
                                  const std::vector<std::int64_t>& observed,
                                  const Context& context) {
-    const ExactNulls nulls(statistic);
+    const NullEnumerator nulls(statistic);
     const Index count = columns.column_count();
     std::vector<double> p(observed.size(), std::numeric_limits<double>::quiet_NaN());
     parallel_for(resolve_threads(context), count, [&](Index i, int) {
-        // Of pairs with the same margins the null is the same.
-        std::map<std::vector<Index>, std::optional<ExactNull>> known;
+        // Pairs with the same margins have the same null.
+        std::map<std::vector<Index>, std::optional<EnumeratedNull>> known;
         for (Index j = i + 1; j < count; ++j) {
             const std::span<const Index> margin = columns.margin(j);
             const auto [at, is_new] = known.try_emplace({margin.begin(), margin.end()});
             if (is_new) at->second = nulls.null(columns.margin(i), margin, kTailWork);
             if (!at->second || at->second->atoms.size() < 2) continue;
             const Index pair = pair_index(i, j, count);
-            const ExactTail tail = at->second->tail(observed[pair]);
+            const TailProbabilities tail = at->second->tail(observed[pair]);
             p[pair] = std::min(1.0, tail.equal + tail.greater);
         }
     });
@@ -127,9 +128,9 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
     if (parameters.has_exact()) {
         mean.resize(pairs);
         variance.resize(pairs);
-        Context own = context;
-        own.checkpoint = exact_checkpoint(context.checkpoint);
-        pair_moments(columns, view_of(mean), view_of(variance), own, hashes.exact);
+        Context of_exact = context;
+        of_exact.checkpoint = exact_checkpoint(context.checkpoint);
+        pair_moments(columns, view_of(mean), view_of(variance), of_exact, hashes.exact);
         source.mean = mean;
         source.variance = variance;
         exact_p = enumerated_p(columns, *problem.statistic, run.observed, context);

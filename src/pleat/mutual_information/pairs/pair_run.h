@@ -1,4 +1,4 @@
-// Pair run: all pairs of columns, counted, compared with their exact null and with shuffles.
+// Pair run: counts all pairs of columns and compares them with their exact null and with shuffles.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace pleat::mutual_information {
 
-/// What the stages after the pairs need of them.
+/// The result of the pairs, for the stages after them.
 struct PairRun {
     std::vector<std::int64_t> observed;  ///< T, [pair]
     PairStatistics statistics;
 };
 
-/// Hashes of input and parameters, for the checkpoints of the two stages.
+/// Hashes of input and parameters for the checkpoints of the two stages.
 struct PairHashes {
     std::string exact, sampled;
 };
 
-/// Stages "exact" and "pairs" of the progress.
+/// Stages "exact" and "pairs" of the progress. Throws Cancelled, DeviceError.
 PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& parameters,
                   const PairHashes& hashes, const Context& context);
 

@@ -60,7 +60,7 @@ struct CentralMoments {
 CentralMoments central_moments(const NullSums& sums, Index item, std::int64_t shuffles) {
     // n^2 s3 - 3 n s1 s2 + 2 s1^3 may pass 2^127 on the way, but is itself below 2^126: |d| < 2^20
     // and n < 2^22, and a third central moment is at most range^3 / (6 sqrt 3). Arithmetic modulo
-    // 2^128 gives it all the same.
+    // 2^128 gives the right result anyway.
     const auto bits = [](Wide value) { return static_cast<WideBits>(value); };
     const WideBits n = bits(shuffles), s1 = bits(sums.first[item]), s2 = bits(sums.second[item]);
     const WideBits s3 = (bits(sums.third_high[item]) << 32) + bits(sums.third_low[item]);
@@ -85,6 +85,12 @@ std::vector<double> product_corrected(std::span<const double> mi, Index columns)
 
 std::vector<double> sum_corrected(std::span<const double> mi, Index columns) {
     return corrected(mi, columns, [](double m_i, double m_j, double m) { return m_i + m_j - m; });
+}
+
+void correct(Index columns, PairStatistics& pairs) {
+    pairs.normalised = normalised_information(pairs.mi, pairs.joint_entropy);
+    pairs.apc = product_corrected(pairs.mi, columns);
+    pairs.asc = sum_corrected(pairs.mi, columns);
 }
 
 bool is_constant(double mean, double variance) {
@@ -123,13 +129,13 @@ std::vector<double> false_discovery_rate(std::span<const double> p) {
               [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
     std::vector<double> rate(p.size(), kNaN);
     const auto tests = static_cast<double>(order.size());
-    // From the largest p down: of equal ones the first has the highest rank, hence the least value,
-    // and hands it to the others.
-    double least = 1;
-    for (std::size_t place = 0; place < order.size(); ++place) {
-        const auto rank = static_cast<double>(order.size() - place);
-        least = std::min(least, p[order[place]] * tests / rank);
-        rate[order[place]] = least;
+    // From the largest p down: of equal ones the first has the highest rank, hence the smallest
+    // value, which the others then get too.
+    double min_rate = 1;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        const auto rank = static_cast<double>(order.size() - at);
+        min_rate = std::min(min_rate, p[order[at]] * tests / rank);
+        rate[order[at]] = min_rate;
     }
     return rate;
 }
@@ -153,7 +159,7 @@ std::vector<double> family_wise_p(const Standard& standard, std::span<const doub
     for (std::size_t item = 0; item < p.size(); ++item) {
         if (standard.factor[item] == 0) continue;
         const double z = (0 - standard.centre[item]) * standard.factor[item];
-        // Shuffles of pairs with the same margins tie with this one, but for d's rounding by half.
+        // Shuffles of pairs with the same margins tie with this pair up to the rounding of d.
         const double tied = z - kHalf * standard.factor[item];
         const auto reached = sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), tied);
         p[item] = static_cast<double>(1 + reached) / static_cast<double>(1 + sorted.size());
@@ -163,7 +169,7 @@ std::vector<double> family_wise_p(const Standard& standard, std::span<const doub
 
 namespace {
 
-/// The tail of one pair by what is known of its null.
+/// The tail of one pair, from the best known description of its null.
 double tail_of(const PairStatistics& known, std::size_t pair) {
     const bool exact = !known.mean.empty();
     if (known.sampled.empty()) {
@@ -173,13 +179,13 @@ double tail_of(const PairStatistics& known, std::size_t pair) {
     const SampledNull& sampled = known.sampled[pair];
     if (!exact) return pearson_tail(sampled.z, sampled.skewness);
     if (is_constant(known.mean[pair], known.variance[pair])) return kNaN;
-    // All shuffles alike although the null varies: too few of them to show its rare values.
+    // All shuffles are equal although the null varies: too few to show its rare values.
     if (std::isnan(sampled.skewness))
         return gamma_tail(known.mi[pair], known.mean[pair], known.variance[pair]);
     return pearson_tail(known.z[pair], sampled.skewness);
 }
 
-/// What lies below kMinTail would come out as 0. NaN stays NaN.
+/// At least kMinTail, since smaller values would underflow to 0. NaN stays NaN.
 double bounded(double p) { return std::max(p, kMinTail); }
 
 void add_moments(const PairSource& source, PairStatistics& pairs) {
@@ -191,7 +197,7 @@ void add_moments(const PairSource& source, PairStatistics& pairs) {
     for (Index i = 0; i < columns.column_count(); ++i) {
         for (Index j = i + 1; j < columns.column_count(); ++j, ++pair) {
             if (columns.symbol_count(i) == 1 || columns.symbol_count(j) == 1)
-                pairs.mean[pair] = pairs.variance[pair] = 0;  // whatever rounding made of them
+                pairs.mean[pair] = pairs.variance[pair] = 0;  // remove rounding errors
             pairs.z[pair] = exact_z(pairs.mi[pair], pairs.mean[pair], pairs.variance[pair]);
         }
     }
@@ -207,7 +213,7 @@ void add_samples(const PairSource& source, PairStatistics& pairs) {
             sampled_null(*source.sums, pair, source.shuffles, pairs.mi[pair], source.statistic));
 }
 
-/// p of those pairs whose null varies, NaN of the others: one symbol, or each row its own.
+/// p of the pairs whose null varies; NaN for the others.
 std::vector<double> tested_p(const PairStatistics& pairs, std::int64_t shuffles) {
     if (pairs.sampled.empty()) return pairs.tail_p;
     std::vector<double> p(pairs.mi.size(), kNaN);
@@ -226,9 +232,7 @@ PairStatistics pair_statistics(const PairSource& source) {
     PairStatistics pairs;
     pairs.mi = pair_information(source.columns, source.statistic, source.observed);
     pairs.joint_entropy = joint_entropies(source.statistic, source.observed);
-    pairs.normalised = normalised_information(pairs.mi, pairs.joint_entropy);
-    pairs.mip = product_corrected(pairs.mi, source.columns.column_count());
-    pairs.mia = sum_corrected(pairs.mi, source.columns.column_count());
+    correct(source.columns.column_count(), pairs);
     const std::size_t count = pairs.mi.size();
     const bool exact = source.mean.size() == count && count > 0;
     if (exact) {

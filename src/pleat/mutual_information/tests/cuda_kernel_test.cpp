@@ -94,7 +94,7 @@ TEST_F(CudaKernel, CountsTheSmallestShapes) {
         const Given given(rows, 2, 3, 7);
         expect_pairs_of_the_cpu(given, {1});
         const Given three(rows, 3, 32, 8);
-        expect_triples_of_the_cpu(three, three.triples(0, 3), {kMostShuffles - 1, 1});
+        expect_triples_of_the_cpu(three, three.triples(0, 3), {kMaxShuffles - 1, 1});
     }
 }
 
@@ -114,7 +114,7 @@ TEST_F(CudaKernel, GivesTheSameSumsFromRunToRun) {
         expect_equal(found_pairs(*given.on_gpu(), given.columns, 0, {500}), first);
 }
 
-TEST_F(CudaKernel, TakesNoMoreMemoryThanIsAnnounced) {
+TEST_F(CudaKernel, UsesNoMoreMemoryThanEstimated) {
     const Given given(753, 100, 9, 11);
     const Index items = pair_count(100);
     std::vector<std::int64_t> observed(items);
@@ -128,7 +128,7 @@ TEST_F(CudaKernel, TakesNoMoreMemoryThanIsAnnounced) {
 }
 
 // Two kernels on one GPU in two threads, each with a stream of its own.
-TEST_F(CudaKernel, IsSharedByThreads) {
+TEST_F(CudaKernel, WorksOnTwoThreadsAtATime) {
     const Given a(200, 40, 6, 12), b(333, 30, 12, 13);
     const Found alone_a = found_pairs(*a.on_gpu(), a.columns, 0, {640});
     const Found alone_b = found_pairs(*b.on_gpu(), b.columns, 0, {640});

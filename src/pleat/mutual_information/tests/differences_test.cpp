@@ -12,7 +12,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-TEST(Differences, OfSmallCountsAreThoseOfTheDefinition) {
+TEST(Differences, AgreeWithTheDefinitionForSmallCounts) {
     const Differences differences(40);
     std::vector<long double> f(41);
     for (int x = 1; x <= 40; ++x) f[x] = x * std::log2(static_cast<long double>(x));
@@ -29,7 +29,7 @@ TEST(Differences, OfSmallCountsAreThoseOfTheDefinition) {
 
 // x lg x has the derivative of order m (-1)^m (m - 2)! / (ln 2 x^(m-1)), of which the difference is
 // the mean over m uniform steps: at x + m/2 to second order.
-TEST(Differences, OfLargeCountsFollowTheDerivatives) {
+TEST(Differences, FollowTheDerivativesForLargeCounts) {
     const Differences differences(200000);
     for (int m = 2; m <= 12; ++m) {
         for (const Index x : {5000, 60000, 200000}) {
@@ -46,7 +46,7 @@ TEST(Differences, OfLargeCountsFollowTheDerivatives) {
 
 TEST(Differences, SatisfyTheirRecurrence) {
     const Differences differences(3000);
-    for (int m = 2; m < Differences::kMost; ++m) {
+    for (int m = 2; m < Differences::kMaxOrder; ++m) {
         const Index length = std::min(differences.length(m), differences.length(m + 1)) - 1;
         for (Index x = 0; x < length; x += 1 + x / 8) {
             const double sum = differences.order(m)[x + 1] + differences.order(m + 1)[x];

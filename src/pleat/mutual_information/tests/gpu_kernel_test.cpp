@@ -87,7 +87,7 @@ TEST(GpuOnHost, CountsTriplesLikeTheReference) {
 }
 
 // Evenly frequent symbols: strips of one column, of two, and of five.
-TEST(GpuOnHost, CountsTablesOfManySymbols) {
+TEST(GpuOnHost, CountsTablesWithManySymbols) {
     for (const int symbols : {6, 7, 12, 13, 22, 32}) {
         SCOPED_TRACE(symbols);
         HostGpuState state;
@@ -115,13 +115,13 @@ TEST(GpuOnHost, CountsTablesOfMixedColumns) {
 
 // Slices of every length about the 128 and 256 rows of a product, that begin anywhere in a word.
 TEST(GpuOnHost, CountsSlicesOfAnyLength) {
-    for (const Index most : {127, 128, 129, 160, 161, 255, 256, 257, 300, 700}) {
-        SCOPED_TRACE(most);
-        const Index rows = most + 1 + 40 + 2;
+    for (const Index longest : {127, 128, 129, 160, 161, 255, 256, 257, 300, 700}) {
+        SCOPED_TRACE(longest);
+        const Index rows = longest + 1 + 40 + 2;
         Array<std::uint8_t, 2> letters(rows, 4);
-        std::mt19937 random(static_cast<unsigned>(most));
+        std::mt19937 random(static_cast<unsigned>(longest));
         for (Index row = 0; row < rows; ++row) {
-            letters(row, 0) = row < most ? 0 : row < most + 1 ? 3 : row < most + 3 ? 2 : 1;
+            letters(row, 0) = row < longest ? 0 : row < longest + 1 ? 3 : row < longest + 3 ? 2 : 1;
             for (Index column = 1; column < 4; ++column)
                 letters(row, column) = static_cast<std::uint8_t>(random() % 4);
         }
@@ -181,7 +181,7 @@ std::int64_t bytes_besides(const Given& given, Index items) {
     return kReserve + kFixed + cuda::item_bytes(items, 200);
 }
 
-TEST(GpuOnHost, CountsPairsInBatchesWhereMemoryIsShort) {
+TEST(GpuOnHost, CountsPairsInBatchesIfMemoryIsShort) {
     const Given given(random_columns(90, 8, 6, 12));
     const std::int64_t group = cuda::group_bytes(given.columns) + cuda::difference_bytes(28);
     for (const Index groups : {1, 2, 5}) {
@@ -190,11 +190,11 @@ TEST(GpuOnHost, CountsPairsInBatchesWhereMemoryIsShort) {
         state.total_bytes = bytes_besides(given, 28) + (groups + 1) * group;
         expect_pairs_of_the_reference(given, state, {200});
         EXPECT_GE(state.launches["shuffle columns"], 2);
-        EXPECT_LE(state.most_used_bytes, state.total_bytes);
+        EXPECT_LE(state.max_used_bytes, state.total_bytes);
     }
 }
 
-TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
+TEST(GpuOnHost, CountsTriplesInBatchesIfMemoryIsShort) {
     const Given given(random_columns(90, 11, 4, 12));
     const Block all{0, 11};
     const TripleTile tile = triple_tile({all, all, all});
@@ -203,7 +203,7 @@ TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
     expect_triples_of_the_reference(given, enough, tile, {2, 100});
     EXPECT_EQ(enough.launches["shuffle columns"], 1);
     EXPECT_EQ(enough.launches["count tables"], 2);
-    // With the most, the planes of all four groups fit, but not all of their differences.
+    // With the largest memory, the planes of all four groups fit, but not all of their differences.
     for (const Index groups : {3, 6}) {
         SCOPED_TRACE(groups);
         HostGpuState state;
@@ -211,12 +211,12 @@ TEST(GpuOnHost, CountsTriplesInBatchesWhereMemoryIsShort) {
         expect_triples_of_the_reference(given, state, tile, {2, 100});
         EXPECT_EQ(state.launches["shuffle columns"] == 1, groups == 6);
         EXPECT_GT(state.launches["count tables"], 2);
-        EXPECT_LE(state.most_used_bytes, state.total_bytes);
+        EXPECT_LE(state.max_used_bytes, state.total_bytes);
     }
 }
 
 // What is announced is enough for all shuffles at once, up to those that fill a GPU.
-TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
+TEST(GpuOnHost, FitsIntoTheEstimatedMemory) {
     const Given given(random_columns(90, 8, 6, 12));
     const Block all{0, 8};
     const TripleTile tile = triple_tile({all, all, all});
@@ -227,8 +227,8 @@ TEST(GpuOnHost, HasEnoughOfTheMemoryThatIsAnnounced) {
     EXPECT_EQ(state.launches["shuffle columns"], 2);
 }
 
-// The clock of HostGpu tells a second a launch.
-TEST(GpuOnHost, TellsTheSecondsOfAllLaunches) {
+// The clock of HostGpu counts one second per launch.
+TEST(GpuOnHost, ReportsTheSecondsOfAllLaunches) {
     const Given given(random_columns(90, 8, 6, 12));
     const Block all{0, 8};
     HostGpuState state;
@@ -249,7 +249,7 @@ TEST(GpuOnHost, TellsTheSecondsOfAllLaunches) {
 }
 
 // Observing needs memory of its own, which planes that are kept may hold.
-TEST(GpuOnHost, GivesPlanesUpToObserve) {
+TEST(GpuOnHost, FreesPlanesToObserve) {
     const Given given(random_columns(90, 8, 6, 12));
     const Block all{0, 8};
     const TripleTile tile = triple_tile({all, all, all});
@@ -265,7 +265,7 @@ TEST(GpuOnHost, GivesPlanesUpToObserve) {
     }
 }
 
-TEST(GpuOnHost, RefusesWhatNeverFits) {
+TEST(GpuOnHost, RefusesColumnsThatDoNotFit) {
     const Given given(random_columns(90, 8, 6, 12));
     HostGpuState state;
     state.total_bytes = (64 << 20) + 1000;
@@ -306,12 +306,12 @@ TEST(GpuOnHost, ShufflesLongColumnsInScratchMemory) {
 }
 
 // More rows than counts of F that shared memory holds, and counts up to all of them.
-TEST(GpuOnHost, ReadsFFromGlobalMemoryWhereItIsLong) {
+TEST(GpuOnHost, ReadsALongTableOfFFromGlobalMemory) {
     HostGpuState state;
     expect_pairs_of_the_reference(Given(random_columns(7000, 3, 3, 15)), state, {2});
 }
 
-TEST(GpuOnHost, TakesNoShuffleAndNoItem) {
+TEST(GpuOnHost, AcceptsNoShufflesAndNoItems) {
     const Given given(random_columns(20, 2, 3, 16));
     HostGpuState state;
     GpuOnHost kernel(given.problem, HostGpu(state));

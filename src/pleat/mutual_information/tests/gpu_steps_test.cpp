@@ -1,4 +1,4 @@
-// The pieces of the GPU kernel one by one, on the host: draws, planes, slices, sums, places.
+// Tests of the steps of the GPU kernel on the host: draws, planes, slices, sums.
 #include "host_gpu.h"  // before all that it imitates
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 void count_threads(int* threads) { ++*threads; }
 
-TEST(HostGpu, TakesTheGridsThatAGpuTakesAndNoOther) {
+TEST(HostGpu, AcceptsOnlyTheGridsOfAGpu) {
     HostGpuState state;
     const HostGpu gpu(state);
     int threads = 0;
@@ -33,7 +33,7 @@ TEST(HostGpu, TakesTheGridsThatAGpuTakesAndNoOther) {
     EXPECT_THROW(launch({1, 1}, {32, 1}, -1), std::logic_error);
 }
 
-TEST(GpuSteps, DrawsAreTheHostsAlsoWhereWordsAreRefused) {
+TEST(GpuSteps, DrawsAgreeWithTheHostAlsoForRefusedWords) {
     // Of a range just above 2^31 nearly half of the words are refused.
     for (const std::uint32_t range : {2u, 3u, 1000u, 0x80000001u, 0xc0000001u, 0xffffffffu}) {
         for (std::uint32_t index = 0; index < 100; ++index) {
@@ -102,7 +102,7 @@ TEST(GpuSteps, WritesOneBitForEachRow) {
     }
 }
 
-TEST(GpuSteps, DifferencesAreRoundedLikeTheHosts) {
+TEST(GpuSteps, RoundsDifferencesLikeTheHost) {
     for (const int shift : {0, 1, 13, 40}) {
         for (const std::int64_t d : {std::int64_t{0}, std::int64_t{1}, std::int64_t{4095},
                                      std::int64_t{4096}, std::int64_t{1} << 59}) {
@@ -112,15 +112,15 @@ TEST(GpuSteps, DifferencesAreRoundedLikeTheHosts) {
     }
 }
 
-TEST(GpuSteps, PlacesOfDoublesHaveTheirOrder) {
+TEST(GpuSteps, OrdersDoublesAsIntegers) {
     const double inf = std::numeric_limits<double>::infinity();
     const double ascending[] = {-inf, -1e300, -2.5, -1e-310, -0.0, 0.0, 1e-310, 2.5, 1e300, inf};
     long long before = cuda::kBelowAll;
     for (const double value : ascending) {
-        const long long place = cuda::ordered(std::bit_cast<long long>(value));
-        EXPECT_GT(place, before);
-        EXPECT_EQ(cuda::ordered(place), std::bit_cast<long long>(value));
-        before = place;
+        const long long ordered = cuda::ordered(std::bit_cast<long long>(value));
+        EXPECT_GT(ordered, before);
+        EXPECT_EQ(cuda::ordered(ordered), std::bit_cast<long long>(value));
+        before = ordered;
     }
 }
 
@@ -139,10 +139,10 @@ void expect_sums_of(const std::vector<long long>& t) {
         packed.push_back(cuda::pack_difference(1, 0));
         packed.push_back(cuda::pack_difference(d, 0));
     }
-    const auto slots = static_cast<Index>(t.size());
+    const auto arrangements = static_cast<Index>(t.size());
     cuda::Wide sums[2 * cuda::kSums] = {};
     pleat::test::Machine::only().run({1, 3}, {cuda::kSumThreads, 1}, [&] {
-        cuda::sum_differences({packed.data(), 2, slots}, (slots + 2) / 3, sums);
+        cuda::sum_differences({packed.data(), 2, arrangements}, (arrangements + 2) / 3, sums);
     });
     EXPECT_EQ(sums[2], t.size());
     const cuda::Wide* found = sums + cuda::kSums;
@@ -154,7 +154,7 @@ void expect_sums_of(const std::vector<long long>& t) {
     EXPECT_EQ(static_cast<std::int64_t>(found[5]), expected.third_high[0]);
 }
 
-TEST(GpuSteps, SumsAreExactAtTheLargestDifferences) {
+TEST(GpuSteps, SumsTheLargestDifferencesExactly) {
     constexpr long long kLargest = 1 << 20;
     for (const long long size : {kLargest, -kLargest, 0LL, 1LL, -1LL, 777LL}) {
         std::vector<long long> alike(32, 5 + size), mixed = alike;
@@ -164,7 +164,7 @@ TEST(GpuSteps, SumsAreExactAtTheLargestDifferences) {
     }
 }
 
-TEST(GpuSteps, TellsBelowAndEqualBeforeRounding) {
+TEST(GpuSteps, ComparesBeforeRounding) {
     constexpr int kShift = 10;
     const std::pair<long long, int> kinds[] = {
         {-(1LL << 30), 1}, {-1, 1}, {0, 2}, {1, 0}, {1LL << 30, 0}};
@@ -215,7 +215,7 @@ TEST(GpuSteps, CutsColumnsIntoStrips) {
 }
 
 // What a warp reads or writes at once: 32 words in different banks; half-warps of 64 bits likewise.
-TEST(GpuSteps, MeetsNoBankConflicts) {
+TEST(GpuSteps, HasNoBankConflicts) {
     for (Index rows = 1; rows < 3000; rows += 31) {
         const Index stride = cuda::plane_stride(rows);
         EXPECT_GE(stride, cuda::word_count(rows));
@@ -223,15 +223,15 @@ TEST(GpuSteps, MeetsNoBankConflicts) {
         for (Index lane = 0; lane < 32; ++lane) ++met[(lane / 4 * stride + lane % 4) % 32];
         EXPECT_EQ(met, std::vector<int>(32, 1));
     }
-    std::vector<int> places(cuda::kScratch, 0);
+    std::vector<int> used(cuda::kScratch, 0);
     for (int row = 0; row < 32; ++row)
-        for (int pair = 0; pair < 16; ++pair) ++places[cuda::scratch_place(row, pair)];
-    EXPECT_EQ(places, std::vector<int>(cuda::kScratch, 1));
+        for (int pair = 0; pair < 16; ++pair) ++used[cuda::scratch_index(row, pair)];
+    EXPECT_EQ(used, std::vector<int>(cuda::kScratch, 1));
     for (const int half : {0, 16}) {
         std::vector<int> written(16, 0), read(16, 0);
         for (int lane = half; lane < half + 16; ++lane) {
-            ++written[cuda::scratch_place(8 + lane / 4, 4 + lane % 4) % 16];
-            ++read[cuda::scratch_place(lane, 3) % 16];
+            ++written[cuda::scratch_index(8 + lane / 4, 4 + lane % 4) % 16];
+            ++read[cuda::scratch_index(lane, 3) % 16];
         }
         EXPECT_EQ(written, std::vector<int>(16, 1));
         EXPECT_EQ(read, std::vector<int>(16, 1));
@@ -259,16 +259,16 @@ TEST(GpuSteps, BatchesStayWithinTheMemory) {
         for (const Index wanted : {1, 7, 313, 100000}) {
             for (const std::int64_t differences : {10, 50, 400}) {
                 const cuda::Batches batches =
-                    cuda::plan_batches(wanted, 100, differences, available);
+                    cuda::fit_batches(wanted, 100, differences, available);
                 EXPECT_EQ(batches.groups == 0, 100 + differences > available);
                 EXPECT_LE(batches.groups * 100 + batches.counted * differences, available);
-                EXPECT_LE(batches.groups, std::min(wanted, cuda::kMostGroups));
+                EXPECT_LE(batches.groups, std::min(wanted, cuda::kMaxGroups));
                 EXPECT_LE(batches.counted, batches.groups);
                 EXPECT_EQ(batches.counted == 0, batches.groups == 0);
             }
         }
     }
-    EXPECT_EQ(cuda::plan_batches(313, 100, 400, 1000000).groups, 313);
+    EXPECT_EQ(cuda::fit_batches(313, 100, 400, 1000000).groups, 313);
 }
 
 }  // namespace

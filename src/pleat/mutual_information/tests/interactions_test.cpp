@@ -49,7 +49,7 @@ Columns every_combination(int q_i, int q_j, int q_k, Weight weight) {
     return test::columns_of(columns);
 }
 
-TEST(Interaction, OfAnExclusiveOrIsMinusOneBit) {
+TEST(Interaction, IsMinusOneBitForAnExclusiveOr) {
     const Columns columns =
         every_combination(2, 2, 2, [](int a, int b, int c) { return (a ^ b) == c ? 25 : 0; });
     const auto mi = informations(columns);
@@ -66,7 +66,7 @@ TEST(Interaction, OfAnExclusiveOrIsMinusOneBit) {
     EXPECT_NEAR(excess.bits, 1, 1e-9);
 }
 
-TEST(Interaction, OfThreeCopiesIsTheirEntropyWithoutExcess) {
+TEST(Interaction, IsTheEntropyOfThreeCopiesWithoutExcess) {
     const Columns columns =
         every_combination(3, 3, 3, [](int a, int b, int c) { return a == b && b == c ? 9 : 0; });
     EXPECT_NEAR(interaction_of(columns).co_information, std::log2(3), 1e-11);
@@ -102,7 +102,7 @@ TEST(Excess, IsZeroForIndependentColumnsAndChains) {
 
 /// Two symbols each: the tables of pairs leave one number open, p = observed + delta (-1)^(a+b+c),
 /// so the largest entropy is found by bisection and the excess follows without any fitting.
-TEST(Excess, OfTwoSymbolsAgreesWithBisection) {
+TEST(Excess, AgreesWithBisectionForTwoSymbols) {
     std::mt19937_64 random(23);
     for (int repeat = 0; repeat < 200; ++repeat) {
         double rows[8];
@@ -173,7 +173,7 @@ TEST(Excess, IsZeroAndNeverNaNForDegenerateColumns) {
 }
 
 /// A table whose fit runs towards zeros that no line shows: it ends, says so, and errs upwards.
-TEST(Excess, SaysWhenItEndedEarly) {
+TEST(Excess, ReportsAnEarlyEnd) {
     const Columns columns = every_combination(2, 2, 2, [](int a, int b, int c) {
         const int cell = a * 4 + b * 2 + c;
         return cell == 1 || cell == 6 ? 0 : 3;  // of opposite sign: delta can only be 0
@@ -191,7 +191,7 @@ TEST(Excess, SaysWhenItEndedEarly) {
     EXPECT_LT(before.bits, 2e-3);
 }
 
-TEST(Excess, PutsPlantedExclusiveOrsFirstAndIsTheSameOnAnyThreads) {
+TEST(Excess, RanksPlantedExclusiveOrsFirstOnAnyThreads) {
     if (!test::oracle_is_present("trna140x71")) GTEST_SKIP() << "no oracle trna140x71";
     Array<std::uint8_t, 2> letters = test::oracle_letters("trna140x71");
     const Index rows = letters.extent(0);
@@ -217,9 +217,9 @@ TEST(Excess, PutsPlantedExclusiveOrsFirstAndIsTheSameOnAnyThreads) {
     context.threads = 3;
     third_order_excess(columns, triples, three, context, {1e-7, 100});
     std::size_t best = 0;
-    for (std::size_t place = 0; place < triples.size(); ++place) {
-        EXPECT_EQ(one[place].bits, three[place].bits);
-        if (one[place].bits > one[best].bits) best = place;
+    for (std::size_t at = 0; at < triples.size(); ++at) {
+        EXPECT_EQ(one[at].bits, three[at].bits);
+        if (one[at].bits > one[best].bits) best = at;
     }
     EXPECT_EQ(triples[best], (std::array<Index, 3>{3, 20, 44}));
     EXPECT_NEAR(one[best].bits, 1, 0.1);

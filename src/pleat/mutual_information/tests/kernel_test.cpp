@@ -88,7 +88,7 @@ TEST_P(EveryKernel, CountsTriplesLikeTheReference) {
 }
 
 // Triples of few symbols are counted by bit planes, those of many symbols row by row.
-TEST(CpuKernel, GivesTheSameOnEveryInstructionSet) {
+TEST(CpuKernel, AgreesOnEveryInstructionSet) {
     for (const int symbols : {4, 22}) {
         const Columns columns = random_columns(100, 9, symbols, 9);
         const Found pairs = sample_pairs(columns, "reference", 21, 1);

@@ -112,7 +112,7 @@ TEST(JointEntropy, IsBetweenTheLargerEntropyAndTheSum) {
     EXPECT_EQ(normalised_information(std::vector{0.5}, std::vector{2.0})[0], 0.25);
 }
 
-TEST(Corrections, AreDunnsByHand) {
+TEST(Corrections, AgreeWithNumbersComputedByHand) {
     // Pairs 01 02 03 12 13 23; the means leave the diagonal out.
     const std::vector<double> mi{1, 2, 3, 4, 5, 9};
     const double m[] = {6 / 3.0, 10 / 3.0, 15 / 3.0, 17 / 3.0}, all = 24 / 6.0;
@@ -161,20 +161,20 @@ TEST(SampledNull, AgreesWithSumsOfFloatsAndHasNoOverflow) {
     EXPECT_EQ(null.p_strict, (1.0 + more) / (1.0 + shuffles));
     EXPECT_GE(null.p, null.p_strict + 50.0 / 3000);
 
-    // The most shuffles and the widest differences: one value in four high, three low.
-    const std::int64_t most = kMostShuffles - kMostShuffles % 4, wide = (std::int64_t{1} << 20) - 1;
-    sums.first[1] = most / 4 * wide - most / 4 * 3 * wide;
-    sums.second[1] = most * wide * wide;
+    // The maximum number of shuffles and the widest differences: one value in four high, three low.
+    const std::int64_t count = kMaxShuffles - kMaxShuffles % 4, wide = (std::int64_t{1} << 20) - 1;
+    sums.first[1] = count / 4 * wide - count / 4 * 3 * wide;
+    sums.second[1] = count * wide * wide;
     const std::int64_t cube = wide * wide * wide;
-    sums.third_low[1] = most / 4 * (cube & 0xffffffff) + most / 4 * 3 * (-cube & 0xffffffff);
-    sums.third_high[1] = most / 4 * (cube >> 32) + most / 4 * 3 * (-cube >> 32);
-    const SampledNull widest = sampled_null(sums, 1, most, 1.0, statistic);
+    sums.third_low[1] = count / 4 * (cube & 0xffffffff) + count / 4 * 3 * (-cube & 0xffffffff);
+    sums.third_high[1] = count / 4 * (cube >> 32) + count / 4 * 3 * (-cube >> 32);
+    const SampledNull widest = sampled_null(sums, 1, count, 1.0, statistic);
     EXPECT_NEAR(widest.skewness, 2 / std::sqrt(3.0), 1e-12);  // (1 - 2p) / sqrt(p (1 - p))
     EXPECT_NEAR(widest.variance, 0.75 * wide * wide * unit * unit, 1e-9 * widest.variance);
     EXPECT_NEAR(widest.z, 1 / std::sqrt(3.0), 1e-12);
 }
 
-TEST(SampledNull, WithoutSpreadHasNoZ) {
+TEST(SampledNull, HasNoZWithoutVariance) {
     const Statistic statistic = make_statistic(30);
     NullSums sums(1);
     for (int shuffle = 0; shuffle < 10; ++shuffle)
@@ -189,7 +189,7 @@ TEST(SampledNull, WithoutSpreadHasNoZ) {
 }
 
 /// Sheppard's correction would make the variance of two atoms wrong by 1/12 unit^2.
-TEST(SampledNull, TwoAtomsHaveTheirOwnVariance) {
+TEST(SampledNull, HasTheVarianceOfTwoValues) {
     const Statistic statistic = make_statistic(30);
     const std::int64_t step = std::int64_t{1} << statistic.shift;
     NullSums sums(1);
@@ -200,7 +200,7 @@ TEST(SampledNull, TwoAtomsHaveTheirOwnVariance) {
                 1e-12 * unit * unit);
 }
 
-TEST(FalseDiscoveryRate, FollowsItsDefinitionWithTiesAndMissing) {
+TEST(FalseDiscoveryRate, FollowsItsDefinitionWithTiesAndNaN) {
     const double missing = std::nan("");
     const std::vector<double> p{0.01, 0.04, missing, 0.03, 0.005, 0.04, 0.8, missing, 0.02};
     const auto rate = false_discovery_rate(p);
@@ -209,20 +209,21 @@ TEST(FalseDiscoveryRate, FollowsItsDefinitionWithTiesAndMissing) {
             EXPECT_TRUE(std::isnan(rate[item]));
             continue;
         }
-        double least = 1;  // m p_k / (number of p <= p_k), over the p_k at or above this one
+        double min_rate = 1;  // m p_k / (number of p <= p_k), over the p_k at or above this one
         for (const double other : p) {
             const auto at_most =
                 std::count_if(p.begin(), p.end(), [&](double x) { return x <= other; });
-            if (other >= p[item]) least = std::min(least, 7 * other / static_cast<double>(at_most));
+            if (other >= p[item])
+                min_rate = std::min(min_rate, 7 * other / static_cast<double>(at_most));
         }
-        EXPECT_NEAR(rate[item], least, 1e-15) << item;
+        EXPECT_NEAR(rate[item], min_rate, 1e-15) << item;
     }
     EXPECT_EQ(rate[1], rate[5]);
     EXPECT_TRUE(false_discovery_rate({}).empty());
     EXPECT_EQ(false_discovery_rate(std::vector{0.9, 1.0})[0], 1);
 }
 
-TEST(FamilyWiseP, CountsTheShufflesWhoseLargestReachesIt) {
+TEST(FamilyWiseP, CountsShufflesWithALargerMaximum) {
     const Statistic statistic = make_statistic(100);
     const std::vector<double> mi{0.5, 0.2, 0.3}, mean{0.2, 0.1, 0.3}, variance{0.01, 0.04, 0};
     const Standard standard = standardise(mi, mean, variance, statistic);
@@ -249,7 +250,7 @@ TEST(FamilyWiseP, CountsTiesWithPairsOfTheSameNull) {
 }
 
 /// Without moments: a pair that no shuffle reached is tested although its shuffles are all alike.
-TEST(PairStatistics, RateAPairWhoseShufflesAreAlikeButBelowIt) {
+TEST(PairStatistics, RateAPairAboveItsEqualShuffles) {
     const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
     const Statistic statistic = make_statistic(6);
     const auto t = test::observe_pairs(columns, statistic);
@@ -266,7 +267,7 @@ TEST(PairStatistics, RateAPairWhoseShufflesAreAlikeButBelowIt) {
 }
 
 /// Shuffles of a pair, counted as a kernel would, against one pair whose columns are alike.
-TEST(PairStatistics, FindAPairThatBelongsTogetherAndLeaveConstantsOut) {
+TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
     std::mt19937_64 random(11);
     std::vector<test::Letters> letters;
     for (int column = 0; column < 4; ++column)
@@ -329,7 +330,7 @@ TEST(PairStatistics, FindAPairThatBelongsTogetherAndLeaveConstantsOut) {
 }
 
 /// Shuffles that never met the null's rare values leave the gamma tail; no moments, nothing at all.
-TEST(PairStatistics, FallBackWhereShufflesSayNothing) {
+TEST(PairStatistics, UseTheGammaTailIfAllShufflesAreEqual) {
     const Columns columns = test::columns_of({{0, 0, 0, 0, 0, 1}, {2, 2, 2, 2, 2, 3}});
     const Statistic statistic = make_statistic(6);
     const auto t = test::observe_pairs(columns, statistic);

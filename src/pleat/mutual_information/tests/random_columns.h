@@ -7,13 +7,13 @@
 
 namespace pleat::mutual_information {
 
-/// Columns of up to `most_symbols` symbols each, from one symbol in all rows to all equally
+/// Columns of up to `max_symbols` symbols each, from one symbol in all rows to all equally
 /// frequent; neighbouring columns are alike, so that pairs and triples share information.
-inline Columns random_columns(Index rows, Index columns, int most_symbols, unsigned seed) {
+inline Columns random_columns(Index rows, Index columns, int max_symbols, unsigned seed) {
     std::mt19937 random(seed);
     Array<std::uint8_t, 2> letters(rows, columns);
     for (Index c = 0; c < columns; ++c) {
-        const int symbols = std::uniform_int_distribution(1, most_symbols)(random);
+        const int symbols = std::uniform_int_distribution(1, max_symbols)(random);
         const double rare = std::uniform_real_distribution(0.0, 1.0)(random);
         for (Index row = 0; row < rows; ++row) {
             const bool other = std::uniform_real_distribution(0.0, 1.0)(random) < rare;

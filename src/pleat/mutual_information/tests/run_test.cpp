@@ -1,4 +1,4 @@
-// Tests of run(): what is told where it stops, what it refuses, and what it asks of memory.
+// Tests of run(): cancelling and resuming, ranks, refusals, options, and the memory it asks for.
 #include "pleat/mutual_information/mutual_information.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,16 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/ranks/rank_files.h"
 #include "pleat/core/tests/temporary_folder.h"
+#include "pleat/core/tests/thread_comm.h"
+#include "pleat/mutual_information/tests/stop_after.h"
 
 namespace pleat::mutual_information {
 namespace {
 
 using pleat::test::error_text;
 using pleat::test::TemporaryFolder;
+using test::FirstCount;
+using test::StopAfter;
 
 Alignment family(Index rows, Index columns, int symbols) {
     std::mt19937 random(5);
@@ -32,32 +36,17 @@ Alignment family(Index rows, Index columns, int symbols) {
 Parameters exact_triples() {
     Parameters parameters;
     parameters.order = 3;
-    parameters.null = "exact";
+    parameters.null = NullModel::exact;
     return parameters;
 }
 
-/// Asks to stop once a stage has come so far and was asked so often since.
-struct StopLater final : Progress {
-    StopLater(std::string_view of, std::int64_t at, int times)
-        : stage(of), enough(at), left(times) {}
-    void update(std::string_view now, std::int64_t done, std::int64_t, std::string_view) override {
-        is_there |= now == stage && done >= enough;
-    }
-    bool cancelled() override { return is_there && left-- <= 0; }
-    void message(std::string_view) override {}
-    std::string_view stage;
-    std::int64_t enough;
-    int left;
-    bool is_there = false;
-};
-
-TEST(Run, StoppedAmidATilesMomentsItTellsWhatIsKeptAndGoesOnFromThere) {
+TEST(Run, ReportsWhatIsKeptAfterACancelWithinATileAndResumes) {
     const Alignment given = family(40, 40, 4);
     const Parameters parameters = exact_triples();
     const Result whole = run(given, parameters, {});
     TemporaryFolder folder;
     // Once between the tiles, and then while the moments of the next are computed.
-    StopLater progress("triples", 3, 1);
+    StopAfter progress("triples", 3, 1);
     Context context;
     context.progress = &progress;
     context.checkpoint = folder / "checkpoint.npz";
@@ -65,89 +54,149 @@ TEST(Run, StoppedAmidATilesMomentsItTellsWhatIsKeptAndGoesOnFromThere) {
     const auto kept = rank_file(triple_checkpoint(context.checkpoint), 0);
     EXPECT_EQ(error_text<Cancelled>([&] { run(given, parameters, context); }),
               "triples: stopped after 3 of 10 tiles; they are kept in " + kept.string() +
-                  ": run the same command again to go on");
-    StopLater never("none", 0, 0);
-    context.progress = &never;
+                  ": run the same command again to resume");
+    context.progress = nullptr;
     ASSERT_TRUE(std::filesystem::exists(kept));
     const Result resumed = run(given, parameters, context);
     EXPECT_EQ(resumed.triples->best.triples, whole.triples->best.triples);
-    EXPECT_EQ(resumed.triples->cliques_by_z->words(), whole.triples->cliques_by_z->words());
+    EXPECT_EQ(resumed.triples->cliques_by_z->words, whole.triples->cliques_by_z->words);
 }
-
-// The count of tiles at which a stage begins.
-struct BeginOf final : Progress {
-    explicit BeginOf(std::string_view of) : stage(of) {}
-    void update(std::string_view now, std::int64_t done, std::int64_t, std::string_view) override {
-        if (now == stage && first < 0) first = done;
-    }
-    bool cancelled() override { return false; }
-    void message(std::string_view) override {}
-    std::string_view stage;
-    std::int64_t first = -1;
-};
 
 TEST(Run, ResumesTheExactMomentsOfPairs) {
     const Alignment given = family(60, 40, 6);
     Parameters parameters;
-    parameters.null = "exact";
+    parameters.null = NullModel::exact;
     const Result whole = run(given, parameters, {});
     TemporaryFolder folder;
-    StopLater progress("exact", 2, 1);
+    StopAfter progress("exact", 2, 1);
     Context context;
     context.progress = &progress;
     context.checkpoint = folder / "checkpoint.npz";
     context.checkpoint_seconds = 1000;
     EXPECT_THROW(run(given, parameters, context), Cancelled);
     ASSERT_TRUE(std::filesystem::exists(rank_file(exact_checkpoint(context.checkpoint), 0)));
-    BeginOf begin("exact");
+    FirstCount begin("exact");
     context.progress = &begin;
     const Result resumed = run(given, parameters, context);
-    EXPECT_EQ(begin.first, 2);
+    EXPECT_EQ(begin.done, 2);
     EXPECT_EQ(resumed.pairs.mean, whole.pairs.mean);
     EXPECT_EQ(resumed.pairs.variance, whole.pairs.variance);
 }
 
-TEST(Run, WhatTheCpuAloneComputesIsRefusedElsewhere) {
+TEST(Run, RefusesOtherDevicesForCountsOfTheCpu) {
     const Alignment given = family(20, 5, 4);
     Parameters weighted, smoothed, omitted;
-    weighted.weights = true;
+    weighted.sequence_weights = true;
     smoothed.pseudocount = 0.1;
-    omitted.gaps = "omit";
+    omitted.gaps = Gaps::omit;
     for (Parameters* parameters : {&weighted, &smoothed, &omitted}) {
-        parameters->null = "none";
+        parameters->null = NullModel::none;
         EXPECT_EQ(run(given, *parameters, {}).pairs.mi.size(), 10u);
         Context context;
         context.device = {Device::Kind::reference, 0};
         EXPECT_EQ(
             error_text<UsageError>([&] { run(given, *parameters, context); }),
-            "expected --device cpu or auto for --weights, --pseudocount and --gaps omit, which "
-            "the CPU alone computes, found reference");
+            "give --device cpu or auto: with --sequence-weights, --pseudocount or --gaps omit only "
+            "the CPU counts; found reference");
     }
+}
+
+/// The numbers that any way of computing pairs must agree on, bit for bit.
+std::vector<double> numbers_of(const Result& result) {
+    std::vector<double> all = result.pairs.mi;
+    for (const std::vector<double>* more :
+         {&result.pairs.joint_entropy, &result.pairs.apc, &result.pairs.mean,
+          &result.pairs.variance, &result.pairs.fdr, &result.weights})
+        all.insert(all.end(), more->begin(), more->end());
+    for (const SampledNull& null : result.pairs.sampled)
+        all.insert(all.end(), {null.mean, null.variance, null.p});
+    all.insert(all.end(), result.pair_rows.begin(), result.pair_rows.end());
+    return all;
+}
+
+TEST(Run, GivesTheNumbersOfOneRankOnSeveralForCountsOfTheCpu) {
+    const Alignment given = family(30, 40, 5);
+    Parameters weighted, smoothed, omitted;
+    weighted.sequence_weights = true;
+    smoothed.pseudocount = 0.1;
+    weighted.null = smoothed.null = NullModel::sampled;
+    weighted.shuffles = smoothed.shuffles = 20;
+    omitted.gaps = Gaps::omit;
+    omitted.null = NullModel::exact;
+    for (const Parameters& parameters : {weighted, smoothed, omitted}) {
+        const std::vector<double> expected = numbers_of(run(given, parameters, {}));
+        for (const int ranks : {2, 3}) {
+            pleat::test::on_ranks(ranks, [&](Comm& comm) {
+                Context context;
+                context.comm = &comm;
+                context.threads = 1;
+                EXPECT_EQ(numbers_of(run(given, parameters, context)), expected);
+            });
+        }
+    }
+}
+
+TEST(Run, RefusesTheCheckpointOfOtherCountsOfTheCpu) {
+    const Alignment given = family(30, 40, 5);
+    Parameters parameters;
+    parameters.null = NullModel::none;
+    parameters.pseudocount = 0.1;
+    const TemporaryFolder folder;
+    StopAfter progress("weighted pairs", 1);
+    Context context;
+    context.progress = &progress;
+    context.checkpoint = folder / "checkpoint.npz";
+    EXPECT_THROW(run(given, parameters, context), Cancelled);
+    context.progress = nullptr;
+    Parameters other = parameters;
+    other.pseudocount = 0.2;
+    EXPECT_THROW(run(given, other, context), InputError);
+    EXPECT_EQ(run(given, parameters, context).pairs.mi, run(given, parameters, {}).pairs.mi);
+}
+
+TEST(Parameters, NamesOfTypedOptionsSetThem) {
+    Parameters parameters;
+    for (Field& field : fields(parameters)) {
+        if (field.name == "null") field.set("exact");
+        if (field.name == "gaps") field.set("omit");
+        if (field.name == "rank-by") field.set("synergy");
+        if (field.name == "min-z") field.set("2.5");
+    }
+    EXPECT_EQ(parameters.null, NullModel::exact);
+    EXPECT_EQ(parameters.gaps, Gaps::omit);
+    EXPECT_EQ(parameters.rank_by, RankBy::synergy);
+    EXPECT_EQ(parameters.min_z, 2.5);
+    for (Field& field : fields(parameters)) {
+        if (field.name == "rank-by") field.set("");  // an earlier version's "not given"
+        if (field.name == "min-z") field.set("none");
+    }
+    EXPECT_EQ(parameters.rank_by, RankBy::automatic);
+    EXPECT_EQ(parameters.min_z, std::nullopt);
 }
 
 std::int64_t needed(const Alignment& given, const Parameters& parameters) {
     return memory_needed(given, parameters, {Device::Kind::cpu, 0}, 1);
 }
 
-TEST(Run, AsksForTheMemoryOfWhatItKeeps) {
+TEST(Run, EstimatesTheMemoryOfKeptTriples) {
     const Alignment given = family(12, 60, 20);
     Parameters parameters = exact_triples();
-    parameters.null = "none";
+    parameters.null = NullModel::none;
     const std::int64_t best = needed(given, parameters);
-    parameters.all = true;
+    parameters.all_triples = true;
     // 34,220 triples of 6 numbers, collected and sorted.
     EXPECT_GE(needed(given, parameters) - best, 34220 * 2 * 6 * 8);
-    parameters.all = false;
-    parameters.threshold = -9;
+    parameters.all_triples = false;
+    parameters.min_z = -9;
     EXPECT_GE(needed(given, parameters), best + 1000 * 2 * 6 * 8);
 }
 
-TEST(Run, AsksForTheMemoryOfExactMoments) {
+TEST(Run, EstimatesTheMemoryOfExactMoments) {
     const Alignment given = family(50000, 3, 4);
     Parameters parameters = exact_triples();
-    parameters.null = "none";
+    parameters.null = NullModel::none;
     const std::int64_t counted = needed(given, parameters);
-    parameters.null = "exact";
+    parameters.null = NullModel::exact;
     parameters.triple_variance = false;
     const std::int64_t mean = needed(given, parameters);
     EXPECT_GE(mean - counted, 50000 * (13 + 20) * 8);  // differences and weights of nodes
@@ -155,7 +204,7 @@ TEST(Run, AsksForTheMemoryOfExactMoments) {
     EXPECT_GE(needed(given, parameters) - mean, 50000 * 96 * 8);  // and 96 functions
 }
 
-TEST(Run, AsksForTheMemoryOfAllRanksOfAMachine) {
+TEST(Run, EstimatesTheMemoryOfAllRanksOfAMachine) {
     struct Crowd final : Comm {
         int local_size() const override { return 1 << 30; }
     } crowd;

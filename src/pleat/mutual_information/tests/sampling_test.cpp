@@ -11,8 +11,8 @@
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/mutual_information/count/information.h"
-#include "pleat/mutual_information/exact/exact_tail.h"
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/enumerated_null.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 #include "pleat/mutual_information/kernel/kernel.h"
 #include "pleat/mutual_information/pairs/pair_statistics.h"
 
@@ -58,7 +58,7 @@ void compare_moments(const SampledNull& sampled, double mean, double variance, D
 
 /// A share p of n shuffles has a standard error of sqrt(p (1 - p) / n), but never below one
 /// shuffle.
-void compare_shares(const ExactTail& tail, std::uint32_t less, std::uint32_t equal,
+void compare_shares(const TailProbabilities& tail, std::uint32_t less, std::uint32_t equal,
                     Deviations& found) {
     const double n = static_cast<double>(kShuffles);
     for (const auto& [share, count] : {std::pair{tail.less, less}, std::pair{tail.equal, equal}}) {
@@ -80,7 +80,7 @@ Deviations deviations(const Columns& columns, const Context& context) {
     pair_moments(columns, mean, variance, context);
     const std::vector<double> mi =
         pair_information(columns, statistic, {observed.data(), static_cast<std::size_t>(pairs)});
-    const ExactNulls nulls(statistic);
+    const NullEnumerator nulls(statistic);
     Deviations found;
     for (Index i = 0, pair = 0; i < count; ++i) {
         for (Index j = i + 1; j < count; ++j, ++pair) {

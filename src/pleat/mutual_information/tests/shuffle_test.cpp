@@ -73,7 +73,7 @@ TEST(Shuffle, ColumnsOfAShuffleAreIndependent) {
     EXPECT_NEAR(sum / 4000, 25.0, 4 * std::sqrt(6.3 / 4000));
 }
 
-TEST(BoundedDraw, RefusesWordsThatWouldFavourSomeValues) {
+TEST(BoundedDraw, RedrawsWordsThatWouldFavourSomeValues) {
     // Half of all words are refused for a range just above 2^31: a third of the draws below 2^30
     // would be too many without that.
     const std::uint32_t range = (1u << 31) + 1;
@@ -87,7 +87,7 @@ TEST(BoundedDraw, RefusesWordsThatWouldFavourSomeValues) {
     EXPECT_EQ(bounded_draw(3, 0, 0, 0, 1), 0u);
 }
 
-TEST(ShuffledPlanes, HoldTheShufflesBitForBit) {
+TEST(ShuffledPlanes, AgreeWithShufflesBitForBit) {
     for (const Index rows : {1, 5, 64, 65, 200}) {
         const Columns columns = random_columns(rows, 6, 22, 4);
         const PlaneLayout layout(columns, {1, 2}, {2, 4});

@@ -66,7 +66,7 @@ TEST(Columns, AreCompactedByFrequency) {
     EXPECT_EQ(entropy(columns.margin(1), 4), 0.0);
 }
 
-TEST(Tiles, HoldEveryTripleOnce) {
+TEST(Tiles, ContainEveryTripleOnce) {
     for (const Index side : {1, 2, 3, 5, 9}) {
         Index total = 0;
         for (const Tile& tile : triple_tiles(9, side)) {

@@ -54,7 +54,7 @@ TEST(PearsonTail, AgreesWithMpmath) {
             << expected.z << " " << expected.skewness;
 }
 
-TEST(PearsonTail, IsContinuousMirroredAndEndsWithItsSupport) {
+TEST(PearsonTail, IsContinuousMirroredAndZeroBeyondItsSupport) {
     for (const double z : {-3.0, 0.0, 1.0, 4.0}) {
         const double normal = pearson_tail(z, 0);
         EXPECT_NEAR(normal, 0.5 * std::erfc(z / std::sqrt(2)), 1e-15);

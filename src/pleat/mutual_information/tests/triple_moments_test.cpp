@@ -14,7 +14,7 @@
 #include "pleat/core/error.h"
 #include "pleat/mutual_information/exact/count_nodes.h"
 #include "pleat/mutual_information/exact/differences.h"
-#include "pleat/mutual_information/exact/moments.h"
+#include "pleat/mutual_information/exact/pair_moments.h"
 #include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {
@@ -59,10 +59,10 @@ Columns columns_of(const std::vector<Margin>& margins) {
     return compact(letters);
 }
 
-Margin random_margin(Index rows, std::size_t most, std::mt19937& random) {
+Margin random_margin(Index rows, std::size_t max_size, std::mt19937& random) {
     Margin margin;
     for (Index left = rows; left > 0; left -= margin.back()) {
-        const bool is_last = margin.size() + 1 == most;
+        const bool is_last = margin.size() + 1 == max_size;
         margin.push_back(is_last ? left : std::uniform_int_distribution<Index>(1, left)(random));
     }
     return margin;
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(All, TriplesOfOracle,
                                          "trna140x71", "hivp_xray_unique"));
 
 // Every arrangement of columns j and k beside column i.
-TEST(TripleMoments, AreThoseOfAllPermutations) {
+TEST(TripleMoments, AgreeWithAllPermutations) {
     std::mt19937 random(21);
     for (int trial = 0; trial < 40; ++trial) {
         const Index rows = 3 + trial % 4;
@@ -159,7 +159,7 @@ Moments by_total_variance(const Margin& i, const Margin& j, const Margin& k) {
     return {static_cast<double>(mean), static_cast<double>(within + square - mean * mean)};
 }
 
-TEST(TripleMoments, ObeyTheLawOfTotalVariance) {
+TEST(TripleMoments, AgreeWithTheLawOfTotalVariance) {
     std::mt19937 random(4);
     for (const Index rows : {8, 31, 66, 120, 400}) {
         for (int trial = 0; trial < 4; ++trial) {
@@ -186,7 +186,7 @@ TEST(TripleMoments, ObeyTheLawOfTotalVariance) {
     }
 }
 
-TEST(TripleMoments, OfAConstantColumnAreThoseOfThePair) {
+TEST(TripleMoments, AreThoseOfThePairForAConstantColumn) {
     std::mt19937 random(6);
     for (const Index rows : {5, 90, 300, 900}) {
         std::vector<Margin> margins{{rows}, {rows}};
@@ -259,7 +259,7 @@ TEST(TripleMoments, HaveTheSameBitsForAnyThreadsAndTiles) {
     }
 }
 
-TEST(TripleMoments, EstimateTheirTime) {
+TEST(TripleMoments, EstimateTheirSeconds) {
     const Columns small = random_columns(100, 10), large = random_columns(100, 60);
     EXPECT_GT(TripleMoments::seconds(small, false), 0);
     EXPECT_GT(TripleMoments::seconds(small, true), TripleMoments::seconds(small, false));
@@ -272,12 +272,12 @@ std::int64_t held_bytes() {
     return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 
-TEST(TripleMoments, HoldNoMoreMemoryThanTheyTell) {
+TEST(TripleMoments, UseNoMoreMemoryThanEstimated) {
     struct Case {
         Index rows, columns;
         int symbols;
         bool with_variance;
-        double least;  // of what is told
+        double min_share;  // of the estimate that is used
     };
     for (const Case& given : {Case{30000, 6, 4, true, 0.25},
                               {30000, 6, 4, false, 0.5},
@@ -303,20 +303,20 @@ TEST(TripleMoments, HoldNoMoreMemoryThanTheyTell) {
         } else {
             moments.mean(tile, mean);
         }
-        const std::int64_t held = held_bytes() - before;
-        if (held == 0) GTEST_SKIP() << "this allocator does not tell what is held";
-        const std::int64_t told =
+        const std::int64_t used = held_bytes() - before;
+        if (used == 0) GTEST_SKIP() << "this allocator does not report its memory";
+        const std::int64_t estimated =
             TripleMoments::bytes({given.rows, given.columns, given.symbols, given.columns,
                                   context.threads, given.with_variance});
-        EXPECT_LE(held, told);
-        EXPECT_GE(static_cast<double>(held), given.least * static_cast<double>(told));
+        EXPECT_LE(used, estimated);
+        EXPECT_GE(static_cast<double>(used), given.min_share * static_cast<double>(estimated));
     }
 }
 
-TEST(TripleMoments, NodesAndDifferencesHoldNoMoreThanTheyTell) {
+TEST(TripleMoments, NodesAndDifferencesUseNoMoreMemoryThanEstimated) {
     for (const Index rows :
          {1, 2, 31, 32, 63, 64, 65, 95, 96, 97, 127, 128, 753, 4097, 65536, 70001}) {
-        EXPECT_LE(CountNodes(rows).size(), CountNodes::most(rows)) << rows;
+        EXPECT_LE(CountNodes(rows).size(), CountNodes::max_size(rows)) << rows;
         const std::int64_t before = held_bytes();
         const CountNodes nodes(rows);
         EXPECT_LE(held_bytes() - before, CountNodes::bytes(rows) + 1024) << rows;
@@ -334,7 +334,7 @@ struct Stopped final : Progress {
     void message(std::string_view) override {}
 };
 
-TEST(TripleMoments, AreStoppedAndRefused) {
+TEST(TripleMoments, CanBeCancelledAndRefuseVariancesIfNotPrepared) {
     const Columns columns = random_columns(30, 6);
     Stopped progress;
     Context context;

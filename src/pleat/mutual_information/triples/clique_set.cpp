@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "pleat/core/error.h"
-#include "pleat/mutual_information/triples/triple_sink.h"
+#include "pleat/mutual_information/triples/triple_collectors.h"
 
 namespace pleat::mutual_information {
 
@@ -31,7 +31,7 @@ void CliqueSet::put_percentiles(const TripleTile& tile, std::span<const std::uin
 
 void CliqueSet::put_z(const TripleTile& tile, std::span<const double> pair_z,
                       std::span<const double> triple_z) {
-    const auto reaches = [](double triple, double pair) {  // with NaN: a pair's yes, a triple's no
+    const auto reaches = [](double triple, double pair) {  // true if the pair's Z is NaN
         return !(pair - kZTolerance * std::max(1.0, std::abs(pair)) > triple);
     };
     for (const TripleTile::Row& row : tile.rows) {
@@ -47,37 +47,25 @@ void CliqueSet::put_z(const TripleTile& tile, std::span<const double> pair_z,
     }
 }
 
-bool CliqueSet::has(Index i, Index j, Index k) const {
-    return has(triple_index(i, j, k, columns_));
-}
-
-Index CliqueSet::size() const {
-    Index members = 0;
-    for (const std::uint64_t word : words_) members += std::popcount(word);
-    return members;
-}
-
-std::vector<Index> CliqueSet::membership() const {
-    std::vector<Index> members(columns_, 0);
+TripleSet CliqueSet::result() && {
+    TripleSet set{{}, 0, std::vector<Index>(columns_, 0)};
+    for (const std::uint64_t word : words_) set.size += std::popcount(word);
     Index triple = 0;
     for (Index i = 0; i < columns_; ++i) {
         for (Index j = i + 1; j < columns_; ++j) {
             for (Index k = j + 1; k < columns_; ++k, ++triple) {
                 const Index member = has(triple);
-                members[i] += member;
-                members[j] += member;
-                members[k] += member;
+                for (const Index column : {i, j, k}) set.membership[column] += member;
             }
         }
     }
-    return members;
+    set.words = std::move(words_);
+    return set;
 }
 
 void CliqueSet::merge_words(const std::uint64_t* words) {
     for (std::size_t word = 0; word < words_.size(); ++word) words_[word] |= words[word];
 }
-
-void CliqueSet::merge(const CliqueSet& other) { merge_words(other.words_.data()); }
 
 std::vector<std::uint8_t> CliqueSet::bytes() const {
     std::vector<std::uint8_t> bytes(words_.size() * sizeof(std::uint64_t));

@@ -1,4 +1,4 @@
-// Clique set: the triples that belong together by the paper's rule, one bit each.
+// Clique set: the triples that satisfy the paper's rule, one bit each.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "pleat/core/files/npy.h"
+#include "pleat/mutual_information/mutual_information.h"
 #include "pleat/mutual_information/triples/tiles.h"
-
-#pragma GCC visibility push(default)
 
 namespace pleat::mutual_information {
 
-/// Two exact Z that differ by less than this part of the pair's |Z| (or of 1) count as equal: a
-/// triple with a column of one symbol has the very Z of its pair, computed along another way.
+/// Two exact Z that differ by less than this fraction of the pair's |Z| (or of 1) count as equal: a
+/// triple with a column of one symbol has the Z of its pair, with other rounding.
 inline constexpr double kZTolerance = 1e-6;
 
 /// A set of triples i < j < k of L columns: bit triple_index() of L (L-1) (L-2) / 6, 21 MB for
@@ -26,29 +25,26 @@ public:
     /// C as Waechter et al. define it: max(c_ij, c_ik, c_jk) <= c_ijk, c the fraction of shuffles
     /// with MI strictly below the observed. All are of the same number of shuffles, so the counts
     /// n_less are compared: `pair_less` [pair] in lexicographic order, `triple_less` [triple of the
-    /// tile]. Three columns of one symbol each are a member: 0 <= 0. Where most c are 1 so are most
-    /// triples.
+    /// tile]. Three columns of one symbol each are a member: 0 <= 0.
     void put_percentiles(const TripleTile& tile, std::span<const std::uint32_t> pair_less,
                          std::span<const std::uint32_t> triple_less);
 
     /// C by exact Z: max(Z_ij, Z_ik, Z_jk) <= Z_ijk, up to kZTolerance. A pair whose Z is NaN (its
-    /// null is constant) counts as -infinity; a triple whose Z is NaN is no member.
+    /// null is constant) counts as -infinity; a triple whose Z is NaN is not a member.
     void put_z(const TripleTile& tile, std::span<const double> pair_z,
                std::span<const double> triple_z);
 
-    bool has(Index i, Index j, Index k) const;
-    Index size() const;                     ///< members
-    std::vector<Index> membership() const;  ///< members that each column is in, [column]
-    Index column_count() const { return columns_; }
     /// Bit t % 64 of word t / 64 is the triple with triple_index() t.
     const std::vector<std::uint64_t>& words() const { return words_; }
+    /// The set, counted.
+    TripleSet result() &&;
 
-    /// The union.
-    void merge(const CliqueSet& other);
+    /// For merge() on another rank.
     std::vector<std::uint8_t> bytes() const;
+    /// Adds the members of another set.
     void merge(std::span<const std::uint8_t> bytes);
     void save(NpzWriter& file, std::string_view name) const;
-    /// Merges what save() wrote. InputError where that was of another number of columns.
+    /// Adds the members that save() wrote. Throws InputError if the number of columns differs.
     void load(const NpzReader& file, std::string_view name);
 
 private:
@@ -61,5 +57,3 @@ private:
 };
 
 }  // namespace pleat::mutual_information
-
-#pragma GCC visibility pop

@@ -1,23 +1,23 @@
-// Interactions: iterative proportional fitting of a triple to its tables of pairs.
+// Interactions: iterative proportional fitting of a triple to its pair tables.
 #include "pleat/mutual_information/triples/interactions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 
 namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kTriplesAtOnce = 4096;  // between two looks at cancelled()
+constexpr Index kTriplesAtOnce = 4096;  // between two checks for a cancel
 
 }  // namespace
 
-/// One triple. A line is a cell of a table of pairs with all the cells of the triple that add up to
-/// it; lines of ij, ik, jk are numbered one after the other.
+/// One triple. A line is a cell of a pair table, and the cells of the triple that add up to it;
+/// lines of ij, ik and jk are numbered consecutively.
 struct ExcessFit::Work {
     struct Cell {
         std::int32_t line[3];
@@ -25,14 +25,14 @@ struct ExcessFit::Work {
         double fitted;
     };
     struct Line {
-        std::int32_t rows = 0;  ///< observed, less those of settled cells
-        std::int32_t open = 0;  ///< cells not yet settled
+        std::int32_t rows = 0;  ///< observed, without those of determined cells
+        std::int32_t open = 0;  ///< number of cells not yet determined
     };
 
     Work(const Columns& all, const ExcessOptions& chosen) : columns(all), options(chosen) {}
 
     void tabulate(Index i, Index j, Index k);
-    void settle();
+    void remove_determined_cells();
     Excess fit();
     double divergence() const;
 
@@ -42,10 +42,10 @@ struct ExcessFit::Work {
     std::vector<Cell> cells;
     std::vector<Line> lines;
     std::vector<double> sum, ratio;
-    Index lines_of[4] = {};  ///< where the lines of each pair begin
+    Index lines_of[4] = {};  ///< the first line of each pair table
 };
 
-/// Fills `cells` with those that no line of 0 rows forbids.
+/// Fills `cells` with those that are on no line of 0 rows.
 void ExcessFit::Work::tabulate(Index i, Index j, Index k) {
     const int q[3] = {columns.symbol_count(i), columns.symbol_count(j), columns.symbol_count(k)};
     table.assign(static_cast<std::size_t>(q[0]) * q[1] * q[2], 0);
@@ -78,19 +78,18 @@ void ExcessFit::Work::tabulate(Index i, Index j, Index k) {
     }
 }
 
-/// Takes away cells whose rows follow from the tables of pairs: the last open cell of a line, and
-/// all cells of a line that has no rows left. What they hold is what was observed, so they add
-/// nothing to the divergence.
-void ExcessFit::Work::settle() {
+/// Removes cells that the pair tables determine: the last open cell of a line, and all cells of a
+/// line without remaining rows. They have the observed rows, so they add nothing to the divergence.
+void ExcessFit::Work::remove_determined_cells() {
     for (bool changed = true; changed;) {
-        const auto is_settled = [&](const Cell& cell) {
+        const auto is_determined = [&](const Cell& cell) {
             return std::any_of(std::begin(cell.line), std::end(cell.line), [&](std::int32_t line) {
                 return lines[line].open == 1 || lines[line].rows == 0;
             });
         };
         std::size_t kept = 0;
         for (const Cell& cell : cells) {
-            if (is_settled(cell)) {
+            if (is_determined(cell)) {
                 for (const std::int32_t line : cell.line) {
                     lines[line].rows -= cell.rows;
                     --lines[line].open;
@@ -111,7 +110,7 @@ Excess ExcessFit::Work::fit() {
     ratio.assign(lines.size(), 1.0);
     for (const Cell& cell : cells) sum[cell.line[0]] += cell.fitted;
     excess.converged = false;
-    while (!excess.converged && excess.rounds < options.most_rounds) {
+    while (!excess.converged && excess.rounds < options.max_rounds) {
         ++excess.rounds;
         excess.margin_error = 0;
         for (int side = 0; side < 3; ++side) {
@@ -149,7 +148,7 @@ ExcessFit::ExcessFit(ExcessFit&&) noexcept = default;
 
 Excess ExcessFit::operator()(Index i, Index j, Index k) {
     work_->tabulate(i, j, k);
-    work_->settle();
+    work_->remove_determined_cells();
     return work_->fit();
 }
 
@@ -168,17 +167,14 @@ void third_order_excess(const Columns& columns, std::span<const std::array<Index
     const int threads = resolve_threads(context);
     std::vector<ExcessFit> fits;
     for (int thread = 0; thread < threads; ++thread) fits.emplace_back(columns, options);
-    const Index count = static_cast<Index>(triples.size());
-    for (Index first = 0; first < count; first += kTriplesAtOnce) {
-        context.update("interactions", first, count);
-        if (context.cancelled()) throw Cancelled("stopped while computing the interactions");
-        parallel_for(threads, std::min(kTriplesAtOnce, count - first),
-                     [&](Index place, int thread) {
-                         const auto& [i, j, k] = triples[first + place];
-                         excess[first + place] = fits[thread](i, j, k);
-                     });
-    }
-    context.update("interactions", count, count);
+    const auto fit = [&](Index first, Index count) {
+        parallel_for(threads, count, [&](Index at, int thread) {
+            const auto& [i, j, k] = triples[first + at];
+            excess[first + at] = fits[thread](i, j, k);
+        });
+    };
+    for_each_block(context, "interactions", static_cast<Index>(triples.size()), kTriplesAtOnce, fit,
+                   "triples");
 }
 
 }  // namespace pleat::mutual_information

@@ -1,4 +1,4 @@
-// Interactions: what three columns share beyond their pairs.
+// Interactions: the information that three columns share beyond their pairs.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace pleat::mutual_information {
 
-/// Parts of MI_ijk, bits; exact identities of entropies, no null model.
+/// Differences of MI_ijk and the MI of its pairs, bits; no null model.
 struct Interaction {
     /// I(i;j;k) = MI_ij + MI_ik + MI_jk - MI_ijk (McGill, Psychometrika 19:97, 1954, with the sign
-    /// of I(i;j) - I(i;j|k)): above 0 where the third column repeats what two share, below 0 where
-    /// it takes all three to see it. j xor k beside j and k gives -1.
+    /// of I(i;j) - I(i;j|k)): above 0 if the third column repeats what two share, below 0 if only
+    /// all three show it. j xor k beside j and k gives -1.
     double co_information;
-    double ij_with_k;  ///< I(ij;k) = MI_ijk - MI_ij: what i and j together tell of k
+    double ij_with_k;  ///< I(ij;k) = MI_ijk - MI_ij, of i and j together with k
     double ik_with_j;  ///< MI_ijk - MI_ik
     double jk_with_i;  ///< MI_ijk - MI_jk
 };
@@ -27,36 +27,35 @@ constexpr Interaction interaction(double mi_ij, double mi_ik, double mi_jk, doub
     return {mi_ij + mi_ik + mi_jk - mi_ijk, mi_ijk - mi_ij, mi_ijk - mi_ik, mi_ijk - mi_jk};
 }
 
-/// The excess of a triple over what its pairs explain: connected information of order 3
+/// The information of a triple that its pairs do not explain: connected information of order 3
 /// (Schneidman, Still, Berry, Bialek, PRL 91:238701, 2003), i.e. the Kullback-Leibler divergence in
 /// bits of the triple's frequencies from the distribution of largest entropy that has the same
-/// three tables of pairs. At least 0; 0 for independent columns, a chain i - j - k, and whatever
-/// else interactions of pairs explain; 1 for a planted exclusive or. Finite samples bias it
-/// upwards: by (q_i - 1)(q_j - 1)(q_k - 1) / (2 N ln 2) bits where every cell has many rows, less
-/// where most cells have none.
+/// three tables of pairs. At least 0; 0 for independent columns, a chain i - j - k, and all other
+/// distributions with only interactions of pairs; 1 for a planted exclusive or. Finite samples bias
+/// it upwards: by (q_i - 1)(q_j - 1)(q_k - 1) / (2 N ln 2) bits if every cell has many rows, by
+/// less if most cells have none.
 struct Excess {
     double bits = 0;
-    double margin_error = 0;  ///< most rows that a cell of a pair's table was off in the last round
-    int rounds = 0;           ///< of fitting; 0 where the pairs leave nothing open
-    bool converged = true;  ///< margin_error is below the tolerance; else `bits` is a bit too high
+    double margin_error = 0;  ///< maximum error of a pair table's cell in the last round, rows
+    int rounds = 0;           ///< of fitting; 0 if the pair tables determine all cells
+    bool converged = true;    ///< margin_error is below the tolerance; else `bits` is too high
 };
 
 struct ExcessOptions {
     double tolerance = 1e-7;  ///< rows
-    int most_rounds = 1000;
+    int max_rounds = 1000;
 };
 
-/// What lists of triples need: bits to four digits and more, in a tenth of the time where columns
-/// have many symbols.
+/// For lists of triples: bits to at least four digits, in a tenth of the time if columns have many
+/// symbols.
 inline constexpr ExcessOptions kListedExcess{1e-4, 300};
 
-/// Computes one triple after another; the memory is kept between them. Not for two threads at once.
+/// Computes one triple after another and reuses its memory. Not thread-safe.
 ///
-/// The distribution is found by iterative proportional fitting (Deming and Stephan, Ann. Math.
-/// Stat. 11:427, 1940) over the cells that no table of pairs forbids. Cells that the tables of
-/// pairs fix, because all others of a line are settled, are settled first, in integers. Whatever
-/// the round, the divergence is an upper bound that falls with each: a fit that ends early, which
-/// happens where the tables force cells to 0 that it only approaches, errs to the high side.
+/// Iterative proportional fitting (Deming and Stephan, Ann. Math. Stat. 11:427, 1940) over the
+/// cells that no pair table forbids. Cells that the pair tables determine, because all others of a
+/// line are known, are removed first, in integers. In every round the divergence is an upper bound
+/// that falls: a fit that ends early, because it only approaches cells that must be 0, is too high.
 class ExcessFit {
 public:
     explicit ExcessFit(const Columns& columns, const ExcessOptions& options = {});
@@ -70,14 +69,14 @@ private:
     std::unique_ptr<Work> work_;
 };
 
-/// The excess of each listed triple, on all threads of the context; the same bits for any number of
-/// them. Stage "interactions" of the progress. Throws Cancelled.
+/// The excess of each listed triple; the same bits for any number of threads. Stage "interactions"
+/// of the progress. Throws Cancelled.
 void third_order_excess(const Columns& columns, std::span<const std::array<Index, 3>> triples,
                         std::span<Excess> excess, const Context& context,
                         const ExcessOptions& options = {});
 
-/// The triples of a tile in its order: their excess takes 1 to 10 microseconds each on one
-/// core at 140 to 753 rows, so that of all triples is within reach.
+/// The triples of a tile in its order. The excess of a triple takes 1 to 10 microseconds on one
+/// core at 140 to 753 rows.
 std::vector<std::array<Index, 3>> triples_of(const TripleTile& tile);
 
 }  // namespace pleat::mutual_information

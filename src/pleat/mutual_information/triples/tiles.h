@@ -5,8 +5,6 @@
 
 #include "pleat/core/loops/sweep.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat::mutual_information {
 
 /// The triples i < j < k of one tile, in lexicographic order: i from one block of columns, j from
@@ -15,7 +13,7 @@ struct TripleTile {
     struct Row {
         Index i, j;
         Index first_k, count;  ///< k = first_k, ..., first_k + count - 1
-        Index offset;          ///< place of the row's first triple in the tile
+        Index offset;          ///< position of the row's first triple in the tile
     };
     Block side[3];
     std::vector<Row> rows;
@@ -24,10 +22,8 @@ struct TripleTile {
 
 TripleTile triple_tile(const Block (&side)[3]);
 
-/// Tiles that hold every triple of `columns` once, with blocks of up to `side` columns; the sweep's
-/// tiles have one item a triple.
+/// Tiles that contain every triple of `columns` columns once, with up to `side` columns on a side;
+/// Tile::items is the number of triples.
 std::vector<Tile> triple_tiles(Index columns, Index side);
 
 }  // namespace pleat::mutual_information
-
-#pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// Triple run: the sweep over tiles of triples, its collectors, and what is derived once all are in.
+// Triple run: the sweep over tiles of triples, its collectors, and the results of all tiles.
 #include "pleat/mutual_information/triples/triple_run.h"
 
 #include <algorithm>
@@ -14,49 +14,49 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/mutual_information/cuda/cuda_layout.h"
+#include "pleat/mutual_information/triples/clique_set.h"
 #include "pleat/mutual_information/triples/interactions.h"
+#include "pleat/mutual_information/triples/triple_collectors.h"
 #include "pleat/mutual_information/triples/triple_values.h"
 
 namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kCpuSide = 16;                // columns of a tile's block
-constexpr double kLong = 60.0;                // seconds
-constexpr Index kMostKept = Index{20} << 20;  // triples over a threshold
-constexpr int kMostSymbols = 32;              // of any alphabet
+constexpr Index kCpuSide = 16;               // columns on a side of a tile
+constexpr double kLongSeconds = 60.0;        // a longer computation is announced
+constexpr Index kMaxKept = Index{20} << 20;  // triples above a threshold
 
-/// Columns on a side of a tile: on a GPU large blocks of about as many columns, or one where that
-/// takes no longer than it takes a person to cancel.
+/// Columns on a side of a tile. On a GPU: large blocks of about equal size, or a single one if that
+/// takes at most some 0.1 s, so that the run can be cancelled.
 Index tile_side(const Context& context, Index columns, Index shuffles) {
     if (context.device.kind != Device::Kind::cuda) return kCpuSide;
     const bool is_small =
         columns <= cuda::kLoneTileSide && triple_count(columns) * shuffles <= cuda::kLoneTileTables;
-    const Index most = is_small ? cuda::kLoneTileSide : cuda::kTileSide;
-    const Index blocks = (columns + most - 1) / most;
+    const Index max_side = is_small ? cuda::kLoneTileSide : cuda::kTileSide;
+    const Index blocks = (columns + max_side - 1) / max_side;
     return (columns + blocks - 1) / blocks;
 }
 
-/// All triples in tiles: for ranks, which take one tile each at a time, the largest first, so that
-/// they end together. The tiles do not depend on the number of ranks.
+/// All triples in tiles. Several ranks, which compute one tile each at a time, begin with the
+/// largest ones, so that they end together. The tiles do not depend on the number of ranks.
 std::vector<Tile> tiles_for(const Context& context, Index columns, Index shuffles) {
     std::vector<Tile> tiles = triple_tiles(columns, tile_side(context, columns, shuffles));
-    if (context.comm != nullptr && context.comm->size() > 1)
-        std::ranges::stable_sort(tiles, std::ranges::greater{}, &Tile::items);
+    if (context.ranks() > 1) std::ranges::stable_sort(tiles, std::ranges::greater{}, &Tile::items);
     return tiles;
 }
 
 int number_count(const Parameters& p) {
     return 6 + (p.has_exact() ? (p.triple_variance ? 3 : 1) : 0) + (p.has_sampled() ? 9 : 0) +
-           (p.by == "excess" ? 1 : 0);
+           (p.rank_by == RankBy::excess ? 1 : 0);
 }
 
-/// Bytes of a triple that is listed: its numbers once collected and once sorted, where its number
-/// is not known beforehand in a list that grows by copying itself, and with several ranks once more
-/// as they are gathered; its places.
+/// Bytes per listed triple: its numbers when collected and when sorted; a copy if the number of
+/// triples is not known beforehand, since the list then grows by copying; two copies to gather from
+/// several ranks; its columns.
 std::int64_t record_bytes(const Parameters& parameters, const Context& context, bool is_known) {
-    const bool has_ranks = context.comm != nullptr && context.comm->size() > 1;
-    return 8 * number_count(parameters) * ((is_known ? 2 : 3) + (has_ranks ? 2 : 0)) + 112;
+    return 8 * number_count(parameters) * ((is_known ? 2 : 3) + (context.ranks() > 1 ? 2 : 0)) +
+           112;
 }
 
 TripleMoments::Size moments_size(Index rows, Index columns, int symbols,
@@ -69,22 +69,22 @@ TripleMoments::Size moments_size(Index rows, Index columns, int symbols,
             parameters.triple_variance};
 }
 
-/// Bytes of what one tile gives, and of the moments of its pairs.
+/// Bytes of the numbers of one tile, and of the moments of its pairs.
 std::int64_t tile_bytes(const TripleMoments::Size& size, const Parameters& parameters) {
     const Index triples = std::min(triple_count(size.columns), size.side * size.side * size.side);
     return triples * (8 * number_count(parameters) + 64) +
            (parameters.has_exact() ? TripleMoments::tile_bytes(size) : 0);
 }
 
-/// How many triples over a threshold memory has room for beside all else: half of what is left to
-/// this rank of its machine.
+/// Maximum number of triples above a threshold: they may take half of the memory that is left for
+/// this rank on its machine.
 Index kept_room(const Columns& columns, const Parameters& parameters, const Context& context) {
-    const TripleMoments::Size size = moments_size(columns.row_count(), columns.column_count(),
-                                                  kMostSymbols, parameters, context);
-    const int ranks = context.comm != nullptr ? context.comm->local_size() : 1;
-    const std::int64_t left = available_memory() / ranks - tile_bytes(size, parameters);
-    const Index most = std::min(triple_count(columns.column_count()), kMostKept);
-    return std::clamp<Index>(left / 2 / record_bytes(parameters, context, false), 0, most);
+    const TripleMoments::Size size =
+        moments_size(columns.row_count(), columns.column_count(), kMaxSymbols, parameters, context);
+    const std::int64_t left =
+        available_memory() / context.local_ranks() - tile_bytes(size, parameters);
+    const Index room = left / 2 / record_bytes(parameters, context, false);
+    return std::clamp<Index>(room, 0, std::min(triple_count(columns.column_count()), kMaxKept));
 }
 
 /// The collectors of one rank.
@@ -92,47 +92,45 @@ struct Collectors {
     Collectors(const TripleValues& values, const Parameters& parameters, const Columns& columns,
                const Context& context);
     void put(TripleTileValues at, const PairRun& pairs, const Parameters& parameters);
-    void join(AdditiveCheckpoint& checkpoint);
+    void add_to(AdditiveCheckpoint& checkpoint);
 
-    TripleNumbers numbers;
+    RecordLayout layout;
     BestTriples best;
-    std::optional<TriplesOver> kept;
+    std::optional<TriplesAbove> kept;
     std::optional<CliqueSet> cliques, cliques_by_z;
     /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
     std::vector<std::int64_t> levels;
-    /// [column]: it has one symbol or an entropy below Parameters::least_entropy.
+    /// [column]: whether it has one symbol or an entropy below Parameters::min_entropy.
     std::vector<std::uint8_t> is_conserved;
 };
 
-TripleNumbers ranked_numbers(const TripleValues& values, const Parameters& parameters,
-                             Index columns) {
-    TripleNumbers numbers{columns, values.names()};
-    if (!parameters.by.empty()) {
-        numbers.key = values.place(parameters.by);
-        return numbers;
+RecordLayout layout_of(const TripleValues& values, const Parameters& parameters, Index columns) {
+    RecordLayout layout{columns, values.names()};
+    if (parameters.rank_by != RankBy::automatic) {
+        const auto number = static_cast<std::size_t>(parameters.rank_by);
+        layout.key = values.number(names_of(parameters.rank_by)[number]);
+        return layout;
     }
     for (const char* name : {"mi", "sampled_z", "z"})
-        if (const int place = values.place(name); place >= 0) numbers.key = place;
-    return numbers;
+        if (const int number = values.number(name); number >= 0) layout.key = number;
+    return layout;
 }
 
 Collectors::Collectors(const TripleValues& values, const Parameters& parameters, const Columns& of,
                        const Context& context)
-    : numbers(ranked_numbers(values, parameters, of.column_count())),
-      best(numbers, parameters.top) {
+    : layout(layout_of(values, parameters, of.column_count())), best(layout, parameters.top) {
     const Index columns = of.column_count();
     for (Index column = 0; column < columns; ++column)
         is_conserved.push_back(of.symbol_count(column) == 1 ||
-                               entropy(of.margin(column), of.row_count()) <
-                                   parameters.least_entropy);
-    if (parameters.all) {
-        // Ranked by MI, which every triple has: a number that may be NaN would leave triples out.
-        TripleNumbers by_mi = numbers;
+                               entropy(of.margin(column), of.row_count()) < parameters.min_entropy);
+    if (parameters.all_triples) {
+        // The deciding number is MI, which every triple has; triples with NaN would be left out.
+        RecordLayout by_mi = layout;
         by_mi.key = 0;
         kept.emplace(by_mi, -1.0, triple_count(columns));
         kept->reserve(triple_count(columns));
-    } else if (!std::isnan(parameters.threshold)) {
-        kept.emplace(numbers, parameters.threshold, kept_room(of, parameters, context));
+    } else if (parameters.min_z) {
+        kept.emplace(layout, *parameters.min_z, kept_room(of, parameters, context));
     }
     if (parameters.has_sampled()) {
         cliques.emplace(columns);
@@ -141,7 +139,7 @@ Collectors::Collectors(const TripleValues& values, const Parameters& parameters,
     if (parameters.has_exact() && parameters.triple_variance) cliques_by_z.emplace(columns);
 }
 
-void Collectors::join(AdditiveCheckpoint& checkpoint) {
+void Collectors::add_to(AdditiveCheckpoint& checkpoint) {
     checkpoint.collect("best", best);
     if (kept) checkpoint.collect("kept", *kept);
     if (cliques) checkpoint.collect("cliques", *cliques);
@@ -149,16 +147,17 @@ void Collectors::join(AdditiveCheckpoint& checkpoint) {
     checkpoint.add("levels", levels);
 }
 
-/// Takes what is not to be listed out of the ranking: triples below the threshold, and those with a
-/// conserved column, whose Z is about that of the pair of the other two.
-void leave_out(TripleTileValues& at, int key, double threshold,
+/// Leaves triples out of the ranking, by NaN: those below the threshold, and those with a conserved
+/// column, whose Z is about that of the pair of the other two columns.
+void leave_out(TripleTileValues& at, int key, std::optional<double> threshold,
                const std::vector<std::uint8_t>& is_conserved) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     for (const TripleTile::Row& row : at.tile.rows) {
         const bool out = is_conserved[row.i] != 0 || is_conserved[row.j] != 0;
         for (Index n = 0; n < row.count; ++n) {
             double& value = at.values(key, row.offset + n);
-            if (out || is_conserved[row.first_k + n] != 0 || value < threshold) value = kNone;
+            if (out || is_conserved[row.first_k + n] != 0 || (threshold && value < *threshold))
+                value = kNone;
         }
     }
 }
@@ -179,7 +178,7 @@ void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters
         cliques_by_z->put_z(at.tile, pairs.statistics.z,
                             {z.data, static_cast<std::size_t>(z.size())});
     }
-    leave_out(at, numbers.key, parameters.threshold, is_conserved);
+    leave_out(at, layout.key, parameters.min_z, is_conserved);
     best.put(at.tile, at.values);
 }
 
@@ -188,22 +187,23 @@ std::vector<double> rates(const std::vector<std::int64_t>& levels) {
     std::vector<double> rate(levels.size());
     std::int64_t tests = 0;
     for (const std::int64_t count : levels) tests += count;
-    std::int64_t at_most = tests;
-    double least = 1.0;
+    std::int64_t tests_up_to = tests;
+    double min_rate = 1.0;
     for (std::size_t level = levels.size(); level-- > 0;) {
         const double p = static_cast<double>(1 + level) / static_cast<double>(levels.size());
-        if (at_most > 0)
-            least = std::min(least, p * static_cast<double>(tests) / static_cast<double>(at_most));
-        rate[level] = least;
-        at_most -= levels[level];
+        if (tests_up_to > 0)
+            min_rate = std::min(min_rate,
+                                p * static_cast<double>(tests) / static_cast<double>(tests_up_to));
+        rate[level] = min_rate;
+        tests_up_to -= levels[level];
     }
     return rate;
 }
 
-/// The false discovery rate of each record; NaN where the null does not vary.
+/// The false discovery rate of each record; NaN if its null is constant.
 std::vector<double> record_rates(const TripleRecords& records, const TripleValues& values,
                                  const std::vector<double>& rate) {
-    const int less = values.place("n_less"), equal = values.place("n_equal");
+    const int less = values.number("n_less"), equal = values.number("n_equal");
     const auto shuffles = static_cast<Index>(rate.size()) - 1;
     std::vector<double> found;
     for (Index record = 0; record < records.numbers.extent(0); ++record) {
@@ -226,15 +226,15 @@ std::vector<double> excess_of(const TripleRecords& records, const Columns& colum
     return bits;
 }
 
-/// What the exact moments will take, where that is long.
-void tell_cost(const Columns& columns, const Parameters& parameters, const Context& context) {
+/// Reports the expected time of the exact moments if it is long.
+void report_cost(const Columns& columns, const Parameters& parameters, const Context& context) {
     const double seconds =
         TripleMoments::seconds(columns, parameters.triple_variance) / resolve_threads(context);
-    if (seconds < kLong) return;
-    context.message(
-        fmt::format("the exact moments of {} triples take some {:.0f} min{}",
-                    triple_count(columns.column_count()), std::ceil(seconds / 60),
-                    parameters.triple_variance ? "; --no-triple-variance leaves the mean" : ""));
+    if (seconds < kLongSeconds) return;
+    context.message(fmt::format(
+        "the exact moments of {} triples take about {:.0f} min{}",
+        triple_count(columns.column_count()), std::ceil(seconds / 60),
+        parameters.triple_variance ? "; --no-triple-variance computes only the mean" : ""));
 }
 
 }  // namespace
@@ -245,10 +245,10 @@ std::int64_t triple_run_bytes(const Alignment& alignment, const Parameters& para
     const TripleMoments::Size size = moments_size(alignment.sequence_count(), columns,
                                                   alignment.alphabet->size(), parameters, context);
     const Index best = std::min(triples, parameters.top);
-    const bool has_threshold = !std::isnan(parameters.threshold);
-    std::int64_t bytes = triples / 4 + tile_bytes(size, parameters) +
-                         best * record_bytes(parameters, context, false) * (has_threshold ? 2 : 1);
-    if (parameters.all) bytes += triples * record_bytes(parameters, context, true);
+    std::int64_t bytes =
+        triples / 4 + tile_bytes(size, parameters) +
+        best * record_bytes(parameters, context, false) * (parameters.min_z ? 2 : 1);
+    if (parameters.all_triples) bytes += triples * record_bytes(parameters, context, true);
     if (parameters.has_exact())
         bytes += TripleMoments::bytes(size) - TripleMoments::tile_bytes(size);
     return bytes;
@@ -259,14 +259,14 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
                          const Context& context) {
     const Index columns = problem.columns->column_count();
     std::vector<Tile> tiles = tiles_for(context, columns, parameters.shuffles);
-    if (parameters.has_exact()) tell_cost(*problem.columns, parameters, context);
+    if (parameters.has_exact()) report_cost(*problem.columns, parameters, context);
     const TripleValues values(problem, kernel, pairs, parameters, context);
     Collectors collectors(values, parameters, *problem.columns, context);
     AdditiveCheckpoint checkpoint(context, "triples", problem_hash,
                                   static_cast<Index>(tiles.size()));
-    collectors.join(checkpoint);
+    collectors.add_to(checkpoint);
     checkpoint.resume();
-    // The tiles' output goes to the collectors.
+    // The collectors receive the tiles' numbers, so that tiles have no output.
     for (Tile& tile : tiles) tile.items = 0;
     sweep(context, "triples", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
         collectors.put(checkpoint.before_adding([&] { return values.compute(tile); }), pairs,
@@ -276,7 +276,7 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
 
     TripleResult result;
     result.names = values.names();
-    result.key = collectors.numbers.key;
+    result.key = collectors.layout.key;
     result.count = triple_count(columns);
     result.best = collectors.best.records();
     result.best_excess = excess_of(result.best, *problem.columns, context);
@@ -286,8 +286,8 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
         result.best_fdr = record_rates(result.best, values, rate);
         if (result.kept) result.kept_fdr = record_rates(*result.kept, values, rate);
     }
-    result.cliques = std::move(collectors.cliques);
-    result.cliques_by_z = std::move(collectors.cliques_by_z);
+    if (collectors.cliques) result.cliques = std::move(*collectors.cliques).result();
+    if (collectors.cliques_by_z) result.cliques_by_z = std::move(*collectors.cliques_by_z).result();
     return result;
 }
 

@@ -10,12 +10,12 @@
 
 namespace pleat::mutual_information {
 
-/// Bytes of the host's memory that run_triples() takes at most, beyond the moments of pairs. What
-/// is kept over a threshold has what is left, and adapts to it.
+/// Maximum bytes of host memory of run_triples(), beyond the moments of pairs. Triples kept above a
+/// threshold are limited to the memory that is left.
 std::int64_t triple_run_bytes(const Alignment& alignment, const Parameters& parameters,
                               const Context& context);
 
-/// Stage "triples" of the progress. The result is whole on rank 0.
+/// Stage "triples" of the progress. Rank 0 has the complete result. Throws Cancelled, UsageError.
 TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                          const Parameters& parameters, const std::string& problem_hash,
                          const Context& context);

@@ -1,10 +1,11 @@
-// Triple values: counting, moments, shuffles and interaction terms of the triples of a tile.
+// Triple values: counts, moments, shuffles and interaction terms of the triples of a tile.
 #include "pleat/mutual_information/triples/triple_values.h"
 
 #include <algorithm>
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/mutual_information/count/information.h"
+#include "pleat/mutual_information/pairs/pair_statistics.h"
 #include "pleat/mutual_information/triples/interactions.h"
 
 namespace pleat::mutual_information {
@@ -33,10 +34,10 @@ TripleValues::TripleValues(const Problem& problem, Kernel& kernel, const PairRun
     if (parameters.has_sampled())
         add({"sampled_mean", "sampled_variance", "sampled_skewness", "sampled_z", "n_less",
              "n_equal", "percentile", "p", "p_strict"});
-    if (parameters.by == "excess") add({"excess"});
+    if (parameters.rank_by == RankBy::excess) add({"excess"});
 }
 
-int TripleValues::place(std::string_view name) const {
+int TripleValues::number(std::string_view name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
     return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
 }
@@ -50,7 +51,7 @@ TripleTileValues TripleValues::compute(const Tile& tile) const {
     fill_information(observed, at);
     if (parameters_.has_exact()) fill_exact(at);
     if (parameters_.has_sampled()) fill_sampled(observed, at);
-    if (place("excess") >= 0) fill_excess(at);
+    if (number("excess") >= 0) fill_excess(at);
     return at;
 }
 
@@ -76,10 +77,10 @@ void TripleValues::fill_information(const std::vector<std::int64_t>& observed,
 }
 
 void TripleValues::fill_exact(TripleTileValues& at) const {
-    const View<double, 1> mean = at.values[place("mean")];
-    at.z_row = place("z");
+    const View<double, 1> mean = at.values[number("mean")];
+    at.z_row = number("z");
     if (at.z_row < 0) return moments_->mean(at.tile, mean);
-    const View<double, 1> variance = at.values[place("variance")];
+    const View<double, 1> variance = at.values[number("variance")];
     moments_->moments(at.tile, mean, variance);
     for (Index item = 0; item < at.tile.count; ++item)
         at.values(at.z_row, item) = exact_z(at.values(0, item), mean[item], variance[item]);
@@ -90,7 +91,7 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
     at.sums = NullSums(at.tile.count);
     kernel_.sample_triples(at.tile, {0, parameters_.shuffles}, {observed.data(), at.tile.count},
                            at.sums);
-    const int first = place("sampled_mean");
+    const int first = number("sampled_mean");
     const auto fill = [&](Index item) {
         const SampledNull null = sampled_null(at.sums, item, parameters_.shuffles,
                                               at.values(0, item), *problem_.statistic);
@@ -117,7 +118,7 @@ void TripleValues::fill_excess(TripleTileValues& at) const {
     std::vector<Excess> excess(triples.size());
     third_order_excess(*problem_.columns, triples, excess, silent_, kListedExcess);
     for (Index item = 0; item < at.tile.count; ++item)
-        at.values(place("excess"), item) = excess[item].bits;
+        at.values(number("excess"), item) = excess[item].bits;
 }
 
 }  // namespace pleat::mutual_information

@@ -1,4 +1,4 @@
-// Triple values: every number that is reported of a triple, for one tile at a time.
+// Triple values: every reported number of triples, one tile at a time.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,25 @@
 
 namespace pleat::mutual_information {
 
-/// The numbers of one tile, and the counts behind them.
+/// The numbers of one tile, and the counts from which they are computed.
 struct TripleTileValues {
     TripleTile tile;
     Array<double, 2> values;  ///< [number, triple of the tile]
-    NullSums sums;            ///< without sampling no items
+    NullSums sums;            ///< empty without sampling
     View<const double, 1> z() const { return values.view()[z_row]; }
-    int z_row = -1;  ///< of the exact Z; -1: none
+    int z_row = -1;  ///< row of the exact Z in `values`; -1: not computed
 };
 
-/// Computes tiles with what Parameters::null asks for. The names of numbers are those of the arrays
-/// in triples.npz; README.md defines each.
+/// Computes the numbers that Parameters::null asks for. Their names are those of the arrays in
+/// triples.npz; README.md of the engine defines each.
 class TripleValues {
 public:
     TripleValues(const Problem& problem, Kernel& kernel, const PairRun& pairs,
                  const Parameters& parameters, const Context& context);
 
     const std::vector<std::string>& names() const { return names_; }
-    /// Place of a number; -1 where it is not computed.
-    int place(std::string_view name) const;
+    /// The row of the number with this name in TripleTileValues::values; -1 if it is not computed.
+    int number(std::string_view name) const;
     TripleTileValues compute(const Tile& tile) const;
 
 private:
@@ -44,7 +44,7 @@ private:
     Kernel& kernel_;
     const PairRun& pairs_;
     const Parameters& parameters_;
-    Context silent_;  ///< the tiles' own stages are not shown
+    Context silent_;  ///< without progress, for stages within a tile
     int threads_ = 1;
     std::vector<std::int64_t> margin_sums_;
     std::unique_ptr<TripleMoments> moments_;

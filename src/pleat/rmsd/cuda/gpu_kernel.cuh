@@ -1,5 +1,4 @@
-// The kernel's work on a GPU: values of bands to the host, and tallies that stay there until the
-// end.
+// The kernel's work on a GPU: values of bands copied to the host, and counts made on the GPU.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +14,15 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Angstrom, of values that the caller gets: less than what is promised, since they are rounded to
-/// float32 after this; and of others, which are only counted and added.
+/// Tolerances in angstrom: of values that the caller gets, smaller than what is promised, since
+/// they are rounded to float32 afterwards; and of values that are only counted and added.
 constexpr float kTolerance = 8e-6f, kCountedTolerance = 1e-4f;
 /// Values that are on the GPU at a time.
-constexpr Index kMostValues = Index{1} << 26;
-/// Room at first for pairs below the cut-off.
-constexpr Index kLeastNear = Index{1} << 20;
+constexpr Index kMaxValues = Index{1} << 26;
+/// Initial capacity of the list of pairs below the cutoff.
+constexpr Index kInitialNear = Index{1} << 20;
 
-/// What the pairs of `frames` can be away from each other at most, angstrom.
+/// An upper bound of the RMSD of all pairs of `frames`, angstrom.
 inline double largest_rmsd(const Frames& frames) {
     double self = 0.0;
     for (const double own : frames.self) self = std::max(self, own);
@@ -34,59 +33,61 @@ inline double largest_rmsd(const Frames& frames) {
 /// is above 2^31 and their sum not above 2^62.
 inline double sum_scale(const Frames& frames) {
     const Index count = frames.frame_count();
-    const double most = std::max(largest_rmsd(frames), 1e-30);
+    const double bound = std::max(largest_rmsd(frames), 1e-30);
     const auto pairs = static_cast<double>(std::max<Index>(pairs_before(count, count), 1));
-    return std::exp2(std::floor(std::min(30.0 - std::log2(most), 61.0 - std::log2(most * pairs))));
+    return std::exp2(
+        std::floor(std::min(30.0 - std::log2(bound), 61.0 - std::log2(bound * pairs))));
 }
 
 template <class Gpu, class Machine>
-class GpuKernel final : public Kernel {
+class GpuKernel final : public Kernel, public BandCounter {
 public:
-    /// `format` is for measurements: float32 is the fastest one for values and tallies.
+    /// `format` is for measurements: float32 is the fastest one for values and counts.
     GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu,
-              Index least_near = kLeastNear)
+              Index initial_near = kInitialNear)
         : frames_(*problem.frames),
-          options_(problem.tally),
+          bin_width_(problem.bin_width),
+          cutoff_(problem.cutoff),
           format_(format),
           threads_(threads),
-          least_near_(least_near),
+          initial_near_(initial_near),
           sum_scale_(sum_scale(frames_)),
           gpu_(std::move(gpu)) {}
 
     void band(Block rows, float* rmsd) override {
         TileWork<Gpu, Machine>& work = work_as(TileFormat::floats);
         const Index frames = work.frames(), end = rows.first + rows.count;
-        for (Block part = rows_of(rows.first, end, frames, kMostValues); part.count > 0;
-             part = rows_of(part.first + part.count, end, frames, kMostValues)) {
-            const Index first = pairs_before(part.first, frames);
-            const Index pairs = pairs_before(part.first + part.count, frames) - first;
+        for (Block some = rows_of(rows.first, end, frames, kMaxValues); some.count > 0;
+             some = rows_of(some.first + some.count, end, frames, kMaxValues)) {
+            const Index first = pairs_before(some.first, frames);
+            const Index pairs = pairs_before(some.first + some.count, frames) - first;
             if (pairs == 0) continue;
             grow(values_, pairs);
-            work.run(part, ValueSink{values_.data(), frames, first, edges(kTolerance)});
+            work.run(some, ValueSink{values_.data(), frames, first, edges(kTolerance)});
             values_.download(rmsd + first - pairs_before(rows.first, frames), 0, pairs);
         }
     }
 
-    bool can_tally() const override { return true; }
+    BandCounter* counter() override { return this; }
 
-    void tally(Block rows, BandTally& to) override {
-        prepare();
+    void count(Block rows, PairCounts& counts) override {
+        clear_counts();
         const Index wanted = run(rows);
         if (wanted > near_.size()) {
-            const std::int64_t room = gpu_.free_bytes() - kReserve;
+            const std::int64_t free = gpu_.free_bytes() - kReserve;
             const auto bytes = static_cast<std::int64_t>(sizeof(NearPair)) * wanted;
-            if (bytes > room && rows.count > 1) {
+            if (bytes > free && rows.count > 1) {
                 const Index half = rows.count / 2;
-                tally({rows.first, half}, to);
-                tally({rows.first + half, rows.count - half}, to);
+                count({rows.first, half}, counts);
+                count({rows.first + half, rows.count - half}, counts);
                 return;
             }
             near_ = {};
             near_ = Array<NearPair>(wanted);
-            prepare();
+            clear_counts();
             run(rows);
         }
-        add_to(to, wanted);
+        add_to(counts, wanted);
     }
 
 private:
@@ -101,9 +102,8 @@ private:
     }
 
     Edges edges(float far) const {
-        return {kTolerance, far, static_cast<float>(options_.cutoff),
-                static_cast<float>(options_.bin),
-                options_.bin > 0 ? static_cast<float>(1 / options_.bin) : 0.0f};
+        return {kTolerance, far, static_cast<float>(cutoff_), static_cast<float>(bin_width_),
+                bin_width_ > 0 ? static_cast<float>(1 / bin_width_) : 0.0f};
     }
 
     TileWork<Gpu, Machine>& work_as(TileFormat format) {
@@ -115,21 +115,21 @@ private:
         return *work_;
     }
 
-    void prepare() {
-        grow(histogram_, kMostBins);
+    void clear_counts() {
+        grow(histogram_, kMaxBins);
         grow(totals_, 2);
         grow(extremes_, 2);
-        if (options_.cutoff > 0) grow(near_, least_near_);
-        gpu_.clear(histogram_, kMostBins);
+        if (cutoff_ > 0) grow(near_, initial_near_);
+        gpu_.clear(histogram_, kMaxBins);
         gpu_.clear(totals_, 2);
         const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
         extremes_.upload(none);
     }
 
-    /// Returns how many pairs are below the cut-off; they are listed where there is room for all.
+    /// Returns how many pairs are below the cutoff; they are listed if the list has room for all.
     Index run(Block rows) {
         work_as(TileFormat::floats)
-            .run(rows, TallySink{edges(kCountedTolerance), options_.bin,
+            .run(rows, CountSink{edges(kCountedTolerance), bin_width_,
                                  static_cast<float>(sum_scale_), histogram_.data(), totals_.data(),
                                  extremes_.data(), near_.data(), totals_.data() + 1, near_.size()});
         unsigned long long totals[2];
@@ -138,41 +138,40 @@ private:
         return static_cast<Index>(totals[1]);
     }
 
-    void add_to(BandTally& to, Index found) {
-        std::vector<unsigned long long> counts(kMostBins);
-        histogram_.download(counts.data(), 0, kMostBins);
-        while (!counts.empty() && counts.back() == 0) counts.pop_back();
-        to.histogram.resize(std::max(to.histogram.size(), counts.size()));
-        for (std::size_t bin = 0; bin < counts.size(); ++bin)
-            to.histogram[bin] += static_cast<std::int64_t>(counts[bin]);
-        to.sum += static_cast<double>(sum_) / sum_scale_;
+    void add_to(PairCounts& counts, Index listed) {
+        std::vector<unsigned long long> bins(kMaxBins);
+        histogram_.download(bins.data(), 0, kMaxBins);
+        while (!bins.empty() && bins.back() == 0) bins.pop_back();
         unsigned extremes[2];
         extremes_.download(extremes, 0, 2);
-        to.least = std::min(to.least, std::bit_cast<float>(extremes[0]));
-        to.most = std::max(to.most, std::bit_cast<float>(extremes[1]));
-        // The list, its copy while it is sorted, and its place among those of other bands.
-        require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * found,
-                       "the list of " + std::to_string(found) + " pairs within the cut-off",
+        counts.statistics.add(0, {bin_width_,
+                                  {bins.begin(), bins.end()},
+                                  static_cast<double>(sum_) / sum_scale_,
+                                  std::bit_cast<float>(extremes[0]),
+                                  std::bit_cast<float>(extremes[1])});
+        // The list, its copy while it is sorted, and its copy among those of other bands.
+        require_memory(static_cast<std::int64_t>(3 * sizeof(NearPair)) * listed,
+                       "the list of " + std::to_string(listed) + " pairs below the cutoff",
                        "take a smaller --cutoff");
-        std::vector<NearPair> near(static_cast<std::size_t>(found));
-        if (found > 0) near_.download(near.data(), 0, found);
+        std::vector<NearPair> near(static_cast<std::size_t>(listed));
+        if (listed > 0) near_.download(near.data(), 0, listed);
         parallel_sort(near, threads_, [](const NearPair& a, const NearPair& b) {
             return a.i != b.i ? a.i < b.i : a.j < b.j;
         });
-        to.near.insert(to.near.end(), near.begin(), near.end());
+        counts.near.insert(counts.near.end(), near.begin(), near.end());
     }
 
     const Frames& frames_;
-    TallyOptions options_;
+    double bin_width_, cutoff_;
     std::optional<TileFormat> format_;
     int threads_;
-    Index least_near_;
+    Index initial_near_;
     double sum_scale_;
     Gpu gpu_;
     unsigned long long sum_ = 0;
     std::optional<TileWork<Gpu, Machine>> work_;
     Array<float> values_;
-    Array<unsigned long long> histogram_, totals_;  ///< totals: sum, pairs below the cut-off
+    Array<unsigned long long> histogram_, totals_;  ///< totals: sum, pairs below the cutoff
     Array<unsigned> extremes_;
     Array<NearPair> near_;
 };

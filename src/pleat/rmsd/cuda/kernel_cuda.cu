@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "pleat/core/cuda/cuda_gpu.cuh"
+#include "pleat/core/cuda/timer.cuh"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/rmsd/cuda/gpu_daura.cuh"
+#include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
 #include "pleat/rmsd/cuda/pair_kernel.cuh"
 
@@ -14,9 +15,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-using pleat::cuda::check;
-
-/// Instructions that C++ has no words for.
+/// GPU instructions that C++ cannot express.
 struct GpuMachine {
     template <class T>
     static __device__ __forceinline__ T* shared() {
@@ -49,32 +48,6 @@ struct GpuMachine {
     }
 };
 
-/// Adds the time between two points of the stream to a number, where one is given.
-class Clock {
-public:
-    explicit Clock(double* seconds) : seconds_(seconds) {
-        if (seconds_ == nullptr) return;
-        check(cudaEventCreate(&start_), "cannot make an event");
-        check(cudaEventCreate(&end_), "cannot make an event");
-        check(cudaEventRecord(start_, cudaStreamPerThread), "cannot record an event");
-    }
-    Clock(const Clock&) = delete;
-    ~Clock() {
-        if (seconds_ == nullptr) return;
-        float milliseconds = 0;
-        cudaEventRecord(end_, cudaStreamPerThread);
-        cudaEventSynchronize(end_);
-        cudaEventElapsedTime(&milliseconds, start_, end_);
-        *seconds_ += 1e-3 * milliseconds;
-        cudaEventDestroy(start_);
-        cudaEventDestroy(end_);
-    }
-
-private:
-    double* seconds_;
-    cudaEvent_t start_ = nullptr, end_ = nullptr;
-};
-
 /// A GPU whose work is timed from launch to end, without copies.
 class TimedGpu : public pleat::cuda::CudaGpu {
 public:
@@ -82,8 +55,12 @@ public:
 
     template <class... Arguments>
     void launch(Arguments&&... arguments) const {
-        const Clock clock(seconds_);
+        pleat::cuda::Timer timer;
+        if (seconds_ != nullptr) timer.start();
         CudaGpu::launch(std::forward<Arguments>(arguments)...);
+        if (seconds_ == nullptr) return;
+        timer.stop();
+        *seconds_ += timer.seconds();
     }
 
 private:
@@ -101,13 +78,13 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
         problem, choices.format, resolve_threads(context), std::move(gpu));
 }
 
-DauraClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
-                              const CudaChoices& choices) {
-    cuda::GpuDaura<TimedGpu, GpuMachine> daura(frames, choices.format.value_or(TileFormat::half),
-                                               resolve_threads(context),
-                                               TimedGpu(context.device.index, choices.seconds));
-    daura.find_neighbours(cutoff, context);
-    return daura.cluster(context);
+DeviceClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
+                               const CudaChoices& choices) {
+    cuda::GpuGromos<TimedGpu, GpuMachine> gromos(frames, choices.format.value_or(TileFormat::half),
+                                                 resolve_threads(context),
+                                                 TimedGpu(context.device.index, choices.seconds));
+    gromos.find_neighbours(cutoff, context);
+    return gromos.cluster(context);
 }
 
 }  // namespace pleat::rmsd

@@ -1,4 +1,4 @@
-// The GPU kernel of float64: a thread a pair, by the reference's own steps.
+// The GPU kernel in float64: one thread per pair, with the steps of the reference.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ static __global__ void __launch_bounds__(kPairThreads)
     const Index j = i + 1 + static_cast<Index>(blockIdx.x) * kPairThreads + threadIdx.x;
     if (j >= frames) return;
     const double sum = superposed_residual(xyz + i * 3 * atoms, xyz + j * 3 * atoms, atoms);
-    const Index place = pairs_before(i, frames) - pairs_before(first_row, frames) + j - i - 1;
-    rmsd[place] = static_cast<float>(sqrt(sum / weight));
+    const Index position = pairs_before(i, frames) - pairs_before(first_row, frames) + j - i - 1;
+    rmsd[position] = static_cast<float>(sqrt(sum / weight));
 }
 
 template <class Gpu>
@@ -39,12 +39,12 @@ public:
     }
 
     void band(Block rows, float* rmsd) override {
-        constexpr Index kMostRows = 4096, kMostPairs = Index{1} << 26;
+        constexpr Index kMaxRows = 4096, kMaxPairs = Index{1} << 26;
         const Index end = rows.first + rows.count;
         for (Index first = rows.first; first < end;) {
             const Index longest = std::max<Index>(frames_ - 1 - first, 1);
             const Index count =
-                std::min({end - first, kMostRows, std::max<Index>(kMostPairs / longest, 1)});
+                std::min({end - first, kMaxRows, std::max<Index>(kMaxPairs / longest, 1)});
             const Index pairs = pairs_before(first + count, frames_) - pairs_before(first, frames_);
             if (output_.size() < pairs) output_ = Array<float>(pairs);
             if (pairs > 0) {

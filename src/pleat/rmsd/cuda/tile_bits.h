@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "pleat/core/cuda/host_device.h"
 #include "pleat/core/view.h"
-#include "pleat/rmsd/cuda/host_device.h"
 
 namespace pleat::rmsd {
 
@@ -27,7 +27,7 @@ struct BitTiles {
     }
 };
 
-/// Bytes of the bits of all pairs, and of what clustering keeps of frames beside them.
+/// Bytes of the bits of all pairs, and of the other arrays that clustering keeps for each frame.
 PLEAT_HOST_DEVICE constexpr std::int64_t bit_memory(Index frames) {
     const Index side = (frames + kBitSide - 1) / kBitSide;
     return BitTiles::squares(side) * kBitSide * 4 + 20 * side * kBitSide;

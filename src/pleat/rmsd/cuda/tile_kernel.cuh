@@ -11,7 +11,7 @@ namespace pleat::rmsd::cuda {
 constexpr int kTermsWords =
     (kPanelsOfTile * kPanelFrames * static_cast<int>(sizeof(FrameTerms)) + 15) / 16;
 
-/// One pair in float64 by a single thread: where the list of doubtful pairs is full.
+/// One pair in float64 by a single thread, used if the list of doubtful pairs is full.
 __device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i,
                                                              Index j) {
     const double* const p = task.xyz + i * 3 * task.atoms;
@@ -19,7 +19,7 @@ __device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& tas
     return static_cast<float>(sqrt(superposed_residual(p, q, task.atoms) / task.weight));
 }
 
-/// Notes a doubtful pair; false where the list is full.
+/// Lists a doubtful pair; returns false if the list is full.
 __device__ __forceinline__ bool note(const Doubts& doubts, Index i, Index j) {
     const unsigned at = atomicAdd(doubts.count, 1u);
     if (at >= doubts.capacity) return false;
@@ -39,31 +39,32 @@ __device__ __forceinline__ void load_terms(const TileTask& task,
     }
 }
 
-/// A CTA a tile; rows of the band come first, so that CTAs that run together share frames.
+/// One CTA per tile; tiles of the same columns are neighbours, so that CTAs that run together share
+/// frames.
 template <TileFormat kFormat, class Machine, class Sink>
 __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
     Words* const memory = Machine::template shared<Words>();
     const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
     const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
     if (column_panel < row_panel) return;  // no later frame in it
-    // Rows beyond the last panel are not of the band.
+    // A row panel beyond the last one is not in the band.
     const Index panels[kPanelsOfTile] = {
         row_panel, row_panel + 1 < task.panels ? row_panel + 1 : row_panel, column_panel};
     Sums sums;
     multiply_tile<kFormat, Machine>(task, panels, memory, sums);
 
-    const TilePlace place{row_panel * kPanelFrames, column_panel * kPanelFrames, task.rows};
+    const TilePosition position{row_panel * kPanelFrames, column_panel * kPanelFrames, task.rows};
     const auto* const terms = reinterpret_cast<const FrameTerms*>(memory);
     Words* const of_sink = memory + kTermsWords;
     load_terms(task, panels, memory);
     sink.open(of_sink);
     __syncthreads();
     typename Sink::Local local;
-    unsigned left = 0;  // a bit a pair that is doubtful
+    unsigned left = 0;  // one bit per doubtful pair
 #pragma unroll
     for (int pair = 0; pair < kPairsOfThread; ++pair) {
-        const auto [row, column] = place_of<kFormat>(threadIdx.x, pair);
-        const Index i = place.row + row, j = place.column + column;
+        const auto [row, column] = position_of<kFormat>(threadIdx.x, pair);
+        const Index i = position.row + row, j = position.column + column;
         if (i < task.rows.first || i >= task.rows.first + task.rows.count || j <= i ||
             j >= task.frames)
             continue;
@@ -71,21 +72,21 @@ __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task
 #pragma unroll
         for (int entry = 0; entry < 9; ++entry) a[entry] = sums[entry][pair];
         const Solved solved = solve_pair(a, terms[row], terms[kTileRows + column], task.scale);
-        if (!sink.take(local, of_sink, place, row, column, solved)) left |= 1u << pair;
+        if (!sink.put(local, of_sink, position, row, column, solved)) left |= 1u << pair;
     }
     for (int pair = 0; left >> pair != 0; ++pair) {
         if ((left >> pair & 1) == 0) continue;
-        const auto [row, column] = place_of<kFormat>(threadIdx.x, pair);
-        const Index i = place.row + row, j = place.column + column;
+        const auto [row, column] = position_of<kFormat>(threadIdx.x, pair);
+        const Index i = position.row + row, j = position.column + column;
         if (!note(task.doubts, i, j))
-            sink.take_exact(local, of_sink, place, row, column, exact_rmsd(task, i, j));
+            sink.put_exact(local, of_sink, position, row, column, exact_rmsd(task, i, j));
     }
     __syncthreads();
-    sink.close(local, of_sink, place);
+    sink.close(local, of_sink, position);
 }
 
-/// Warps that settle doubtful pairs in a CTA.
-constexpr int kSettleWarps = 4;
+/// Warps of a CTA that recompute doubtful pairs.
+constexpr int kRecomputeWarps = 4;
 
 __device__ __forceinline__ double warp_sum(double value) {
     for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(~0u, value, apart);
@@ -116,15 +117,17 @@ __device__ __forceinline__ double warp_residual(const double* p, const double* q
     return warp_sum(sum);
 }
 
-/// Doubtful pairs as the reference solves them. A warp takes 32: lanes share the atoms of one pair
-/// after the other, and each lane has an eigenproblem of its own. Threads are [warp][lane].
+/// Recomputes doubtful pairs as the reference does. A warp processes 32 at a time: lanes share the
+/// atoms of one pair after the other, and each lane solves the eigenproblem of one pair. Threads
+/// are [warp][lane].
 template <class Sink>
-__global__ void __launch_bounds__(32 * kSettleWarps) settle_doubts(TileTask task, Sink sink) {
+__global__ void __launch_bounds__(32 * kRecomputeWarps)
+    recompute_doubtful(TileTask task, Sink sink) {
     const Index found = *task.doubts.count;
     const Index count = found < task.doubts.capacity ? found : task.doubts.capacity;
-    const Index warps = static_cast<Index>(gridDim.x) * kSettleWarps;
+    const Index warps = static_cast<Index>(gridDim.x) * kRecomputeWarps;
     const int lane = threadIdx.x;
-    for (Index first = (blockIdx.x * Index{kSettleWarps} + threadIdx.y) * 32; first < count;
+    for (Index first = (blockIdx.x * Index{kRecomputeWarps} + threadIdx.y) * 32; first < count;
          first += warps * 32) {
         const int together = count - first < 32 ? static_cast<int>(count - first) : 32;
         double own[9] = {}, rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, residual = 0.0;
@@ -148,7 +151,7 @@ __global__ void __launch_bounds__(32 * kSettleWarps) settle_doubts(TileTask task
         }
         if (lane >= together) continue;
         const DoubtfulPair pair = task.doubts.pairs[first + lane];
-        sink.settle(pair.i, pair.j, static_cast<float>(sqrt(residual / task.weight)));
+        sink.put_recomputed(pair.i, pair.j, static_cast<float>(sqrt(residual / task.weight)));
     }
 }
 

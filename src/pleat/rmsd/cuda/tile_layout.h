@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "pleat/core/cuda/host_device.h"
 #include "pleat/core/view.h"
-#include "pleat/rmsd/cuda/host_device.h"
 
 namespace pleat::rmsd {
 
@@ -27,7 +27,7 @@ inline constexpr Index kSegmentAtoms = 256;
 ///     floats: float32 [atom 16][axis 3][frame 32]
 ///     halves: float16 [half panel 2][axis 3][part][lane 32][8], part 0 the float16, 1 its
 ///     remainder,
-/// where a lane's eight are those of the first operand of mma.m16n8k16: see half_place().
+/// where a lane's eight are those of the first operand of mma.m16n8k16: see half_offset().
 PLEAT_HOST_DEVICE constexpr int chunk_words(TileFormat format) {
     return format == TileFormat::half ? 192 : 384;
 }
@@ -36,16 +36,16 @@ PLEAT_HOST_DEVICE constexpr int parts_of(TileFormat format) {
     return format == TileFormat::halves ? 2 : 1;
 }
 
-/// Place of a number among the float16 of a chunk. Lane 4 g + t has of rows g and g + 8 the
+/// Offset of a number among the float16 of a chunk. Lane 4 g + t has of rows g and g + 8 the
 /// elements 2 t, 2 t + 1 and 2 t + 8, 2 t + 9; columns of the second operand lie the same way.
-PLEAT_HOST_DEVICE constexpr int half_place(int frame, int atom, int axis, int part, int parts) {
+PLEAT_HOST_DEVICE constexpr int half_offset(int frame, int atom, int axis, int part, int parts) {
     const int row = frame % 16, lane = 4 * (row % 8) + atom % 8 / 2;
     const int in_lane = 2 * (row / 8 + 2 * (atom / 8)) + atom % 2;
     return (((frame / 16 * 3 + axis) * parts + part) * 32 + lane) * 8 + in_lane;
 }
 
-/// Place of a number among the float32 of a chunk.
-PLEAT_HOST_DEVICE constexpr int float_place(int frame, int atom, int axis) {
+/// Offset of a number among the float32 of a chunk.
+PLEAT_HOST_DEVICE constexpr int float_offset(int frame, int atom, int axis) {
     return (atom * 3 + axis) * kPanelFrames + frame;
 }
 

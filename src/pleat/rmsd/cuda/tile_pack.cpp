@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/cuda/half_float.h"
-#include "pleat/rmsd/pairs/pairs.h"
 #include "pleat/rmsd/superposition/common_structure.h"
 
 namespace pleat::rmsd {
@@ -16,8 +16,8 @@ namespace {
 
 Index rounded_up(Index value, Index step) { return (value + step - 1) / step; }
 
-/// The power of two that brings the root mean square deviation near 1, but sums of squares of whole
-/// frames not beyond 2^24, since the solver multiplies four of them.
+/// The power of two that brings the root mean square deviation near 1, but keeps the sum of squares
+/// of a frame below 2^24, since the solver multiplies four of them.
 double unit_length(const Frames& frames, const std::vector<double>& m) {
     const Index atoms = frames.atom_count(), count = frames.frame_count();
     const Index used = std::min<Index>(count, 1000);
@@ -39,7 +39,7 @@ double unit_length(const Frames& frames, const std::vector<double>& m) {
 
 /// Sums over the atoms of one frame, in units of the pack.
 struct FrameSums {
-    double own = 0.0, moved = 0.0;  // squares of a, and of what rounding took off
+    double own = 0.0, moved = 0.0;  // squares of a, and of its rounding error
     double cross[9] = {};           // of a with m: [axis of a, axis of m]
 
     void add(const double (&a)[3], const double (&m)[3], const double (&exact)[3]) {
@@ -110,7 +110,7 @@ private:
             (i / kPanelFrames * pack_.chunks + k / kChunkAtoms) * 4 * chunk_words(pack_.format);
         const float rounded = static_cast<float>(value);
         if (pack_.format == TileFormat::floats) {
-            std::memcpy(chunk + float_place(frame, atom, axis), &rounded, sizeof rounded);
+            std::memcpy(chunk + float_offset(frame, atom, axis), &rounded, sizeof rounded);
             return rounded;
         }
         auto* const halves = reinterpret_cast<std::uint8_t*>(chunk);
@@ -118,7 +118,7 @@ private:
         double rest = value, stored = 0.0;
         for (int part = 0; part < parts; ++part) {
             const std::uint16_t half = to_half(static_cast<float>(rest));
-            std::memcpy(halves + 2 * half_place(frame, atom, axis, part, parts), &half,
+            std::memcpy(halves + 2 * half_offset(frame, atom, axis, part, parts), &half,
                         sizeof half);
             stored += from_half(half);
             rest = value - stored;
@@ -150,7 +150,7 @@ float product_error(TileFormat format, Index atoms) {
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
     const Index panels = rounded_up(frames, kPanelFrames);
     const auto terms = static_cast<std::int64_t>(sizeof(FrameTerms));
-    const Index doubts = std::min(kMostDoubts, std::max<Index>(pairs_before(frames, frames), 1));
+    const Index doubts = std::min(kMaxDoubts, std::max<Index>(pairs_before(frames, frames), 1));
     return panels *
                (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms) +
            24 * frames * atoms + 8 * doubts;

@@ -20,16 +20,15 @@ struct TilePack {
 
 TilePack pack_tiles(const Frames& frames, TileFormat format, int threads);
 
-/// Pairs that are left to float64 at a time, at most.
-inline constexpr Index kMostDoubts = Index{1} << 25;
+/// At most this many pairs are listed for float64 at a time.
+inline constexpr Index kMaxDoubts = Index{1} << 25;
 
-/// Bytes that an ensemble takes on a GPU: its pack, itself in float64, and a list of doubtful
-/// pairs.
+/// Bytes that an ensemble needs on a GPU: packed, in float64, and a list of doubtful pairs.
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);
 
 /// The error of the sum that superposition reaches, in units of both spreads, after additions of
 /// `atoms` products in float32 (see packed product of the CPU, pair_block.cpp), or as tensor cores
-/// add, which cut what a float32 sum does not hold.
+/// add, which truncate to float32.
 float product_error(TileFormat format, Index atoms);
 
 }  // namespace pleat::rmsd

@@ -10,28 +10,28 @@ constexpr int kStages = 3;
 constexpr int kPanelsOfTile = kRowPanels + 1;
 constexpr Index kSegmentChunks = kSegmentAtoms / kChunkAtoms;
 
-/// A thread's sums: [3 row axis + column axis][pair]; pairs as place_of() tells.
+/// A thread's sums: [3 row axis + column axis][pair]; pairs in the order of position_of().
 using Sums = float[9][kPairsOfThread];
 
 PLEAT_HOST_DEVICE constexpr Index stage_words(TileFormat format) {
     return kPanelsOfTile * chunk_words(format);
 }
 
-/// Bytes of shared memory that a tile takes; sums of earlier segments lie behind the stages.
+/// Bytes of shared memory that a tile needs; sums of earlier segments are stored after the stages.
 PLEAT_HOST_DEVICE constexpr Index tile_bytes(TileFormat format, Index chunks) {
     const Index aside = chunks > kSegmentChunks ? 9 * kPairsOfThread * kTileThreads * 4 : 0;
     return kStages * stage_words(format) * 16 + aside;
 }
 
 /// Row and column in the tile.
-struct Place {
+struct PairPosition {
     int row, column;
 };
 
-/// Floats: threads beside each other have neighbouring columns, four rows by two columns each.
+/// Floats: neighbouring threads have neighbouring columns, four rows by two columns each.
 /// Tensor cores: a warp has 16 rows by 16 columns as mma.m16n8k16 lays out its sums.
 template <TileFormat kFormat>
-__device__ __forceinline__ Place place_of(int thread, int pair) {
+__device__ __forceinline__ PairPosition position_of(int thread, int pair) {
     if constexpr (kFormat == TileFormat::floats) {
         return {thread / 16 * 4 + pair / 2, thread % 16 * 2 + pair % 2};
     } else {
@@ -61,7 +61,7 @@ __device__ __forceinline__ void multiply_floats(const Words* chunk, int atoms, S
         TwoFloats q[3];
 #pragma unroll
         for (int axis = 0; axis < 3; ++axis) {
-            const int at = float_place(0, atom, axis);
+            const int at = float_offset(0, atom, axis);
             p[axis] = *reinterpret_cast<const FourFloats*>(rows + at);
             q[axis] = *reinterpret_cast<const TwoFloats*>(columns + at);
         }
@@ -92,7 +92,7 @@ __device__ __forceinline__ void multiply_halves(const Words* chunk, Sums& sums) 
         Words p[kParts];
 #pragma unroll
         for (int part = 0; part < kParts; ++part) p[part] = rows[(axis * kParts + part) * 32];
-            // Remainders first: small parts go into small sums, and sums rest between two products.
+            // Remainders first, so that small numbers are added to small sums.
 #pragma unroll
         for (int product = 2 * kParts - 2; product >= 0; --product) {
             const Words& own = p[product == 2 ? 1 : 0];
@@ -128,11 +128,11 @@ __device__ __forceinline__ void put_aside(Sums& sums, float* aside) {
     for (int entry = 0; entry < 9; ++entry) {
 #pragma unroll
         for (int pair = 0; pair < kPairsOfThread; ++pair) {
-            float& place = aside[(entry * kPairsOfThread + pair) * kTileThreads + threadIdx.x];
+            float& stored = aside[(entry * kPairsOfThread + pair) * kTileThreads + threadIdx.x];
             if constexpr (kTakeBack) {
-                sums[entry][pair] += place;
+                sums[entry][pair] += stored;
             } else {
-                place += sums[entry][pair];
+                stored += sums[entry][pair];
                 sums[entry][pair] = 0.0f;
             }
         }

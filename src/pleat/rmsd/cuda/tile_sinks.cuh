@@ -1,28 +1,28 @@
-// Tile sinks: what becomes of a band's pairs on the GPU: values, a tally, or neighbour bits.
+// Tile sinks: what the pairs of a band become on the GPU: values, counts, or neighbour bits.
 #pragma once
 
+#include "pleat/core/pairs/pair_source.h"
 #include "pleat/rmsd/cuda/tile_bits.h"
 #include "pleat/rmsd/cuda/tile_task.cuh"
-#include "pleat/rmsd/pairs/band_tally.h"
-#include "pleat/rmsd/pairs/pairs.h"
 
 namespace pleat::rmsd::cuda {
 
-/// A tile's place: its first row and column, and the rows of the band that it belongs to.
-struct TilePlace {
+/// Where a tile is: its first row and column, and the rows of the band that it belongs to.
+struct TilePosition {
     Index row, column;
     Block rows;
 };
 
-// A sink has a type Local of what each thread keeps, and, `memory` being shared by the CTA,
-//     open(memory): at the start, by all threads, before a barrier
-//     take(local, memory, place, row, column, solved): a pair of the tile; false if not certain
-//     take_exact(local, memory, place, row, column, rmsd): the same of a value in float64
-//     close(local, memory, place): after a barrier, by all threads
-//     settle(i, j, rmsd): a pair that was doubtful, by any thread of a later kernel
+// A sink has a type Local for what each thread keeps. `memory` is shared by the CTA.
+//     open(memory): called at the start by all threads, before a barrier
+//     put(local, memory, position, row, column, solved): adds a pair of the tile; returns false,
+//         and adds nothing, if its value is not certain
+//     put_exact(local, memory, position, row, column, rmsd): adds a pair with its float64 value
+//     close(local, memory, position): called by all threads after a barrier
+//     put_recomputed(i, j, rmsd): adds a doubtful pair, called by any thread of a later kernel
 
-/// Where values are to be certain: to a tolerance (angstrom), `near` below the cut-off and `far`
-/// above it, and on which side they are of the cut-off and of the edges of bins (0: none).
+/// How certain values must be: to a tolerance (angstrom), `near` below the cutoff and `far` above
+/// it, and on which side of the cutoff and of the edges of bins they are (0: not checked).
 struct Edges {
     float near, far, cutoff, bin, inverse_bin;
 
@@ -31,9 +31,9 @@ struct Edges {
         if (!(error < 2 * (value < cutoff ? near : far) * value)) return false;
         const float allowed = 0.505f * error + 5e-7f * value * value;
         if (cutoff > 0 && !(fabsf(value - cutoff) * value > allowed)) return false;
-        const float place = value * inverse_bin;
-        if (!(bin > 0) || place > kMostBins) return true;
-        return fabsf(value - bin * rintf(place)) * value > allowed;
+        const float quotient = value * inverse_bin;
+        if (!(bin > 0) || quotient > kMaxBins) return true;
+        return fabsf(value - bin * rintf(quotient)) * value > allowed;
     }
 };
 
@@ -46,19 +46,19 @@ struct ValueSink {
     Edges edges;
 
     __device__ __forceinline__ void open(Words*) const {}
-    __device__ __forceinline__ bool take(Local& local, Words* memory, const TilePlace& place,
-                                         int row, int column, const Solved& solved) const {
+    __device__ __forceinline__ bool put(Local& local, Words* memory, const TilePosition& position,
+                                        int row, int column, const Solved& solved) const {
         const float value = sqrtf(solved.square);
         if (!edges.is_certain(value, solved.error)) return false;
-        take_exact(local, memory, place, row, column, value);
+        put_exact(local, memory, position, row, column, value);
         return true;
     }
-    __device__ __forceinline__ void take_exact(Local&, Words*, const TilePlace& place, int row,
-                                               int column, float value) const {
-        settle(place.row + row, place.column + column, value);
+    __device__ __forceinline__ void put_exact(Local&, Words*, const TilePosition& position, int row,
+                                              int column, float value) const {
+        put_recomputed(position.row + row, position.column + column, value);
     }
-    __device__ __forceinline__ void close(const Local&, Words*, const TilePlace&) const {}
-    __device__ __forceinline__ void settle(Index i, Index j, float value) const {
+    __device__ __forceinline__ void close(const Local&, Words*, const TilePosition&) const {}
+    __device__ __forceinline__ void put_recomputed(Index i, Index j, float value) const {
         rmsd[pairs_before(i, frames) - first + j - i - 1] = value;
     }
 };
@@ -66,12 +66,12 @@ struct ValueSink {
 /// Bins that a CTA counts in shared memory; others are counted in global memory.
 constexpr int kSharedBins = 1024;
 
-/// Histogram, extremes, sum, and the pairs below the cut-off. Sums are of integers, so that no
-/// order matters.
-struct TallySink {
+/// Histogram, extremes, sum, and the pairs below the cutoff. Sums are of integers, so that their
+/// order does not matter.
+struct CountSink {
     struct Local {
         unsigned long long sum = 0;
-        unsigned least = 0x7f800000u, most = 0;  // bits of floats, which are not negative
+        unsigned min = 0x7f800000u, max = 0;  // bits of floats, which are not negative
     };
 
     Edges edges;
@@ -79,7 +79,7 @@ struct TallySink {
     float sum_scale;  ///< a power of two by which values are multiplied before they are rounded
     unsigned long long* histogram;
     unsigned long long* sum;
-    unsigned* extremes;  ///< least and most
+    unsigned* extremes;  ///< bits of the minimum and the maximum
     NearPair* near;
     unsigned long long* near_count;
     Index near_capacity;
@@ -88,33 +88,34 @@ struct TallySink {
         auto* const bins = reinterpret_cast<unsigned*>(memory);
         for (int n = threadIdx.x; n < kSharedBins; n += kTileThreads) bins[n] = 0;
     }
-    __device__ __forceinline__ bool take(Local& local, Words* memory, const TilePlace& place,
-                                         int row, int column, const Solved& solved) const {
+    __device__ __forceinline__ bool put(Local& local, Words* memory, const TilePosition& position,
+                                        int row, int column, const Solved& solved) const {
         const float value = sqrtf(solved.square);
         if (!edges.is_certain(value, solved.error)) return false;
-        const float bin_place = value * edges.inverse_bin;  // of which the floor is certain
-        add(local, memory, place, row, column, value,
-            bin_place < kMostBins - 1.0f ? static_cast<int>(bin_place) : kMostBins - 1);
+        const float bin_quotient = value * edges.inverse_bin;  // of which the floor is certain
+        add(local, memory, position, row, column, value,
+            bin_quotient < kMaxBins - 1.0f ? static_cast<int>(bin_quotient) : kMaxBins - 1);
         return true;
     }
-    __device__ __forceinline__ void take_exact(Local& local, Words* memory, const TilePlace& place,
-                                               int row, int column, float value) const {
-        add(local, memory, place, row, column, value, bin_of(value));
+    __device__ __forceinline__ void put_exact(Local& local, Words* memory,
+                                              const TilePosition& position, int row, int column,
+                                              float value) const {
+        add(local, memory, position, row, column, value, bin_of(value));
     }
     __device__ __forceinline__ void close(const Local& local, Words* memory,
-                                          const TilePlace&) const {
+                                          const TilePosition&) const {
         const auto* const bins = reinterpret_cast<const unsigned*>(memory);
         for (int n = threadIdx.x; n < kSharedBins; n += kTileThreads)
             if (bins[n] != 0) atomicAdd(histogram + n, static_cast<unsigned long long>(bins[n]));
-        const unsigned least = __reduce_min_sync(~0u, local.least);
-        const unsigned most = __reduce_max_sync(~0u, local.most);
+        const unsigned min_bits = __reduce_min_sync(~0u, local.min);
+        const unsigned max_bits = __reduce_max_sync(~0u, local.max);
         unsigned long long total = local.sum;
         for (int apart = 16; apart > 0; apart /= 2) total += __shfl_xor_sync(~0u, total, apart);
         if (threadIdx.x % 32 != 0) return;
-        extend(least, most);
+        extend(min_bits, max_bits);
         if (total != 0) atomicAdd(sum, total);
     }
-    __device__ __forceinline__ void settle(Index i, Index j, float value) const {
+    __device__ __forceinline__ void put_recomputed(Index i, Index j, float value) const {
         atomicAdd(histogram + bin_of(value), 1ULL);
         atomicAdd(sum, static_cast<unsigned long long>(rounded(value)));
         extend(__float_as_uint(value), __float_as_uint(value));
@@ -122,28 +123,28 @@ struct TallySink {
     }
 
 private:
-    __device__ __forceinline__ void add(Local& local, Words* memory, const TilePlace& place,
+    __device__ __forceinline__ void add(Local& local, Words* memory, const TilePosition& position,
                                         int row, int column, float value, int at) const {
         if (at < kSharedBins)
             atomicAdd(reinterpret_cast<unsigned*>(memory) + at, 1u);
         else
             atomicAdd(histogram + at, 1ULL);
         const unsigned bits = __float_as_uint(value);
-        local.least = bits < local.least ? bits : local.least;
-        local.most = bits > local.most ? bits : local.most;
+        local.min = bits < local.min ? bits : local.min;
+        local.max = bits > local.max ? bits : local.max;
         local.sum += rounded(value);
-        list(place.row + row, place.column + column, value);
+        list(position.row + row, position.column + column, value);
     }
     __device__ __forceinline__ int bin_of(float value) const {
-        const double place = value / bin;
-        return static_cast<int>(place < kMostBins - 1.0 ? place : kMostBins - 1.0);
+        const double quotient = value / bin;
+        return static_cast<int>(quotient < kMaxBins - 1.0 ? quotient : kMaxBins - 1.0);
     }
     __device__ __forceinline__ unsigned rounded(float value) const {
         return __float2uint_rn(value * sum_scale);
     }
-    __device__ __forceinline__ void extend(unsigned least, unsigned most) const {
-        if (least < extremes[0]) atomicMin(extremes, least);
-        if (most > extremes[1]) atomicMax(extremes + 1, most);
+    __device__ __forceinline__ void extend(unsigned min_bits, unsigned max_bits) const {
+        if (min_bits < extremes[0]) atomicMin(extremes, min_bits);
+        if (max_bits > extremes[1]) atomicMax(extremes + 1, max_bits);
     }
     __device__ __forceinline__ void list(Index i, Index j, float value) const {
         if (!(edges.cutoff > 0 && value < edges.cutoff)) return;
@@ -153,7 +154,7 @@ private:
     }
 };
 
-/// Neighbour bits and how many neighbours each frame has. Only the side of the cut-off is asked
+/// Neighbour bits and how many neighbours each frame has. Only the side of the cutoff is asked
 /// for, so that values may be coarse.
 struct BitSink {
     struct Local {};
@@ -161,13 +162,13 @@ struct BitSink {
     BitTiles tiles;
     int* counts;   ///< [frame]
     float cutoff;  ///< angstrom
-    float square;  ///< of the cut-off
+    float square;  ///< of the cutoff
 
     __device__ __forceinline__ void open(Words* memory) const {
         if (threadIdx.x < kTileRows) reinterpret_cast<unsigned*>(memory)[threadIdx.x] = 0;
     }
-    __device__ __forceinline__ bool take(Local&, Words* memory, const TilePlace&, int row,
-                                         int column, const Solved& solved) const {
+    __device__ __forceinline__ bool put(Local&, Words* memory, const TilePosition&, int row,
+                                        int column, const Solved& solved) const {
         const float error = solved.error + 5e-7f * square;
         if (solved.square + error < square) {
             mark(memory, row, column);
@@ -175,30 +176,30 @@ struct BitSink {
         }
         return solved.square - error > square;
     }
-    __device__ __forceinline__ void take_exact(Local&, Words* memory, const TilePlace&, int row,
-                                               int column, float value) const {
+    __device__ __forceinline__ void put_exact(Local&, Words* memory, const TilePosition&, int row,
+                                              int column, float value) const {
         if (value < cutoff) mark(memory, row, column);
     }
     __device__ __forceinline__ void close(const Local&, Words* memory,
-                                          const TilePlace& place) const {
+                                          const TilePosition& position) const {
         const auto* const words = reinterpret_cast<const unsigned*>(memory);
         const int thread = threadIdx.x;
         if (thread < kTileRows) {
-            const Index i = place.row + thread;
-            if (i < place.rows.first || i >= place.rows.first + place.rows.count ||
-                place.column / kBitSide < i / kBitSide)
+            const Index i = position.row + thread;
+            if (i < position.rows.first || i >= position.rows.first + position.rows.count ||
+                position.column / kBitSide < i / kBitSide)
                 return;
-            tiles.word(i, place.column / kBitSide) = words[thread];
+            tiles.word(i, position.column / kBitSide) = words[thread];
             if (words[thread] != 0) atomicAdd(counts + i, __popc(words[thread]));
         } else if (thread < kTileRows + kPanelFrames) {
             const int column = thread - kTileRows;
             int count = 0;
             for (int row = 0; row < kTileRows; ++row) count += words[row] >> column & 1;
-            if (count != 0) atomicAdd(counts + place.column + column, count);
+            if (count != 0) atomicAdd(counts + position.column + column, count);
         }
     }
     /// After the kernel that wrote the words.
-    __device__ __forceinline__ void settle(Index i, Index j, float value) const {
+    __device__ __forceinline__ void put_recomputed(Index i, Index j, float value) const {
         if (!(value < cutoff)) return;
         atomicOr(&tiles.word(i, j / kBitSide), 1u << j % kBitSide);
         atomicAdd(counts + i, 1);

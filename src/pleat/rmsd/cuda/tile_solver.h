@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "pleat/rmsd/cuda/host_device.h"
+#include "pleat/core/cuda/host_device.h"
 
 namespace pleat::rmsd {
 
-/// What a frame p = m + a adds to its pairs, m being the structure common to all
+/// The terms of a frame p = m + a in its pairs, m being the structure common to all
 /// (common_structure.h) and a as rounded for the product. Lengths are in units of the pack.
 struct FrameTerms {
     float inertia[6];  ///< xx, yy, zz, xy, xz, yz of tr(H) I - H, H = sum m m' + a m' + m a'
@@ -36,13 +36,13 @@ struct LeverRoot {
 /// Rounding of Q in units of 2^-24 of its terms' size. Trials on real and random ensembles saw up
 /// to half of it (tests/tile_solver_test.cpp).
 constexpr float kQuarticRounding = 0.5f * 5.96e-8f;
-constexpr int kMostLeverSteps = 8;
+constexpr int kMaxLeverSteps = 8;
 
-/// J = (xx, yy, zz, xy, xz, yz), `most`: an upper bound of x. Newton from above: Q has real roots
+/// J = (xx, yy, zz, xy, xz, yz), `max_x`: an upper bound of x. Newton from above: Q has real roots
 /// only. Where the derivatives at the end are above 0 no root is larger than what is left of Q
 /// allows for (Budan and Fourier).
 PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const float (&v)[3],
-                                                 float most) {
+                                                 float max_x) {
     const float kxx = j[1] * j[2] - j[5] * j[5], kyy = j[0] * j[2] - j[4] * j[4];
     const float kzz = j[0] * j[1] - j[3] * j[3], kxy = j[4] * j[5] - j[3] * j[2];
     const float kxz = j[3] * j[5] - j[4] * j[1], kyz = j[3] * j[4] - j[5] * j[0];
@@ -58,13 +58,13 @@ PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const floa
         fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) + 2 * (fabsf(j[3]) + fabsf(j[4]) + fabsf(j[5]));
 
     // Where J is positive x = v' inverse(x + J) v is at most v' inverse(J) v.
-    float x = most;
+    float x = max_x;
     if (j1 > 0 && j2 > 0 && j3 > 0) {
         const float near = c0 / j3;
         if (near < x) x = near;
     }
     float step = 0, curvature = 0;
-    for (int n = 0; n < kMostLeverSteps; ++n) {
+    for (int n = 0; n < kMaxLeverSteps; ++n) {
         const float q = (((x + j1) * x + b2) * x + b1) * x - c0;
         const float slope = ((4 * x + 3 * j1) * x + 2 * b2) * x + b1;
         curvature = (12 * x + 6 * j1) * x + 2 * b2;
@@ -77,7 +77,7 @@ PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const floa
     const float rounding = kQuarticRounding * square * (x * whole + vv);
     const bool certain = slope > 1e-6f * square * whole &&
                          (12 * x + 6 * j1) * x + 2 * b2 > 1e-6f * square && 4 * x + j1 > 0;
-    // What is left of Q after a step is at most half of curvature times its square, and the root
+    // After a step, Q is at most half of curvature times the square of the step, and the root is
     // within four steps' length.
     const float error = (rounding + 2 * fabsf(curvature) * step * step) / slope;
     return {x, certain ? error : INFINITY};
@@ -101,8 +101,8 @@ PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms
                         p.torque[1] - q.torque[1] + (a[6] - a[2]),
                         p.torque[2] - q.torque[2] + (a[1] - a[3])};
     const float product = scale.product_error * p.spread * q.spread;
-    const float most = 0.5f * static_cast<float>(distance) + product;
-    const LeverRoot root = largest_lever(j, v, most);
+    const float max_x = 0.5f * static_cast<float>(distance) + product;
+    const LeverRoot root = largest_lever(j, v, max_x);
     const double residual = distance - 2 * static_cast<double>(root.x);
     const float square = static_cast<float>((residual > 0 ? residual : 0.0) * scale.square);
     const float unit = static_cast<float>(scale.square);

@@ -1,4 +1,4 @@
-// Tile task: what the kernels of a band of rows are given.
+// Tile task: the arguments of the kernels of a band of rows.
 #pragma once
 
 #include "pleat/core/loops/sweep.h"
@@ -16,8 +16,8 @@ struct DoubtfulPair {
     std::uint32_t i, j;
 };
 
-/// Pairs whose value float32 cannot tell: the first `*count` of `pairs`, up to `capacity`. Those
-/// beyond are settled where they were found.
+/// Pairs whose float32 value is not certain: the first `*count` of `pairs`, up to `capacity`. Any
+/// further pairs are recomputed at once by the thread that finds them.
 struct Doubts {
     DoubtfulPair* pairs;
     unsigned* count;

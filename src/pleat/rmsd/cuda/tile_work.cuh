@@ -7,20 +7,20 @@
 
 #include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/cuda/tile_kernel.cuh"
 #include "pleat/rmsd/cuda/tile_pack.h"
-#include "pleat/rmsd/pairs/pairs.h"
 
 namespace pleat::rmsd::cuda {
 
 using pleat::cuda::Sides;
 
-/// Pairs of one launch, so that a wish to stop is heard soon.
+/// Pairs of one launch: few enough that a cancel is noticed soon.
 constexpr Index kLaunchPairs = Index{1} << 30;
-/// Bytes that are left free for what the runtime itself takes.
+/// Bytes that are left free for the CUDA runtime.
 constexpr std::int64_t kReserve = std::int64_t{256} << 20;
 
-/// Rows from `first` on whose pairs are at most `pairs`, in whole tiles where that is one or more.
+/// Rows from `first` on with at most `pairs` pairs, in whole tiles if that is at least one.
 inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
     const Index rows = std::max<Index>(pairs / std::max<Index>(frames - first, 1), 1);
     const Index next = rows < kTileRows ? first + rows : (first + rows) / kTileRows * kTileRows;
@@ -31,9 +31,9 @@ inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
 template <class Gpu, class Machine>
 class TileWork {
 public:
-    /// DeviceError where the GPU has not the memory.
+    /// Throws DeviceError if the GPU lacks the memory.
     TileWork(const Frames& frames, TileFormat format, int threads, Gpu gpu,
-             Index most_doubts = kMostDoubts)
+             Index max_doubts = kMaxDoubts)
         : gpu_(std::move(gpu)), format_(format) {
         const Index count = frames.frame_count(), atoms = frames.atom_count();
         require_memory(tile_memory(count, atoms, format),
@@ -48,7 +48,7 @@ public:
         terms_.upload(pack.terms.data());
         xyz_ = Array<double>(frames.xyz.size());
         xyz_.upload(frames.xyz.data());
-        const Index doubts = std::min(most_doubts, std::max<Index>(pairs_before(count, count), 1));
+        const Index doubts = std::min(max_doubts, std::max<Index>(pairs_before(count, count), 1));
         doubts_ = Array<DoubtfulPair>(doubts);
         doubt_count_ = Array<unsigned>(1);
         task_ = {operands_.data(),
@@ -74,9 +74,9 @@ public:
     template <class Sink>
     void run(Block rows, const Sink& sink) {
         const Index end = rows.first + rows.count;
-        for (Block part = rows_of(rows.first, end, frames(), kLaunchPairs); part.count > 0;
-             part = rows_of(part.first + part.count, end, frames(), kLaunchPairs))
-            launch(part, sink);
+        for (Block some = rows_of(rows.first, end, frames(), kLaunchPairs); some.count > 0;
+             some = rows_of(some.first + some.count, end, frames(), kLaunchPairs))
+            launch(some, sink);
     }
 
     /// How many pairs the last launch left to float64.
@@ -103,9 +103,9 @@ private:
             case TileFormat::half: start_coarse(sink); break;
         }
         constexpr Index kCtasOfProcessor = 4;
-        gpu_.launch("settle doubtful pairs", &settle_doubts<Sink>,
-                    Sides{kCtasOfProcessor * gpu_.processors()}, Sides{32, kSettleWarps}, 0, task_,
-                    sink);
+        gpu_.launch("recompute doubtful pairs", &recompute_doubtful<Sink>,
+                    Sides{kCtasOfProcessor * gpu_.processors()}, Sides{32, kRecomputeWarps}, 0,
+                    task_, sink);
     }
 
     template <TileFormat kFormat, class Sink>
@@ -115,7 +115,7 @@ private:
                     Sides{kTileThreads}, tile_bytes(kFormat, task_.chunks), task_, sink);
     }
 
-    /// Coarse values serve where only the side of a cut-off is asked for.
+    /// Coarse values suffice to decide on which side of a cutoff a pair is.
     void start_coarse(const BitSink& sink) { start<TileFormat::half>(sink); }
     template <class Sink>
     [[noreturn]] void start_coarse(const Sink&) {

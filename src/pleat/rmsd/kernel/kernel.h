@@ -1,71 +1,76 @@
-// Kernels of rmsd: who superposes the pairs of a band of rows, chosen by device.
+// Kernels of rmsd: the RMSD of all pairs of frames, band by band, on the device of the context.
 #pragma once
 
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 #include "pleat/core/context.h"
-#include "pleat/core/loops/sweep.h"
-#include "pleat/rmsd/cuda/daura.h"
+#include "pleat/core/pairs/pair_source.h"
 #include "pleat/rmsd/cuda/tile_layout.h"
-#include "pleat/rmsd/pairs/band_tally.h"
-#include "pleat/rmsd/pairs/pairs.h"
+#include "pleat/rmsd/rmsd.h"
 #include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd {
-
-enum class Precision { mixed, float64 };
 
 /// What is superposed; the frames must outlive the kernel.
 struct Problem {
     const Frames* frames = nullptr;
     Precision precision = Precision::mixed;
-    /// The cut-off on whose side values are to be that float64 has them; of a GPU also the edges of
-    /// bins, and what it tallies.
-    TallyOptions tally = {};
+    /// Values near the cutoff are recomputed in float64 so that they fall on the correct side; 0:
+    /// none. On a GPU this also applies to the edges of bins.
+    double cutoff = 0.0;
+    double bin_width = 0.05;
 };
 
-/// Each pair's value depends on its two frames alone, whatever band asks for it and however many
-/// threads.
+/// Counts pairs on the device; see PairReductions::count().
+class BandCounter {
+public:
+    /// Adds the pairs of these rows with later frames, with the cutoff and the bins of the problem.
+    virtual void count(Block rows, PairCounts& counts) = 0;
+
+protected:
+    ~BandCounter() = default;
+};
+
+/// Computes values of pairs. Each depends on its two frames only, whatever band asks for it and
+/// however many threads there are. Not thread-safe.
 class Kernel {
 public:
     virtual ~Kernel() = default;
-    /// The RMSD, in angstrom, of each frame i of `rows` and every later frame, in condensed order.
-    virtual void band(Block rows, float* rmsd) = 0;
-    /// Whether tally() is there: sums and neighbours without values leaving the device.
-    virtual bool can_tally() const { return false; }
-    /// Adds the pairs of these rows with later frames. Rows of several calls must ascend.
-    virtual void tally(Block rows, BandTally& to) {
-        (void)rows;
-        (void)to;
-        throw std::logic_error("this kernel keeps no tally");
-    }
+    /// The value of each frame of `rows` with every later frame, in condensed order.
+    virtual void band(Block rows, float* values) = 0;
+    /// Null if only values can be computed.
+    virtual BandCounter* counter() { return nullptr; }
 };
 
-/// The one place where a device is chosen. DeviceError.
+/// Chooses the kernel for the context's device. Throws DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
-/// Every pair by Jacobi, rotation and residual in float64; one thread.
+/// Each pair by Jacobi, rotation and residual in float64, on one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 
-/// Covariances of blocks of pairs as a matrix product, solved a vector of pairs at a time.
+/// Covariances of blocks of pairs as a matrix product, solved one vector of pairs at a time.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
-/// What a GPU kernel may be told beside its problem; for tests and measurements.
+/// Settings of a GPU kernel for tests and measurements.
 struct CudaChoices {
-    std::optional<TileFormat> format;  ///< else the one that suits the use
-    double* seconds = nullptr;  ///< where time on the GPU is added up; it is measured if there is
+    std::optional<TileFormat> format;  ///< not set: the one that suits the use
+    double* seconds = nullptr;         ///< if not null, time on the GPU is measured and added here
 };
 
 /// Products of tiles on the GPU `context.device.index` with the solver behind them (README.md);
-/// with Precision::float64 every pair in float64 as the reference solves it. DeviceError where that
-/// GPU is absent or has not the memory.
+/// with Precision::float64 each pair in float64 as the reference solves it. Throws DeviceError if
+/// that GPU is missing or out of memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context,
                                          const CudaChoices& choices = {});
 
-/// Clustering on a GPU for centred frames; see daura.h.
-DauraClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
-                              const CudaChoices& choices = {});
+/// GROMOS clusters (cluster/methods/greedy.h) found on the GPU `context.device.index`. Two frames
+/// are neighbours if their RMSD, computed in float64 and rounded to float32, is below `cutoff`.
+/// Frames without neighbours come last, by their index. Throws DeviceError if the neighbours do not
+/// fit into the GPU's memory, Cancelled.
+DeviceClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
+                               const CudaChoices& choices = {});
+/// Bytes of the GPU's memory that it needs: one bit per pair, and the ensemble.
+std::int64_t clustering_memory(Index frames, Index atoms);
 
 }  // namespace pleat::rmsd

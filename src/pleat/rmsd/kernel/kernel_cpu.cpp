@@ -1,65 +1,66 @@
-// The CPU kernel of rmsd: panels of columns spread over threads, doubtful pairs measured one by
-// one.
+// The CPU kernel of rmsd: blocks of rows and panels of columns, doubtful pairs one by one.
 #include <algorithm>
-#include <cstring>
-#include <vector>
+#include <utility>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/rmsd/kernel/kernel.h"
-#include "pleat/rmsd/kernel/settled_block.h"
+#include "pleat/rmsd/kernel/recomputed_block.h"
+#include "pleat/rmsd/measures/comparison.h"
 
 namespace pleat::rmsd {
 
 namespace {
 
+/// Columns are the first frames, so that they begin with a panel.
 template <class Real>
-class CpuKernel final : public Kernel {
+class PackedRmsd final : public Comparison {
 public:
-    CpuKernel(const Frames& frames, double cutoff, int threads)
-        : count_(frames.frame_count()),
-          blocks_(frames, cutoff, threads),
-          threads_(threads),
-          scratch_(static_cast<std::size_t>(threads)) {}
+    PackedRmsd(FrameSet frames, Index first_row, double cutoff, int threads)
+        : frames_(std::move(frames)), first_row_(first_row), blocks_(*frames_, cutoff, threads) {}
 
-    void band(Block rows, float* rmsd) override {
-        const Index first = rows.first / kPanel;
-        parallel_for(threads_, blocks_.panel_count() - first, [&](Index n, int thread) {
-            for (Index row = 0; row < rows.count; row += kBlockRows) {
-                const Block part{rows.first + row, std::min(kBlockRows, rows.count - row)};
-                const Index panel = first + n;
-                if ((panel + 1) * kPanel <= part.first + 1) break;  // no later frame in it
-                block(part, panel, scratch_[static_cast<std::size_t>(thread)], rows.first, rmsd);
-            }
-        });
+    Index block_rows() const override { return kBlockRows; }
+    Index block_columns() const override { return 16 * kPanel; }
+    double cost() const override {
+        return 20.0 + 0.15 * static_cast<double>(frames_->atom_count());
     }
 
-private:
-    void block(Block rows, Index panel, BlockScratch& scratch, Index band_first, float* rmsd) {
-        blocks_.solve(rows, panel, scratch, [&](Index i, Index j) { return j > i && j < count_; });
-        const Index last = std::min(count_, (panel + 1) * kPanel);
-        for (Index row = 0; row < rows.count; ++row) {
-            const Index i = rows.first + row, j = std::max(i + 1, panel * kPanel);
-            if (j >= last) continue;
-            const Index place =
-                pairs_before(i, count_) - pairs_before(band_first, count_) + j - i - 1;
-            std::memcpy(rmsd + place, &scratch.rmsd(row, j - panel * kPanel),
-                        static_cast<std::size_t>(last - j) * sizeof(float));
+    void block(Block rows, Block columns, float* values) const override {
+        thread_local BlockScratch scratch;
+        const Index end = columns.first + columns.count;
+        const Index first_panel = columns.first / kPanel, panels = (end + kPanel - 1) / kPanel;
+        for (Index row = 0; row < rows.count; row += kBlockRows) {
+            const Block some{first_row_ + rows.first + row, std::min(kBlockRows, rows.count - row)};
+            for (Index panel = first_panel; panel < panels; ++panel) {
+                const Index from = std::max(columns.first, panel * kPanel);
+                const Index to = std::min(end, (panel + 1) * kPanel);
+                blocks_.solve(some, panel, scratch,
+                              [&](Index, Index j) { return j >= from && j < to; });
+                for (Index n = 0; n < some.count; ++n)
+                    std::copy_n(&scratch.rmsd(n, from - panel * kPanel), to - from,
+                                values + (row + n) * columns.count + from - columns.first);
+            }
         }
     }
 
-    Index count_;
-    SettledBlocks<Real> blocks_;
-    int threads_;
-    std::vector<BlockScratch> scratch_;
+private:
+    FrameSet frames_;
+    Index first_row_;
+    RecomputedBlocks<Real> blocks_;
 };
 
 }  // namespace
 
+std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row, Precision precision,
+                                             double cutoff, int threads) {
+    if (precision == Precision::float64)
+        return std::make_unique<PackedRmsd<double>>(std::move(frames), first_row, cutoff, threads);
+    return std::make_unique<PackedRmsd<float>>(std::move(frames), first_row, cutoff, threads);
+}
+
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context) {
     const int threads = resolve_threads(context);
-    if (problem.precision == Precision::float64)
-        return std::make_unique<CpuKernel<double>>(*problem.frames, problem.tally.cutoff, threads);
-    return std::make_unique<CpuKernel<float>>(*problem.frames, problem.tally.cutoff, threads);
+    return make_pair_kernel(
+        make_packed_rmsd(borrowed(*problem.frames), 0, problem.precision, problem.cutoff, threads),
+        problem.frames->frame_count(), threads);
 }
 
 }  // namespace pleat::rmsd

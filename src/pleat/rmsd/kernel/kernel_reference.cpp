@@ -1,28 +1,40 @@
 // The reference kernel of rmsd: each pair is rotated and measured in float64, one after another.
-#include "pleat/rmsd/kernel/kernel.h"
+#include <utility>
+
+#include "pleat/rmsd/measures/comparison.h"
 
 namespace pleat::rmsd {
 
 namespace {
 
-class ReferenceKernel final : public Kernel {
+class ReferenceRmsd final : public Comparison {
 public:
-    explicit ReferenceKernel(const Frames& frames) : frames_(frames) {}
+    ReferenceRmsd(FrameSet frames, Index first_row)
+        : frames_(std::move(frames)), first_row_(first_row) {}
+    double cost() const override {
+        return 1000.0 + 20.0 * static_cast<double>(frames_->atom_count());
+    }
 
-    void band(Block rows, float* rmsd) override {
+    void block(Block rows, Block columns, float* values) const override {
         for (Index i = rows.first; i < rows.first + rows.count; ++i)
-            for (Index j = i + 1; j < frames_.frame_count(); ++j)
-                *rmsd++ = static_cast<float>(certain_rmsd(frames_, i, j));
+            for (Index j = columns.first; j < columns.first + columns.count; ++j)
+                *values++ = static_cast<float>(rmsd_in_float64(*frames_, first_row_ + i, j));
     }
 
 private:
-    const Frames& frames_;
+    FrameSet frames_;
+    Index first_row_;
 };
 
 }  // namespace
 
+std::unique_ptr<Comparison> make_reference_rmsd(FrameSet frames, Index first_row) {
+    return std::make_unique<ReferenceRmsd>(std::move(frames), first_row);
+}
+
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem) {
-    return std::make_unique<ReferenceKernel>(*problem.frames);
+    return make_pair_kernel(make_reference_rmsd(borrowed(*problem.frames), 0),
+                            problem.frames->frame_count(), 1);
 }
 
 }  // namespace pleat::rmsd

@@ -7,7 +7,7 @@
 
 namespace pleat::rmsd {
 
-/// Frames of a panel, side by side, a lane each.
+/// Frames of a panel, side by side, one per lane.
 inline constexpr Index kPanel = 16;
 
 /// Frames p = m + a, turned onto a common structure m first. The covariance of a pair is

@@ -206,12 +206,12 @@ HWY_INLINE Quartic load_quartic(const double* HWY_RESTRICT covariance,
 
 /// Newton from above on a polynomial of four real roots: P is convex there, so that steps never
 /// pass the largest root, which lies within four steps' length. After a step of at most kStep, P'
-/// being at least kSlope, the rest is at most 6 (4 kStep)^2 / kSlope < 1e-11 and in practice below
-/// rounding.
+/// being at least kSlope, the remaining error is at most 6 (4 kStep)^2 / kSlope < 1e-11 and in
+/// practice below rounding.
 constexpr double kStep = 3e-9, kSlope = 1e-4;
 /// Rounding of P, of terms up to 1, as an error of the root where P' is 1.
 constexpr double kRounding = 5e-15;
-constexpr int kMostSteps = 12;
+constexpr int kMaxSteps = 12;
 
 /// What the solver knows of the frames of one side, [lane].
 struct Side {
@@ -237,19 +237,19 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
         const Quartic p0 = load_quartic(covariance + at0, row_terms, column_terms + at0, scale0);
         const Quartic p1 = load_quartic(covariance + at1, row_terms, column_terms + at1, scale1);
         Vector x0 = p0.start(), x1 = p1.start(), step0 = x0, step1 = x1;
-        // A lane that has arrived stays, so that its value does not depend on the lanes beside it.
-        // NaN counts as arrived.
-        const Vector arrived = hn::Set(d, kStep);
-        auto goes0 = hn::Eq(x0, x0), goes1 = hn::Eq(x1, x1);
-        for (int n = 0; n < kMostSteps; ++n) {
-            step0 = hn::IfThenElseZero(goes0, p0.step(x0));
-            step1 = hn::IfThenElseZero(goes1, p1.step(x1));
+        // A lane that has converged stops, so that its value does not depend on the other lanes.
+        // NaN counts as converged.
+        const Vector converged = hn::Set(d, kStep);
+        auto active0 = hn::Eq(x0, x0), active1 = hn::Eq(x1, x1);
+        for (int n = 0; n < kMaxSteps; ++n) {
+            step0 = hn::IfThenElseZero(active0, p0.step(x0));
+            step1 = hn::IfThenElseZero(active1, p1.step(x1));
             x0 = hn::Sub(x0, step0);
             x1 = hn::Sub(x1, step1);
             // Rounding makes steps of either sign at a multiple root.
-            goes0 = hn::Ge(hn::Abs(step0), arrived);
-            goes1 = hn::Ge(hn::Abs(step1), arrived);
-            if (hn::AllFalse(d, hn::Or(goes0, goes1))) break;
+            active0 = hn::Ge(hn::Abs(step0), converged);
+            active1 = hn::Ge(hn::Abs(step1), converged);
+            if (hn::AllFalse(d, hn::Or(active0, active1))) break;
         }
         const auto finish = [&](Vector x, Vector step, const Quartic& p, Index at) {
             const Vector slope = p.slope(x);

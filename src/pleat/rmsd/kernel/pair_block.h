@@ -12,17 +12,17 @@ namespace pleat::rmsd {
 /// Rows that share a panel's coordinates in the cache.
 inline constexpr Index kBlockRows = 48;
 
-/// What a thread needs for a block.
+/// Working memory of a thread for a block.
 struct BlockScratch {
     Array<double, 3> covariance{kBlockRows, Index{9}, kPanel};
     Array<float, 2> rmsd{kBlockRows, kPanel};
-    /// Pairs (row, lane of the panel) whose value is not certain to `tolerance`; theirs is to be
-    /// found from the coordinates.
+    /// Pairs (row, lane of the panel) whose value is not certain to `tolerance` and must be
+    /// computed from the coordinates.
     std::vector<std::pair<Index, Index>> doubtful;
 };
 
 /// RMSD of rows.first, ... (up to kBlockRows) with the frames of a panel, into `scratch.rmsd`; the
-/// doubtful ones are listed. `tolerance` in angstrom. Rows and lanes beyond the frames give no
+/// doubtful ones are listed. `tolerance` in angstrom. Rows and lanes beyond the frames have no
 /// meaning.
 void rmsd_block(const Packed<float>& packed, Block rows, Index panel, double tolerance,
                 BlockScratch& scratch);
@@ -33,8 +33,8 @@ struct FramePair {
     Index i, j;
 };
 
-/// RMSD of up to kPanel pairs in float64, from the frames themselves. Returns a bit for each that
-/// is doubtful still.
+/// RMSD of up to kPanel pairs in float64, from the frames themselves. Returns one bit per pair,
+/// set if it is still doubtful.
 std::uint32_t rmsd_pairs(const Frames& frames, const FramePair* pairs, int count, double tolerance,
                          float* rmsd);
 

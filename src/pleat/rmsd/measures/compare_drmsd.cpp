@@ -11,7 +11,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-/// What a sum over pairs of atoms is divided by; 0 where there is no pair of weight.
+/// The divisor of a sum over pairs of atoms; 0 if no pair has a weight.
 double pair_weight(const std::vector<double>& weights, Index atoms) {
     double sum = 0.0, squares = 0.0;
     for (Index k = 0; k < atoms; ++k) {
@@ -26,24 +26,23 @@ double root_mean(double sum, double weight) { return weight > 0 ? std::sqrt(sum 
 
 class ReferenceDrmsd final : public Comparison {
 public:
-    ReferenceDrmsd(Frames rows, std::unique_ptr<Frames> columns, std::vector<double> weights)
+    ReferenceDrmsd(FrameSet rows, FrameSet columns, std::vector<double> weights)
         : rows_(std::move(rows)), columns_(std::move(columns)), weights_(std::move(weights)) {
-        weights_.resize(static_cast<std::size_t>(rows_.atom_count()), 1.0);
+        weights_.resize(static_cast<std::size_t>(rows_->atom_count()), 1.0);
     }
     double cost() const override {
-        return 5.0 * static_cast<double>(rows_.atom_count() * rows_.atom_count());
+        return 5.0 * static_cast<double>(rows_->atom_count() * rows_->atom_count());
     }
 
     void block(Block rows, Block columns, float* values) const override {
-        const Frames& others = columns_ != nullptr ? *columns_ : rows_;
         for (Index i = rows.first; i < rows.first + rows.count; ++i)
             for (Index j = columns.first; j < columns.first + columns.count; ++j)
-                *values++ = static_cast<float>(value(rows_.frame(i), others.frame(j)));
+                *values++ = static_cast<float>(value(rows_->frame(i), columns_->frame(j)));
     }
 
 private:
     double value(const double* p, const double* q) const {
-        const Index atoms = rows_.atom_count();
+        const Index atoms = rows_->atom_count();
         const auto distance = [&](const double* frame, Index k, Index l) {
             return std::hypot(frame[k] - frame[l], frame[atoms + k] - frame[atoms + l],
                               frame[2 * atoms + k] - frame[2 * atoms + l]);
@@ -57,12 +56,11 @@ private:
         return root_mean(sum, pair_weight(weights_, atoms));
     }
 
-    Frames rows_;
-    std::unique_ptr<Frames> columns_;
+    FrameSet rows_, columns_;
     std::vector<double> weights_;
 };
 
-/// Frames side by side, a lane each: [panel, atom, axis, lane].
+/// Frames side by side, one per lane: [panel, atom, axis, lane].
 Array<double, 4> panels_of(const Frames& frames) {
     const Index atoms = frames.atom_count(), count = frames.frame_count();
     Array<double, 4> panels((count + kPanel - 1) / kPanel, atoms, Index{3}, kPanel);
@@ -73,8 +71,8 @@ Array<double, 4> panels_of(const Frames& frames) {
     return panels;
 }
 
-/// A block's distances are made a few pairs of atoms at a time and meet each other in the cache:
-/// roots are taken once for all frames of the other side, and nothing is kept.
+/// Computes the distances within frames for a few pairs of atoms at a time, so that those of a
+/// block of frames stay in the cache, and each root is taken once for all frames of the other side.
 template <class Real>
 class BlockDrmsd final : public Comparison {
 public:
@@ -138,14 +136,16 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Comparison> make_drmsd(Frames rows, std::unique_ptr<Frames> columns,
+std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, Precision precision,
                                        const Context& context) {
     if (context.device.kind == Device::Kind::reference)
         return std::make_unique<ReferenceDrmsd>(std::move(rows), std::move(columns), weights);
     if (precision == Precision::float64)
-        return std::make_unique<BlockDrmsd<double>>(rows, columns.get(), weights);
-    return std::make_unique<BlockDrmsd<float>>(rows, columns.get(), weights);
+        return std::make_unique<BlockDrmsd<double>>(
+            *rows, rows == columns ? nullptr : columns.get(), weights);
+    return std::make_unique<BlockDrmsd<float>>(*rows, rows == columns ? nullptr : columns.get(),
+                                               weights);
 }
 
 }  // namespace pleat::rmsd

@@ -40,17 +40,17 @@ std::vector<double> gather(const std::vector<double>& weights, const std::vector
     return some;
 }
 
-Frames centre_part(View<const float, 3> side, const std::vector<Index>& atoms,
+Frames centre_some(View<const float, 3> side, const std::vector<Index>& atoms,
                    const std::vector<double>& weights, int threads) {
     if (atoms.empty()) return centre(side, weights, threads);
     return centre(gather({side}, atoms), gather(weights, atoms), threads);
 }
 
-/// The measured atoms beside the fitted ones, moved with them.
+/// The fitted atoms, and the measured ones moved with them.
 FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int threads) {
     const std::vector<double> fit_weights = gather(sets.weights, sets.fit);
     FitFrames frames;
-    frames.fit = centre_part(side, sets.fit, sets.weights, threads);
+    frames.fit = centre_some(side, sets.fit, sets.weights, threads);
     const Array<float, 3> measured = gather({side}, sets.measured);
     const std::vector<double> weights = gather(sets.weights, sets.measured);
     const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
@@ -75,43 +75,48 @@ FitFrames fit_frames(View<const float, 3> side, const AtomSets& sets, int thread
     return frames;
 }
 
+/// Makes one side, and the other one too unless both are the same data.
 template <class Make>
-auto other_side(const Sides& sides, const Make& make) {
-    using Side = decltype(make(sides.columns));
-    return sides.are_one() ? nullptr : std::make_unique<Side>(make(sides.columns));
+auto both_sides(const Sides& sides, const Make& make) {
+    auto rows = make(sides.rows);
+    auto columns = sides.are_one() ? rows : make(sides.columns);
+    return std::make_pair(std::move(rows), std::move(columns));
 }
 
-/// A band as blocks of rows and of the columns after them.
+/// A band as blocks of rows and of the columns after them, which end at multiples of the width.
 class PairKernel final : public Kernel {
 public:
-    PairKernel(const Comparison& comparison, Index frames, int threads)
-        : comparison_(comparison), frames_(frames), threads_(threads) {}
+    PairKernel(std::unique_ptr<const Comparison> comparison, Index frames, int threads)
+        : comparison_(std::move(comparison)), frames_(frames), threads_(threads) {}
 
     void band(Block rows, float* to) override {
-        const Index height = comparison_.block_rows(), width = comparison_.block_columns();
+        const Index height = comparison_->block_rows(), width = comparison_->block_columns();
         std::vector<std::pair<Block, Block>> blocks;
         for (Index i = rows.first; i < rows.first + rows.count; i += height) {
             const Block some{i, std::min(height, rows.first + rows.count - i)};
-            for (Index j = i + 1; j < frames_; j += width)
-                blocks.emplace_back(some, Block{j, std::min(width, frames_ - j)});
+            for (Index j = i + 1; j < frames_; j += blocks.back().second.count)
+                blocks.emplace_back(some,
+                                    Block{j, std::min(j / width * width + width, frames_) - j});
         }
-        parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int) {
+        std::vector<std::vector<float>> values(static_cast<std::size_t>(threads_));
+        parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int thread) {
             const auto& [some, columns] = blocks[static_cast<std::size_t>(n)];
-            std::vector<float> values(static_cast<std::size_t>(some.count * columns.count));
-            comparison_.block(some, columns, values.data());
+            std::vector<float>& found = values[static_cast<std::size_t>(thread)];
+            found.resize(static_cast<std::size_t>(height * width));
+            comparison_->block(some, columns, found.data());
             for (Index row = 0; row < some.count; ++row) {
                 const Index i = some.first + row, j = std::max(i + 1, columns.first);
                 const Index last = columns.first + columns.count;
                 if (j >= last) continue;
-                const Index place = pairs_before(i, frames_) - pairs_before(rows.first, frames_);
-                std::copy_n(values.data() + row * columns.count + j - columns.first, last - j,
-                            to + place + j - i - 1);
+                const Index before = pairs_before(i, frames_) - pairs_before(rows.first, frames_);
+                std::copy_n(found.data() + row * columns.count + j - columns.first, last - j,
+                            to + before + j - i - 1);
             }
         });
     }
 
 private:
-    const Comparison& comparison_;
+    std::unique_ptr<const Comparison> comparison_;
     Index frames_;
     int threads_;
 };
@@ -119,41 +124,48 @@ private:
 }  // namespace
 
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
-                                            const Metric& metric, const Exactness& exactness,
+                                            Metric metric, const Exactness& exactness,
                                             const Context& context) {
     if (context.device.kind == Device::Kind::cuda)
         throw DeviceError(
-            fmt::format("expected --device cpu or reference for this measure, found "
-                        "cuda:{}: a GPU computes RMSD of all pairs only",
+            fmt::format("cuda:{} cannot compute this measure: GPUs compute the RMSD of all pairs "
+                        "of one set only; "
+                        "take --device cpu",
                         context.device.index));
     const int threads = resolve_threads(context);
     const auto unweighted = [&](View<const float, 3> side) {
-        return centre_part(side, atoms.measured, {}, threads);
+        return owned(centre_some(side, atoms.measured, {}, threads));
     };
-    switch (metric.kind) {
-        case Metric::Kind::drmsd:
-            return make_drmsd(unweighted(sides.rows), other_side(sides, unweighted),
-                              gather(atoms.weights, atoms.measured), exactness.precision, context);
-        case Metric::Kind::tm:
-        case Metric::Kind::gdt_ts:
-            return make_tm(unweighted(sides.rows), other_side(sides, unweighted), metric, context);
-        case Metric::Kind::rmsd: break;
+    if (metric == Metric::drmsd) {
+        auto [rows, columns] = both_sides(sides, unweighted);
+        return make_drmsd(std::move(rows), std::move(columns),
+                          gather(atoms.weights, atoms.measured), exactness.precision, context);
     }
-    if (atoms.fit != atoms.measured) {
-        const auto make = [&](View<const float, 3> side) {
-            return fit_frames(side, atoms, threads);
-        };
-        return make_fit_rmsd(make(sides.rows), other_side(sides, make), context);
+    if (metric != Metric::rmsd) {
+        auto [rows, columns] = both_sides(sides, unweighted);
+        return make_tm(std::move(rows), std::move(columns), metric, context);
     }
-    Frames all = centre(gather({sides.columns, sides.rows}, atoms.fit),
-                        gather(atoms.weights, atoms.fit), threads);
-    return make_rmsd(std::move(all), sides.columns.extent(0), exactness.precision, exactness.cutoff,
-                     context);
+    if (!atoms.are_one()) {
+        auto [rows, columns] = both_sides(sides, [&](View<const float, 3> side) {
+            return std::make_shared<const FitFrames>(fit_frames(side, atoms, threads));
+        });
+        return make_fit_rmsd(std::move(rows), std::move(columns), context);
+    }
+    // Columns come first; if both sides are the same, rows are the same frames.
+    const Index first_row = sides.are_one() ? 0 : sides.columns.extent(0);
+    FrameSet all =
+        owned(sides.are_one() ? centre_some(sides.rows, atoms.fit, atoms.weights, threads)
+                              : centre(gather({sides.columns, sides.rows}, atoms.fit),
+                                       gather(atoms.weights, atoms.fit), threads));
+    if (context.device.kind == Device::Kind::reference)
+        return make_reference_rmsd(std::move(all), first_row);
+    return make_packed_rmsd(std::move(all), first_row, exactness.precision, exactness.cutoff,
+                            threads);
 }
 
-std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit) {
+std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool has_fit) {
     const std::int64_t coordinates = 3 * frames * atoms;
-    const bool is_plain = metric.kind == Metric::Kind::rmsd && !has_fit;
+    const bool is_plain = metric == Metric::rmsd && !has_fit;
     // Gathered in float32, centred in float64, and for plain RMSD packed twice.
     return (12 + (is_plain  ? 16
                   : has_fit ? 24
@@ -178,8 +190,9 @@ void compare(const Comparison& comparison, Block rows, Block columns, int thread
     });
 }
 
-std::unique_ptr<Kernel> make_pair_kernel(const Comparison& comparison, Index frames, int threads) {
-    return std::make_unique<PairKernel>(comparison, frames, threads);
+std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
+                                         int threads) {
+    return std::make_unique<PairKernel>(std::move(comparison), frames, threads);
 }
 
 }  // namespace pleat::rmsd

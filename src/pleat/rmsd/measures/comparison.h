@@ -1,4 +1,4 @@
-// Comparison: any measure of pairs of structures, a block of pairs at a time.
+// Comparison: any measure of pairs of structures, one rectangle of pairs at a time.
 #pragma once
 
 #include <memory>
@@ -9,82 +9,84 @@
 #include "pleat/core/view.h"
 #include "pleat/rmsd/kernel/kernel.h"
 #include "pleat/rmsd/measures/metric.h"
-#include "pleat/rmsd/pairs/atom_sets.h"
 #include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd {
 
-/// What is compared with what: [frame, atom, axis], the same atoms on both sides. Where both sides
-/// are the same data they are prepared once.
+/// What is compared with what: [frame, atom, axis], the same atoms on both sides.
 struct Sides {
     View<const float, 3> rows, columns;
+    /// Whether both sides are the same data.
     bool are_one() const {
         return rows.data == columns.data && rows.extent(0) == columns.extent(0);
     }
 };
 
-/// Frames of one side with those of the other. Each value depends on its two frames alone (in
-/// `Precision::mixed` to the bounds in README.md), whatever block asks for it.
+/// Frames of one side with those of the other. Each value depends on its two frames only (with
+/// Precision::mixed to the error stated in README.md), whatever block asks for it.
 class Comparison {
 public:
     virtual ~Comparison() = default;
-    /// The value of each row with each column, [row, column]. Called from several threads at a
-    /// time.
+    /// The value of each row with each column, [row, column]. May be called from several threads at
+    /// a time.
     virtual void block(Block rows, Block columns, float* values) const = 0;
-    /// Rows and columns that blocks should have.
+    /// The best numbers of rows and columns for block().
     virtual Index block_rows() const { return 16; }
     virtual Index block_columns() const { return 16; }
-    /// About how long a pair takes, in nanoseconds: what tiles are cut by.
+    /// About how long a pair takes, in nanoseconds; used to cut the work into tiles.
     virtual double cost() const = 0;
 };
 
-/// How exact values are to be. Plain RMSDs near `cutoff` (0: none) are on its side that float64 has
-/// them on, whatever the precision.
+/// How exact values are. RMSDs of all fitted atoms that are near `cutoff` (0: none) are recomputed
+/// in float64 so that they fall on its correct side.
 struct Exactness {
     Precision precision = Precision::mixed;
     double cutoff = 0.0;
 };
 
-/// The measure that `metric` names, by the device of `context`: reference or cpu. DeviceError for
-/// another; InputError as centre() says.
+/// The comparison by `metric` on the context's device: reference or cpu. Throws DeviceError for
+/// another one, InputError as centre().
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
-                                            const Metric& metric, const Exactness& exactness,
+                                            Metric metric, const Exactness& exactness,
                                             const Context& context);
 
-/// Bytes that a comparison of these atoms and frames (of both sides) needs, beside its lists.
-std::int64_t comparison_memory(Index frames, Index atoms, const Metric& metric, bool has_fit);
+/// Bytes that a comparison of these atoms and frames (of both sides) needs, besides its lists.
+std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool has_fit);
 
-/// All pairs of two blocks spread over threads, [row, column].
+/// Computes a rectangle of pairs on several threads, [row, column].
 void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values);
 
-/// A comparison of one set with itself as a kernel of its pairs; `comparison` must outlive it.
-std::unique_ptr<Kernel> make_pair_kernel(const Comparison& comparison, Index frames, int threads);
+/// A comparison of one set with itself as a kernel of all its pairs.
+std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,
+                                         int threads);
 
-// The measures. `frames` are the rows, `others` the columns; null: the same.
+// The comparisons. For one set `columns` is the same pointer as `rows`.
 
-/// Plain RMSD; `all` holds the columns and then the rows.
-std::unique_ptr<Comparison> make_rmsd(Frames all, Index columns, Precision precision, double cutoff,
-                                      const Context& context);
+/// RMSD of all atoms: `frames` holds the columns first, and the rows from `first_row` on.
+std::unique_ptr<Comparison> make_packed_rmsd(FrameSet frames, Index first_row, Precision precision,
+                                             double cutoff, int threads);
+std::unique_ptr<Comparison> make_reference_rmsd(FrameSet frames, Index first_row);
 
-/// Structures of one side for make_fit_rmsd(): both parts have their origin at the mean of the
-/// fitted atoms.
+/// Structures of one side for make_fit_rmsd(): fitted and measured atoms have their origin at the
+/// mean of the fitted ones.
 struct FitFrames {
     Frames fit;
     Array<double, 3> measured;  ///< [frame, axis, atom], each atom times the root of its weight
     double weight = 0.0;        ///< of all measured atoms
 };
 /// RMSD of some atoms after superposing others.
-std::unique_ptr<Comparison> make_fit_rmsd(FitFrames rows, std::unique_ptr<FitFrames> columns,
+std::unique_ptr<Comparison> make_fit_rmsd(std::shared_ptr<const FitFrames> rows,
+                                          std::shared_ptr<const FitFrames> columns,
                                           const Context& context);
 
-/// dRMSD: root mean square difference of the distances between atoms. `frames` are not weighted;
-/// `weights` of atoms, empty: 1.
-std::unique_ptr<Comparison> make_drmsd(Frames rows, std::unique_ptr<Frames> columns,
+/// dRMSD: root mean square difference of the distances between atoms. Frames are not weighted;
+/// `weights` [atom], empty: 1.
+std::unique_ptr<Comparison> make_drmsd(FrameSet rows, FrameSet columns,
                                        const std::vector<double>& weights, Precision precision,
                                        const Context& context);
 
 /// TM-score or GDT_TS; frames are not weighted.
-std::unique_ptr<Comparison> make_tm(Frames rows, std::unique_ptr<Frames> columns,
-                                    const Metric& metric, const Context& context);
+std::unique_ptr<Comparison> make_tm(FrameSet rows, FrameSet columns, Metric metric,
+                                    const Context& context);
 
 }  // namespace pleat::rmsd

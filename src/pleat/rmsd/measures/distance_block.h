@@ -6,11 +6,11 @@
 
 namespace pleat::rmsd {
 
-/// Distances of a frame that are worked on at once: so few that those of a block of frames stay in
-/// the cache, and that float32 may add their squares.
+/// Distances of a frame that are processed at once: few enough that those of a block of frames stay
+/// in the cache, and that float32 can add their squares.
 inline constexpr Index kDistances = 64;
 
-/// The place of a pair of atoms k < l in the order (0, 1), (0, 2), ..., (1, 2), ...
+/// The position of a pair of atoms k < l in the order (0, 1), (0, 2), ..., (1, 2), ...
 struct AtomPair {
     Index k = 0, l = 1;
 };
@@ -23,7 +23,7 @@ AtomPair panel_distances(const double* panel, const double* roots, Index atoms, 
                          Index count, Real* to);
 
 /// Adds to sums [row, lane] the squares of the differences of `count` distances; `rows` and
-/// `columns` are [pair, lane], of which the first `row_count` lanes are rows.
+/// `columns` are [pair, lane]; the first `row_count` lanes of `rows` are used.
 template <class Real>
 void add_squares(const Real* rows, Index row_count, const Real* columns, Index count, double* sums);
 

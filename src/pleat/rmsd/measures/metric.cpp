@@ -4,44 +4,40 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "pleat/core/error.h"
 
 namespace pleat::rmsd {
 
 namespace {
 
-constexpr Metric kMetrics[] = {{Metric::Kind::rmsd, "rmsd", "RMSD", "angstrom", false},
-                               {Metric::Kind::drmsd, "drmsd", "dRMSD", "angstrom", false},
-                               {Metric::Kind::tm, "tm", "TM-score", "", true},
-                               {Metric::Kind::gdt_ts, "gdt_ts", "GDT_TS", "", true}};
+constexpr MetricTraits kMetrics[] = {{Metric::rmsd, "rmsd", "RMSD", "angstrom", false},
+                                     {Metric::drmsd, "drmsd", "dRMSD", "angstrom", false},
+                                     {Metric::tm, "tm", "TM-score", "", true},
+                                     {Metric::gdt_ts, "gdt_ts", "GDT_TS", "", true}};
+constexpr std::string_view kNames[] = {"rmsd", "drmsd", "tm", "gdt_ts"};
 
 }  // namespace
 
-const Metric& metric_of(std::string_view name) {
-    for (const Metric& metric : kMetrics)
-        if (metric.name == name) return metric;
-    throw UsageError(
-        fmt::format("expected one of {}, found '{}'", fmt::join(metric_names(), ", "), name));
+std::span<const std::string_view> names_of(Metric) { return kNames; }
+
+const MetricTraits& traits_of(Metric metric) { return kMetrics[static_cast<std::size_t>(metric)]; }
+
+Metric metric_named(std::string_view name) {
+    for (const MetricTraits& traits : kMetrics)
+        if (traits.name == name) return traits.metric;
+    throw UsageError(fmt::format("expected one of {}, found '{}'", fmt::join(kNames, ", "), name));
 }
 
-std::vector<std::string> metric_names() {
-    std::vector<std::string> names;
-    for (const Metric& metric : kMetrics) names.emplace_back(metric.name);
-    return names;
+std::string_view default_selection(Metric metric) {
+    return traits_of(metric).is_score ? "ca" : "all";
 }
 
-std::string_view default_selection(const Metric& metric) { return metric.is_score ? "ca" : "all"; }
-
-void require_distances(std::string_view name, std::string_view source) {
-    const bool is_score =
-        std::any_of(std::begin(kMetrics), std::end(kMetrics),
-                    [&](const Metric& m) { return m.name == name && m.is_score; });
-    if (is_score)
-        throw InputError(
-            source, 0, fmt::format("expected a run of distances, found one of scores ({})", name));
+void require_distances(Metric metric, std::string_view source) {
+    const MetricTraits& traits = traits_of(metric);
+    if (!traits.is_score) return;
+    throw InputError(
+        source, 0,
+        fmt::format("expected a run of distances, found one of scores ({})", traits.name));
 }
 
 }  // namespace pleat::rmsd

@@ -44,7 +44,7 @@ TmSearch::TmSearch(Index atoms, Superpose superpose, bool remembers)
       mask_(static_cast<std::size_t>(padded_)),
       bits_(static_cast<std::size_t>((atoms + 63) / 64)),
       before_(bits_.size()) {
-    found_.squares.resize(mask_.size());
+    result_.squares.resize(mask_.size());
 }
 
 TmScores TmSearch::operator()(const double* p, const double* q) {
@@ -54,11 +54,11 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
     }
     scores_ = {};
     seen_.clear();
-    places_.assign(kLeastTable, -1);
-    std::fill(std::begin(most_within_), std::end(most_within_), Index{0});
+    table_.assign(kLeastTable, -1);
+    std::fill(std::begin(max_within_), std::end(max_within_), Index{0});
     for (const Index length : fragment_lengths(atoms_))
         for (Index first = 0; first + length <= atoms_; ++first) search_from(first, length);
-    for (const Index count : most_within_)
+    for (const Index count : max_within_)
         scores_.gdt_ts += 0.25 * static_cast<double>(count) / static_cast<double>(atoms_);
     return scores_;
 }
@@ -78,22 +78,22 @@ void TmSearch::search_from(Index first, Index length) {
 }
 
 void TmSearch::measure() {
-    superpose_({p_.data(), q_.data(), atoms_, padded_}, mask_.data(), scale_, found_);
+    superpose_({p_.data(), q_.data(), atoms_, padded_}, mask_.data(), scale_, result_);
     ++scores_.superpositions;
-    scores_.tm = std::max(scores_.tm, found_.sum / static_cast<double>(atoms_));
-    for (int n = 0; n < 4; ++n) most_within_[n] = std::max(most_within_[n], found_.within[n]);
+    scores_.tm = std::max(scores_.tm, result_.sum / static_cast<double>(atoms_));
+    for (int n = 0; n < 4; ++n) max_within_[n] = std::max(max_within_[n], result_.within[n]);
 }
 
 bool TmSearch::select(double limit) {
     constexpr Index kLeast = 3;
     constexpr double kStep = 0.5;
     const auto take = [&](double square) {
-        return near_atoms(found_.squares, atoms_, square, mask_, bits_);
+        return near_atoms(result_.squares, atoms_, square, mask_, bits_);
     };
     Index count = take(limit * limit);
     if (count < kLeast && atoms_ > kLeast) {
         // The threshold grows in steps until there are three, however far they are.
-        nearest_.assign(found_.squares.begin(), found_.squares.begin() + atoms_);
+        nearest_.assign(result_.squares.begin(), result_.squares.begin() + atoms_);
         std::nth_element(nearest_.begin(), nearest_.begin() + kLeast - 1, nearest_.end());
         const double third = std::sqrt(nearest_[kLeast - 1]);
         limit += kStep * (std::floor((third - limit) / kStep) + 1.0);
@@ -109,21 +109,21 @@ bool TmSearch::is_new() {
         std::uint64_t hash = 0;
         for (std::size_t n = 0; n < words; ++n)
             hash = (hash ^ set[n]) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 29;
-        std::size_t slot = hash % places_.size();
-        while (places_[slot] >= 0 &&
-               !std::equal(set, set + words, seen_.data() + words * places_[slot]))
-            slot = (slot + 1) % places_.size();
+        std::size_t slot = hash % table_.size();
+        while (table_[slot] >= 0 &&
+               !std::equal(set, set + words, seen_.data() + words * table_[slot]))
+            slot = (slot + 1) % table_.size();
         return slot;
     };
     const std::size_t slot = slot_of(bits_.data());
-    if (places_[slot] >= 0) return false;
-    places_[slot] = static_cast<std::int32_t>(seen_.size() / words);
+    if (table_[slot] >= 0) return false;
+    table_[slot] = static_cast<std::int32_t>(seen_.size() / words);
     seen_.insert(seen_.end(), bits_.begin(), bits_.end());
     const std::size_t count = seen_.size() / words;
-    if (2 * count > places_.size()) {
-        places_.assign(4 * places_.size(), -1);
+    if (2 * count > table_.size()) {
+        table_.assign(4 * table_.size(), -1);
         for (std::size_t n = 0; n < count; ++n)
-            places_[slot_of(seen_.data() + words * n)] = static_cast<std::int32_t>(n);
+            table_[slot_of(seen_.data() + words * n)] = static_cast<std::int32_t>(n);
     }
     return true;
 }

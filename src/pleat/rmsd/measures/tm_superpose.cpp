@@ -24,8 +24,8 @@ HWY_INLINE double total(Vector v) {
     return hn::GetLane(hn::SumOfLanes(d, v));
 }
 
-/// Means of the masked atoms and their covariance. The mask's atoms lie near the origin beside
-/// their spread, so that what is common may be taken off after summing.
+/// Means of the masked atoms and their covariance. These atoms are near the origin compared with
+/// their spread, so that the means can be subtracted after summing.
 void masked_sums(const TmPair& pair, const double* HWY_RESTRICT mask, double (&p_mean)[3],
                  double (&q_mean)[3], double (&r)[9]) {
     const Doubles d;
@@ -71,9 +71,9 @@ void masked_sums(const TmPair& pair, const double* HWY_RESTRICT mask, double (&p
             r[3 * a + b] = total(*products[3 * a + b]) - n * p_mean[a] * q_mean[b];
 }
 
-/// Distances of all atoms after turning p by `m` and moving it by `t`, and what is told of them.
+/// Distances of all atoms after turning p by `m` and moving it by `t`, with their sum and counts.
 void measure_all(const TmPair& pair, const double (&m)[9], const double (&t)[3], double scale,
-                 Superposed& found) {
+                 Superposed& result) {
     const Doubles d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     const Vector one = hn::Set(d, 1.0), per_square = hn::Set(d, 1.0 / (scale * scale));
@@ -93,7 +93,7 @@ void measure_all(const TmPair& pair, const double (&m)[9], const double (&t)[3],
             const Vector difference = hn::Sub(turned, q);
             square = hn::MulAdd(difference, difference, square);
         }
-        hn::StoreU(square, d, found.squares.data() + k);
+        hn::StoreU(square, d, result.squares.data() + k);
         const auto real =
             hn::FirstN(d, static_cast<std::size_t>(std::clamp<Index>(pair.atoms - k, 0, lanes)));
         const Vector share = hn::Div(one, hn::MulAdd(square, per_square, one));
@@ -103,8 +103,8 @@ void measure_all(const TmPair& pair, const double (&m)[9], const double (&t)[3],
             within[n] += hn::CountTrue(d, hn::And(is_near, real));
         }
     }
-    found.sum = total(sum);
-    for (int n = 0; n < 4; ++n) found.within[n] = static_cast<Index>(within[n]);
+    result.sum = total(sum);
+    for (int n = 0; n < 4; ++n) result.within[n] = static_cast<Index>(within[n]);
 }
 
 Index take_near(const double* HWY_RESTRICT squares, Index atoms, Index padded, double limit,
@@ -153,15 +153,15 @@ Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
                                            limit, mask.data(), bits.data());
 }
 
-void superpose_fast(const TmPair& pair, const double* mask, double scale, Superposed& found) {
+void superpose_fast(const TmPair& pair, const double* mask, double scale, Superposed& result) {
     double p_mean[3], q_mean[3], r[9], m[9], t[3];
     HWY_DYNAMIC_DISPATCH(masked_sums)(pair, mask, p_mean, q_mean, r);
     rotation_of_covariance(r, m);
     shift_of(m, p_mean, q_mean, t);
-    HWY_DYNAMIC_DISPATCH(measure_all)(pair, m, t, scale, found);
+    HWY_DYNAMIC_DISPATCH(measure_all)(pair, m, t, scale, result);
 }
 
-void superpose_reference(const TmPair& pair, const double* mask, double scale, Superposed& found) {
+void superpose_reference(const TmPair& pair, const double* mask, double scale, Superposed& result) {
     double count = 0.0, p_mean[3] = {}, q_mean[3] = {}, r[9] = {}, m[9], t[3];
     const auto at = [&](const double* side, int axis, Index k) {
         return side[axis * pair.padded + k];
@@ -179,8 +179,8 @@ void superpose_reference(const TmPair& pair, const double* mask, double scale, S
                     mask[k] * (at(pair.p, a, k) - p_mean[a]) * (at(pair.q, b, k) - q_mean[b]);
     rotation_by_jacobi(r, m);
     shift_of(m, p_mean, q_mean, t);
-    found.sum = 0.0;
-    std::fill(std::begin(found.within), std::end(found.within), Index{0});
+    result.sum = 0.0;
+    std::fill(std::begin(result.within), std::end(result.within), Index{0});
     for (Index k = 0; k < pair.atoms; ++k) {
         double square = 0.0;
         for (int a = 0; a < 3; ++a) {
@@ -188,9 +188,9 @@ void superpose_reference(const TmPair& pair, const double* mask, double scale, S
                                   m[3 * a + 2] * at(pair.p, 2, k) + t[a];
             square += (turned - at(pair.q, a, k)) * (turned - at(pair.q, a, k));
         }
-        found.squares[k] = square;
-        found.sum += 1.0 / (1.0 + square / (scale * scale));
-        for (int n = 0; n < 4; ++n) found.within[n] += square <= (1 << 2 * n);
+        result.squares[k] = square;
+        result.sum += 1.0 / (1.0 + square / (scale * scale));
+        for (int n = 0; n < 4; ++n) result.within[n] += square <= (1 << 2 * n);
     }
 }
 

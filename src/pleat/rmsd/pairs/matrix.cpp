@@ -6,21 +6,20 @@
 #include "pleat/core/files/npy_header.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/core/pairs/pair_source.h"
 
 namespace pleat::rmsd {
 
 namespace {
 
-constexpr Index kBandStep = 48;          // rows that the CPU kernel takes at once
-constexpr Index kBandPairs = 2'000'000;  // about 50 ms of a thread
-constexpr Index kMostRows = 960;
+constexpr Index kMaxRows = 960;
 
-/// Rows of the full matrix from the condensed one. Columns before the diagonal are gathered for a
-/// run of rows at a time, since the pairs of one such column and these rows lie side by side.
+/// Writes rows of the full matrix from the condensed one. Columns before the diagonal are gathered
+/// for several consecutive rows at a time, since the pairs of one such column and these rows lie
+/// side by side.
 void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file,
                 float of_equals) {
-    constexpr Index kRun = 64;
+    constexpr Index kRowsAtOnce = 64;
     std::vector<const float*> rows(
         static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
     for (const Tile& tile : tiles) {
@@ -30,9 +29,9 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
             at += frames - 1 - i;
         }
     }
-    std::vector<float> buffer(static_cast<std::size_t>(kRun * frames));
-    for (Index first = 0; first < frames; first += kRun) {
-        const Index count = std::min(kRun, frames - first);
+    std::vector<float> buffer(static_cast<std::size_t>(kRowsAtOnce * frames));
+    for (Index first = 0; first < frames; first += kRowsAtOnce) {
+        const Index count = std::min(kRowsAtOnce, frames - first);
         for (Index j = 0; j < first + count; ++j)
             for (Index i = std::max(first, j + 1); i < first + count; ++i)
                 buffer[(i - first) * frames + j] = rows[j][i - j - 1];
@@ -47,20 +46,9 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
 
 }  // namespace
 
-std::vector<Tile> bands(Index frames) { return bands(frames, kBandPairs, kBandStep); }
-
 std::vector<Tile> bands(Index frames, Index pairs, Index step) {
-    const Index rows =
-        std::clamp(pairs / std::max<Index>(frames, 1) / step * step, step, kMostRows / step * step);
-    std::vector<Tile> tiles;
-    for (Index first = 0; first < frames - 1; first += rows) {
-        Tile tile;
-        tile.id = static_cast<Index>(tiles.size());
-        tile.side[0] = {first, std::min(rows, frames - first)};
-        tile.items = pairs_before(first + tile.side[0].count, frames) - pairs_before(first, frames);
-        tiles.push_back(tile);
-    }
-    return tiles;
+    return cut_into_bands(frames, std::clamp(pairs / std::max<Index>(frames, 1) / step * step, step,
+                                             kMaxRows / step * step));
 }
 
 void complete_full(float* matrix, Index frames, int threads, float of_equals) {

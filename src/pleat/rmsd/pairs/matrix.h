@@ -9,9 +9,7 @@
 
 namespace pleat::rmsd {
 
-/// Bands of rows, each with all later frames; one after another they are the condensed matrix.
-std::vector<Tile> bands(Index frames);
-/// The same of about `pairs` pairs, in whole steps of `step` rows.
+/// Bands of about `pairs` pairs, in whole steps of `step` rows.
 std::vector<Tile> bands(Index frames, Index pairs, Index step);
 
 /// Writes the complete tiles as .npy, float32: [pair], or with `full` [frame, frame], which
@@ -19,8 +17,8 @@ std::vector<Tile> bands(Index frames, Index pairs, Index step);
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
                   const TileFile& file, bool full, float of_equals = 0.0f);
 
-/// The same in memory [frame, frame], where rows hold the pairs with later frames only: sets the
-/// others and the diagonal.
+/// Completes a full matrix in memory [frame, frame] whose rows have the pairs with later frames
+/// only: sets the other pairs and the diagonal.
 void complete_full(float* matrix, Index frames, int threads, float of_equals);
 
 }  // namespace pleat::rmsd

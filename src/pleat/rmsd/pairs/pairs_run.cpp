@@ -1,4 +1,4 @@
-// Pairs run: bands to a file of tiles or straight to the summary, on one rank or several.
+// Pairs run: bands to a file of tiles or straight to the result, on one rank or several.
 #include "pleat/rmsd/pairs/pairs_run.h"
 
 #include <algorithm>
@@ -13,136 +13,135 @@
 #include "pleat/core/loops/tile_file.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/pairs/matrix.h"
-#include "pleat/rmsd/pairs/passing_sink.h"
-#include "pleat/rmsd/pairs/summary.h"
+#include "pleat/rmsd/pairs/pair_collector.h"
 
 namespace pleat::rmsd {
 
 namespace {
 
-/// The ranks of the context, or the group of one.
-struct Ranks {
-    explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
-    /// Calls `work` on this rank; where it throws, all ranks do.
-    template <class Work>
-    void together(const Work& work) {
-        std::exception_ptr error;
-        try {
-            work();
-        } catch (...) {
-            error = std::current_exception();
-        }
-        agree_on_error(comm, error);
+/// Calls `work` on this rank; if it throws on any rank, all ranks throw.
+template <class Work>
+void together(const Context& context, const Work& work) {
+    std::exception_ptr error;
+    try {
+        work();
+    } catch (...) {
+        error = std::current_exception();
     }
-    bool leads() const { return comm.rank() == 0; }
+    agree_on_error(context, error);
+}
 
-    Comm alone;
-    Comm& comm;
-};
-
-/// Tiles go to one file, to which every rank writes its own; the leading one reads all.
+/// Every rank writes its tiles to one file; rank 0 reads all of them.
 void run_with_matrix(const PairsJob& job, const Parameters& parameters, const Context& context,
-                     const std::filesystem::path& matrix, Summary& summary) {
-    Ranks ranks(context);
-    const bool has_checkpoint = !context.checkpoint.empty();
-    std::filesystem::path place = context.checkpoint;
-    if (!has_checkpoint) (place = matrix) += ".tiles";
+                     const MatrixTarget& matrix, PairCollector& pairs) {
+    const MetricTraits& metric = traits_of(parameters.metric);
+    const std::filesystem::path path = tile_path(context, matrix);
     const std::string hash = job.hash();
+    const bool leads = context.rank() == 0;
     {
         std::optional<TileFile> file;
         const auto open = [&](bool now) {
-            ranks.together([&] {
-                if (now) file.emplace(place, hash, job.tiles);
+            together(context, [&] {
+                if (now) file.emplace(path, hash, job.tiles);
             });
         };
-        open(ranks.leads());  // makes the file
-        open(!ranks.leads());
-        sweep(context, parameters.metric, job.tiles, *file,
-              [&](const Tile& tile, View<float, 2> output) {
-                  job.kernel.band(tile.side[0], output.data);
-              });
-        ranks.together([&] {
-            if (!ranks.leads()) return;
-            for (const Tile& tile : job.tiles) summary.add(tile.side[0], file->output(tile).data);
-            write_matrix(matrix, job.frames, job.tiles, *file, parameters.matrix == "full",
-                         metric_of(parameters.metric).of_equals());
+        open(leads);  // creates the file
+        open(!leads);
+        sweep(context, metric.name, job.tiles, *file, [&](const Tile& tile, View<float, 2> output) {
+            job.kernel.band(tile.side[0], output.data);
+        });
+        together(context, [&] {
+            if (!leads) return;
+            for (const Tile& tile : job.tiles) pairs.add(tile.side[0], file->output(tile).data);
+            write_matrix(matrix.file, job.frames, job.tiles, *file,
+                         parameters.matrix == MatrixLayout::full, metric.of_equals());
         });
     }
-    if (!has_checkpoint && ranks.leads()) std::filesystem::remove(place);
+    if (context.checkpoint.empty() && leads) std::filesystem::remove(path);
 }
 
-/// Tiles go to memory at once, and none are kept.
+/// Values go to memory at once, and no tiles are kept.
 void run_in_memory(const PairsJob& job, const Parameters& parameters, const Context& context,
-                   std::span<float> matrix, Summary& summary) {
-    if (context.comm != nullptr && context.comm->size() > 1)
-        throw UsageError("expected a file for the matrix of several ranks, found memory");
+                   std::span<float> matrix, PairCollector& pairs) {
+    if (context.ranks() > 1)
+        throw UsageError("a matrix in memory needs one rank: give a file for the matrix");
     const Index frames = job.frames;
-    const bool is_full = parameters.matrix == "full";
-    PassingSink sink([&](Block rows, const float* values) {
-        summary.add(rows, values);
-        for (Index i = rows.first; i < rows.first + rows.count; ++i) {
-            const Index count = frames - 1 - i;
-            const Index at = is_full ? i * frames + i + 1 : pairs_before(i, frames);
-            std::copy_n(values, count, matrix.data() + at);
-            values += count;
-        }
-    });
-    sweep(context, parameters.metric, job.tiles, sink,
-          [&](const Tile& tile, View<float, 2> output) {
-              job.kernel.band(tile.side[0], output.data);
-          });
-    if (is_full)
-        complete_full(matrix.data(), frames, resolve_threads(context),
-                      metric_of(parameters.metric).of_equals());
-}
-
-/// Sums and lists depend on more than values do.
-std::string summary_hash(const PairsJob& job, const Parameters& parameters) {
-    Sha256 hash;
-    hash.field(job.hash()).field(parameters.bin).field(parameters.best);
-    hash.field(parameters.has_cutoff() ? parameters.cutoff : 0.0);
-    return hash.hex();
+    const MetricTraits& metric = traits_of(parameters.metric);
+    const bool is_full = parameters.matrix == MatrixLayout::full;
+    visit_tiles(
+        context, metric.name, job.tiles,
+        [&](const Tile& tile, float* values) { job.kernel.band(tile.side[0], values); },
+        [&](Block rows, const float* values) {
+            pairs.add(rows, values);
+            for (Index i = rows.first; i < rows.first + rows.count; ++i) {
+                const Index count = frames - 1 - i;
+                const Index at = is_full ? i * frames + i + 1 : pairs_before(i, frames);
+                std::copy_n(values, count, matrix.data() + at);
+                values += count;
+            }
+        });
+    if (is_full) complete_full(matrix.data(), frames, resolve_threads(context), metric.of_equals());
 }
 
 void run_without_matrix(const PairsJob& job, const Parameters& parameters, const Context& context,
-                        Summary& summary) {
-    const bool has_tally = job.kernel.can_tally() && parameters.best == 0;
-    AdditiveCheckpoint sums(
-        context, parameters.metric,
-        context.checkpoint.empty() ? std::string() : summary_hash(job, parameters),
-        static_cast<Index>(job.tiles.size()));
-    summary.join(sums);
-    sums.resume();
+                        PairCollector& pairs) {
+    BandCounter* const counter = parameters.nearest == 0 ? job.kernel.counter() : nullptr;
     std::vector<Tile> tiles = job.tiles;
-    if (has_tally)
+    if (counter != nullptr)
         for (Tile& tile : tiles) tile.items = 0;  // values stay on the device
-    sweep(context, parameters.metric, tiles, sums, [&](const Tile& tile, View<float, 2> output) {
-        const Block rows = tile.side[0];
-        if (has_tally) {
-            BandTally tally;
-            job.kernel.tally(rows, tally);
-            summary.add(rows, tally);
-        } else {
-            job.kernel.band(rows, output.data);
-            summary.add(rows, output.data);
-        }
-    });
-    sums.total();
+    PairCounts counts;
+    // Sums and lists depend on more options than values do.
+    const auto hash = [&] {
+        return Sha256()
+            .field(job.hash())
+            .field(parameters.bin_width)
+            .field(parameters.nearest)
+            .field(parameters.cutoff.value_or(0.0))
+            .hex();
+    };
+    sum_over_tiles(
+        context, traits_of(parameters.metric).name, tiles, hash,
+        [&](AdditiveCheckpoint& sums) { pairs.join(sums); },
+        [&](const Tile& tile, View<float, 2> output) {
+            counts = {};
+            counter != nullptr ? counter->count(tile.side[0], counts)
+                               : job.kernel.band(tile.side[0], output.data);
+        },
+        [&](const Tile& tile, View<const float, 2> output) {
+            counter != nullptr ? pairs.add(tile.side[0], counts)
+                               : pairs.add(tile.side[0], output.data);
+        });
 }
 
 }  // namespace
 
+void visit_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                 const std::function<void(const Tile& tile, float* values)>& compute,
+                 const BandVisitor& visit) {
+    std::vector<float> values;
+    for_each_tile(context, stage, tiles, {.compute = [&](const Tile& tile) {
+                      values.resize(static_cast<std::size_t>(tile.items));
+                      compute(tile, values.data());
+                      visit(tile.side[0], values.data());
+                  }});
+}
+
+std::filesystem::path tile_path(const Context& context, const MatrixTarget& matrix) {
+    std::filesystem::path path = context.checkpoint;
+    if (path.empty()) (path = matrix.file) += ".tiles";
+    return path;
+}
+
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
-                 const MatrixPlace& matrix) {
-    Summary summary(job.frames, job.atoms, parameters);
-    if (parameters.matrix == "none")
-        run_without_matrix(job, parameters, context, summary);
+                 const MatrixTarget& matrix) {
+    PairCollector pairs(job.frames, std::nullopt, job.atoms, parameters, resolve_threads(context));
+    if (parameters.matrix == MatrixLayout::none)
+        run_without_matrix(job, parameters, context, pairs);
     else if (matrix.file.empty())
-        run_in_memory(job, parameters, context, matrix.memory, summary);
+        run_in_memory(job, parameters, context, matrix.memory, pairs);
     else
-        run_with_matrix(job, parameters, context, matrix.file, summary);
-    Ranks ranks(context);
-    if (ranks.leads()) return summary.finish(resolve_threads(context));
+        run_with_matrix(job, parameters, context, matrix, pairs);
+    if (context.rank() == 0) return pairs.finish();
     Result result;
     result.frames = job.frames;
     result.atoms = job.atoms;

@@ -15,21 +15,37 @@ namespace pleat::rmsd {
 struct PairsJob {
     Kernel& kernel;
     Index frames = 0, atoms = 0;
-    std::vector<Tile> tiles;            ///< bands()
-    std::function<std::string()> hash;  ///< of the problem; asked for where tiles are kept
+    std::vector<Tile> tiles;            ///< bands of rows
+    std::function<std::string()> hash;  ///< of the problem; asked for only if tiles are kept
 };
 
-/// Sweeps the tiles to `matrix`, unless none is wanted, and to the result, over the ranks of the
-/// context: all but the leading one get a result without values. The file of tiles and the matrix
-/// are in a folder that all ranks see.
+/// Computes the tiles into `matrix`, unless none is wanted, and into the result, over the ranks of
+/// the context: all but rank 0 get a result without values.
 Result run_pairs(const PairsJob& job, const Parameters& parameters, const Context& context,
-                 const MatrixPlace& matrix);
+                 const MatrixTarget& matrix);
 
-/// What rmsd::run() refuses of parameters and coordinates, besides what is not finite.
+/// Computes tiles on this rank in order, [tile.items] values each, and hands them to `visit`.
+void visit_tiles(const Context& context, std::string_view stage, std::span<const Tile> tiles,
+                 const std::function<void(const Tile& tile, float* values)>& compute,
+                 const BandVisitor& visit);
+
+/// Throws UsageError for options and shapes that rmsd::run() refuses.
 void check_input(View<const float, 3> xyz, Parameters parameters);
-/// Bytes of the lists of the best, each at most of `others` frames.
-std::int64_t best_memory(Index frames, Index others, const Parameters& parameters);
-/// UsageError where a matrix is wanted and has no place, or memory of another size than `size`.
-void check_matrix(const Parameters& parameters, const MatrixPlace& matrix, Index size);
+/// Throws UsageError for atoms, weights and a precision that the metric does not have.
+void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters);
+/// Throws UsageError if a matrix is wanted and has no target, or memory of another size than
+/// `size`.
+void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Index size);
+/// Bytes of the lists of nearest frames, each with at most `others` frames.
+std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters);
+/// A hash of the frames (of both sides), atoms and options that values depend on.
+std::string problem_hash(View<const float, 3> xyz, View<const float, 3> others,
+                         const AtomSets& sets, const Parameters& parameters,
+                         const Context& context);
+/// The file of tiles: the checkpoint of the context, or a file beside the matrix.
+std::filesystem::path tile_path(const Context& context, const MatrixTarget& matrix);
+
+/// Work that a tile should take, in nanoseconds of a thread.
+inline constexpr double kTileTime = 5e7;
 
 }  // namespace pleat::rmsd

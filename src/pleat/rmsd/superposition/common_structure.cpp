@@ -10,7 +10,7 @@ namespace pleat::rmsd {
 
 namespace {
 
-constexpr Index kMostAveraged = 1000, kSummed = 32;
+constexpr Index kMaxAveraged = 1000, kSummed = 32;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void turn(const double* frame, const double* target, Index atoms, double* turned
 
 std::vector<double> common_structure(const Frames& frames, int threads) {
     const Index atoms = frames.atom_count(), count = frames.frame_count();
-    const Index used = std::min(count, kMostAveraged);
+    const Index used = std::min(count, kMaxAveraged);
     // Sums of blocks, added in their order: the same bits for any number of threads.
     Array<double, 2> sums((used + kSummed - 1) / kSummed, 3 * atoms);
     parallel_for(threads, sums.extent(0), [&](Index block, int) {

@@ -7,8 +7,8 @@
 
 namespace pleat::rmsd {
 
-/// [axis, atom], angstrom: the mean of up to 1000 frames that are spread over the ensemble, turned
-/// onto the first.
+/// The mean, [axis, atom] in angstrom, of up to 1000 frames spread evenly over the ensemble, turned
+/// onto the first frame.
 std::vector<double> common_structure(const Frames& frames, int threads);
 
 /// `frame` turned onto `target` by the best rotation; all are [axis, atom].

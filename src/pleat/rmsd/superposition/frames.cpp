@@ -14,13 +14,13 @@ namespace pleat::rmsd {
 
 namespace {
 
-constexpr double kLargest = 1e15;  // squares of larger ones, summed and multiplied, overflow
+constexpr double kMaxCoordinate = 1e15;  // squares of larger ones, summed and multiplied, overflow
 
 void centre_axis(View<const float, 2> from, int axis, std::span<const double> weights, double total,
                  double* to) {
     const Index atoms = from.extent(0);
     const auto weight = [&](Index k) { return weights.empty() ? 1.0 : weights[k]; };
-    // A first guess takes off what is common, so that the mean of the rest has all its digits.
+    // Subtracting one coordinate first keeps all digits of the mean of the differences.
     const double guess = from(0, axis);
     double sum = 0.0;
     for (Index k = 0; k < atoms; ++k) sum += weight(k) * (from(k, axis) - guess);
@@ -30,7 +30,7 @@ void centre_axis(View<const float, 2> from, int axis, std::span<const double> we
 
 void check_finite(View<const float, 2> frame, std::string_view what, Index index) {
     for (const float value : frame)
-        if (!(std::fabs(value) <= kLargest))
+        if (!(std::fabs(value) <= kMaxCoordinate))
             throw InputError(
                 fmt::format("{} {}: expected coordinates between -1e15 and 1e15, found {}", what,
                             index, value));
@@ -38,7 +38,7 @@ void check_finite(View<const float, 2> frame, std::string_view what, Index index
 
 }  // namespace
 
-double certain_rmsd(const Frames& frames, Index i, Index j) {
+double rmsd_in_float64(const Frames& frames, Index i, Index j) {
     const double sum = superposed_residual(frames.frame(i), frames.frame(j), frames.atom_count());
     return std::sqrt(sum / frames.weight);
 }

@@ -1,8 +1,10 @@
-// Frames: centred coordinates in float64, the form in which every kernel takes an ensemble.
+// Frames: centred coordinates in float64, the input of every kernel.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "pleat/core/array.h"
 
@@ -20,15 +22,21 @@ struct Frames {
     const double* frame(Index i) const { return xyz.data() + i * 3 * atom_count(); }
 };
 
-/// The RMSD of two frames in float64 from rotated coordinates, right to 1e-8 angstrom.
-double certain_rmsd(const Frames& frames, Index i, Index j);
+/// Frames that several objects may share.
+using FrameSet = std::shared_ptr<const Frames>;
+inline FrameSet owned(Frames frames) { return std::make_shared<const Frames>(std::move(frames)); }
+/// `frames` must outlive the result.
+inline FrameSet borrowed(const Frames& frames) { return {std::shared_ptr<void>(), &frames}; }
 
-/// InputError naming the first frame with a coordinate that is not finite or beyond 1e15; `what`
-/// is what frames are called there.
+/// The RMSD of two frames in float64 from rotated coordinates, with an error below 1e-8 angstrom.
+double rmsd_in_float64(const Frames& frames, Index i, Index j);
+
+/// Throws InputError naming the first frame with a coordinate that is not finite or beyond 1e15;
+/// `what` is what such frames are called in the message.
 void check_coordinates(View<const float, 3> xyz, std::string_view what = "frame");
 
 /// Centres `xyz` [frame, atom, axis]. `weights` [atom], not negative and not all 0; empty: all 1.
-/// InputError as check_coordinates() says.
+/// Throws as check_coordinates().
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads);
 
 }  // namespace pleat::rmsd

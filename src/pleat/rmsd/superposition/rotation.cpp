@@ -35,9 +35,9 @@ double largest_root(const double (&r)[9]) {
 
 /// The six minors of two rows: of columns 01, 02, 03, 12, 13, 23.
 void minors_of(const double (&x)[4], const double (&y)[4], double (&minors)[6]) {
-    int place = 0;
+    int next = 0;
     for (int a = 0; a < 3; ++a)
-        for (int b = a + 1; b < 4; ++b) minors[place++] = x[a] * y[b] - y[a] * x[b];
+        for (int b = a + 1; b < 4; ++b) minors[next++] = x[a] * y[b] - y[a] * x[b];
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ void rotation_of_covariance(const double (&r)[9], double (&m)[9]) {
     minors_of(n[0], n[1], upper);
     minors_of(n[2], n[3], lower);
     const double scale = std::fabs(root * root * root);
-    double best[4][4] = {}, most = 0.0;
-    for (int column = 0; column < 4 && !(most > 0.1 * scale); ++column) {
+    double best[4][4] = {}, largest = 0.0;
+    for (int column = 0; column < 4 && !(largest > 0.1 * scale); ++column) {
         // Laplace's expansion along the other row of its half; the sign does not matter.
         const double(&v)[4] = n[column ^ 1];
         const double(&c)[6] = column < 2 ? lower : upper;
@@ -59,12 +59,12 @@ void rotation_of_covariance(const double (&r)[9], double (&m)[9]) {
             v[1] * c[5] - v[2] * c[4] + v[3] * c[3], v[2] * c[2] - v[0] * c[5] - v[3] * c[1],
             v[0] * c[4] - v[1] * c[2] + v[3] * c[0], v[1] * c[1] - v[0] * c[3] - v[2] * c[0]};
         // The entry on the diagonal is the product of the gaps times the square of its part.
-        if (!(std::fabs(quaternion[column]) > most)) continue;
-        most = std::fabs(quaternion[column]);
+        if (!(std::fabs(quaternion[column]) > largest)) continue;
+        largest = std::fabs(quaternion[column]);
         for (int row = 0; row < 4; ++row) best[row][0] = quaternion[row];
     }
-    constexpr double kLeastGaps = 1e-3;
-    if (!(most > kLeastGaps * scale)) return rotation_by_jacobi(r, m);
+    constexpr double kMinGaps = 1e-3;
+    if (!(largest > kMinGaps * scale)) return rotation_by_jacobi(r, m);
     rotation_of(best, 0, m);
 }
 

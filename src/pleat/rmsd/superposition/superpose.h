@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "pleat/core/cuda/host_device.h"
 #include "pleat/core/view.h"
-#include "pleat/rmsd/cuda/host_device.h"
 
 namespace pleat::rmsd {
 
@@ -53,8 +53,8 @@ PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4
 PLEAT_HOST_DEVICE inline int largest_eigenvector(double (&n)[4][4], double (&vectors)[4][4]) {
     for (int a = 0; a < 4; ++a)
         for (int b = 0; b < 4; ++b) vectors[a][b] = a == b ? 1.0 : 0.0;
-    constexpr int kMostSweeps = 20;  // five suffice, however degenerate the matrix is
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    constexpr int kMaxSweeps = 20;  // five suffice, however degenerate the matrix is
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
         double off = 0.0, all = 0.0;
         for (int a = 0; a < 4; ++a) {
             for (int b = 0; b < 4; ++b) {

@@ -1,15 +1,13 @@
 // Superposition: rigid motions by fitted atoms, sums over frames in a fixed order.
 #include "pleat/rmsd/superposition/superposition.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
-#include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/rmsd/superposition/frames.h"
 #include "pleat/rmsd/superposition/rotation.h"
 #include "pleat/rmsd/superposition/superpose.h"
@@ -18,28 +16,23 @@ namespace pleat::rmsd {
 
 namespace {
 
-constexpr int kMostRounds = 100;
+constexpr int kMaxRounds = 100;
 constexpr Index kBlock = 64;  // frames summed together
 
-/// Sums over frames that do not depend on the number of threads: `add(frame, sums)` of the frames
-/// of a block one after another, then the blocks.
+/// Sums over frames that do not depend on the number of threads: `add(frame, sums)` adds the frames
+/// of a block one after another; then the sums of the blocks are added.
 std::vector<double> sum_frames(Index frames, Index size, int threads,
                                const std::function<void(Index, double*)>& add) {
     const Index blocks = (frames + kBlock - 1) / kBlock;
-    Array<double, 2> parts(blocks, size);
+    Array<double, 2> block_sums(blocks, size);
     parallel_for(threads, blocks, [&](Index block, int) {
         for (Index i = block * kBlock; i < std::min(frames, (block + 1) * kBlock); ++i)
-            add(i, parts[block].data);
+            add(i, block_sums[block].data);
     });
     std::vector<double> sums(static_cast<std::size_t>(size));
     for (Index block = 0; block < blocks; ++block)
-        for (Index n = 0; n < size; ++n) sums[n] += parts(block, n);
+        for (Index n = 0; n < size; ++n) sums[n] += block_sums(block, n);
     return sums;
-}
-
-void check_going(const Context& context, std::string_view stage) {
-    if (context.cancelled())
-        throw Cancelled(fmt::format("{}: stopped; nothing of it was kept", stage));
 }
 
 }  // namespace
@@ -62,7 +55,7 @@ std::vector<double> Superposer::centred(View<const T, 2> structure, double (&mea
     const std::size_t atoms = fit_.size();
     std::vector<double> to(3 * atoms);
     for (int axis = 0; axis < 3; ++axis) {
-        // What is common is taken off first, so that the mean of the rest has all its digits.
+        // Subtracting one coordinate first keeps all digits of the mean of the differences.
         const double guess = structure(fit_[0], axis);
         double sum = 0.0;
         for (std::size_t k = 0; k < atoms; ++k)
@@ -112,7 +105,8 @@ MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
         for (int axis = 0; axis < 3; ++axis)
             size = std::max(size, std::fabs(first(k, axis) - first(0, axis)));
     const double limit = std::max(1e-6, 1e-7 * size);
-    for (mean.rounds = 0; mean.rounds < kMostRounds;) {
+    StageProgress progress(context, "mean", kMaxRounds);
+    for (mean.rounds = 0; mean.rounds < kMaxRounds;) {
         const Superposer superposer(mean.xyz, sets);
         const std::vector<double> sums =
             sum_frames(frames, 3 * atoms, threads, [&](Index i, double* to) {
@@ -137,9 +131,8 @@ MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
         mean.xyz = next;
         const bool is_done = mean.change < limit;
         ++mean.rounds;
-        context.update("mean", mean.rounds, is_done ? mean.rounds : kMostRounds);
+        progress.advance_to(is_done ? kMaxRounds : mean.rounds);
         if (is_done) break;
-        check_going(context, "mean");
     }
     return mean;
 }
@@ -149,7 +142,7 @@ Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target
     check_coordinates(xyz);
     const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     const Superposer superposer(target, sets);
-    // Of each atom the square of its distance, and the three parts of the distance.
+    // Four sums per atom: the square of its distance, and the three components of the distance.
     const std::vector<double> sums =
         sum_frames(frames, 4 * atoms, resolve_threads(context), [&](Index i, double* to) {
             Array<double, 2> moved(atoms, Index{3});
@@ -170,8 +163,7 @@ Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target
         found.distance.push_back(std::sqrt(own[0] / count));
         found.rmsf.push_back(std::sqrt(std::max(0.0, own[0] / count - of_mean)));
     }
-    context.update("rmsf", 1, 1);
-    check_going(context, "rmsf");
+    throw_if_cancelled(context, "rmsf");
     return found;
 }
 

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "pleat/core/array.h"
-#include "pleat/core/context.h"
-#include "pleat/rmsd/pairs/atom_sets.h"
+#include "pleat/rmsd/rmsd.h"
 
 namespace pleat::rmsd {
 
@@ -26,13 +25,13 @@ struct RigidMotion {
 class Superposer {
 public:
     Superposer(View<const double, 2> target, const AtomSets& sets);
-    /// What brings the fitted atoms of `frame` [atom, axis] closest to the target's.
+    /// The motion that brings the fitted atoms of `frame` [atom, axis] closest to the target's.
     RigidMotion motion(View<const float, 2> frame) const;
-    /// All atoms of `frame` moved as is best for the fitted ones, to `to` [atom, axis].
+    /// Writes all atoms of `frame`, moved by motion(frame), to `to` [atom, axis].
     void operator()(View<const float, 2> frame, View<double, 2> to) const;
 
 private:
-    /// Fitted atoms about their mean, times roots of weights, [axis, atom].
+    /// Fitted atoms relative to their mean, times roots of weights, [axis, atom].
     template <class T>
     std::vector<double> centred(View<const T, 2> structure, double (&mean)[3]) const;
 
@@ -48,23 +47,23 @@ Array<double, 2> to_double(View<const float, 2> structure);
 
 /// The mean of superposed frames, which all were superposed onto itself.
 struct MeanStructure {
-    Array<double, 2> xyz;  ///< [atom, axis], lying about as the first frame does
+    Array<double, 2> xyz;  ///< [atom, axis], oriented about like the first frame
     int rounds = 0;
     double change = 0.0;  ///< of the last round: RMSD of the fitted atoms, angstrom
 };
 /// Starts with the first frame, and superposes and averages until a round changes less than 1e-6
-/// angstrom (or 1e-7 of the structure's size where that is more), at most 100 times. Cancelled;
-/// InputError for coordinates that are not finite.
+/// angstrom (or 1e-7 of the structure's size, if that is more), at most 100 times. Throws
+/// Cancelled, InputError for coordinates that are not finite.
 MeanStructure mean_structure(View<const float, 3> xyz, const AtomSets& sets,
                              const Context& context);
 
-/// Of each atom, angstrom.
+/// How far each atom moves, [atom], angstrom.
 struct Fluctuations {
-    std::vector<double> rmsf;      ///< root mean square distance from its mean place
-    std::vector<double> distance;  ///< the same from its place in the structure superposed on
+    std::vector<double> rmsf;      ///< root mean square distance from its mean position
+    std::vector<double> distance;  ///< the same from its position in the target
 };
-/// Of frames [frame, atom, axis] that were superposed on `target` [atom, axis]. Where that is their
-/// mean_structure(), both are the same.
+/// Fluctuations of frames [frame, atom, axis] that are superposed on `target` [atom, axis]. If that
+/// is their mean_structure(), both are the same.
 Fluctuations fluctuations(View<const float, 3> xyz, View<const double, 2> target,
                           const AtomSets& sets, const Context& context);
 

@@ -31,7 +31,8 @@ Context context_of(Device::Kind kind, int threads = 1) {
 /// [row, column]
 std::vector<float> all_values(const Sides& sides, const AtomSets& sets, const char* metric,
                               const Context& context, Precision precision = Precision::mixed) {
-    const auto comparison = make_comparison(sides, sets, metric_of(metric), {precision}, context);
+    const auto comparison =
+        make_comparison(sides, sets, metric_named(metric), {precision}, context);
     std::vector<float> values(
         static_cast<std::size_t>(sides.rows.extent(0) * sides.columns.extent(0)));
     compare(*comparison, {0, sides.rows.extent(0)}, {0, sides.columns.extent(0)}, context.threads,
@@ -50,7 +51,8 @@ void by_every_cpu(const Sides& sides, const AtomSets& sets, const char* metric,
         hwy::SetSupportedTargetsForTest(target);
         for (const Precision precision : {Precision::mixed, Precision::float64}) {
             // Scores know one precision.
-            if (metric_of(metric).is_score && precision == Precision::float64) continue;
+            if (traits_of(metric_named(metric)).is_score && precision == Precision::float64)
+                continue;
             check(std::string(metric) + (precision == Precision::mixed ? " mixed " : " float64 ") +
                       hwy::TargetName(target),
                   all_values(sides, sets, metric, context_of(Device::Kind::cpu), precision));
@@ -82,7 +84,7 @@ TEST(Comparison, EveryMeasureAgreesWithItsDefinition) {
             const Array<float, 3> others = random_ensemble(23, atoms, spread, 6);
             const Sides sides{xyz, others};
             for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
-                const bool is_score = metric_of(metric).is_score;
+                const bool is_score = traits_of(metric_named(metric)).is_score;
                 if (is_score && atoms > 31) continue;  // below, on a real trajectory
                 const std::vector<float> expected = by_reference(sides, {}, metric);
                 const double size = *std::max_element(expected.begin(), expected.end());
@@ -123,7 +125,7 @@ TEST(Comparison, NoMeasureSeesRotationOrTranslation) {
 TEST(Comparison, EqualStructuresAreEqualAndNothingDependsOnTheOrder) {
     const Array<float, 3> xyz = random_ensemble(9, 30, 2.0, 4);
     for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
-        const float equal = metric_of(metric).of_equals();
+        const float equal = traits_of(metric_named(metric)).of_equals();
         by_every_cpu({xyz, xyz}, some_sets(30), metric,
                      [&](const std::string& name, const std::vector<float>& found) {
                          for (Index i = 0; i < 9; ++i) {
@@ -172,10 +174,11 @@ TEST(Comparison, DegenerateStructuresGiveNumbers) {
             const double size = std::max(1.0f, *std::max_element(expected.begin(), expected.end()));
             by_every_cpu({xyz, xyz}, {}, metric, [&](const std::string& name, const auto& found) {
                 // Superpositions of rods are many, and scores of different ones may be found.
-                const double stated = metric_of(metric).is_score ? 0.02 : 1e-5 * size;
+                const double stated = traits_of(metric_named(metric)).is_score ? 0.02 : 1e-5 * size;
                 EXPECT_LE(worst(found, expected), stated) << name;
                 for (Index i = 0; i < 5; ++i)
-                    EXPECT_NEAR(found[i * 6], metric_of(metric).of_equals(), 1e-5) << name;
+                    EXPECT_NEAR(found[i * 6], traits_of(metric_named(metric)).of_equals(), 1e-5)
+                        << name;
             });
         }
     }
@@ -211,11 +214,12 @@ TEST(Comparison, BandsOfPairsAreTheUpperTriangle) {
     for (const char* metric : {"drmsd", "tm"}) {
         const std::vector<float> full =
             all_values({xyz, xyz}, {}, metric, context_of(Device::Kind::cpu));
-        const auto comparison =
-            make_comparison({xyz, xyz}, {}, metric_of(metric), {}, context_of(Device::Kind::cpu));
         for (const int threads : {1, 3}) {
             for (const Index rows : {5, 41}) {
-                const auto kernel = make_pair_kernel(*comparison, count, threads);
+                const auto kernel =
+                    make_pair_kernel(make_comparison({xyz, xyz}, {}, metric_named(metric), {},
+                                                     context_of(Device::Kind::cpu)),
+                                     count, threads);
                 const std::vector<float> pairs = test::all_pairs(*kernel, count, rows);
                 for (Index i = 0; i < count; ++i)
                     for (Index j = i + 1; j < count; ++j)

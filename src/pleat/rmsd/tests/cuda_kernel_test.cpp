@@ -1,8 +1,8 @@
-// The CUDA kernels of rmsd on a GPU: every format against the reference, tallies, and clusters.
+// The CUDA kernels of rmsd on a GPU: every format against the reference, counts, and clusters.
 #include <gtest/gtest.h>
 
 #include "pleat/core/tests/cuda_absence.h"
-#include "pleat/rmsd/pairs/bands.h"
+#include "pleat/rmsd/pairs/frame_pairs.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/gpu_truth.h"
 #include "pleat/rmsd/tests/oracle_frames.h"
@@ -74,20 +74,22 @@ TEST_F(CudaKernel, IsRightOnARealTrajectory) {
     }
 }
 
-TEST_F(CudaKernel, TalliesAsFloat64Decides) {
+TEST_F(CudaKernel, CountsAsFloat64Decides) {
     const Index count = 1500;
     const Frames frames = centre(random_ensemble(count, 60, 0.6, 5), {}, 1);
     const std::vector<float> values = test::reference_pairs(frames);
     for (const TileFormat format : kPrecise) {
-        for (const TallyOptions options : {TallyOptions{0.05, 1.45}, TallyOptions{1e-5, 1.45},
-                                           TallyOptions{1e-3, 0.0}, TallyOptions{1e6, 100.0}}) {
-            const auto kernel = make_cuda_kernel({.frames = &frames, .tally = options}, context_,
-                                                 {.format = format});
-            BandTally found;
+        for (const test::CountOptions options :
+             {test::CountOptions{0.05, 1.45}, test::CountOptions{1e-5, 1.45},
+              test::CountOptions{1e-3, 0.0}, test::CountOptions{1e6, 100.0}}) {
+            const auto kernel = make_cuda_kernel(
+                {.frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width},
+                context_, {.format = format});
+            PairCounts found;
             for (Index row = 0; row < count; row += 700)
-                kernel->tally({row, std::min<Index>(700, count - row)}, found);
-            test::expect_tally(found, test::tally_of(values, count, options),
-                               pairs_before(count, count));
+                kernel->counter()->count({row, std::min<Index>(700, count - row)}, found);
+            test::expect_counts(found, test::counts_of(values, count, options),
+                                pairs_before(count, count));
         }
     }
 }
@@ -103,8 +105,8 @@ TEST_F(CudaKernel, KnowsWeights) {
         const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
         test::expect_near(test::all_pairs(*kernel, count), expected);
     }
-    const DauraClusters clusters = cluster_on_cuda(frames, 1.2, context_);
-    EXPECT_EQ(clusters.assignment, test::daura_by_definition(expected, count, 1.2f).assignment);
+    const DeviceClusters clusters = cluster_on_cuda(frames, 1.2, context_);
+    EXPECT_EQ(clusters.assignment, test::gromos_by_definition(expected, count, 1.2f).assignment);
 }
 
 TEST_F(CudaKernel, ClustersByTheDefinition) {
@@ -112,37 +114,39 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
         const Frames frames = centre(test::several_states(count, 30, 40, 11), {}, 1);
         const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
         for (const float cutoff : {0.01f, 0.62f, 1.0f, 100.0f}) {
-            const DauraClusters expected = test::daura_by_definition(rmsd, count, cutoff);
+            const DeviceClusters expected = test::gromos_by_definition(rmsd, count, cutoff);
             for (const TileFormat format :
                  {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
-                const DauraClusters found =
+                const DeviceClusters found =
                     cluster_on_cuda(frames, cutoff, context_, {.format = format});
                 EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
-                EXPECT_EQ(found.middles, expected.middles) << count << " frames, " << cutoff;
+                EXPECT_EQ(found.centres, expected.centres) << count << " frames, " << cutoff;
             }
         }
     }
 }
 
-TEST_F(CudaKernel, BandsCountClusterAndMeasureParts) {
+TEST_F(CudaKernel, FramePairsCountClusterAndMeasureSubsets) {
     const Index count = 3000;
     const Array<float, 3> xyz = test::several_states(count, 30, 40, 19);
     const Frames frames = centre(xyz, {}, 2);
     const auto rmsd = test::cpu_pairs(frames, Precision::float64, 2);
-    const Bands bands(xyz, {}, {}, context_);
-    test::expect_tally(bands.totals(0.05), test::tally_of(rmsd, count, {0.05, 0.0}),
-                       pairs_before(count, count));
-    const DauraClusters found = bands.daura(0.62),
-                        expected = test::daura_by_definition(rmsd, count, 0.62f);
+    const auto pairs = superposed_pairs(xyz, {}, {}, true, context_);
+    PairCounts counts;
+    pairs->reductions()->count({0, count}, 0.05, 0.0, counts);
+    test::expect_counts(counts, test::counts_of(rmsd, count, {0.05, 0.0}),
+                        pairs_before(count, count));
+    const DeviceClusters found = pairs->reductions()->gromos(0.62, context_),
+                         expected = test::gromos_by_definition(rmsd, count, 0.62f);
     EXPECT_EQ(found.assignment, expected.assignment);
-    EXPECT_EQ(found.middles, expected.middles);
+    EXPECT_EQ(found.centres, expected.centres);
     const auto truth = [&](Index i, Index j) {
         return i == j ? 0.0f : rmsd[pairs_before(std::min(i, j), count) + std::abs(i - j) - 1];
     };
     for (const Index many : {2, 40, 1500}) {  // on the CPU and on the GPU
         std::vector<Index> chosen;
         for (Index n = 0; n < many; ++n) chosen.push_back(2 * n);
-        bands.for_each_among(chosen, [&](Block rows, const float* values) {
+        pairs->among(chosen, [&](Block rows, const float* values) {
             for (Index a = rows.first; a < rows.first + rows.count; ++a)
                 for (Index b = a + 1; b < many; ++b)
                     ASSERT_NEAR(*values++, truth(chosen[a], chosen[b]), 1.1e-5);
@@ -150,7 +154,7 @@ TEST_F(CudaKernel, BandsCountClusterAndMeasureParts) {
     }
     const std::vector<Index> chosen = {5, 2999, 0};
     std::vector<float> rows(chosen.size() * static_cast<std::size_t>(count));
-    bands.rows(chosen, rows.data());
+    pairs->rows(chosen, rows.data());
     for (std::size_t a = 0; a < chosen.size(); ++a)
         for (Index j = 0; j < count; ++j)
             ASSERT_NEAR(rows[a * count + j], truth(chosen[a], j), 1.1e-5);

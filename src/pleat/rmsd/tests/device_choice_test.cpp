@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "pleat/core/error.h"
-#include "pleat/rmsd/cuda/daura.h"
+#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/rmsd/measures/metric.h"
 
 namespace pleat::rmsd {
 namespace {
@@ -30,61 +31,61 @@ struct Remarks final : Progress {
     std::vector<std::string> all;
 };
 
-struct Settled {
+struct Chosen {
     Device device;
     ClusteringDevice choice;
     std::vector<std::string> remarks;
 };
 
 /// `device`: the one that was named; empty: none.
-Settled settle(std::int64_t free, bool is_daura, const std::string& device = "") {
+Chosen choose(std::int64_t free, bool is_gromos, const std::string& device = "") {
     Remarks remarks;
     Context context;
     context.progress = &remarks;
     if (!device.empty()) context.device = Device::parse(device);
-    ClusteringDevice choice =
-        settle_clustering(kFrames, kAtoms, {}, is_daura, !device.empty(), context, one_gpu(free));
+    ClusteringDevice choice = choose_clustering_device(kFrames, kAtoms, {}, is_gromos,
+                                                       !device.empty(), context, one_gpu(free));
     return {context.device, choice, remarks.all};
 }
 
 std::int64_t superposing() { return memory_needed(kFrames, kAtoms, {}, {Device::Kind::cuda, 0}); }
 
 TEST(DeviceChoice, ClustersWhereTheNeighboursFit) {
-    ASSERT_LT(superposing(), daura_memory(kFrames, kAtoms));
-    const Settled all = settle(daura_memory(kFrames, kAtoms), true);
+    ASSERT_LT(superposing(), clustering_memory(kFrames, kAtoms));
+    const Chosen all = choose(clustering_memory(kFrames, kAtoms), true);
     EXPECT_EQ(all.device, Device::parse("cuda:0"));
-    EXPECT_TRUE(all.choice.in_place);
+    EXPECT_TRUE(all.choice.reduces);
     EXPECT_EQ(all.choice.remark, "device cuda:0: has room");
     EXPECT_TRUE(all.remarks.empty());
 
-    const Settled less = settle(daura_memory(kFrames, kAtoms) - 1, true);
+    const Chosen less = choose(clustering_memory(kFrames, kAtoms) - 1, true);
     EXPECT_EQ(less.device, Device::parse("cuda:0"));
-    EXPECT_FALSE(less.choice.in_place);
+    EXPECT_FALSE(less.choice.reduces);
     ASSERT_EQ(less.remarks.size(), 1U);
     EXPECT_NE(less.remarks[0].find("cuda:0 superposes alone"), std::string::npos);
 
-    const Settled least = settle(superposing() - 1, true);
-    EXPECT_EQ(least.device, Device::parse("cpu"));
-    EXPECT_FALSE(least.choice.in_place);
-    EXPECT_TRUE(least.remarks.empty());
+    const Chosen fewest = choose(superposing() - 1, true);
+    EXPECT_EQ(fewest.device, Device::parse("cpu"));
+    EXPECT_FALSE(fewest.choice.reduces);
+    EXPECT_TRUE(fewest.remarks.empty());
 }
 
 TEST(DeviceChoice, OtherMethodsSuperposeAlone) {
-    const Settled found = settle(superposing(), false);
+    const Chosen found = choose(superposing(), false);
     EXPECT_EQ(found.device, Device::parse("cuda:0"));
-    EXPECT_FALSE(found.choice.in_place);
-    EXPECT_EQ(settle(superposing() - 1, false).device, Device::parse("cpu"));
+    EXPECT_FALSE(found.choice.reduces);
+    EXPECT_EQ(choose(superposing() - 1, false).device, Device::parse("cpu"));
 }
 
 TEST(DeviceChoice, NamedDevicesStay) {
-    const std::int64_t enough = daura_memory(kFrames, kAtoms);
-    EXPECT_TRUE(settle(enough, true, "cuda:0").choice.in_place);
-    EXPECT_THROW(settle(enough - 1, true, "cuda:0"), DeviceError);
-    EXPECT_FALSE(settle(0, false, "cuda:0").choice.in_place);
+    const std::int64_t enough = clustering_memory(kFrames, kAtoms);
+    EXPECT_TRUE(choose(enough, true, "cuda:0").choice.reduces);
+    EXPECT_THROW(choose(enough - 1, true, "cuda:0"), DeviceError);
+    EXPECT_FALSE(choose(0, false, "cuda:0").choice.reduces);
     for (const char* name : {"cpu", "reference"}) {
-        const Settled found = settle(enough, true, name);
+        const Chosen found = choose(enough, true, name);
         EXPECT_EQ(found.device, Device::parse(name));
-        EXPECT_FALSE(found.choice.in_place);
+        EXPECT_FALSE(found.choice.reduces);
     }
 }
 
@@ -92,7 +93,7 @@ TEST(DeviceChoice, NamedDevicesStay) {
 TEST(DeviceChoice, GpusHaveAPartInPairsOfOneSetByAllItsAtoms) {
     const auto demand = [](const AtomSets& sets, const char* metric, bool is_one_set) {
         Parameters parameters;
-        parameters.metric = metric;
+        parameters.metric = metric_named(metric);
         return gpu_demand(kFrames, kAtoms, sets, parameters, is_one_set);
     };
     EXPECT_EQ(demand({}, "rmsd", true), superposing());

@@ -1,4 +1,4 @@
-// The GPU's tiles and tallies, run thread by thread on the host, against the reference.
+// The GPU's tiles and counts, run thread by thread on the host, against the reference.
 #include "gpu_on_host.h"  // before all that it imitates
 
 #include <gtest/gtest.h>
@@ -12,12 +12,13 @@
 namespace pleat::rmsd {
 namespace {
 
+using test::CountOptions;
+using test::counts_of;
+using test::expect_counts;
 using test::expect_near;
-using test::expect_tally;
 using test::HostGpu;
 using test::HostGpuState;
 using test::KernelOnHost;
-using test::tally_of;
 
 constexpr TileFormat kPrecise[] = {TileFormat::floats, TileFormat::halves};
 
@@ -69,56 +70,59 @@ TEST(GpuOnHost, GivesTheSameBitsForAnyBands) {
     }
 }
 
-TEST(GpuOnHost, TalliesAsFloat64Decides) {
+TEST(GpuOnHost, CountsAsFloat64Decides) {
     const Index count = 70;
     const Frames frames = centre(random_ensemble(count, 15, 0.6, 5), {}, 1);
     const std::vector<float> values = test::reference_pairs(frames);
     for (const TileFormat format : kPrecise) {
         // Many narrow bins leave no value far from an edge; wide ones go beyond what CTAs count.
-        for (const TallyOptions options : {TallyOptions{0.05, 1.4}, TallyOptions{1e-5, 1.4},
-                                           TallyOptions{1e-3, 0.0}, TallyOptions{1e6, 100.0}}) {
+        for (const CountOptions options : {CountOptions{0.05, 1.4}, CountOptions{1e-5, 1.4},
+                                           CountOptions{1e-3, 0.0}, CountOptions{1e6, 100.0}}) {
             HostGpuState state;
-            KernelOnHost kernel({.frames = &frames, .tally = options}, format, 1, HostGpu(state));
-            BandTally found;
+            KernelOnHost kernel(
+                {.frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width},
+                format, 1, HostGpu(state));
+            PairCounts found;
             for (Index row = 0; row < count; row += 40)
-                kernel.tally({row, std::min<Index>(40, count - row)}, found);
-            expect_tally(found, tally_of(values, count, options), pairs_before(count, count));
+                kernel.count({row, std::min<Index>(40, count - row)}, found);
+            expect_counts(found, counts_of(values, count, options), pairs_before(count, count));
         }
     }
 }
 
 // Room for one pair at first: the list grows; where memory for all of it is short, bands are
 // halved.
-TEST(GpuOnHost, TalliesMorePairsThanItHadRoomFor) {
+TEST(GpuOnHost, CountsMorePairsThanItHadMemoryFor) {
     const Index count = 70;
     const Frames frames = centre(random_ensemble(count, 9, 0.6, 5), {}, 1);
-    const TallyOptions options{0.05, 1.4};
-    const BandTally expected = tally_of(test::reference_pairs(frames), count, options);
+    const CountOptions options{0.05, 1.4};
+    const PairCounts expected = counts_of(test::reference_pairs(frames), count, options);
     const auto all = static_cast<std::int64_t>(expected.near.size() * sizeof(NearPair));
     ASSERT_GT(expected.near.size(), 1000U);
-    const Problem problem{.frames = &frames, .tally = options};
+    const Problem problem{
+        .frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width};
     HostGpuState grown;
-    std::int64_t least = 0;
+    std::int64_t needed = 0;
     {
         KernelOnHost kernel(problem, TileFormat::floats, 1, HostGpu(grown), 1);
-        BandTally found;
-        kernel.tally({count - 1, 1}, found);  // no pair
-        least = grown.used_bytes;
-        kernel.tally({0, count}, found);
-        expect_tally(found, expected, pairs_before(count, count));
-        EXPECT_EQ(grown.used_bytes, least - static_cast<Index>(sizeof(NearPair)) + all);
+        PairCounts found;
+        kernel.count({count - 1, 1}, found);  // no pair
+        needed = grown.used_bytes;
+        kernel.count({0, count}, found);
+        expect_counts(found, expected, pairs_before(count, count));
+        EXPECT_EQ(grown.used_bytes, needed - static_cast<Index>(sizeof(NearPair)) + all);
     }
     HostGpuState split;
-    split.total_bytes = least + cuda::kReserve + all / 5;
+    split.total_bytes = needed + cuda::kReserve + all / 5;
     KernelOnHost kernel(problem, TileFormat::floats, 1, HostGpu(split), 1);
-    BandTally found;
-    kernel.tally({0, count}, found);
-    expect_tally(found, expected, pairs_before(count, count));
-    EXPECT_LE(split.most_used_bytes, split.total_bytes - cuda::kReserve);
-    EXPECT_GT(split.most_used_bytes, least);
+    PairCounts found;
+    kernel.count({0, count}, found);
+    expect_counts(found, expected, pairs_before(count, count));
+    EXPECT_LE(split.max_used_bytes, split.total_bytes - cuda::kReserve);
+    EXPECT_GT(split.max_used_bytes, needed);
 }
 
-// A cut-off that is a pair's very value: below it, or not, is for float64 to say.
+// A cutoff that is a pair's very value: below it, or not, is for float64 to say.
 TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
     const Index count = 40;
     const Frames frames = centre(random_ensemble(count, 15, 0.5, 6), {}, 1);
@@ -126,18 +130,19 @@ TEST(GpuOnHost, DecidesPairsAtTheCutoffInFloat64) {
     for (std::size_t pair = 0; pair < values.size(); pair += 197) {
         for (const double cutoff :
              {double{values[pair]}, double{std::nextafter(values[pair], 9.0f)}}) {
-            const TallyOptions options{0.05, cutoff};
+            const CountOptions options{0.05, cutoff};
             HostGpuState state;
-            KernelOnHost kernel({.frames = &frames, .tally = options}, TileFormat::halves, 1,
-                                HostGpu(state));
-            BandTally found;
-            kernel.tally({0, count}, found);
-            ASSERT_EQ(found.near.size(), tally_of(values, count, options).near.size());
+            KernelOnHost kernel(
+                {.frames = &frames, .cutoff = options.cutoff, .bin_width = options.bin_width},
+                TileFormat::halves, 1, HostGpu(state));
+            PairCounts found;
+            kernel.count({0, count}, found);
+            ASSERT_EQ(found.near.size(), counts_of(values, count, options).near.size());
         }
     }
 }
 
-TEST(GpuOnHost, TellsWhereMemoryIsShort) {
+TEST(GpuOnHost, RefusesFramesWithoutMemory) {
     const Frames frames = centre(random_ensemble(40, 30, 0.6, 5), {}, 1);
     HostGpuState state;
     state.total_bytes = cuda::kReserve + 1000;
@@ -152,8 +157,9 @@ TEST(GpuOnHost, TellsWhereMemoryIsShort) {
     }
 }
 
-// A list of doubtful pairs that is full: those beyond are settled by the threads that find them.
-TEST(GpuOnHost, SettlesMoreDoubtfulPairsThanTheListHolds) {
+// A list of doubtful pairs that is full: further pairs are recomputed by the threads that find
+// them.
+TEST(GpuOnHost, RecomputesMoreDoubtfulPairsThanTheListHolds) {
     const Index count = 70, pairs = pairs_before(count, count);
     const Frames frames =
         centre(random_ensemble(count, 2, 1.0, 7), {}, 1);  // rods: all are doubtful

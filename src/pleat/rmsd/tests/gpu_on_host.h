@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "pleat/rmsd/cuda/gpu_daura.cuh"
+#include "pleat/rmsd/cuda/gpu_gromos.cuh"
 #include "pleat/rmsd/cuda/gpu_kernel.cuh"
 #include "pleat/rmsd/cuda/half_float.h"
 #include "pleat/rmsd/cuda/pair_kernel.cuh"
@@ -62,6 +62,6 @@ private:
 };
 
 using KernelOnHost = cuda::GpuKernel<HostGpu, HostMachine>;
-using DauraOnHost = cuda::GpuDaura<HostGpu, HostMachine>;
+using GromosOnHost = cuda::GpuGromos<HostGpu, HostMachine>;
 
 }  // namespace pleat::rmsd::test

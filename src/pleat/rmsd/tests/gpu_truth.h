@@ -1,4 +1,4 @@
-// What the GPU's kernels must find: values, tallies and clusters by their definitions.
+// What the GPU's kernels must find: values, counts and clusters by their definitions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,39 +20,39 @@ inline void expect_near(const std::vector<float>& found, const std::vector<float
         ASSERT_NEAR(found[pair], expected[pair], 1e-5 + 1.2e-7 * expected[pair]) << "pair " << pair;
 }
 
-/// Counts of `values` as BandTally tells them.
-inline BandTally tally_of(const std::vector<float>& values, Index frames,
-                          const TallyOptions& options) {
-    BandTally tally;
+/// A bin width and a cutoff (0: none) of counts.
+struct CountOptions {
+    double bin_width, cutoff;
+};
+
+/// The counts of all pairs of `values`.
+inline PairCounts counts_of(const std::vector<float>& values, Index frames,
+                            const CountOptions& options) {
+    PairCounts counts{PairStatistics(frames, options.bin_width), {}};
+    counts.statistics.add_band({0, frames}, frames, values.data(), 1);
     std::size_t pair = 0;
     for (Index i = 0; i < frames; ++i) {
         for (Index j = i + 1; j < frames; ++j, ++pair) {
             const float value = values[pair];
-            const auto bin =
-                static_cast<std::size_t>(std::min(value / options.bin, kMostBins - 1.0));
-            if (tally.histogram.size() <= bin) tally.histogram.resize(bin + 1);
-            ++tally.histogram[bin];
-            tally.sum += value;
-            tally.least = std::min(tally.least, value);
-            tally.most = std::max(tally.most, value);
             if (value < static_cast<float>(options.cutoff))
-                tally.near.push_back(
+                counts.near.push_back(
                     {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), value});
         }
     }
-    return tally;
+    return counts;
 }
 
-inline void expect_tally(const BandTally& found, const BandTally& expected, Index pairs) {
-    EXPECT_EQ(found.histogram, expected.histogram);
-    EXPECT_NEAR(found.sum, expected.sum, 1e-4 * static_cast<double>(pairs));
-    EXPECT_NEAR(found.least, expected.least, 1e-4);
-    EXPECT_NEAR(found.most, expected.most, 1e-4);
+inline void expect_counts(const PairCounts& found, const PairCounts& expected, Index pairs) {
+    const PairStatistics &own = found.statistics, &other = expected.statistics;
+    EXPECT_EQ(own.histogram(), other.histogram());
+    EXPECT_NEAR(own.sum(), other.sum(), 1e-4 * static_cast<double>(pairs));
+    EXPECT_NEAR(own.min(), other.min(), 1e-4);
+    EXPECT_NEAR(own.max(), other.max(), 1e-4);
     ASSERT_EQ(found.near.size(), expected.near.size());
     for (std::size_t n = 0; n < found.near.size(); ++n) {
         ASSERT_EQ(found.near[n].i, expected.near[n].i);
         ASSERT_EQ(found.near[n].j, expected.near[n].j);
-        ASSERT_NEAR(found.near[n].rmsd, expected.near[n].rmsd, 1e-5);
+        ASSERT_NEAR(found.near[n].value, expected.near[n].value, 1e-5);
     }
 }
 
@@ -74,30 +74,30 @@ inline Array<float, 3> several_states(Index frames, Index atoms, Index states, u
 }
 
 /// By definition, from all distances.
-inline DauraClusters daura_by_definition(const std::vector<float>& rmsd, Index frames,
-                                         float cutoff) {
+inline DeviceClusters gromos_by_definition(const std::vector<float>& rmsd, Index frames,
+                                           float cutoff) {
     const auto is_near = [&](Index i, Index j) {
         return i != j && rmsd[pairs_before(std::min(i, j), frames) + std::abs(i - j) - 1] < cutoff;
     };
-    DauraClusters found;
+    DeviceClusters found;
     found.assignment.assign(static_cast<std::size_t>(frames), -1);
     for (;;) {
-        Index best = -1, most = -1;
+        Index best = -1, max = -1;
         for (Index i = 0; i < frames; ++i) {
             if (found.assignment[i] >= 0) continue;
             Index count = 0;
             for (Index j = 0; j < frames; ++j) count += found.assignment[j] < 0 && is_near(i, j);
-            if (count > most) {
-                most = count;
+            if (count > max) {
+                max = count;
                 best = i;
             }
         }
         if (best < 0) return found;
-        const auto cluster = static_cast<std::int32_t>(found.middles.size());
+        const auto cluster = static_cast<std::int32_t>(found.centres.size());
         for (Index j = 0; j < frames; ++j)
             if (found.assignment[j] < 0 && (j == best || is_near(best, j)))
                 found.assignment[j] = cluster;
-        found.middles.push_back(static_cast<std::int32_t>(best));
+        found.centres.push_back(static_cast<std::int32_t>(best));
     }
 }
 

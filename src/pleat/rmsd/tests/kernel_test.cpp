@@ -45,7 +45,7 @@ TEST(Kernel, AgreesWithTheReferenceOnRandomEnsembles) {
     }
 }
 
-// A cut-off that is a pair's very value: below it, or not, is for float64 to say.
+// A cutoff that is a pair's very value: below it, or not, is for float64 to say.
 TEST(Kernel, DecidesPairsAtTheCutoffInFloat64) {
     const Frames frames = centre(random_ensemble(45, 31, 0.5, 6), {}, 1);
     const std::vector<float> truth = test::reference_pairs(frames);
@@ -57,8 +57,7 @@ TEST(Kernel, DecidesPairsAtTheCutoffInFloat64) {
             for (std::size_t pair = 0; pair < truth.size(); pair += 141) {
                 for (const double cutoff :
                      {double{truth[pair]}, double{std::nextafter(truth[pair], 9.0f)}}) {
-                    const auto kernel =
-                        make_cpu_kernel({&frames, precision, {0.05, cutoff}}, context);
+                    const auto kernel = make_cpu_kernel({&frames, precision, cutoff}, context);
                     const std::vector<float> found = test::all_pairs(*kernel, 45, 20);
                     for (std::size_t n = 0; n < truth.size(); ++n)
                         ASSERT_EQ(found[n] < static_cast<float>(cutoff),
@@ -77,7 +76,7 @@ TEST(Kernel, DecidesPairsOfARealTrajectoryInFloat64) {
     const Frames frames = test::read_frames(test::trajectory(), 800);
     constexpr double kCutoff = 0.44474148750305176;  // the value of a pair
     for (const Precision precision : {Precision::mixed, Precision::float64}) {
-        const auto kernel = make_cpu_kernel({&frames, precision, {0.05, kCutoff}}, {});
+        const auto kernel = make_cpu_kernel({&frames, precision, kCutoff}, {});
         const std::vector<float> found = test::all_pairs(*kernel, 800);
         EXPECT_EQ(std::count_if(found.begin(), found.end(),
                                 [](float x) { return x < static_cast<float>(kCutoff); }),

@@ -13,7 +13,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/rmsd/measures/metric.h"
-#include "pleat/rmsd/pairs/tally.h"
+#include "pleat/rmsd/pairs/nearest.h"
 #include "pleat/rmsd/tests/every_kernel.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 
@@ -51,7 +51,7 @@ TEST(Run, WritesTheCondensedAndTheFullMatrix) {
     EXPECT_EQ(condensed.dtype, "<f4");
     EXPECT_EQ(condensed.shape, std::vector<Index>({kFrames * (kFrames - 1) / 2}));
     EXPECT_EQ(condensed.as<float>("rmsd"), truth());
-    parameters.matrix = "full";
+    parameters.matrix = MatrixLayout::full;
     run(ensemble(), {}, parameters, one_thread(), folder / "full.npy");
     const NpyArray full = read_npy(folder / "full.npy");
     EXPECT_EQ(full.shape, std::vector<Index>({kFrames, kFrames}));
@@ -65,30 +65,30 @@ TEST(Run, SumsUpTheSameWithAndWithoutAMatrix) {
     const pleat::test::TemporaryFolder folder;
     Parameters parameters;
     parameters.cutoff = 1.9;
-    parameters.best = 3;
+    parameters.nearest = 3;
     const Result with = run(ensemble(), {}, parameters, one_thread(), folder / "rmsd.npy");
-    parameters.matrix = "none";
+    parameters.matrix = MatrixLayout::none;
     const Result without = run(ensemble(), {}, parameters, one_thread(), {});
     for (const Result* result : {&with, &without}) {
-        EXPECT_EQ(result->pairs, kFrames * (kFrames - 1) / 2);
-        EXPECT_EQ(result->least, *std::min_element(truth().begin(), truth().end()));
-        EXPECT_EQ(result->most, *std::max_element(truth().begin(), truth().end()));
-        std::vector<std::int64_t> histogram(result->histogram.size());
+        EXPECT_EQ(result->statistics.pairs(), kFrames * (kFrames - 1) / 2);
+        EXPECT_EQ(result->statistics.min(), *std::min_element(truth().begin(), truth().end()));
+        EXPECT_EQ(result->statistics.max(), *std::max_element(truth().begin(), truth().end()));
+        std::vector<std::int64_t> histogram(result->statistics.histogram().size());
         for (const float value : truth()) ++histogram.at(static_cast<std::size_t>(value / 0.05));
-        EXPECT_EQ(result->histogram, histogram);
-        EXPECT_GT(result->histogram.back(), 0);
+        EXPECT_EQ(result->statistics.histogram(), histogram);
+        EXPECT_GT(result->statistics.histogram().back(), 0);
     }
     EXPECT_EQ(with.neighbours.indices, without.neighbours.indices);
-    EXPECT_TRUE(std::equal(with.best.indices.begin(), with.best.indices.end(),
-                           without.best.indices.begin()));
-    EXPECT_EQ(with.mean, without.mean);
+    EXPECT_TRUE(std::equal(with.nearest.indices.begin(), with.nearest.indices.end(),
+                           without.nearest.indices.begin()));
+    EXPECT_EQ(with.statistics.mean(), without.statistics.mean());
 }
 
-TEST(Run, ListsNeighboursAndTheBest) {
+TEST(Run, ListsNeighboursAndNearestFrames) {
     Parameters parameters;
-    parameters.matrix = "none";
+    parameters.matrix = MatrixLayout::none;
     parameters.cutoff = 1.7;
-    parameters.best = 4;
+    parameters.nearest = 4;
     const Result result = run(ensemble(), {}, parameters, one_thread(), {});
     ASSERT_EQ(result.neighbours.starts.size(), static_cast<std::size_t>(kFrames) + 1);
     ASSERT_GT(result.neighbours.indices.size(), 0U);
@@ -104,8 +104,8 @@ TEST(Run, ListsNeighboursAndTheBest) {
         ASSERT_EQ(std::vector<std::int32_t>(first, last), near) << i;
         std::sort(others.begin(), others.end());
         for (Index rank = 0; rank < 4; ++rank) {
-            ASSERT_EQ(result.best.indices(i, rank), others[rank].second);
-            ASSERT_EQ(result.best.rmsd(i, rank), others[rank].first);
+            ASSERT_EQ(result.nearest.indices(i, rank), others[rank].second);
+            ASSERT_EQ(result.nearest.values(i, rank), others[rank].first);
         }
     }
 }
@@ -119,30 +119,30 @@ struct StopAtOnce final : Progress {
     bool stops = true, resumed = false;
 };
 
-TEST(Run, GoesOnAfterAStopWithTheSameBits) {
+TEST(Run, ResumesAfterACancelWithTheSameBits) {
     const pleat::test::TemporaryFolder folder;
     StopAtOnce progress;
     Context context = one_thread();
     context.progress = &progress;
     context.checkpoint = folder / "tiles.bin";
-    EXPECT_THROW(run(ensemble(), {}, {}, context, folder / "rmsd.npy"), Cancelled);
+    EXPECT_THROW(run(ensemble(), {}, Parameters(), context, folder / "rmsd.npy"), Cancelled);
     EXPECT_FALSE(std::filesystem::exists(folder / "rmsd.npy"));
     progress.stops = false;
-    run(ensemble(), {}, {}, context, folder / "rmsd.npy");
+    run(ensemble(), {}, Parameters(), context, folder / "rmsd.npy");
     EXPECT_TRUE(progress.resumed);
     EXPECT_EQ(read_npy(folder / "rmsd.npy").as<float>("rmsd"), truth());
     Parameters other;
-    other.precision = "float64";
+    other.precision = Precision::float64;
     EXPECT_THROW(run(ensemble(), {}, other, context, folder / "rmsd.npy"), InputError);
-    // Tiles were settled for the cut-off that they were made with.
+    // Tiles were computed for the cutoff that they were made with.
     other = {};
     other.cutoff = 1.7;
     EXPECT_THROW(run(ensemble(), {}, other, context, folder / "rmsd.npy"), InputError);
 }
 
-TEST(Run, TheSmallestCutOffListsNothing) {
+TEST(Run, TheSmallestCutoffListsNothing) {
     Parameters parameters;
-    parameters.matrix = "none";
+    parameters.matrix = MatrixLayout::none;
     parameters.cutoff = 1e-30;
     const Array<float, 3> few = random_ensemble(9, 5, 1.0, 3);
     const Result result = run(few, {}, parameters, one_thread(), {});
@@ -153,52 +153,52 @@ TEST(Run, TheSmallestCutOffListsNothing) {
     }
 }
 
-TEST(Run, MoreOfTheBestThanThereAreOthersTakeNoMoreMemory) {
+TEST(Run, MoreNearestThanOtherFramesNeedNoMoreMemory) {
     Parameters parameters;
-    parameters.best = 1'000'000;
+    parameters.nearest = 1'000'000;
     const Device cpu{Device::Kind::cpu, 0};
     EXPECT_LT(memory_needed(10'000, 10, parameters, cpu), std::int64_t{1} << 30);
-    parameters.best = 9'999;
+    parameters.nearest = 9'999;
     EXPECT_GT(memory_needed(10'000, 10, parameters, cpu), 8 * 10'000 * std::int64_t{9'999});
-    parameters.best = 100;
-    parameters.matrix = "none";
+    parameters.nearest = 100;
+    parameters.matrix = MatrixLayout::none;
     const Array<float, 3> few = random_ensemble(9, 5, 1.0, 3);
     const Result result = run(few, {}, parameters, one_thread(), {});
-    ASSERT_EQ(result.best.indices.extent(1), 8);
+    ASSERT_EQ(result.nearest.indices.extent(1), 8);
     for (Index i = 0; i < 9; ++i)
         for (Index rank = 1; rank < 8; ++rank)
-            EXPECT_GE(result.best.rmsd(i, rank), result.best.rmsd(i, rank - 1));
+            EXPECT_GE(result.nearest.values(i, rank), result.nearest.values(i, rank - 1));
 }
 
-TEST(Lists, TheBestAreSortedWhateverTheOrder) {
+TEST(Lists, NearestFramesAreSortedInAnyOrder) {
     std::mt19937 random(5);
     for (const char* name : {"rmsd", "tm"}) {
-        const Metric& metric = metric_of(name);
+        const MetricTraits& metric = traits_of(metric_named(name));
         for (const Index kept : {1, 2, 3, 7, 40}) {
-            Best best = empty_best(2, kept, metric);
+            Nearest nearest = empty_nearest(2, kept, metric);
             std::vector<std::pair<float, std::int32_t>> all;
             for (std::int32_t n = 0; n < 40; ++n)
                 all.emplace_back(static_cast<float>(random() % 9), n);
             std::shuffle(all.begin(), all.end(), random);
-            for (const auto& [value, other] : all) keep_nearest(best, 1, other, value, metric);
-            sort_best(best, metric, 2);
+            for (const auto& [value, other] : all) keep_nearest(nearest, 1, other, value, metric);
+            sort_nearest(nearest, metric, 2);
             std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
                 return a.first != b.first ? metric.is_nearer(a.first, b.first)
                                           : a.second < b.second;
             });
             for (Index rank = 0; rank < kept; ++rank) {
-                ASSERT_EQ(best.indices(1, rank), all[rank].second) << name << ' ' << kept;
-                ASSERT_EQ(best.rmsd(1, rank), all[rank].first);
-                ASSERT_EQ(best.indices(0, rank), -1) << "no frame was offered";
+                ASSERT_EQ(nearest.indices(1, rank), all[rank].second) << name << ' ' << kept;
+                ASSERT_EQ(nearest.values(1, rank), all[rank].first);
+                ASSERT_EQ(nearest.indices(0, rank), -1) << "no frame was offered";
             }
         }
     }
 }
 
 TEST(Lists, AreRefusedBeforeMemoryRunsOut) {
-    require_list(1, 28);
+    require_list_memory(1, 28);
     try {
-        require_list(Index{1} << 50, std::int64_t{28} << 50);
+        require_list_memory(Index{1} << 50, std::int64_t{28} << 50);
         FAIL();
     } catch (const DeviceError& error) {
         const std::string text = error.what();
@@ -211,28 +211,31 @@ TEST(Run, OneFrameHasNoPairs) {
     const pleat::test::TemporaryFolder folder;
     const Array<float, 3> one = random_ensemble(1, 5, 1.0, 3);
     Parameters parameters;
-    parameters.best = 2;
+    parameters.nearest = 2;
     parameters.cutoff = 1;
     const Result result = run(one, {}, parameters, one_thread(), folder / "rmsd.npy");
-    EXPECT_EQ(result.pairs, 0);
-    EXPECT_EQ(result.mean, 0.0);
+    EXPECT_EQ(result.statistics.pairs(), 0);
+    EXPECT_EQ(result.statistics.mean(), 0.0);
     EXPECT_EQ(read_npy(folder / "rmsd.npy").shape, std::vector<Index>({0}));
 }
 
 TEST(Run, RefusesWhatMakesNoSense) {
     const auto refused = [](View<const float, 3> xyz, std::vector<double> weights) {
         Parameters parameters;
-        parameters.matrix = "none";
-        EXPECT_THROW(run(xyz, weights, parameters, one_thread(), {}), InputError);
+        parameters.matrix = MatrixLayout::none;
+        EXPECT_THROW(run(xyz, {{}, {}, weights}, parameters, one_thread(), {}), InputError);
     };
-    refused({ensemble().data(), 100, 4, 2}, {});
+    Parameters none;
+    none.matrix = MatrixLayout::none;
+    const View<const float, 3> plane{ensemble().data(), 100, 4, 2};
+    EXPECT_THROW(run(plane, {}, none, one_thread(), {}), UsageError);
+    refused(ensemble(), {1.0, 2.0});
     refused({ensemble().data(), 0, 4, 3}, {});
     refused({ensemble().data(), 4, 0, 3}, {});
-    refused(ensemble(), {1.0, 2.0});
     refused(ensemble(), std::vector<double>(kAtoms, 0.0));
     refused(ensemble(), std::vector<double>(kAtoms, -1.0));
     refused(ensemble(), std::vector<double>(kAtoms, std::nan("")));
-    EXPECT_THROW(run(ensemble(), {}, {}, one_thread(), {}), UsageError);
+    EXPECT_THROW(run(ensemble(), {}, Parameters(), one_thread(), {}), UsageError);
     Parameters wrong;
     wrong.cutoff = -1;
     EXPECT_THROW(run(ensemble(), {}, wrong, one_thread(), {}), UsageError);

@@ -27,11 +27,11 @@ std::vector<double> unpacked(const TilePack& pack, Index frame, Index atoms) {
         for (int axis = 0; axis < 3; ++axis) {
             double& value = a[axis * atoms + k];
             if (pack.format == TileFormat::floats)
-                value = reinterpret_cast<const float*>(chunk)[float_place(lane, atom, axis)];
+                value = reinterpret_cast<const float*>(chunk)[float_offset(lane, atom, axis)];
             else
                 for (int part = 0; part < parts; ++part)
                     value += from_half(reinterpret_cast<const std::uint16_t*>(
-                        chunk)[half_place(lane, atom, axis, part, parts)]);
+                        chunk)[half_offset(lane, atom, axis, part, parts)]);
         }
     }
     return a;

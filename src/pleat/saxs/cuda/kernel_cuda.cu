@@ -158,6 +158,7 @@ private:
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
         Timer timer(stream_);
+        timer.start();
         for (Index first = 0; first < count; first += at_once) {
             const Index now = std::min(at_once, count - first);
             for (Index task = 0; task == 0 || task < most; task += tasks) {
@@ -178,6 +179,7 @@ private:
                 launch(bulk_, work, now, stream_);
             }
         }
+        timer.stop();
         device_seconds_ = timer.seconds();
         device_partial.download(partial.data);
     }

@@ -14,7 +14,7 @@ namespace {
 constexpr Index kLanes = 16;
 /// Half a bin's width in units of 1 / q, at the last q.
 constexpr double kHalfWidth = 0.75;
-constexpr Index kMostBins = 2048;
+constexpr Index kMaxBins = 2048;
 constexpr Index kMostWaves = Index{1} << 22;
 
 /// Coefficients of the powers of y of Chebyshev's polynomial of this degree.
@@ -61,12 +61,12 @@ MomentTable::MomentTable(const SineGrid& from)
 /// One for each width, half of one at both ends, and one for what roundings add.
 Index MomentTable::wanted(double reach) const {
     const double widths = reach * static_cast<double>(per_width);
-    return widths < static_cast<double>(kMostBins) ? static_cast<Index>(widths) + 3 : 0;
+    return widths < static_cast<double>(kMaxBins) ? static_cast<Index>(widths) + 3 : 0;
 }
 
 void MomentTable::extend(double reach) {
     const Index bins = wanted(reach);
-    if (bins <= waves.extent(0) || bins > kMostBins || bins * q_stride > kMostWaves) return;
+    if (bins <= waves.extent(0) || bins > kMaxBins || bins * q_stride > kMostWaves) return;
     Array<float, 2> more(bins, 2 * q_stride);
     std::copy(waves.begin(), waves.end(), more.begin());
     for (Index bin = waves.extent(0); bin < bins; ++bin) {

@@ -47,8 +47,8 @@ void check_structures(const Ensemble& ensemble) {
     for (Index frame = 0; frame < frames; ++frame)
         for (const float x : ensemble.xyz[frame])
             if (!(std::fabs(x) <= kFarthest))
-                throw ensemble.error_in(
-                    frame, fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
+                throw InputError(ensemble.error_in(
+                    frame, fmt::format("expected coordinates within 1e8 angstrom, found {}", x)));
 }
 
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {

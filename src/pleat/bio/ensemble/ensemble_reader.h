@@ -1,0 +1,65 @@
+// Ensemble reader: the frames of many coordinate files one by one, in the order of the files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/frame_reader.h"
+
+namespace pleat {
+
+/// Gives the frames of an ensemble one by one, under the conditions of read_ensemble(). Memory: one
+/// frame of all atoms.
+class EnsembleReader {
+public:
+    /// Each source is a file, a folder or @LIST, as in ensemble_files.h.
+    explicit EnsembleReader(const std::vector<std::string>& sources, EnsembleOptions options = {});
+
+    const std::shared_ptr<const Topology>& topology() const { return topology_; }
+    /// All atoms of the files, selected or not.
+    const std::shared_ptr<const Topology>& all_atoms() const { return all_; }
+    Index atom_count() const { return topology_->atom_count(); }
+    /// Sets `frame` [axis, atom] to the next frame; false after the last one.
+    bool next(View<float, 2> frame);
+    /// Of the frame last given.
+    FrameOrigin origin() const { return origin_; }
+    const std::vector<std::string>& files() const { return files_; }
+    /// What the user should know: the atoms selected, and remarks on the files so far. A note that
+    /// makes results doubtful begins with "warning: ".
+    std::vector<std::string> notes() const;
+
+private:
+    void choose_atoms(std::shared_ptr<const Topology> all);
+    Index count_frames() const;
+    void compare_residues(const std::string& path);
+    void open(std::size_t file);
+    bool step(bool wanted, View<float, 2> frame);
+    bool advance(bool wanted, View<float, 2> frame);
+    void end_file();
+    void gather(View<float, 2> frame) const;
+    void check(View<float, 2> frame) const;
+
+    std::vector<std::string> files_;
+    EnsembleOptions options_;
+    std::string range_text_;                    // of options_.range as it was given
+    std::shared_ptr<const Topology> all_;       // of the files
+    std::shared_ptr<const Topology> topology_;  // of the selected atoms
+    std::vector<Index> selected_;               // indices into `all_`
+    std::unique_ptr<FrameReader> reader_;
+    bool noted_assemblies_ = false;
+    std::size_t next_file_ = 0;  // the one after that of `reader_`
+    Index in_file_ = 0;          // frames of `reader_` so far
+    Index seen_ = 0;             // frames of all files so far
+    Index given_ = 0;
+    Index counted_ = 0;    // frames of all files, if the range counts from the end
+    bool is_cut_ = false;  // `reader_` has no more whole frames
+    FrameOrigin origin_;
+    Array<float, 2> scratch_;
+    std::shared_ptr<Centring> centring_;
+    BrokenMolecules broken_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace pleat

@@ -1,0 +1,276 @@
+// Neighbours: bits of bands compared with a cutoff, and mirrored below the diagonal by blocks.
+#include "pleat/cluster/neighbours/neighbours.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <utility>
+
+#include "pleat/cluster/stage.h"
+#include "pleat/core/array.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/gather_rows.h"
+
+namespace pleat::cluster {
+
+namespace {
+
+/// How values are compared: those below `lower` are neighbours, those from `upper` on are none.
+struct Comparison {
+    const PairSource& distances;
+    double cutoff;
+    float lower, upper;
+
+    Comparison(const PairSource& from, double cut) : distances(from), cutoff(cut) {
+        const double error = from.error(cut);
+        lower = static_cast<float>(cut - error);
+        upper = static_cast<float>(cut + error);
+    }
+
+    /// Bits of up to 64 values, those of item i with `first`, `first` + 1, ...
+    std::uint64_t word(const float* values, Index count, Index i, Index first) const {
+        std::uint64_t sure = 0, possible = 0;
+        for (Index n = 0; n < count; ++n) {
+            sure |= static_cast<std::uint64_t>(values[n] < lower) << n;
+            possible |= static_cast<std::uint64_t>(values[n] < upper) << n;
+        }
+        for (std::uint64_t doubtful = possible & ~sure; doubtful != 0; doubtful &= doubtful - 1) {
+            const Index n = std::countr_zero(doubtful);
+            if (distances.is_below(i, first + n, cutoff)) sure |= std::uint64_t{1} << n;
+        }
+        return sure;
+    }
+};
+
+/// A block of 64 x 64 bits with rows and columns exchanged: bit r of word c is bit c of word r.
+void transpose(std::uint64_t (&block)[64]) {
+    std::uint64_t mask = 0x00000000ffffffff;
+    for (int size = 32; size > 0; size /= 2, mask ^= mask << size) {
+        for (int k = 0; k < 64; k = (k + size + 1) & ~size) {
+            const std::uint64_t moved = ((block[k] >> size) ^ block[k + size]) & mask;
+            block[k] ^= moved << size;
+            block[k + size] ^= moved;
+        }
+    }
+}
+
+class KeptNeighbours final : public Neighbours {
+public:
+    KeptNeighbours(Array<std::uint64_t, 2> bits, std::vector<std::int32_t> degrees)
+        : bits_(std::move(bits)) {
+        degrees_ = std::move(degrees);
+    }
+    void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
+        for (const Index item : items) visit(item, bits_[item].data);
+    }
+    /// Their copies take a few megabytes.
+    Index batch() const override { return std::clamp<Index>(2'000'000 / words(), 16, 1024); }
+
+private:
+    Array<std::uint64_t, 2> bits_;
+};
+
+class ComputedNeighbours final : public Neighbours {
+public:
+    ComputedNeighbours(const Comparison& comparison, std::vector<std::int32_t> degrees,
+                       const Context& context)
+        : comparison_(comparison), context_(context) {
+        degrees_ = std::move(degrees);
+    }
+    /// Ranks share the rows: bits do not depend on who computes them.
+    void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
+        const RankRows own(context_);
+        const Index all = count();
+        for (std::size_t first = 0; first < items.size();) {
+            const auto asked =
+                items.subspan(first, std::min<std::size_t>(batch(), items.size() - first));
+            std::vector<Index> computed(own.count_of(static_cast<Index>(asked.size())));
+            for (std::size_t n = 0; n < computed.size(); ++n)
+                computed[n] = asked[own.row(static_cast<Index>(n))];
+            auto values = Array<float, 2>::unset(static_cast<Index>(computed.size()), all);
+            if (!computed.empty()) comparison_.distances.rows(computed, values.data());
+            Array<std::uint64_t, 2> bits(static_cast<Index>(asked.size()), words());
+            parallel_for(
+                resolve_threads(context_), static_cast<Index>(computed.size()), [&](Index n, int) {
+                    for (Index word = 0; word < words(); ++word) {
+                        const Index column = 64 * word;
+                        bits(own.row(n), word) = comparison_.word(values[n].data + column,
+                                                                  std::min<Index>(64, all - column),
+                                                                  computed[n], column);
+                    }
+                });
+            all_gather_rows(context_, bits.view());
+            for (std::size_t n = 0; n < asked.size(); ++n)
+                visit(asked[n], bits[static_cast<Index>(n)].data);
+            first += asked.size();
+        }
+    }
+    /// About 64 MB of values, and at most as many rows as a band has.
+    Index batch() const override { return std::clamp<Index>(16'000'000 / count(), 16, 960); }
+
+private:
+    Comparison comparison_;
+    Context context_;
+};
+
+/// Rows of bits are made from a list when they are shown.
+class ListedNeighbours final : public Neighbours {
+public:
+    ListedNeighbours(std::vector<std::int64_t> starts, std::vector<std::int32_t> indices)
+        : starts_(std::move(starts)), indices_(std::move(indices)) {
+        for (std::size_t i = 0; i + 1 < starts_.size(); ++i)
+            degrees_.push_back(static_cast<std::int32_t>(starts_[i + 1] - starts_[i]) + 1);
+    }
+    void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
+        std::vector<std::uint64_t> bits(static_cast<std::size_t>(words()));
+        const auto flip = [&](Index item) { bits[item / 64] ^= std::uint64_t{1} << item % 64; };
+        for (const Index item : items) {
+            const auto flip_row = [&] {
+                flip(item);
+                for (std::int64_t n = starts_[item]; n < starts_[item + 1]; ++n)
+                    flip(indices_[static_cast<std::size_t>(n)]);
+            };
+            flip_row();
+            visit(item, bits.data());
+            flip_row();
+        }
+    }
+    Index batch() const override { return std::clamp<Index>(2'000'000 / words(), 16, 1024); }
+
+private:
+    std::vector<std::int64_t> starts_;
+    std::vector<std::int32_t> indices_;
+};
+
+}  // namespace
+
+struct NeighbourFinder::State {
+    Comparison comparison;
+    Context context;
+    Index count;
+    int threads;
+    bool keeps;
+    Array<std::uint64_t, 2> bits;  ///< if they are kept: [item, word]
+    std::vector<std::int32_t> degrees;
+
+    Index words() const { return (count + 63) / 64; }
+    void keep_row(Index i, const float* values);
+    void count_row(Index i, const float* values);
+    void mirror();
+};
+
+void NeighbourFinder::State::keep_row(Index i, const float* values) {
+    const auto row = bits[i];
+    for (Index j = i + 1; j < count;) {
+        const Index many = std::min(count, (j / 64 + 1) * 64) - j;
+        row[j / 64] |= comparison.word(values + j - i - 1, many, i, j) << j % 64;
+        j += many;
+    }
+}
+
+void NeighbourFinder::State::count_row(Index i, const float* values) {
+    const auto add = [&](Index item, std::int32_t more) {
+        std::atomic_ref(degrees[item]).fetch_add(more, std::memory_order_relaxed);
+    };
+    std::int32_t later = 0;
+    for (Index j = i + 1; j < count; j += 64) {
+        std::uint64_t word =
+            comparison.word(values + j - i - 1, std::min<Index>(64, count - j), i, j);
+        later += std::popcount(word);
+        for (; word != 0; word &= word - 1) add(j + std::countr_zero(word), 1);
+    }
+    add(i, later);
+}
+
+/// Sets the bits (j, i) of all pairs i < j, and counts.
+void NeighbourFinder::State::mirror() {
+    parallel_for(threads, words(), [&](Index to, int) {
+        const Index first = 64 * to, rows = std::min<Index>(64, count - first);
+        for (Index from = 0; from <= to; ++from) {
+            std::uint64_t block[64] = {};
+            const Index sources = std::min<Index>(64, count - 64 * from);
+            for (Index n = 0; n < sources; ++n) block[n] = bits(64 * from + n, to);
+            transpose(block);
+            for (Index n = 0; n < rows; ++n) bits(first + n, from) |= block[n];
+        }
+    });
+    parallel_for(threads, count, [&](Index i, int) {
+        std::int32_t found = 0;
+        for (const std::uint64_t word : bits[i]) found += std::popcount(word);
+        degrees[i] = found;
+    });
+}
+
+std::unique_ptr<Neighbours> make_neighbours(std::vector<std::int64_t> starts,
+                                            std::vector<std::int32_t> indices) {
+    return std::make_unique<ListedNeighbours>(std::move(starts), std::move(indices));
+}
+
+NeighbourFinder::NeighbourFinder(const PairSource& distances, double cutoff, const Context& context,
+                                 std::int64_t max_bytes)
+    : state_(new State{Comparison(distances, cutoff),
+                       context,
+                       distances.count(),
+                       resolve_threads(context),
+                       false,
+                       {},
+                       {}}) {
+    const double lacking =
+        max_over_ranks(context, static_cast<double>(8 * state_->count * state_->words()) -
+                                    static_cast<double>(max_bytes));
+    state_->keeps = lacking <= 0;
+    if (state_->keeps) state_->bits = Array<std::uint64_t, 2>(state_->count, state_->words());
+    state_->degrees.assign(static_cast<std::size_t>(state_->count), 0);
+}
+
+NeighbourFinder::~NeighbourFinder() = default;
+
+bool NeighbourFinder::keeps_bits() const { return state_->keeps; }
+
+void NeighbourFinder::join(AdditiveCheckpoint& sums) {
+    // Each bit is set by one band, so that adding words sets bits.
+    if (state_->keeps)
+        sums.add("bits", {reinterpret_cast<std::int64_t*>(state_->bits.data()),
+                          static_cast<std::size_t>(state_->bits.size())});
+    else
+        sums.add("degrees", {reinterpret_cast<std::uint32_t*>(state_->degrees.data()),
+                             state_->degrees.size()});
+}
+
+void NeighbourFinder::add(Block rows, const float* distances) {
+    const Index before = pairs_before(rows.first, state_->count);
+    parallel_for(state_->threads, rows.count, [&](Index n, int) {
+        const Index i = rows.first + n;
+        const float* const values = distances + pairs_before(i, state_->count) - before;
+        if (state_->keeps)
+            state_->keep_row(i, values);
+        else
+            state_->count_row(i, values);
+    });
+}
+
+std::unique_ptr<Neighbours> NeighbourFinder::finish() {
+    State& state = *state_;
+    if (!state.keeps) {
+        for (std::int32_t& degree : state.degrees) ++degree;  // an item is its own neighbour
+        return std::make_unique<ComputedNeighbours>(state.comparison, std::move(state.degrees),
+                                                    state.context);
+    }
+    for (Index i = 0; i < state.count; ++i) state.bits(i, i / 64) |= std::uint64_t{1} << i % 64;
+    state.mirror();
+    return std::make_unique<KeptNeighbours>(std::move(state.bits), std::move(state.degrees));
+}
+
+std::unique_ptr<Neighbours> find_neighbours(const PairSource& distances, double cutoff,
+                                            const Context& context, std::int64_t max_bytes) {
+    NeighbourFinder finder(distances, cutoff, context, max_bytes);
+    sum_over_pairs(
+        distances, context, "neighbours", fmt::format("{} {}", cutoff, finder.keeps_bits()),
+        [&](AdditiveCheckpoint& sums) { finder.join(sums); },
+        [&](Block rows, const float* values) { finder.add(rows, values); });
+    return finder.finish();
+}
+
+}  // namespace pleat::cluster

@@ -1,0 +1,33 @@
+// Stage: one pass of a clustering with its own progress, checkpoint and ranks.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/loops/additive_checkpoint.h"
+#include "pleat/core/pairs/pair_source.h"
+
+namespace pleat::cluster {
+
+/// "run/checkpoint.npz" and "describe" give "run/checkpoint.describe.npz"; empty stays empty.
+std::filesystem::path stage_file(const std::filesystem::path& checkpoint, std::string_view name);
+
+/// The context of a stage over the pairs of `source`: its checkpoint is a file of its own. If the
+/// pairs are stored, nothing is worth a checkpoint or another rank: each rank works alone.
+Context stage_context(const Context& context, const PairSource& source, std::string_view name);
+
+/// Computes all pairs of `source`, over the ranks of the context and resuming from its checkpoint:
+/// `join` hands arrays to the checkpoint, and `add` adds bands to them. `options`: what the arrays
+/// depend on besides the source.
+void sum_over_pairs(const PairSource& source, const Context& context, std::string_view stage,
+                    std::string_view options, const std::function<void(AdditiveCheckpoint&)>& join,
+                    const BandVisitor& add);
+
+/// The rows of `items` as PairSource::rows() gives them, in batches of `batch` items that the ranks
+/// share: the same numbers for any number of ranks.
+void shared_rows(const PairSource& source, const Context& context, std::span<const Index> items,
+                 Index batch, float* values);
+
+}  // namespace pleat::cluster

@@ -1,0 +1,25 @@
+// Trials: which values of the cutoff or of k a clustering tries, checked against its method.
+#pragma once
+
+#include <vector>
+
+#include "pleat/cluster/cluster.h"
+
+namespace pleat::cluster {
+
+enum class Family { greedy, dbscan, tree, medoids, peaks };
+
+struct Trials {
+    Family family = Family::greedy;
+    std::vector<double> cutoffs, counts;
+
+    bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }
+    /// Whether the cutoff varies; else k does.
+    bool by_cutoff() const { return counts.size() <= 1 && !cutoffs.empty(); }
+    const std::vector<double>& values() const { return by_cutoff() ? cutoffs : counts; }
+};
+
+/// Throws UsageError if the options lack what the method needs, or have what it does not know.
+Trials trials_of(const Parameters& parameters);
+
+}  // namespace pleat::cluster

@@ -1,0 +1,42 @@
+// Tests of citations: entries of citations.bib are found whole, by their keys.
+#include "pleat/core/run/citations.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace pleat {
+namespace {
+
+TEST(Citations, FindsAnEntryWithItsText) {
+    const Citation paper = find_citation("Debye1915");
+    EXPECT_EQ(paper.key, "Debye1915");
+    EXPECT_EQ(paper.text,
+              "Debye: Zerstreuung von Roentgenstrahlen. Annalen der Physik 351:809 (1915), "
+              "doi:10.1002/andp.19153510606");
+    EXPECT_EQ(paper.bibtex,
+              "@article{Debye1915,\n"
+              "  author  = {Debye, P.},\n"
+              "  title   = {Zerstreuung von {R}{\\\"o}ntgenstrahlen},\n"
+              "  journal = {Annalen der Physik},\n"
+              "  volume  = {351},\n"
+              "  number  = {6},\n"
+              "  pages   = {809--823},\n"
+              "  year    = {1915},\n"
+              "  doi     = {10.1002/andp.19153510606}\n"
+              "}\n");
+}
+
+TEST(Citations, FindsTheFirstAndTheLastEntry) {
+    EXPECT_EQ(find_citation("Antonov2012").text.substr(0, 8), "Antonov,");
+    EXPECT_EQ(find_citation("Zhang2004").bibtex.substr(0, 20), "@article{Zhang2004,\n");
+    EXPECT_TRUE(find_citation("Zhang2004").bibtex.ends_with("}\n}\n"));
+}
+
+TEST(Citations, RefusesUnknownKeys) {
+    for (const char* key : {"", "Debye", "Debye1916", "author"})
+        EXPECT_THROW(find_citation(key), std::logic_error) << key;
+}
+
+}  // namespace
+}  // namespace pleat

@@ -1,0 +1,50 @@
+// Pair tiles: cutting the pairs into blocks, and keeping what each block gave.
+#include "pleat/mutual_information/count/pair_tiles.h"
+
+#include <algorithm>
+
+#include "pleat/core/loops/additive_checkpoint.h"
+
+namespace pleat::mutual_information {
+
+std::vector<Tile> pair_tiles(Index columns) {
+    std::vector<Tile> tiles;
+    const auto block = [&](Index first) {
+        return Block{first, std::min(kPairTileSide, columns - first)};
+    };
+    for (Index i = 0; i < columns; i += kPairTileSide)
+        for (Index j = i; j < columns; j += kPairTileSide)
+            tiles.push_back({.side = {block(i), block(j)}});
+    std::erase_if(tiles, [](const Tile& tile) { return pairs_of(tile).empty(); });
+    std::ranges::stable_sort(tiles, std::ranges::greater{},
+                             [](const Tile& tile) { return pairs_of(tile).size(); });
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile)
+        tiles[tile].id = static_cast<Index>(tile);
+    return tiles;
+}
+
+std::vector<std::pair<Index, Index>> pairs_of(const Tile& tile) {
+    const Block &rows = tile.side[0], &columns = tile.side[1];
+    std::vector<std::pair<Index, Index>> pairs;
+    for (Index i = rows.first; i < rows.first + rows.count; ++i)
+        for (Index j = std::max(i + 1, columns.first); j < columns.first + columns.count; ++j)
+            pairs.emplace_back(i, j);
+    return pairs;
+}
+
+void fill_in_tiles(const Context& context, const std::string& stage,
+                   const std::string& problem_hash, std::span<const Tile> tiles,
+                   std::span<const NamedArray> arrays,
+                   const std::function<void(const Tile&)>& compute) {
+    AdditiveCheckpoint checkpoint(context, stage, problem_hash, static_cast<Index>(tiles.size()));
+    // Each pair is in one tile, so the largest of its numbers on all ranks is the number, and the
+    // numbers of a tile that was stopped halfway do no harm: they are the same the next time.
+    for (const auto& [name, values] : arrays) checkpoint.raise(name, values);
+    checkpoint.resume();
+    sweep(context, stage, tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
+        checkpoint.before_adding([&] { compute(tile); });
+    });
+    checkpoint.total();
+}
+
+}  // namespace pleat::mutual_information

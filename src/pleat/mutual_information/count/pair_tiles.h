@@ -1,0 +1,40 @@
+// Pair tiles: all pairs of columns in blocks, computed in any order, resumable and on several
+// ranks.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pleat/core/context.h"
+#include "pleat/core/loops/sweep.h"
+
+namespace pleat::mutual_information {
+
+/// Columns on a side of a tile of pairs, at most.
+constexpr Index kPairTileSide = 32;
+
+/// Tiles that hold every pair i < j of `columns` columns once: i from side[0], j from side[1], each
+/// of up to kPairTileSide columns. Tiles with the most pairs come first, so that ranks end
+/// together.
+std::vector<Tile> pair_tiles(Index columns);
+
+/// The pairs (i, j) of one of these tiles, in lexicographic order.
+std::vector<std::pair<Index, Index>> pairs_of(const Tile& tile);
+
+/// An array with a number per pair, and its name in the checkpoint.
+using NamedArray = std::pair<std::string, std::span<double>>;
+
+/// Calls `compute` for every tile; it sets the numbers of its tile's pairs, none of them NaN. Each
+/// array holds a lower bound of its numbers at the call. Resumes from, and saves to,
+/// context.checkpoint, for the problem with this hash. On return every rank has all numbers. Throws
+/// Cancelled.
+void fill_in_tiles(const Context& context, const std::string& stage,
+                   const std::string& problem_hash, std::span<const Tile> tiles,
+                   std::span<const NamedArray> arrays,
+                   const std::function<void(const Tile&)>& compute);
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,279 @@
+// Weighted pairs: tables of weights, their entropies, and the same for shuffled columns.
+#include "pleat/mutual_information/count/weighted_pairs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/mutual_information/count/pair_tiles.h"
+#include "pleat/mutual_information/kernel/shuffled_planes.h"
+
+namespace pleat::mutual_information {
+
+namespace {
+
+constexpr int kTables =
+    4;  // filled in turn, so that adding to a cell does not wait for the last row
+constexpr const char* kStage = "weighted pairs";
+constexpr Index kBytesOfShuffles = Index{32} << 20;
+constexpr double kMinVariance = 1e-18;  // bits^2; a smaller one is rounding
+
+double x_lg_x(double x) { return x > 0 ? x * std::log2(x) : 0; }
+
+/// Two columns of codes with the weight of each row.
+struct WeightedRows {
+    const std::uint8_t* code_i;
+    const std::uint8_t* code_j;
+    const double* weight;
+    Index count;
+    int q_i, q_j;
+};
+
+struct Information {
+    double mi = 0, joint_entropy = 0;
+};
+
+/// The table of two columns, in memory that a thread reuses. Not thread-safe.
+class Table {
+public:
+    Information operator()(const WeightedRows& rows, double pseudocount, int symbols) {
+        const int cells = rows.q_i * rows.q_j;
+        fill(rows, cells);
+        std::array<double, kMaxSymbols> of_i{}, of_j{};
+        Information found;
+        double joint = 0, weights = 0;
+        for (int a = 0, cell = 0; a < rows.q_i; ++a) {
+            for (int b = 0; b < rows.q_j; ++b, ++cell) {
+                const double weight = cells_[0][cell];
+                of_i[a] += weight;
+                of_j[b] += weight;
+                weights += weight;
+                joint += x_lg_x(weight + pseudocount);
+            }
+        }
+        const double q = symbols, line = pseudocount * q, total = weights + line * q;
+        if (!(total > 0)) return found;
+        double sum_i = 0, sum_j = 0;
+        for (int a = 0; a < rows.q_i; ++a) sum_i += x_lg_x(of_i[a] + line);
+        for (int b = 0; b < rows.q_j; ++b) sum_j += x_lg_x(of_j[b] + line);
+        if (pseudocount > 0) {  // letters that do not occur
+            joint += (q * q - cells) * x_lg_x(pseudocount);
+            sum_i += (q - rows.q_i) * x_lg_x(line);
+            sum_j += (q - rows.q_j) * x_lg_x(line);
+        }
+        const double lg = std::log2(total);
+        found.mi = std::max(0.0, lg + (joint - sum_i - sum_j) / total);
+        found.joint_entropy = std::max(0.0, lg - joint / total);
+        return found;
+    }
+
+private:
+    void fill(const WeightedRows& rows, int cells) {
+        for (auto& table : cells_) std::fill_n(table.begin(), cells, 0.0);
+        Index row = 0;
+        const auto add = [&](int table, Index at) {
+            cells_[table][rows.code_i[at] * rows.q_j + rows.code_j[at]] += rows.weight[at];
+        };
+        for (; row + kTables <= rows.count; row += kTables)
+            for (int table = 0; table < kTables; ++table) add(table, row + table);
+        for (; row < rows.count; ++row) add(0, row);
+        for (int table = 1; table < kTables; ++table)
+            for (int cell = 0; cell < cells; ++cell) cells_[0][cell] += cells_[table][cell];
+    }
+
+    std::array<std::array<double, kMaxSymbols * kMaxSymbols>, kTables> cells_;
+};
+
+void check(const Columns& columns, const WeightedOptions& options) {
+    const std::span<const double> weights = options.weights;
+    if (!weights.empty() && static_cast<Index>(weights.size()) != columns.row_count())
+        throw UsageError(fmt::format("weights: expected one per sequence, {}, found {}",
+                                     columns.row_count(), weights.size()));
+    for (const double weight : weights) {
+        if (!(weight >= 0) || std::isinf(weight))
+            throw UsageError(
+                fmt::format("weights: expected numbers of at least 0, found {}", weight));
+    }
+    if (!(options.pseudocount >= 0) || std::isinf(options.pseudocount))
+        throw UsageError(fmt::format("pseudocount: expected a number of at least 0, found {}",
+                                     options.pseudocount));
+    if (options.shuffles < 0 || options.shuffles > std::numeric_limits<std::uint32_t>::max())
+        throw UsageError(fmt::format("shuffles: expected a number from 0 to 2^32 - 1, found {}",
+                                     options.shuffles));
+    if (options.pseudocount == 0) return;
+    for (Index column = 0; column < columns.column_count(); ++column) {
+        if (columns.symbol_count(column) > options.symbols)
+            throw UsageError(
+                fmt::format("pseudocount: expected at most {} symbols per column, found {} in "
+                            "column {}",
+                            options.symbols, columns.symbol_count(column), column));
+    }
+}
+
+/// Sums over the shuffles of one pair, of differences from the observed MI.
+struct Sums {
+    double first = 0, second = 0, third = 0, less = 0, equal = 0;
+
+    void add(double difference) {
+        if (std::abs(difference) <= kEqualInformation) {
+            ++equal;
+            return;
+        }
+        less += difference < 0;
+        first += difference;
+        second += difference * difference;
+        third += difference * difference * difference;
+    }
+
+    SampledNull null(double observed, std::int64_t shuffles) const {
+        const auto n = static_cast<double>(shuffles);
+        const double mean = first / n, square = second / n;
+        const double variance = square - mean * mean;
+        SampledNull found;
+        found.mean = observed + mean;
+        found.variance = variance > kMinVariance ? variance : 0;
+        const double root = std::sqrt(found.variance);
+        found.skewness = (third / n - mean * (3 * square - 2 * mean * mean)) / (root * root * root);
+        found.z = -mean / root;
+        if (found.variance == 0)
+            found.skewness = found.z = std::numeric_limits<double>::quiet_NaN();
+        found.percentile = less / n;
+        found.p = (1 + n - less) / (1 + n);
+        found.p_strict = (1 + n - less - equal) / (1 + n);
+        return found;
+    }
+};
+
+/// The numbers of every pair, and the computation of a tile of them.
+class AllPairs {
+public:
+    AllPairs(const Columns& columns, const WeightedOptions& options, const Context& context)
+        : columns_(columns),
+          options_(options),
+          context_(context),
+          threads_(resolve_threads(context)),
+          weights_(options.weights.begin(), options.weights.end()),
+          tables_(threads_) {
+        if (weights_.empty()) weights_.assign(columns.row_count(), 1.0);
+        const Index pairs = pair_count(columns.column_count());
+        for (const char* name : {"mi", "joint_entropy"}) add_array(name, pairs);
+        if (options.shuffles == 0) return;
+        for (const char* name : {"first", "second", "third", "less", "equal"})
+            add_array(name, pairs);
+    }
+
+    std::vector<NamedArray> arrays() {
+        std::vector<NamedArray> spans;
+        for (auto& [name, values] : numbers_) spans.emplace_back(name, values);
+        return spans;
+    }
+
+    void compute(const Tile& tile) {
+        const auto pairs = pairs_of(tile);
+        std::vector<Information> observed(pairs.size());
+        parallel_for(threads_, static_cast<Index>(pairs.size()), [&](Index at, int thread) {
+            const auto [i, j] = pairs[at];
+            observed[at] = information(thread, i, j, &columns_.codes(i, 0), &columns_.codes(j, 0));
+        });
+        std::vector<Sums> sums(pairs.size());
+        if (options_.shuffles > 0) sample(tile, pairs, observed, sums);
+        for (std::size_t at = 0; at < pairs.size(); ++at) {
+            const Sums& of = sums[at];
+            const double all[] = {
+                observed[at].mi, observed[at].joint_entropy, of.first, of.second, of.third, of.less,
+                of.equal};
+            const auto [i, j] = pairs[at];
+            for (std::size_t number = 0; number < numbers_.size(); ++number)
+                numbers_[number].second[pair_index(i, j, columns_.column_count())] = all[number];
+        }
+    }
+
+    WeightedPairs result() && {
+        WeightedPairs pairs;
+        if (options_.shuffles > 0) {
+            for (std::size_t pair = 0; pair < numbers_[0].second.size(); ++pair) {
+                const auto number = [&](int which) { return numbers_[which].second[pair]; };
+                const Sums sums{number(2), number(3), number(4), number(5), number(6)};
+                pairs.sampled.push_back(sums.null(number(0), options_.shuffles));
+                pairs.less.push_back(static_cast<std::uint32_t>(sums.less));
+                pairs.equal.push_back(static_cast<std::uint32_t>(sums.equal));
+            }
+        }
+        pairs.mi = std::move(numbers_[0].second);
+        pairs.joint_entropy = std::move(numbers_[1].second);
+        return pairs;
+    }
+
+private:
+    void add_array(const char* name, Index pairs) {
+        numbers_.emplace_back(name,
+                              std::vector<double>(pairs, std::numeric_limits<double>::lowest()));
+    }
+
+    Information information(int thread, Index i, Index j, const std::uint8_t* codes_i,
+                            const std::uint8_t* codes_j) {
+        const WeightedRows rows{codes_i,
+                                codes_j,
+                                weights_.data(),
+                                columns_.row_count(),
+                                columns_.symbol_count(i),
+                                columns_.symbol_count(j)};
+        return tables_[thread](rows, options_.pseudocount, options_.symbols);
+    }
+
+    /// Adds all shuffles to the sums of a tile's pairs, some groups of shuffles after the other.
+    void sample(const Tile& tile, const std::vector<std::pair<Index, Index>>& pairs,
+                const std::vector<Information>& observed, std::vector<Sums>& sums) {
+        const PlaneLayout layout(columns_, tile.side[0], tile.side[1]);
+        const Index group_bytes = layout.group_bytes() + layout.group_code_bytes();
+        const Index groups = std::clamp<Index>(kBytesOfShuffles / group_bytes, 1, 8);
+        Array<std::uint64_t, 1> planes(groups * layout.group_bytes() / 8);  // made, but not used
+        Array<std::uint8_t, 1> codes(groups * layout.group_code_bytes());
+        for (Index first = 0; first < options_.shuffles; first += groups * kLanes) {
+            throw_if_cancelled(context_, kStage);
+            const Index count = std::min(groups * kLanes, options_.shuffles - first);
+            shuffle_planes(columns_, layout, context_.seed, first, (count + kLanes - 1) / kLanes,
+                           threads_, planes.data(), codes.data());
+            const auto codes_of = [&](Index shuffle, Index column) {
+                const Index lane = layout.position[column] * kLanes + shuffle % kLanes;
+                return codes.data() + shuffle / kLanes * layout.group_code_bytes() +
+                       lane * layout.code_bytes();
+            };
+            parallel_for(threads_, static_cast<Index>(pairs.size()), [&](Index at, int thread) {
+                const auto [i, j] = pairs[at];
+                for (Index shuffle = 0; shuffle < count; ++shuffle) {
+                    const Information found =
+                        information(thread, i, j, codes_of(shuffle, i), codes_of(shuffle, j));
+                    sums[at].add(found.mi - observed[at].mi);
+                }
+            });
+        }
+    }
+
+    const Columns& columns_;
+    const WeightedOptions& options_;
+    const Context& context_;
+    int threads_;
+    std::vector<double> weights_;
+    std::vector<Table> tables_;  // [thread]
+    std::vector<std::pair<std::string, std::vector<double>>> numbers_;
+};
+
+}  // namespace
+
+WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& options,
+                             const Context& context, const std::string& problem_hash) {
+    check(columns, options);
+    AllPairs all(columns, options, context);
+    fill_in_tiles(context, kStage, problem_hash, pair_tiles(columns.column_count()), all.arrays(),
+                  [&](const Tile& tile) { all.compute(tile); });
+    return std::move(all).result();
+}
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,152 @@
+// Enumerated null: states with equal remaining rows, and equal values of T, are merged.
+#include "pleat/mutual_information/exact/enumerated_null.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pleat::mutual_information {
+
+namespace {
+
+using Atoms = std::vector<EnumeratedNull::Atom>;
+using State = std::vector<Index>;  // rows left of each letter, descending
+using States = std::map<State, Atoms>;
+
+// Sorts by T and adds up equal ones.
+void merge(Atoms& atoms) {
+    std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.t < b.t; });
+    std::size_t kept = 0;
+    for (std::size_t at = 1; at < atoms.size(); ++at) {
+        if (atoms[at].t == atoms[kept].t) {
+            atoms[kept].probability += atoms[at].probability;
+        } else {
+            atoms[++kept] = atoms[at];
+        }
+    }
+    atoms.resize(kept + 1);
+}
+
+// The number of ways to spread `drawn` rows over a state's letters.
+double spread_count(const State& state, Index drawn, std::vector<double>& ways) {
+    ways.assign(drawn + 1, 0);
+    ways[0] = 1;
+    for (const Index left : state) {
+        // Sums over a window of left + 1 values, from the running total.
+        for (Index at = 1; at <= drawn; ++at) ways[at] += ways[at - 1];
+        for (Index at = drawn; at > left; --at) ways[at] -= ways[at - left - 1];
+    }
+    return ways[drawn];
+}
+
+// Spreads one letter of `drawn` rows over every state.
+class Spread {
+public:
+    Spread(const Statistic& statistic, const std::vector<double>& log_factorial, Index drawn,
+           States& next)
+        : f_(statistic.f), log_factorial_(log_factorial), drawn_(drawn), next_(next) {}
+
+    void from(const State& state, const Atoms& atoms) {
+        state_ = &state;
+        atoms_ = &atoms;
+        left_.assign(state.begin(), state.end());
+        room_.assign(state.size() + 1, 0);
+        for (std::size_t at = state.size(); at-- > 0;) room_[at] = room_[at + 1] + state[at];
+        const Index all = room_[0];
+        spread_letter(0, drawn_, -log_choose(all, drawn_), 0);
+    }
+
+private:
+    double log_choose(Index n, Index k) const {
+        return log_factorial_[n] - log_factorial_[k] - log_factorial_[n - k];
+    }
+
+    /// Spreads `drawn` rows over the letters from `letter` on.
+    void spread_letter(std::size_t letter, Index drawn, double log_probability, std::int64_t t) {
+        if (letter == state_->size()) {
+            finish(std::exp(log_probability), t);
+            return;
+        }
+        const Index left = (*state_)[letter];
+        const Index max_x = std::min(left, drawn);
+        for (Index x = std::max(Index{0}, drawn - room_[letter + 1]); x <= max_x; ++x) {
+            left_[letter] = left - x;
+            spread_letter(letter + 1, drawn - x, log_probability + log_choose(left, x), t + f_[x]);
+        }
+    }
+
+    void finish(double probability, std::int64_t t) {
+        key_ = left_;
+        std::sort(key_.begin(), key_.end(), std::greater<>());
+        while (!key_.empty() && key_.back() == 0) key_.pop_back();
+        Atoms& to = next_[key_];
+        for (const auto& atom : *atoms_) to.push_back({atom.t + t, atom.probability * probability});
+    }
+
+    const std::vector<std::int64_t>& f_;
+    const std::vector<double>& log_factorial_;
+    Index drawn_;
+    States& next_;
+    const State* state_ = nullptr;
+    const Atoms* atoms_ = nullptr;
+    State left_, key_;
+    std::vector<Index> room_;
+};
+
+State sorted(std::span<const Index> margin) {
+    State counts(margin.begin(), margin.end());
+    std::sort(counts.begin(), counts.end(), std::greater<>());
+    return counts;
+}
+
+// Logarithm of the approximate number of states of a column's letters.
+double log_state_count(const State& counts) {
+    double sum = 0;
+    for (std::size_t letter = 1; letter < counts.size(); ++letter)
+        sum += std::log1p(static_cast<double>(counts[letter]));
+    return sum;
+}
+
+}  // namespace
+
+TailProbabilities EnumeratedNull::tail(std::int64_t observed) const {
+    TailProbabilities tail;
+    for (const Atom& atom : atoms) {
+        auto& sum = atom.t < observed ? tail.less : atom.t == observed ? tail.equal : tail.greater;
+        sum += atom.probability;
+    }
+    return tail;
+}
+
+NullEnumerator::NullEnumerator(const Statistic& statistic)
+    : statistic_(statistic), log_factorial_(statistic.rows() + 1) {
+    long double sum = 0;
+    for (Index n = 2; n <= statistic.rows(); ++n)
+        log_factorial_[n] = static_cast<double>(sum += std::log(static_cast<long double>(n)));
+}
+
+std::optional<EnumeratedNull> NullEnumerator::null(std::span<const Index> margin_i,
+                                                   std::span<const Index> margin_j,
+                                                   double max_work) const {
+    State kept = sorted(margin_i), spread = sorted(margin_j);
+    if (log_state_count(kept) > log_state_count(spread)) std::swap(kept, spread);
+    States states;
+    states[kept] = {{0, 1.0}};
+    std::vector<double> ways;
+    for (std::size_t letter = spread.size(); letter-- > 0;) {
+        double work = 0;
+        for (const auto& [state, atoms] : states) {
+            work += spread_count(state, spread[letter], ways) * static_cast<double>(atoms.size());
+            if (work > max_work) return std::nullopt;
+        }
+        max_work -= work;
+        States next;
+        Spread step(statistic_, log_factorial_, spread[letter], next);
+        for (const auto& [state, atoms] : states) step.from(state, atoms);
+        for (auto& [state, atoms] : next) merge(atoms);
+        states = std::move(next);
+    }
+    return EnumeratedNull{std::move(states.begin()->second)};
+}
+
+}  // namespace pleat::mutual_information

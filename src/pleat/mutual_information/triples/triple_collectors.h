@@ -1,0 +1,126 @@
+// Triple collectors: the best triples, or all above a threshold, collected tile by tile.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/files/npy.h"
+#include "pleat/core/view.h"
+#include "pleat/mutual_information/count/columns.h"
+#include "pleat/mutual_information/mutual_information.h"
+#include "pleat/mutual_information/triples/tiles.h"
+
+namespace pleat::mutual_information {
+
+/// Position of the triple i < j < k in the lexicographic list of all triples of `columns`.
+constexpr Index triple_index(Index i, Index j, Index k, Index columns) {
+    return triple_count(columns) - triple_count(columns - i) +
+           pair_index(j - i - 1, k - i - 1, columns - i - 1);
+}
+
+/// The layout of a collector's records: the number of columns, the names of the numbers, and the
+/// number that decides which triples are kept.
+struct RecordLayout {
+    Index columns = 0;
+    std::vector<std::string> names;  ///< [number]
+    int key = 0;                     ///< the number that decides
+};
+
+/// Collects triples with their numbers. The content does not depend on the order of tiles, of
+/// merging and of resuming; each triple is to be added once. Counts of shuffles are exact in
+/// doubles. A triple whose deciding number is NaN is left out.
+class TripleCollector {
+public:
+    virtual ~TripleCollector() = default;
+
+    /// Adds a tile's triples; `values` is [number, triple of the tile].
+    void put(const TripleTile& tile, View<const double, 2> values);
+    virtual Index size() const = 0;
+    virtual TripleRecords records() const = 0;
+
+    /// For merge() on another rank.
+    std::vector<std::uint8_t> bytes() const;
+    /// Adds the records of another collector.
+    void merge(std::span<const std::uint8_t> bytes);
+    /// Writes arrays whose names begin with `prefix`, the same bytes for the same content.
+    void save(NpzWriter& file, std::string_view prefix) const;
+    /// Adds the records that save() wrote. Throws InputError if they have other columns, numbers or
+    /// another rule.
+    void load(const NpzReader& file, std::string_view prefix);
+
+protected:
+    /// `rule`: which triples are kept, for the description in files.
+    TripleCollector(RecordLayout layout, std::string rule);
+
+    Index width() const { return static_cast<Index>(layout_.names.size()); }
+    const std::string& key_name() const { return layout_.names.at(layout_.key); }
+    /// The deciding number of a triple whose numbers are `stride` apart.
+    double key_of(const double* numbers, Index stride) const {
+        return numbers[layout_.key * stride];
+    }
+    virtual void add(Index triple, const double* numbers, Index stride) = 0;
+
+    /// put() skips triples whose deciding number is smaller.
+    double min_key_ = -std::numeric_limits<double>::infinity();
+
+private:
+    void add_all(const TripleRecords& records);
+
+    RecordLayout layout_;
+    std::string description_;  ///< what another rank or a file must have collected too
+};
+
+/// The best K triples by one number: largest first; of equal ones the lexicographically first.
+/// Takes (32 + 8 numbers) K bytes.
+class BestTriples final : public TripleCollector {
+public:
+    /// Throws UsageError if `count`, which is K, is negative.
+    BestTriples(RecordLayout layout, Index count);
+
+    Index size() const override { return static_cast<Index>(heap_.size()); }
+    /// Best first.
+    TripleRecords records() const override;
+
+private:
+    struct Entry {
+        double key;
+        Index triple;
+        Index row;  ///< of its numbers
+    };
+    /// Also the order of the heap: its front is the worst entry.
+    static bool is_better(const Entry& a, const Entry& b) {
+        return a.key > b.key || (a.key == b.key && a.triple < b.triple);
+    }
+    void add(Index triple, const double* numbers, Index stride) override;
+
+    Index max_size_;
+    std::vector<Entry> heap_;
+    std::vector<double> values_;  ///< [row, number]
+};
+
+/// All triples whose deciding number is at least a threshold. If there are more than `max_size`,
+/// UsageError says what to do, whatever the order of the tiles.
+class TriplesAbove final : public TripleCollector {
+public:
+    TriplesAbove(RecordLayout layout, double threshold, Index max_size);
+
+    /// Makes room for this many, so that the lists are not copied as they grow.
+    void reserve(Index count);
+    Index size() const override { return static_cast<Index>(triples_.size()); }
+    /// In lexicographic order.
+    TripleRecords records() const override;
+
+private:
+    void add(Index triple, const double* numbers, Index stride) override;
+
+    double threshold_;
+    Index max_size_;
+    std::vector<Index> triples_;
+    std::vector<double> values_;  ///< [record, number]
+};
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,233 @@
+// Two sets: frames against those of another set or one structure, in tiles of about the same time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/npy_header.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/sweep.h"
+#include "pleat/core/loops/tile_file.h"
+#include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/pairs/pair_collector.h"
+#include "pleat/rmsd/pairs/pairs_run.h"
+#include "pleat/rmsd/superposition/frames.h"
+
+namespace pleat::rmsd {
+
+namespace {
+
+/// For few columns, turning a frame for float32 takes longer than its RMSDs in float64.
+Exactness exactness_of(const Parameters& parameters, Index columns) {
+    constexpr Index kFew = 64;
+    const bool few = parameters.metric == Metric::rmsd && columns <= kFew;
+    return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0)};
+}
+
+Index measured_atoms(const AtomSets& sets, Index all) {
+    return sets.measured.empty() ? all : static_cast<Index>(sets.measured.size());
+}
+
+/// Throws DeviceError if memory is too small, then packs the frames.
+std::unique_ptr<Comparison> comparison_of(const Sides& sides, const AtomSets& sets,
+                                          const Parameters& parameters, std::int64_t lists,
+                                          const Context& context) {
+    const Index frames = sides.rows.extent(0) + (sides.are_one() ? 0 : sides.columns.extent(0));
+    const Index atoms = sides.rows.extent(1);
+    require_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) + lists,
+                   fmt::format("{} frames of {} atoms", frames, atoms),
+                   "take fewer frames or atoms");
+    return make_comparison(sides, sets, parameters.metric,
+                           exactness_of(parameters, sides.columns.extent(0)), context);
+}
+
+/// How many rows are packed together: few enough to need little memory, and enough that packing all
+/// columns again with each chunk of rows takes little time compared with its pairs.
+Index chunk_size(Index rows, Index columns, Index atoms) {
+    constexpr Index kCoordinates = Index{1} << 21, kMinRows = 32, kMaxRows = 4096;
+    const Index fitting = std::max(kCoordinates / (3 * atoms), kMinRows);
+    return std::min(rows, std::max(fitting, std::min(columns, kMaxRows)));
+}
+
+/// Two sets, the rows of which are packed chunk by chunk. Chunks do not depend on where a stopped
+/// run resumes, since the last bits of values depend on the frames that are packed together.
+class RowChunks {
+public:
+    RowChunks(const Sides& sides, const AtomSets& sets, const Parameters& parameters,
+              const Context& context)
+        : sides_(sides),
+          sets_(sets),
+          parameters_(parameters),
+          context_(context),
+          size_(chunk_size(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1))) {
+        pack_chunk(0);
+    }
+    /// That of the chunk packed last.
+    const Comparison& comparison() const { return *comparison_; }
+    /// Rows of each chunk but the last.
+    Index size() const { return size_; }
+
+    /// Compares rows within one chunk with all columns, [row, column].
+    void compare_rows(Block rows, float* values) {
+        const Index first = rows.first / size_ * size_;
+        if (first != first_) pack_chunk(first);
+        compare(*comparison_, {rows.first - first, rows.count}, {0, sides_.columns.extent(0)},
+                resolve_threads(context_), values);
+    }
+
+private:
+    void pack_chunk(Index first) {
+        comparison_.reset();  // frees its memory before the next one needs it
+        const Index count = std::min(size_, sides_.rows.extent(0) - first);
+        const View<const float, 3> rows(sides_.rows[first].data, count, sides_.rows.extent(1),
+                                        sides_.rows.extent(2));
+        // The lists of nearest frames are allocated after the first chunk.
+        const std::int64_t lists =
+            first == 0
+                ? nearest_memory(sides_.rows.extent(0), sides_.columns.extent(0), parameters_)
+                : 0;
+        comparison_ = comparison_of({rows, sides_.columns}, sets_, parameters_, lists, context_);
+        first_ = first;
+    }
+
+    const Sides& sides_;
+    const AtomSets& sets_;
+    const Parameters& parameters_;
+    const Context& context_;
+    Index size_, first_ = 0;
+    std::unique_ptr<Comparison> comparison_;
+};
+
+/// Tiles of rows with all columns that take about the same time, each within a chunk.
+std::vector<Tile> row_tiles(Index rows, Index columns, const RowChunks& chunks) {
+    constexpr Index kMaxRows = 65536;
+    const Comparison& comparison = chunks.comparison();
+    const Index step = comparison.block_rows();
+    const double fitting = kTileTime / (comparison.cost() * static_cast<double>(columns));
+    const Index limit = static_cast<Index>(std::min<double>(fitting, kMaxRows));
+    const Index height = std::max(step, limit / step * step);
+    std::vector<Tile> tiles;
+    for (Index first = 0; first < rows; first += tiles.back().side[0].count) {
+        const Index left = std::min(rows, (first / chunks.size() + 1) * chunks.size()) - first;
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(height, left)};
+        tile.items = tile.side[0].count * columns;
+        tiles.push_back(tile);
+    }
+    return tiles;
+}
+
+void write_rectangle(const std::filesystem::path& path, Index rows, Index columns,
+                     const std::vector<Tile>& tiles, const TileFile& file) {
+    OutputFile to(path);
+    to.write(npy_header("<f4", {rows, columns}));
+    for (const Tile& tile : tiles)
+        to.write(file.output(tile).data, static_cast<std::size_t>(tile.items) * sizeof(float));
+    to.close();
+}
+
+void check_others(View<const float, 3> xyz, View<const float, 3> others) {
+    if (others.extent(1) != xyz.extent(1) || others.extent(2) != 3)
+        throw UsageError(
+            fmt::format("expected {} atoms of 3 coordinates to compare with, found {} "
+                        "of {}",
+                        xyz.extent(1), others.extent(1), others.extent(2)));
+    if (others.extent(0) < 1 || others.extent(0) > std::numeric_limits<std::int32_t>::max())
+        throw InputError(fmt::format(
+            "expected from 1 to 2147483647 frames to compare with, found {}", others.extent(0)));
+    // Both sides are packed together later, where frames of each are no longer known.
+    check_coordinates(xyz);
+    check_coordinates(others, "other frame");
+}
+
+Context one_rank(const Context& context) {
+    Context own = context;
+    own.comm = nullptr;
+    return own;
+}
+
+}  // namespace
+
+Result run_against(View<const float, 3> xyz, View<const float, 3> others, const AtomSets& sets,
+                   const Parameters& parameters, const Context& context,
+                   const MatrixTarget& matrix) {
+    check_input(xyz, parameters);
+    check_others(xyz, others);
+    check_matrix(parameters, matrix, xyz.extent(0) * others.extent(0));
+    check_sets(sets, xyz.extent(1), parameters);
+    const Context own = one_rank(context);
+    const Sides sides{xyz, others};
+    const Index frames = xyz.extent(0), columns = others.extent(0);
+    RowChunks chunks(sides, sets, parameters, own);
+    const std::vector<Tile> tiles = row_tiles(frames, columns, chunks);
+    PairCollector pairs(frames, columns, measured_atoms(sets, xyz.extent(1)), parameters,
+                        resolve_threads(context));
+    const std::string_view stage = traits_of(parameters.metric).name;
+    const bool is_kept = parameters.matrix != MatrixLayout::none;
+    if (!is_kept || matrix.file.empty()) {
+        visit_tiles(
+            own, stage, tiles,
+            [&](const Tile& tile, float* values) { chunks.compare_rows(tile.side[0], values); },
+            [&](Block rows, const float* values) {
+                pairs.add(rows, values);
+                if (is_kept)
+                    std::copy_n(values, rows.count * columns,
+                                matrix.memory.data() + rows.first * columns);
+            });
+        return pairs.finish();
+    }
+    const std::filesystem::path path = tile_path(context, matrix);
+    {
+        TileFile file(path, problem_hash(xyz, others, sets, parameters, context), tiles);
+        sweep(own, stage, tiles, file, [&](const Tile& tile, View<float, 2> output) {
+            chunks.compare_rows(tile.side[0], output.data);
+        });
+        for (const Tile& tile : tiles) pairs.add(tile.side[0], file.output(tile).data);
+        write_rectangle(matrix.file, frames, columns, tiles, file);
+    }
+    if (context.checkpoint.empty()) std::filesystem::remove(path);
+    return pairs.finish();
+}
+
+void check_with_reference(const Parameters& parameters) {
+    const auto refuse = [](const char* option) {
+        throw UsageError(fmt::format(
+            "leave --{} out: frames are compared with one structure, not with each other", option));
+    };
+    if (parameters.cutoff) refuse("cutoff");
+    if (parameters.nearest > 0) refuse("nearest");
+    if (parameters.matrix == MatrixLayout::full) refuse("matrix full");
+}
+
+ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> reference,
+                              const AtomSets& sets, const Parameters& parameters,
+                              const Context& context) {
+    check_with_reference(parameters);
+    check_input(xyz, parameters);
+    const View<const float, 3> one(reference.data, Index{1}, reference.extent(0),
+                                   reference.extent(1));
+    check_others(xyz, one);
+    check_sets(sets, xyz.extent(1), parameters);
+    const Context own = one_rank(context);
+    const Sides sides{xyz, one};
+    RowChunks chunks(sides, sets, parameters, own);
+    ReferenceResult result;
+    result.values.resize(static_cast<std::size_t>(xyz.extent(0)));
+    PairCollector pairs(xyz.extent(0), 1, measured_atoms(sets, xyz.extent(1)), parameters,
+                        resolve_threads(context));
+    visit_tiles(
+        own, traits_of(parameters.metric).name, row_tiles(xyz.extent(0), 1, chunks),
+        [&](const Tile& tile, float* values) { chunks.compare_rows(tile.side[0], values); },
+        [&](Block rows, const float* values) {
+            std::copy_n(values, rows.count, result.values.begin() + rows.first);
+            pairs.add(rows, values);
+        });
+    result.summary = pairs.finish();
+    return result;
+}
+
+}  // namespace pleat::rmsd

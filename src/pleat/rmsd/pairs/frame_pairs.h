@@ -1,0 +1,46 @@
+// Frame pairs: the RMSD of all pairs of an ensemble as a PairSource.
+#pragma once
+
+#include <memory>
+
+#include "pleat/core/pairs/pair_source.h"
+#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/rmsd/superposition/frames.h"
+
+namespace pleat::rmsd {
+
+/// Superposes pairs when they are asked for, on the device of the context.
+class FramePairs final : public PairSource, public PairReductions {
+public:
+    /// `hash`: identifies coordinates, weights and precision.
+    FramePairs(FrameSet frames, Precision precision, bool reduces, std::string hash,
+               const Context& context);
+
+    Index count() const override { return frames_->frame_count(); }
+    void band(Block rows, float* values) const override { kernel_->band(rows, values); }
+    Index band_rows() const override;
+    void rows(std::span<const Index> items, float* values) const override;
+    void among(std::span<const Index> items, const BandVisitor& visit) const override;
+    std::string hash() const override { return hash_; }
+    double error(double cutoff) const override;
+    bool is_below(Index i, Index j, double cutoff) const override;
+    const PairReductions* reductions() const override { return reduces_ ? this : nullptr; }
+
+    // As PairReductions.
+    void count(Block rows, double bin_width, double cutoff, PairCounts& counts) const override;
+    DeviceClusters gromos(double cutoff, const Context& context) const override;
+
+private:
+    std::unique_ptr<Kernel> kernel_for(const Frames& some) const;
+
+    FrameSet frames_;
+    Precision precision_;
+    bool reduces_;
+    std::string hash_;
+    Context context_;
+    std::unique_ptr<Kernel> kernel_;
+    mutable std::unique_ptr<Kernel> counting_;   ///< of the last call of count()
+    mutable double bin_width_ = 0, cutoff_ = 0;  ///< of the same
+};
+
+}  // namespace pleat::rmsd

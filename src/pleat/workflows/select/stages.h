@@ -1,0 +1,69 @@
+// Stages: the computations of the engines that a selection is made from, and how to replace them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/structure/casp_contacts.h"
+#include "pleat/bio/structure/known_structure.h"
+#include "pleat/couplings/contacts/contact_list.h"
+#include "pleat/couplings/couplings.h"
+#include "pleat/saxs/saxs.h"
+#include "pleat/workflows/select/select.h"
+
+namespace pleat::select {
+
+/// What a selection uses of a clustering.
+struct Clusters {
+    std::vector<std::int32_t> assignment;  ///< [frame]
+    std::vector<Index> medoids;            ///< [cluster]
+    std::optional<double> cutoff;          ///< nothing if the method had none
+};
+Clusters clusters_of(const cluster::Result& result);
+
+/// Computes each stage in memory, with the engines. The program derives from this to keep results
+/// in folders and to use them again.
+class Stages {
+public:
+    explicit Stages(bool device_is_named) : device_is_named_(device_is_named) {}
+    virtual ~Stages() = default;
+    Stages(const Stages&) = delete;
+    Stages& operator=(const Stages&) = delete;
+
+    /// chi^2 of each frame.
+    virtual std::vector<double> fit_frames(const Ensemble& ensemble, const Profile& curve,
+                                           const Context& context);
+    /// `xyz` [frame, atom, axis]: the atoms to superpose.
+    virtual Clusters cluster_frames(View<const float, 3> xyz, const cluster::Parameters& parameters,
+                                    const Context& context);
+    /// The contacts that couplings predict. `row`: name of the alignment's row that numbers the
+    /// residues; empty: the first.
+    virtual PredictedContacts fit_couplings(const Alignment& alignment,
+                                            const std::vector<std::string>& full_rows,
+                                            const std::string& row, const Context& context);
+
+private:
+    bool device_is_named_;
+};
+
+/// Each frame is fitted alone: weights of several frames are not computed.
+saxs::Parameters frame_fit_parameters();
+/// Scores are wanted, the model is not.
+couplings::Parameters score_parameters();
+
+/// chi^2 of each frame, with the digits that files of profiles keep, so that a selection from kept
+/// files gives the same ranks.
+std::vector<double> frame_chi2(const saxs::Result& result);
+
+/// The pairs that have a probability, with the digits that files of contacts keep. Throws
+/// InputError if no pair has one, as in families of few sequences.
+PredictedContacts predicted_contacts(const Alignment& alignment, const ReferenceRow& reference,
+                                     std::span<const couplings::RankedPair> pairs);
+
+/// run() with stages of the caller's.
+Result run(const Input& input, const Parameters& parameters, const Context& context,
+           Stages& stages);
+
+}  // namespace pleat::select
