@@ -66,7 +66,7 @@ class Report(ProgramTest):
         (run / "manifest.json").write_text(json.dumps(manifest))
         done = pleat("report", run, "-o", page)
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"its structure moved.pdb is not there or has changed; --structure names", done.stderr)
+        self.assertIn(b"its structure moved.pdb is missing or has changed; give its present path with --structure", done.stderr)
         self.assertNotIn("molecule", [one["kind"] for one in page_data(page)["runs"][0]["sections"]])
         done = pleat("report", run, "-o", page, "--structure", DATA / "1ql9_A.pdb.gz")
         self.assertEqual((done.returncode, done.stderr), (0, b""))

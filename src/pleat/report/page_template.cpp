@@ -1,4 +1,4 @@
-// Page template: the assembler puts the built page into the library's read-only data.
+// Page template: the assembler embeds the built page in the library's read-only data.
 #include "pleat/report/page_template.h"
 
 // PLEAT_PAGE is a string literal, the path that CMake gives.

@@ -1,11 +1,11 @@
-// Page template: the built page that the program carries.
+// Page template: the built page that is embedded in the program.
 #pragma once
 
 #include <string_view>
 
 namespace pleat::report {
 
-/// report/dist/page.html as it was when the program was built.
+/// The content of report/dist/page.html when the program was built.
 std::string_view page_template();
 
 }  // namespace pleat::report
