@@ -35,16 +35,11 @@ constexpr const char* kExamples =
     "stop the rest: the status is then that of the first that failed.\n\n"
     "A run that was stopped or killed goes on when the same command is given again.";
 
-std::int64_t gpu_memory_needed(const Alignment& alignment) {
-    return couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                    alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-}
-
 void run_one(CouplingsOptions& options, const std::vector<std::string>& arguments) {
     const std::jthread device_start = start_device(options.run, make_context(options.run), true);
     const std::unique_ptr<Progress> progress = make_progress(stderr, options.run.quiet);
     const auto settle = [&](const Alignment& alignment, Context& context) {
-        return choose_device(options.run, gpu_memory_needed(alignment), context);
+        return choose_device(options.run, couplings::gpu_memory_needed(alignment), context);
     };
     const CouplingsOutcome outcome = fit_family(options, {.folder = options.run.output,
                                                           .arguments = arguments,
@@ -76,7 +71,7 @@ Command couplings_command(CLI::App& program) {
     add_run_options(*parser, options->run);
     add_fields(*parser, "Several families", family_fields(*options));
     add_fields(*parser, "Fit", couplings::fields(options->parameters));
-    add_structure_options(*parser, options->structure);
+    add_fields(*parser, "Structure", fields(options->structure));
     add_fields(*parser, "Output", output_fields(*options));
     parser->footer(help_footer(kExamples));
     return {parser, [options](const std::vector<std::string>& arguments) {

@@ -13,9 +13,8 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/citations.h"
 #include "pleat/couplings/contacts/calibration.h"
-#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/output.h"
-#include "structure_choice.h"
 
 namespace pleat::program {
 
@@ -45,7 +44,7 @@ void record_result(RunDirectory& run, const Report& report) {
     run.fact("relative_gradient", result.relative_gradient);
     run.fact("iterations", result.iterations);
     run.fact("evaluations", result.evaluations);
-    run.fact("ending", ending_name(result.ending));
+    run.fact("stop_reason", std::string(name_of(result.stop_reason)));
     run.fact("reference_row", report.reference.name);
     if (report.evaluation == nullptr) return;
     run.fact("chain", report.structure->map.chain_name);
@@ -73,10 +72,10 @@ void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& ali
 Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vector<double> weights,
            const Context& context) {
     Result result = couplings::run(alignment, options.parameters, std::move(weights), context);
-    if (result.ending == couplings::Ending::iteration_limit ||
-        result.ending == couplings::Ending::stalled) {
+    if (result.stop_reason == couplings::StopReason::iteration_limit ||
+        result.stop_reason == couplings::StopReason::stalled) {
         context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
-                                    ending_name(result.ending), result.relative_gap));
+                                    name_of(result.stop_reason), result.relative_gap));
     }
     warn_of_few_sequences(options, alignment, result, context);
     return result;
@@ -89,7 +88,7 @@ CouplingsOutcome outcome_of(const Report& report, const RunDirectory& run) {
             .effective_sequences = result.effective_sequences,
             .relative_gap = result.relative_gap,
             .evaluations = result.evaluations,
-            .ending = result.ending,
+            .stop_reason = result.stop_reason,
             .summary = summary(report, run.path().string())};
 }
 
@@ -97,7 +96,7 @@ CouplingsOutcome outcome_of(const Report& report, const RunDirectory& run) {
 
 std::vector<Field> output_fields(CouplingsOptions& options) {
     return {{.name = "min-separation",
-             .target = &options.least_separation,
+             .target = &options.min_separation,
              .help = "List pairs at least this many columns apart",
              .min = 1}};
 }
@@ -157,7 +156,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
 
     run.stage("write");
     const std::vector<RankedPair> pairs =
-        couplings::rank_pairs(alignment, result, options.least_separation, options.parameters.apc,
+        couplings::rank_pairs(alignment, result, options.min_separation, options.parameters.apc,
                               resolve_threads(context));
     std::optional<ContactEvaluation> evaluation;
     if (known) {

@@ -9,6 +9,7 @@
 
 #include "common_options.h"
 #include "pleat/couplings/couplings.h"
+#include "structure_choice.h"
 
 namespace pleat::program {
 
@@ -18,7 +19,7 @@ struct CouplingsOptions {
     AlignmentOptions alignment;
     StructureOptions structure;
     couplings::Parameters parameters;
-    std::int64_t least_separation = 6;
+    std::int64_t min_separation = 6;
     std::string list;  ///< file of paths, "" for none
     std::optional<std::int64_t>
         jobs;  ///< families in progress at once; not set: by device and threads
@@ -46,7 +47,7 @@ struct CouplingsOutcome {
     Index sequences = 0, columns = 0;
     double effective_sequences = 0, relative_gap = 0;
     std::int64_t evaluations = 0;
-    couplings::Ending ending = couplings::Ending::converged;
+    couplings::StopReason stop_reason = couplings::StopReason::converged;
     std::string summary;  ///< for standard output
 };
 

@@ -7,9 +7,6 @@
 
 namespace pleat::program {
 
-/// "converged", "iteration limit" or "stalled".
-const char* ending_name(couplings::Ending ending);
-
 /// The alignment, the fit, the ten strongest contacts, the precision where it is known, and where
 /// the run is.
 std::string summary(const couplings::Report& report, const std::string& folder);

@@ -9,7 +9,7 @@
 
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 
 namespace pleat::program {
 
@@ -72,10 +72,9 @@ Device FamilyMachine::device_for(const Alignment& alignment) const {
     if (!is_automatic_) return named_;
     if (!gpu_) return {Device::Kind::cpu, 0};
     const Device device{Device::Kind::cuda, gpu_->index};
-    const std::int64_t needed =
-        couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                 alignment.alphabet->size(), device, 1);
-    return needed <= gpu_->free_bytes ? device : Device{Device::Kind::cpu, 0};
+    return couplings::gpu_memory_needed(alignment) <= gpu_->free_bytes
+               ? device
+               : Device{Device::Kind::cpu, 0};
 }
 
 int FamilyMachine::threads_for(double work, std::int64_t host_bytes) {
@@ -117,7 +116,7 @@ Amounts FamilyMachine::amounts(const Alignment& alignment, const couplings::Para
     all[kHost] = demand.host + scores + alignment.sequence_count() * columns;
     // A fit that cannot have all columns at once works through them in blocks that fill the GPU.
     const std::int64_t gpu = gate_.capacity()[kGpu];
-    all[kGpu] = demand.least_gpu > gpu ? demand.least_gpu : std::min(demand.gpu, gpu);
+    all[kGpu] = demand.min_gpu > gpu ? demand.min_gpu : std::min(demand.gpu, gpu);
     // Beside a GPU the threads are idle most of the time: the number of workers bounds them.
     if (place.device.kind != Device::Kind::cuda) all[kThreads] = place.threads;
     return all;

@@ -84,10 +84,7 @@ std::filesystem::path make_couplings(const SelectOptions& options, const std::st
     return stages.make(stage, context, [&](const std::filesystem::path& folder, bool force) {
         own.run.force = force;
         const auto settle = [&](const Alignment& alignment, Context& of_stage) {
-            const std::int64_t needed =
-                couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                         alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-            return choose_device(options.run, needed, of_stage);
+            return choose_device(options.run, couplings::gpu_memory_needed(alignment), of_stage);
         };
         fit_family(own,
                    {.folder = folder,

@@ -25,17 +25,17 @@ class Usage(ProgramTest):
                 ((family,), "--output"),
                 (run, "ALIGNMENT"),
                 ((family, *run, "--tolerance", "0"), "--tolerance: expected a number >= 1e-09"),
-                ((family, *run, "-n", "-3"), "--iterations: expected a whole number >= 1 and <= 1000000000, found '-3'"),
-                ((family, *run, "-w", "1.5"), "--threshold"),
+                ((family, *run, "--max-iterations", "-3"), "--max-iterations: expected a whole number >= 1 and <= 1000000000, found '-3'"),
+                ((family, *run, "-w", "1.5"), "--identity"),
                 ((family, *run, "-l", "nan"), "--lambda-pair"),
                 ((family, *run, "-t", "0"), "--threads"),
                 ((family, *run, "--format", "xml"), "--format: expected one of"),
                 ((family, *run, "--device", "gpu"), "--device: expected reference, cpu, cuda"),
                 ((family, *run, "--row", "nobody"), "found 'nobody'"),
                 ((family, *run, "--contact", "heavy"),
-                 "--contact: expected a --structure in which it measures, found none"),
-                ((family, *run, "--cutoff", "6"), "--cutoff: expected a --structure"),
-                ((family, family, *run, "--cutoff", "6"), "--cutoff: expected a --structure"),
+                 "--contact needs a structure to measure in; give --structure"),
+                ((family, *run, "--contact-cutoff", "6"), "--contact-cutoff needs a structure"),
+                ((family, family, *run, "--contact-cutoff", "6"), "--contact-cutoff needs a structure"),
                 ((family, "--extra", *run), "--extra"),
                 ((family, *run, "--weights"), "weights")):
             with self.subTest(arguments):
@@ -71,7 +71,7 @@ class Usage(ProgramTest):
         done = pleat("couplings", family, "-o", self.folder / "run", "--row", "a")
         self.assert_refused(done, 2, "'a' on the rows 1 and 3, which differ")
         done = pleat("mi", family, "-o", self.folder / "run", "--contact", "cb")
-        self.assert_refused(done, 2, "--contact: expected a --structure")
+        self.assert_refused(done, 2, "--contact needs a structure")
         self.assertEqual(manifest(self.fit(family, "--row", "b", run="b"))["results"]["reference_row"], "b")
 
     def test_environment(self):
@@ -327,7 +327,7 @@ class Output(ProgramTest):
 class Real(ProgramTest):
     def test_an_early_end_is_told(self):
         family = self.write_alignment(small_rows(40))
-        done = pleat("couplings", family, "-o", self.folder / "run", "-n", "2", "--no-models")
+        done = pleat("couplings", family, "-o", self.folder / "run", "--max-iterations", "2", "--no-models")
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"the fit ended early (iteration limit): its certified gap is", done.stderr)
         self.assertIn(b"(iteration limit)", done.stdout)

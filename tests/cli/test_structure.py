@@ -82,7 +82,7 @@ class Structure(ProgramTest):
 
     def test_other_atoms_and_rows(self):
         heavy = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
-                         "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")
+                         "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")
         told = json.loads((heavy / "evaluation.json").read_text(encoding="utf-8"))
         self.assertEqual((told["atoms"], told["cutoff_angstrom"]), ("heavy", 4.5))
         self.assertEqual("1QL9_A.pdb", told["row"])

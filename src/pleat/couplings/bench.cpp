@@ -34,9 +34,9 @@ struct Case {
 // Errors of f that rounding may make: what a fit asks for by default, and what a tight one does.
 constexpr double kCoarseError = 1e-6, kFineError = 1e-9;
 
-// A kernel with a model in slot 0, its best fields, and a small share of it in slot 2. Made when it
-// is first used: every benchmark of one alignment and device takes the same one, and a benchmark is
-// called several times.
+// A kernel with a model in vector 0, its best fields, and a small share of it in vector 2. Made
+// when it is first used: every benchmark of one alignment and device takes the same one, and a
+// benchmark is called several times.
 class Evaluated {
 public:
     Evaluated(const Case& input, const Context& context, double objective_error)
@@ -96,19 +96,19 @@ void time_evaluation(benchmark::State& state, Evaluated& at) {
 void time_moved_evaluation(benchmark::State& state, Evaluated& at) {
     Kernel& kernel = at.kernel();
     settle_field_gap(kernel);
-    const int slots[] = {0, 2};
+    const int vectors[] = {0, 2};
     double factors[] = {1, 1};
     for (auto _ : state) {
         state.PauseTiming();
-        kernel.combine(0, slots, factors);
+        kernel.combine(0, vectors, factors);
         factors[1] = -factors[1];
         double norm2 = 0;
-        kernel.dots(0, std::span(slots, 1), std::span(&norm2, 1));  // waits for the device
+        kernel.dots(0, std::span(vectors, 1), std::span(&norm2, 1));  // waits for the device
         benchmark::DoNotOptimize(norm2);
         state.ResumeTiming();
         benchmark::DoNotOptimize(kernel.evaluate_best_fields(0, 1).objective);
     }
-    if (factors[1] < 0) kernel.combine(0, slots, factors);
+    if (factors[1] < 0) kernel.combine(0, vectors, factors);
     at.count_sizes(state);
 }
 

@@ -172,15 +172,6 @@ TextPieces casp_contacts(const Report& report, int threads) {
     return pieces;
 }
 
-const char* name_of(ContactAtoms atoms) {
-    switch (atoms) {
-        case ContactAtoms::beta: return "cb";
-        case ContactAtoms::heavy: return "heavy";
-        case ContactAtoms::sugar: return "sugar";
-    }
-    return "";
-}
-
 void write_evaluation(const std::filesystem::path& table, const std::filesystem::path& json_path,
                       const Report& report) {
     const ContactEvaluation& evaluation = *report.evaluation;

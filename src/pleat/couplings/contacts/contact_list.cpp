@@ -29,7 +29,7 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const Alignment& alignment, View<const double, 2> scores,
-                                  Index least_separation) {
+                                  Index min_separation) {
     const auto columns = static_cast<std::int32_t>(alignment.column_count());
     std::vector<Candidate> pairs;
     pairs.reserve(static_cast<std::size_t>(columns) * static_cast<std::size_t>(columns) / 2);
@@ -37,7 +37,7 @@ std::vector<Candidate> candidates(const Alignment& alignment, View<const double,
         for (std::int32_t j = i + 1; j < columns; ++j) {
             const Index separation = alignment.columns[static_cast<std::size_t>(j)] -
                                      alignment.columns[static_cast<std::size_t>(i)];
-            if (separation >= least_separation) pairs.push_back({scores(i, j), i, j});
+            if (separation >= min_separation) pairs.push_back({scores(i, j), i, j});
         }
     }
     return pairs;
@@ -46,12 +46,12 @@ std::vector<Candidate> candidates(const Alignment& alignment, View<const double,
 }  // namespace
 
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
-                                   Index least_separation, bool corrected, int threads) {
+                                   Index min_separation, bool corrected, int threads) {
     const Index columns = alignment.column_count();
     const bool is_calibrated = alignment.alphabet->kind() == Alphabet::Kind::protein && corrected &&
                                result.effective_sequences >= kMinEffectiveSequences;
     const ScoreScale scale = score_scale(result.corrected, alignment.columns);
-    std::vector<Candidate> order = candidates(alignment, result.corrected, least_separation);
+    std::vector<Candidate> order = candidates(alignment, result.corrected, min_separation);
     parallel_sort(order, threads, std::less<>());
 
     std::vector<RankedPair> pairs(order.size());

@@ -18,10 +18,10 @@ struct RankedPair {
                              ///< columns, families of fewer than kMinEffectiveSequences
 };
 
-/// All pairs that stand at least `least_separation` columns of the source apart, the highest
+/// All pairs that stand at least `min_separation` columns of the source apart, the highest
 /// corrected score first, equal scores in row order. `corrected`: whether the scores went through
 /// APC.
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
-                                   Index least_separation, bool corrected = true, int threads = 1);
+                                   Index min_separation, bool corrected = true, int threads = 1);
 
 }  // namespace pleat::couplings

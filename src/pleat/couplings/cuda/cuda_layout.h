@@ -66,15 +66,15 @@ struct Layout {
     constexpr Index residual_size() const { return parts * width() * padded_sequences(); }
     constexpr Index letter_size() const { return padded_sequences() * letter_columns(); }
 
-    /// Bytes on the device with this many slots.
-    constexpr std::int64_t bytes(int slots) const {
-        const std::int64_t vectors = 4 * slots * (fields() + pairs());
+    /// Bytes on the device with this many vectors.
+    constexpr std::int64_t bytes(int vectors) const {
+        const std::int64_t vector_bytes = 4 * vectors * (fields() + pairs());
         const std::int64_t operands = 2 * (dense_size() + residual_size() + letter_size());
         const std::int64_t results = 4 * (product_size() + width() * padded_sequences());
         const std::int64_t sums = 4 * pair_tiles() * block_width() +
                                   4 * sequence_tiles() * width() + 16 * pair_tiles() * columns +
                                   kPartialBytes * chunks() * columns;
-        return vectors + operands + results + sums + 4 * padded_sequences();
+        return vector_bytes + operands + results + sums + 4 * padded_sequences();
     }
 };
 
@@ -86,20 +86,20 @@ constexpr std::int64_t extra_bytes(const Layout& layout) {
 }
 
 /// The layout with the fewest blocks that fits into `available` bytes, or the smallest there is.
-constexpr Layout fit_layout(Layout layout, int slots, std::int64_t available) {
+constexpr Layout fit_layout(Layout layout, int vectors, std::int64_t available) {
     Layout smallest = layout;
     for (const int blocks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
         if (blocks > 1 && (layout.columns + blocks - 1) / blocks <= 64) break;
         layout.blocks = blocks;
-        if (layout.bytes(slots) + extra_bytes(layout) <= available) return layout;
-        if (layout.bytes(slots) < smallest.bytes(slots)) smallest = layout;
+        if (layout.bytes(vectors) + extra_bytes(layout) <= available) return layout;
+        if (layout.bytes(vectors) < smallest.bytes(vectors)) smallest = layout;
     }
     return smallest;
 }
 
 /// Bytes that a fit with this layout is announced and admitted with.
-constexpr std::int64_t bytes_needed(const Layout& layout, int slots) {
-    return layout.bytes(slots) + extra_bytes(layout);
+constexpr std::int64_t bytes_needed(const Layout& layout, int vectors) {
+    return layout.bytes(vectors) + extra_bytes(layout);
 }
 
 }  // namespace pleat::couplings::cuda

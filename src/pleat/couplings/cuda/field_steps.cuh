@@ -162,7 +162,7 @@ struct Sums {
     int too_large;  // couplings beyond the range of float16
 };
 
-// One CTA: writes fields and their gradient into the slots, and adds everything up in a fixed
+// One CTA: writes fields and their gradient into the vectors, and adds everything up in a fixed
 // order. The gradient of the best fields is zero up to rounding, and no part of the reduced
 // problem.
 template <int kCount>

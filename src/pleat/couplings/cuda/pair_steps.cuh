@@ -141,7 +141,7 @@ struct GradientStep {
     ProductBlock of_i, of_j;  // residuals of i with letters of j, and the other way round
     const float* marginals;   // sums of the residuals over all sequences [(i,a)]
     const float* x;
-    float* gradient;  // pairs of the slots
+    float* gradient;  // pairs of the vectors
     float lambda;
     double2* sums;  // [tile of j][i]: squared norms of gradient and point, unscaled
 };

@@ -1,4 +1,4 @@
-// Vector work on a GPU: inner products and linear combinations of slots.
+// Vector work on a GPU: inner products and linear combinations of vectors.
 #pragma once
 
 #include "pleat/core/view.h"

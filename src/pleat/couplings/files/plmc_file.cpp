@@ -72,7 +72,7 @@ void write_head(Layout& layout, const Alignment& alignment, const Parameters& pa
         layout.integer(value);
     const double lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
     for (const double value :
-         {parameters.weights ? 1.0 - parameters.threshold : -1.0, parameters.lambda_single,
+         {parameters.sequence_weights ? 1.0 - parameters.identity : -1.0, parameters.lambda_single,
           lambda_pair, 0.0, result.effective_sequences})
         layout.number(value);
     for (const int a : layout.order) layout.letter(letters, a);

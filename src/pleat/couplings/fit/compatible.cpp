@@ -14,7 +14,6 @@
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/conjugate_gradients.h"
-#include "pleat/couplings/fit/plain_slots.h"
 
 namespace pleat::couplings {
 
@@ -25,9 +24,10 @@ constexpr Index kMostIterations = 250;
 // The kernel's vectors as that program has them: inner products are summed term by term in single
 // precision. Such a sum of 10^6 squares loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 %
 // for 126), and steps depend on it.
-class SinglePrecisionSlots final : public PlainSlots {
+class SinglePrecisionObjective final : public PlainObjective {
 public:
-    SinglePrecisionSlots(Kernel& kernel, int threads) : PlainSlots(kernel), threads_(threads) {}
+    SinglePrecisionObjective(Kernel& kernel, int threads)
+        : PlainObjective(kernel), threads_(threads) {}
     void dots(int a, std::span<const int> with, std::span<double> out) override {
         for (std::size_t k = 0; k < with.size(); ++k) out[k] = single_precision_dot(a, with[k]);
     }
@@ -41,7 +41,7 @@ private:
 
 // That program's order: the fields [letter][column], then both orders of each pair as
 // [letter b][column k][letter a][column j].
-float SinglePrecisionSlots::single_precision_dot(int a, int b) {
+float SinglePrecisionObjective::single_precision_dot(int a, int b) {
     Model product = kernel_.model(a);
     const Index columns = product.column_count(), letters = product.letter_count();
     if (a == b) {
@@ -85,23 +85,23 @@ public:
         minimiser_.save(writer);
         const double numbers[] = {at.objective, at.field_gradient2, at.pair_gradient2, at.point2};
         writer.add("evaluation", numbers, {4});
-        writer.add_scalar("ending", static_cast<int>(ending));
+        writer.add_scalar("ending", static_cast<int>(stop_reason));
     }
     void load(const NpzReader& reader) override {
         minimiser_.load(reader);
         const auto numbers = reader.get("evaluation").as<double>(reader.label("evaluation"));
         const std::int64_t number = reader.integer("ending");
-        if (numbers.size() != 4 || number < 0 || number > static_cast<int>(Ending::stalled)) {
+        if (numbers.size() != 4 || number < 0 || number > static_cast<int>(StopReason::stalled)) {
             throw InputError(reader.label("evaluation") +
                              ": expected 4 numbers and an ending, found " +
                              std::to_string(numbers.size()) + " and " + std::to_string(number));
         }
         at = {numbers[0], numbers[1], numbers[2], numbers[3]};
-        ending = static_cast<Ending>(number);
+        stop_reason = static_cast<StopReason>(number);
     }
 
     Evaluation at;
-    Ending ending = Ending::iteration_limit;
+    StopReason stop_reason = StopReason::iteration_limit;
 
 private:
     ConjugateGradients& minimiser_;
@@ -120,21 +120,23 @@ std::string problem_hash(const Problem& problem, const Model& start, const Devic
 
 int fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
                    const Context& context, Kernel& kernel, Result& result) {
-    SinglePrecisionSlots slots(kernel, resolve_threads(context));
-    ConjugateGradients minimiser(slots, {});
+    SinglePrecisionObjective vectors(kernel, resolve_threads(context));
+    ConjugateGradients minimiser(vectors, {});
     CompatibleState state(minimiser, [&] { return problem_hash(problem, start, context.device); });
     set_start(kernel, minimiser.x(), start);
     const auto step = [&](std::int64_t done) {
         Step report;
         if (done == 0) {
             minimiser.start();
-            report.finished = minimiser.is_settled_at_start();
-            if (report.finished) state.ending = Ending::settled;
+            report.finished = minimiser.is_converged_at_start();
+            if (report.finished) state.stop_reason = StopReason::compatible_rule;
         } else {
             const ConjugateGradients::Outcome outcome = minimiser.step();
             report.finished = outcome != ConjugateGradients::Outcome::moved;
-            if (outcome == ConjugateGradients::Outcome::settled) state.ending = Ending::settled;
-            if (outcome == ConjugateGradients::Outcome::failed) state.ending = Ending::stalled;
+            if (outcome == ConjugateGradients::Outcome::converged)
+                state.stop_reason = StopReason::compatible_rule;
+            if (outcome == ConjugateGradients::Outcome::failed)
+                state.stop_reason = StopReason::stalled;
         }
         state.at = kernel.latest();
         if (!std::isfinite(state.at.objective)) {
@@ -152,7 +154,7 @@ int fit_compatible(const Problem& problem, const Model& start, std::int64_t iter
                                std::max(1.0, std::sqrt(state.at.point2));
     result.iterations = minimiser.iterations();
     result.evaluations = minimiser.evaluations();
-    result.ending = state.ending;
+    result.stop_reason = state.stop_reason;
     return minimiser.x();
 }
 

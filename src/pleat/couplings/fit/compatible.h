@@ -9,7 +9,7 @@ namespace pleat::couplings {
 /// Fits like CCMpred's program from `start`: its conjugate gradients, line search and stop, on the
 /// plain objective with pairs counted twice in inner products (Problem::pair_metric 2, not scaled).
 /// Ends after `iterations` at the latest (that program's own limit is 250). Fills the objective,
-/// gap and counts of `result` and returns the slot of the point. `start`: see set_start().
+/// gap and counts of `result` and returns the vector of the point. `start`: see set_start().
 int fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
                    const Context& context, Kernel& kernel, Result& result);
 

@@ -77,16 +77,16 @@ void scatter_rows_of(const SequenceTree& tree, float* rows, float* HWY_RESTRICT 
         const std::int32_t parent = tree.parent[k];
         if (parent >= 0) Row<kStride>::load(rows + k * kStride).add_to(rows + parent * kStride);
     }
-    const std::uint32_t* places = tree.places.data();
+    const std::uint32_t* positions = tree.positions.data();
     for (Index c = 0; c < tree.chunk_count; ++c) {
-        const std::uint64_t* begin = tree.place_begin.data() + 2 * c * tree.row_count;
+        const std::uint64_t* begin = tree.position_begin.data() + 2 * c * tree.row_count;
         for (Index row = 0; row < tree.row_count; ++row) {
             const std::uint64_t first = begin[2 * row], middle = begin[2 * row + 1];
             const std::uint64_t last = begin[2 * row + 2];
             if (first == last) continue;
             Row<kStride> added = Row<kStride>::zero(), removed = added;
-            for (std::uint64_t p = first; p < middle; ++p) added.add(rows + places[p]);
-            for (std::uint64_t p = middle; p < last; ++p) removed.add(rows + places[p]);
+            for (std::uint64_t p = first; p < middle; ++p) added.add(rows + positions[p]);
+            for (std::uint64_t p = middle; p < last; ++p) removed.add(rows + positions[p]);
             for (int v = 0; v < Row<kStride>::kVectors; ++v) {
                 added.v[v] = hn::Sub(added.v[v], removed.v[v]);
             }
@@ -305,21 +305,21 @@ void dot_products_of(const float* a, std::span<const float* const> with, Index c
     }
 }
 
-void linear_combination_of(std::span<const float* const> slots, std::span<const float> factors,
+void linear_combination_of(std::span<const float* const> vectors, std::span<const float> factors,
                            Index count, float* out) {
     const hn::ScalableTag<float> f;
     const Index lanes = static_cast<Index>(hn::Lanes(f));
     Index e = 0;
     for (; e + lanes <= count; e += lanes) {
-        auto sum = hn::Mul(hn::Set(f, factors[0]), hn::LoadU(f, slots[0] + e));
-        for (std::size_t k = 1; k < slots.size(); ++k) {
-            sum = hn::MulAdd(hn::Set(f, factors[k]), hn::LoadU(f, slots[k] + e), sum);
+        auto sum = hn::Mul(hn::Set(f, factors[0]), hn::LoadU(f, vectors[0] + e));
+        for (std::size_t k = 1; k < vectors.size(); ++k) {
+            sum = hn::MulAdd(hn::Set(f, factors[k]), hn::LoadU(f, vectors[k] + e), sum);
         }
         hn::StoreU(sum, f, out + e);
     }
     for (; e < count; ++e) {
-        float sum = factors[0] * slots[0][e];
-        for (std::size_t k = 1; k < slots.size(); ++k) sum += factors[k] * slots[k][e];
+        float sum = factors[0] * vectors[0][e];
+        for (std::size_t k = 1; k < vectors.size(); ++k) sum += factors[k] * vectors[k][e];
         out[e] = sum;
     }
 }
@@ -388,8 +388,6 @@ HWY_EXPORT(finish_any);
 HWY_EXPORT(dot_products_of);
 HWY_EXPORT(linear_combination_of);
 
-int row_stride(int letter_count) { return letter_count <= 8 ? 8 : 24; }
-
 void hamming_distances(const std::uint8_t* base, Index width, std::int32_t one,
                        std::span<const std::int32_t> others, std::int32_t* out) {
     HWY_DYNAMIC_DISPATCH(hamming_of)(base, width, one, others, out);
@@ -422,9 +420,9 @@ PairSums finish_pairs(const float* pairs, Index i, Index columns, int letters,
 void dot_products(const float* a, std::span<const float* const> with, Index count, double* out) {
     HWY_DYNAMIC_DISPATCH(dot_products_of)(a, with, count, out);
 }
-void linear_combination(std::span<const float* const> slots, std::span<const float> factors,
+void linear_combination(std::span<const float* const> vectors, std::span<const float> factors,
                         Index count, float* out) {
-    HWY_DYNAMIC_DISPATCH(linear_combination_of)(slots, factors, count, out);
+    HWY_DYNAMIC_DISPATCH(linear_combination_of)(vectors, factors, count, out);
 }
 
 }  // namespace pleat::couplings

@@ -6,13 +6,10 @@
 #include <vector>
 
 #include "pleat/core/view.h"
+#include "pleat/couplings/kernel/cpu_layout.h"
 #include "pleat/couplings/kernel/sequence_tree.h"
 
 namespace pleat::couplings {
-
-/// Floats that a row of `letter_count` letters takes: 8 up to 8 letters, else 24. Lanes past the
-/// last letter are zero in every table.
-int row_stride(int letter_count);
 
 /// Columns' spreads v_i(a) and the constants of the scaling 1/sqrt(offset + factor v_i(a) v_j(b));
 /// offset 1 and factor 0 leave couplings as they are.
@@ -72,8 +69,8 @@ PairSums finish_pairs(const float* pairs, Index i, Index columns, int letters,
 /// Inner products of `a` with each of `with` over `count` floats, in double.
 void dot_products(const float* a, std::span<const float* const> with, Index count, double* out);
 
-/// out = sum_k factors[k] slots[k] over `count` floats; `out` may be one of them.
-void linear_combination(std::span<const float* const> slots, std::span<const float> factors,
+/// out = sum_k factors[k] vectors[k] over `count` floats; `out` may be one of them.
+void linear_combination(std::span<const float* const> vectors, std::span<const float> factors,
                         Index count, float* out);
 
 }  // namespace pleat::couplings

@@ -111,7 +111,7 @@ void list_changes(View<const std::uint8_t, 2> letters, int letter_count, int row
 }
 
 // Turns the lists around by counting, then filling, so that positions ascend within each list.
-void list_places(const std::vector<Chunk>& chunks, int row_stride, SequenceTree& tree) {
+void list_positions(const std::vector<Chunk>& chunks, int row_stride, SequenceTree& tree) {
     const auto each = [&](auto&& visit) {
         Index k = 0;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
@@ -126,17 +126,28 @@ void list_places(const std::vector<Chunk>& chunks, int row_stride, SequenceTree&
         }
     };
     const Index lists = 2 * tree.chunk_count * tree.row_count;
-    tree.place_begin.assign(lists + 1, 0);
-    each([&](Index list, Index) { ++tree.place_begin[list + 1]; });
-    for (Index list = 0; list < lists; ++list) tree.place_begin[list + 1] += tree.place_begin[list];
-    std::vector<std::uint64_t> next(tree.place_begin.begin(), tree.place_begin.end() - 1);
-    tree.places.resize(tree.rows.size());
+    tree.position_begin.assign(lists + 1, 0);
+    each([&](Index list, Index) { ++tree.position_begin[list + 1]; });
+    for (Index list = 0; list < lists; ++list)
+        tree.position_begin[list + 1] += tree.position_begin[list];
+    std::vector<std::uint64_t> next(tree.position_begin.begin(), tree.position_begin.end() - 1);
+    tree.positions.resize(tree.rows.size());
     each([&](Index list, Index k) {
-        tree.places[next[list]++] = static_cast<std::uint32_t>(k * row_stride);
+        tree.positions[next[list]++] = static_cast<std::uint32_t>(k * row_stride);
     });
 }
 
+Index chunks_of(Index sequences) { return (sequences + kChunk - 1) / kChunk; }
+
 }  // namespace
+
+std::int64_t tree_bytes(Index sequences, Index columns, int letter_count) {
+    // At most L numbers per sequence in `rows` and in `positions`; the padded letters; five numbers
+    // per position; and two per list in `position_begin` and while it is filled.
+    const std::int64_t padded = (columns + 63) / 64 * 64;
+    const std::int64_t lists = 2 * chunks_of(sequences) * columns * letter_count;
+    return sequences * (8 * columns + padded + 40) + 2 * 8 * (lists + 1);
+}
 
 SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter_count,
                                  int row_stride, int threads) {
@@ -146,7 +157,7 @@ SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter
     for (Index n = 0; n < count; ++n) std::copy_n(&letters(n, 0), columns, &padded(n, 0));
 
     SequenceTree tree;
-    tree.chunk_count = (count + kChunk - 1) / kChunk;
+    tree.chunk_count = chunks_of(count);
     tree.row_count = columns * letter_count;
     std::vector<Chunk> chunks;
     for (Index c = 0; c < tree.chunk_count; ++c) {
@@ -156,7 +167,7 @@ SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter
     parallel_for(threads, tree.chunk_count, [&](Index c, int) { span_tree(padded, chunks[c]); });
     for (const Chunk& chunk : chunks) append_depth_first(chunk, tree.order, tree.parent);
     list_changes(letters, letter_count, row_stride, tree);
-    list_places(chunks, row_stride, tree);
+    list_positions(chunks, row_stride, tree);
     return tree;
 }
 

@@ -27,11 +27,11 @@ struct SequenceTree {
     std::vector<std::uint64_t> begin;
     std::vector<std::uint32_t> rows;
     /// The same lists turned around, chunk by chunk so that a chunk's sums stay in cache: with
-    /// list = 2 (chunk * row_count + row) [+ 1], places[place_begin[list]] .. are the positions
-    /// times row_stride at which `row` (without its stride) is added [subtracted].
+    /// list = 2 (chunk * row_count + row) [+ 1], positions[position_begin[list]] .. are the
+    /// positions times row_stride at which `row` (without its stride) is added [subtracted].
     Index chunk_count = 0, row_count = 0;
-    std::vector<std::uint64_t> place_begin;
-    std::vector<std::uint32_t> places;
+    std::vector<std::uint64_t> position_begin;
+    std::vector<std::uint32_t> positions;
 
     Index count() const { return static_cast<Index>(order.size()); }
     /// Rows touched for one pass, over those of the plain double loop (N L).
@@ -39,6 +39,9 @@ struct SequenceTree {
         return static_cast<double>(rows.size()) / (static_cast<double>(count()) * column_count);
     }
 };
+
+/// An upper bound of the bytes that building and keeping a forest takes.
+std::int64_t tree_bytes(Index sequences, Index columns, int letter_count);
 
 /// Builds the forest; the same for any thread count.
 SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter_count,

@@ -58,11 +58,11 @@ TEST_P(CpuKernel, PaddingStaysZero) {
     kernel->reserve(3);
     kernel->set_model(0, random_model(6, 21, 0.2, 92));
     kernel->evaluate_plain(0, 1);
-    const int slots[2] = {0, 1};
+    const int vectors[2] = {0, 1};
     const double factors[2] = {1, -0.1};
-    kernel->combine(2, slots, factors);
+    kernel->combine(2, vectors, factors);
     const Model model = kernel->model(2), gradient = kernel->model(1);
-    // What a model holds is all that a slot holds: setting it anew gives the same norm.
+    // What a model holds is all that a vector holds: setting it anew gives the same norm.
     const double before = inner(*kernel, 2, 2);
     kernel->set_model(2, model);
     EXPECT_NEAR(inner(*kernel, 2, 2), before, 1e-6 * before);
@@ -83,7 +83,7 @@ TEST_P(EveryKernel, GiveBackTheModelThatWasSet) {
             const Model back = kernel->model(1);
             EXPECT_EQ(distance(back.fields, model.fields), 0);
             EXPECT_LT(distance(back.pairs, model.pairs), scaled ? 1e-6 : 1e-30);
-            EXPECT_EQ(inner(*kernel, 0, 0), 0);  // the other slot is as it was
+            EXPECT_EQ(inner(*kernel, 0, 0), 0);  // the other vector is as it was
         }
     }
 }
@@ -148,7 +148,7 @@ TEST_P(EveryKernel, DownloadAndUploadKeepAPoint) {
     EXPECT_LT(distance(kernel->model(1).pairs, kernel->model(0).pairs), 1e-7);
 }
 
-TEST_P(EveryKernel, ReserveKeepsWhatSlotsHold) {
+TEST_P(EveryKernel, ReserveKeepsTheVectors) {
     const RandomFamily family(20, 5, 21, 8);
     const auto kernel = make(family.problem());
     kernel->reserve(3);

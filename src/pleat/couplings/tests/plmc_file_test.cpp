@@ -93,7 +93,7 @@ TEST(PlmcFile, HeadSaysWhatWasFitted) {
     EXPECT_EQ(parsed.places, (std::vector<std::int32_t>{1, 3, 5, 7}));
     for (std::size_t n = 0; n < parsed.copies.size(); ++n)
         EXPECT_FLOAT_EQ(parsed.copies[n], static_cast<float>(1 / family.result.weights[n]));
-    parameters.weights = false;
+    parameters.sequence_weights = false;
     EXPECT_FLOAT_EQ(written(family, parameters, "AC-Y", 1).numbers[0], -1.0f);
 }
 

@@ -58,6 +58,11 @@ void expect_sound(const SequenceTree& tree, View<const std::uint8_t, 2> letters,
     }
     EXPECT_LE(tree.cost(columns), 1.0);
     EXPECT_GT(tree.cost(columns), 0.0);
+    const auto bytes = [](const auto& list) { return list.size() * sizeof(list[0]); };
+    EXPECT_LE(static_cast<std::int64_t>(bytes(tree.order) + bytes(tree.parent) + bytes(tree.begin) +
+                                        bytes(tree.rows) + bytes(tree.position_begin) +
+                                        bytes(tree.positions)),
+              tree_bytes(tree.count(), columns, letter_count));
 }
 
 bool same(const SequenceTree& a, const SequenceTree& b) {
@@ -112,10 +117,10 @@ TEST(SequenceTree, UnrelatedSequencesStandAlone) {
 // Sequences 0 ... 4 differ from the next by one letter: the tree must find this chain in any order.
 TEST(SequenceTree, FindsTheNearestRelatives) {
     constexpr Index columns = 16;
-    const int places[] = {3, 0, 4, 1, 2};  // sequence n is link places[n] of the chain
+    const int links[] = {3, 0, 4, 1, 2};  // sequence n is link links[n] of the chain
     Array<std::uint8_t, 2> letters(5, columns);
     for (Index n = 0; n < 5; ++n) {
-        for (Index i = 0; i < columns; ++i) letters(n, i) = i < places[n] ? 1 : 0;
+        for (Index i = 0; i < columns; ++i) letters(n, i) = i < links[n] ? 1 : 0;
     }
     const SequenceTree tree = build_sequence_tree(letters, 21, 24, 1);
     expect_sound(tree, letters, 21, 24);
