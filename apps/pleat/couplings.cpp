@@ -1,4 +1,4 @@
-// pleat couplings: from an alignment to contacts, or from many.
+// pleat couplings: contacts from one alignment or from many.
 #include <fmt/format.h>
 
 #include <memory>
@@ -29,11 +29,11 @@ constexpr const char* kExamples =
     "  zcat family.sto.gz | pleat couplings - -o run -t 4\n"
     "  pleat couplings families/*.a3m -o runs\n"
     "  pleat couplings --list families.txt -o runs --no-models\n\n"
-    "Each of several families is a run of its own in FOLDER/NAME, where NAME is that\n"
-    "of its file without endings; FOLDER/families.tsv tells how each went. Finished\n"
-    "ones are skipped when the same command is given again, and a broken one does not\n"
-    "stop the rest: the status is then that of the first that failed.\n\n"
-    "A run that was stopped or killed goes on when the same command is given again.";
+    "With several families each gets its own folder FOLDER/NAME, where NAME is the name\n"
+    "of its file without extensions; FOLDER/families.tsv lists the outcomes. The same\n"
+    "command skips finished families. A failed family does not stop the others; the exit\n"
+    "code is then that of the first failed one.\n\n"
+    "A run that was stopped or killed resumes when the same command is given again.";
 
 void run_one(CouplingsOptions& options, const std::vector<std::string>& arguments) {
     const std::jthread device_start = start_device(options.run, make_context(options.run), true);
@@ -55,9 +55,7 @@ void run_couplings(CouplingsOptions& options, const std::vector<std::string>& ar
     const std::vector<std::string>& paths = options.alignment.paths;
     if (!options.list.empty() || paths.size() > 1) return run_families(options);
     if (paths.empty())
-        throw UsageError(
-            "expected an ALIGNMENT or a --list of them, found neither; 'pleat help "
-            "couplings' shows how");
+        throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help couplings'");
     options.alignment.path = paths.front();
     run_one(options, arguments);
 }

@@ -1,4 +1,4 @@
-// Couplings summary: a few lines and tables for people.
+// Couplings summary: lines and tables about a fit.
 #include "couplings_summary.h"
 
 #include <fmt/format.h>

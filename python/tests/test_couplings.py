@@ -55,6 +55,6 @@ def test_few_sequences_are_warned_of():
     with pytest.warns(UserWarning, match="effective sequences: probabilities are too high"):
         few = pleat.couplings(family(columns=20), max_iterations=5, models=False)
     assert few.warning
-    with pytest.warns(UserWarning, match="contacts have no probability below 20"):
+    with pytest.warns(UserWarning, match="probabilities of contacts need at least 20"):
         same = pleat.couplings(["ACDEFGHIKLMN"] * 20, models=False)
     assert np.isnan(same.contacts()["probability"]).all()

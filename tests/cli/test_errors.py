@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import unittest
+from random import Random
 
 from program import DATA, ProgramTest, manifest, matrix, pleat, read_npz, read_rows, results, small_rows
 
@@ -241,6 +242,21 @@ class Device(ProgramTest):
         self.assertIn(b"cuda:99", done.stderr)
         self.assertEqual(done.returncode, 4)
 
+    @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers need memory of their own")
+    def test_the_announced_memory_covers_the_peak(self):
+        random = Random(1)
+        for rows, columns in ((12000, 40), (60, 240)):
+            family = self.write_alignment(["".join(random.choices("ACDEFGHIKLMNPQRSTVWY-", k=columns))
+                                           for _ in range(rows)])
+            done = pleat("couplings", family, "-o", self.folder / "run", "-f", "-t", "2", "-d", "cpu",
+                         "--max-iterations", "1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = re.search(r"needs ([0-9.]+) ([MG])iB of ", done.stderr.decode())
+            needed = float(found[1]) * (1 << (20 if found[2] == "M" else 30))
+            peak = manifest(self.folder / "run")["peak_memory_bytes"]
+            self.assertLessEqual(peak, needed, f"{rows} x {columns}")
+            self.assertGreater(1.1 * peak + (24 << 20), needed, f"{rows} x {columns}")
+
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
     def test_short_memory_shortens_the_history(self):
         family = self.write_alignment([row * 2 for row in read_rows()[:60]])
@@ -322,6 +338,23 @@ class Output(ProgramTest):
         self.assertEqual(done.returncode, 5)
         self.assertIn(b"standard output: cannot be written", done.stderr)
         self.assertEqual(manifest(self.folder / "run")["status"], "finished")
+
+
+class OldNames(ProgramTest):
+    def test_earlier_option_names_are_accepted(self):
+        family = self.write_alignment(small_rows(30, 0, 12))
+
+        def parameters(*options):
+            done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-f", "--no-models", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return manifest(self.folder / "run")["parameters"]
+        for name, value, now, earlier in (("identity", 0.7, ("--identity", "0.7"), ("--threshold", "0.7")),
+                                          ("max-iterations", 3, ("--max-iterations", "3"), ("--iterations", "3")),
+                                          ("max-iterations", 3, ("--max-iterations", "3"), ("-n", "3")),
+                                          ("sequence-weights", False, ("--no-sequence-weights",), ("--no-weights",))):
+            with self.subTest(earlier):
+                self.assertEqual(parameters(*now)[name], value)
+                self.assertEqual(parameters(*earlier), parameters(*now))
 
 
 class Real(ProgramTest):

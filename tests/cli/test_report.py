@@ -76,10 +76,10 @@ class Report(ProgramTest):
         run = self.run_mi()
         other = self.folder / "notes.html"
         other.write_text("mine")
-        self.assertIn("notes.html: expected a new file or a page of pleat's, found other content",
+        self.assertIn("notes.html exists and is not a page made by pleat",
                       self.refused(2, run, "-o", other))
         self.assertEqual(other.read_text(), "mine")
-        self.assertIn("expected a file for the page, found a folder", self.refused(2, run, "-o", self.folder))
+        self.assertIn("it is a folder", self.refused(2, run, "-o", self.folder))
         for _ in range(2):
             self.assertEqual(pleat("report", run, "-o", other, "--force", "-q").returncode, 0)
         self.assertEqual(pleat("report", run, "-o", other, "-q").returncode, 0)

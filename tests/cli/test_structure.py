@@ -91,6 +91,10 @@ class Structure(ProgramTest):
             if row["distance"] != "NA":
                 self.assertLessEqual(float(nearer[row["i"], row["j"]]), float(row["distance"]) + 0.01)
         self.assertEqual(len(manifest(heavy)["inputs"]), 2)
+        self.assertEqual(manifest(heavy)["parameters"]["contact-cutoff"], 4.5)
+        earlier = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
+                           "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="earlier")
+        self.assertEqual(manifest(earlier)["parameters"], manifest(heavy)["parameters"])
 
     @staticmethod
     def listed(row, sides):

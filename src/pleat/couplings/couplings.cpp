@@ -1,4 +1,4 @@
-// Couplings: check, weigh, fit in the loop, score.
+// Couplings: checks the input, computes weights, fits, and scores.
 #include "pleat/couplings/couplings.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 #include "pleat/couplings/contacts/scores.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/fit/compatible.h"
+#include "pleat/couplings/fit/initial_fields.h"
 #include "pleat/couplings/fit/memory_estimate.h"
-#include "pleat/couplings/fit/start.h"
 #include "pleat/couplings/kernel/column_work.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/weights/weights.h"
@@ -30,11 +30,11 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr double kFieldShare = 1e-3;       // of the gap, left to the fields
+constexpr double kFieldShare = 1e-3;       // fraction of the gap that the fields may keep
 constexpr double kCoarseTolerance = 1e-5;  // from here on, rounding by 1e-6 does no harm
 
-// What the loop saves: the minimiser with its history, so that a resumed fit repeats every bit, and
-// what is known of its latest point, for a fit that was killed between its end and its results.
+// The checkpoint: the minimiser with its history, so that a resumed fit has the same bits, and the
+// numbers of its latest point, for a fit that was killed after its last step.
 class FitState final : public State {
 public:
     FitState(Lbfgs& minimiser, Kernel& kernel, int history,
@@ -44,7 +44,7 @@ public:
           history_(history),
           problem_(std::move(problem_hash)) {}
 
-    // Hashed when asked for: a fit shorter than the time between two saves never is.
+    // Computed on demand: a short fit never saves.
     std::string problem() const override { return problem_(); }
     void save(NpzWriter& writer) const override {
         minimiser_.save(writer);
@@ -112,10 +112,10 @@ void check_input(const Alignment& alignment, Parameters parameters) {
     }
 }
 
-// Returns the vector of the point where the fit ended.
+// Returns the number of the vector at the end of the fit.
 int fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
         const Model& start, int history, const Context& context, Kernel& kernel, Result& result) {
-    // The fields need no more accuracy than the couplings have reached.
+    // The fields need not be more accurate than the couplings.
     kernel.field_gap =
         kFieldShare * result.effective_sequences * static_cast<double>(alignment.column_count());
     Lbfgs minimiser(kernel, {.history = history, .f_precision = kernel.rounding()});
@@ -199,7 +199,7 @@ std::vector<double> sequence_weights(const Alignment& alignment, const Parameter
     if (!parameters.sequence_weights) return std::vector<double>(alignment.sequence_count(), 1.0);
     if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
         context.message(
-            fmt::format("{}: {}, which the weights count as identical: --max-gaps and "
+            fmt::format("{}: {}, which the weights count as identical; --max-gaps and "
                         "--min-coverage leave them out",
                         alignment.source.string(), gaps));
     return weights::sequence_weights(alignment.letters, parameters.identity, context);

@@ -1,4 +1,4 @@
-// Contact list: sorting pairs and reading their scores as Z and probability.
+// Contact list: sorts pairs and computes their Z values and probabilities.
 #include "pleat/couplings/contacts/contact_list.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kLeastCalibrated = 6;  // separation of the pairs that calibration.h speaks of
+constexpr Index kMinCalibratedSeparation = 6;  // smaller ones have no probability; calibration.h
 constexpr Index kPairsPerPiece = 1 << 12;
 
-// A pair and what its place depends on.
+// A pair with what determines its rank.
 struct Candidate {
     double score;
     std::int32_t i, j;
@@ -61,7 +61,7 @@ std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& res
         const Index separation = alignment.columns[static_cast<std::size_t>(j)] -
                                  alignment.columns[static_cast<std::size_t>(i)];
         const double z = scale.z(score);
-        const double probability = is_calibrated && separation >= kLeastCalibrated
+        const double probability = is_calibrated && separation >= kMinCalibratedSeparation
                                        ? contact_probability(z, columns)
                                        : std::numeric_limits<double>::quiet_NaN();
         pairs[static_cast<std::size_t>(rank)] = {i, j, result.raw(i, j), score, z, probability};

@@ -1,4 +1,4 @@
-// CUDA kernel: vectors stay on the GPU, evaluations are one-hot products on tensor cores.
+// CUDA kernel: keeps vectors on the GPU and evaluates by one-hot products on tensor cores.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,14 +25,14 @@ using namespace cuda;
 using pleat::cuda::check;
 using pleat::cuda::DeviceArray;
 
-constexpr int kMostPasses = 30;      // over the sequences, for the fields of one evaluation
-constexpr int kUnwatchedPasses = 3;  // before the host asks whether more are needed
+constexpr int kMaxPasses = 30;       // over the sequences, for the fields of one evaluation
+constexpr int kUncheckedPasses = 3;  // before the host asks whether more are needed
 constexpr int kRowThreads = 128, kSumThreads = 1024;
-constexpr float kDenseScale = 64;           // couplings up to 1023, and down to 1e-9 in two parts
-constexpr double kLargestResidual = 16384;  // about; float16 reaches 65504
+constexpr float kDenseScale = 64;  // for couplings up to 1023, and down to 1e-9 in two numbers
+constexpr double kLargestResidual = 16384;  // approximately; float16 reaches 65504
 constexpr double kCoarseRounding = 1e-6, kFineRounding = 1e-9;
 
-// Calls with the number of letters known to the compiler where it is a common one, else with 0.
+// Calls `launch` with the number of letters as a constant if it is a common one, else with 0.
 template <class Launch>
 void for_letters(int letters, const Launch& launch) {
     switch (letters) {
@@ -85,7 +85,7 @@ private:
     const float* pairs(int vector) const { return vectors_[vector].data() + layout_.fields(); }
     int q() const { return layout_.letters; }
     Index first_column(Index block) const { return block * layout_.block_columns(); }
-    /// Of a block: its columns, and tiles of 8 of them.
+    /// The columns of a block, and its tiles of 8 columns.
     Index columns_of(Index block) const {
         return std::min(layout_.block_columns(), layout_.columns - first_column(block));
     }
@@ -130,8 +130,8 @@ Layout choose_layout(const Problem& problem, const CudaDevice& gpu, int blocks) 
 
 CudaKernel::CudaKernel(const Problem& problem, int index, const CudaChoices& choices)
     : problem_(problem) {
-    if (problem.letter_count > kMostLetterCodes)
-        throw std::logic_error("more letters than the CUDA kernel has room for");
+    if (problem.letter_count > kMaxLetterCodes)
+        throw std::logic_error("too many letters for the CUDA kernel");
     const CudaDevice gpu = use_cuda_device(index);
     hopper_ = gpu.major == 9 && gpu.minor == 0 && !choices.portable;
     layout_ = choose_layout(problem, gpu, choices.blocks);
@@ -150,9 +150,9 @@ CudaKernel::CudaKernel(const Problem& problem, int index, const CudaChoices& cho
     marginals_ = DeviceArray<float>(shape_.width);
     partials_ = DeviceArray<Partial>(shape_.chunks * shape_.columns);
     states_ = DeviceArray<FieldState>(shape_.columns);
-    remaining_ = DeviceArray<int>(kMostPasses);
+    remaining_ = DeviceArray<int>(kMaxPasses);
     too_large_ = DeviceArray<int>(1);
-    dot_parts_ = DeviceArray<double>(kMostVectors * kVectorBlocks);
+    dot_parts_ = DeviceArray<double>(kMaxVectors * kVectorBlocks);
     pair_sums_ = DeviceArray<double2>(layout_.pair_tiles() * shape_.columns);
     sums_ = DeviceArray<Sums>(1);
     upload_alignment();
@@ -206,7 +206,7 @@ void CudaKernel::upload_alignment() {
 }
 
 Vectors CudaKernel::gather(std::span<const int> vectors, std::span<const double> factors) const {
-    if (vectors.size() > kMostVectors) throw std::logic_error("too many vectors in one pass");
+    if (vectors.size() > kMaxVectors) throw std::logic_error("too many vectors in one pass");
     Vectors v{{}, {}, static_cast<int>(vectors.size())};
     for (std::size_t k = 0; k < vectors.size(); ++k) {
         v.data[k] = vectors_[vectors[k]].data();
@@ -266,17 +266,17 @@ void CudaKernel::fit_fields(bool best_fields) {
     const double target2 =
         4 * problem_.lambda_single * field_gap / static_cast<double>(shape_.columns);
     const dim3 grid(blocks(shape_.columns), blocks(shape_.chunks));
-    const int most = best_fields ? kMostPasses : 1;
-    check(cudaMemsetAsync(remaining_.data(), 0, kMostPasses * sizeof(int)), "cannot clear memory");
-    for (int pass = 0; pass < most; ++pass) {
+    const int passes = best_fields ? kMaxPasses : 1;
+    check(cudaMemsetAsync(remaining_.data(), 0, kMaxPasses * sizeof(int)), "cannot clear memory");
+    for (int pass = 0; pass < passes; ++pass) {
         for_letters(q(), [&](auto letters) {
             softmax_sums<letters.value - 1>
                 <<<grid, kSequenceTile>>>(shape_, input_, states_.data(), partials_.data());
         });
-        advance_fields<<<grid.x, kFieldThreads>>>(shape_, input_, partials_.data(), target2, most,
+        advance_fields<<<grid.x, kFieldThreads>>>(shape_, input_, partials_.data(), target2, passes,
                                                   states_.data(), remaining_.data() + pass);
         check(cudaGetLastError(), "fields");
-        if (pass + 1 < std::min(kUnwatchedPasses, most)) continue;
+        if (pass + 1 < std::min(kUncheckedPasses, passes)) continue;
         int remaining = 0;
         remaining_.download(&remaining, pass, 1);
         if (remaining == 0) break;
@@ -354,7 +354,7 @@ Evaluation CudaKernel::evaluate_at(int x, int gradient, bool best_fields) {
                .field_gradient2 = sums.field_gradient2,
                .pair_gradient2 = sums.pair_gradient2,
                .point2 = sums.field_norm2 + sums.pair_norm2};
-    // Such a point is nowhere near a minimum: to the line search it is a step that went too far.
+    // Such a point is far from a minimum: the line search treats it as a step that is too long.
     if (sums.too_large != 0) latest_.objective = std::numeric_limits<double>::infinity();
     return latest_;
 }
@@ -364,17 +364,16 @@ Model CudaKernel::model(int vector) const {
     const Index block = Index{q()} * q();
     Model model{Array<float, 2>(columns, q()), Array<float, 3>::unset(count, q(), q())};
     vectors_[vector].download(model.fields.data(), 0, layout_.fields());
-    // The products of the latest evaluation are used up, and have room for the pairs of some
-    // columns.
-    const auto place = [&](Index i) { return i * (2 * columns - i - 1) / 2 * block; };
+    // The products of the latest evaluation are no longer needed, so their array is the buffer.
+    const auto offset = [&](Index i) { return i * (2 * columns - i - 1) / 2 * block; };
     for (Index first = 0; first + 1 < columns;) {
         Index last = first + 1;
-        while (last + 1 < columns && place(last + 1) - place(first) <= products_.size()) ++last;
+        while (last + 1 < columns && offset(last + 1) - offset(first) <= products_.size()) ++last;
         const dim3 grid(blocks(columns), blocks(last - first));
         rescale<<<grid, kPairThreads>>>(shape_, pairs(vector), first, spread_, false,
                                         products_.data());
         check(cudaGetLastError(), "model");
-        products_.download(model.pairs.data() + place(first), 0, place(last) - place(first));
+        products_.download(model.pairs.data() + offset(first), 0, offset(last) - offset(first));
         first = last;
     }
     return model;

@@ -1,4 +1,4 @@
-// Compatible: the fit as CCMpred's program does it, down to how it counts and where it stops.
+// Compatible: repeats CCMpred's fit, including its rounding, its counts and its stop rule.
 #include "pleat/couplings/fit/compatible.h"
 
 #include <algorithm>
@@ -19,11 +19,10 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kMostIterations = 250;
+constexpr Index kMaxIterations = 250;
 
-// The kernel's vectors as that program has them: inner products are summed term by term in single
-// precision. Such a sum of 10^6 squares loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 %
-// for 126), and steps depend on it.
+// Sums inner products term by term in single precision, like CCMpred. Such a sum of 10^6 squares
+// loses small terms (0.2 % of |g|^2 for 75 columns, 0.5 % for 126), and steps depend on it.
 class SinglePrecisionObjective final : public PlainObjective {
 public:
     SinglePrecisionObjective(Kernel& kernel, int threads)
@@ -36,11 +35,11 @@ private:
     float single_precision_dot(int a, int b);
 
     int threads_;
-    Array<float, 4> terms_;  ///< kept from one product to the next; zero at j = k
+    Array<float, 4> terms_;  ///< reused by all products; zero at j = k
 };
 
-// That program's order: the fields [letter][column], then both orders of each pair as
-// [letter b][column k][letter a][column j].
+// CCMpred's order: the fields [letter][column], then both orders of each pair as [letter b][column
+// k] [letter a][column j].
 float SinglePrecisionObjective::single_precision_dot(int a, int b) {
     Model product = kernel_.model(a);
     const Index columns = product.column_count(), letters = product.letter_count();
@@ -75,7 +74,8 @@ float SinglePrecisionObjective::single_precision_dot(int a, int b) {
     return sum;
 }
 
-// What the loop saves: the minimiser, and what is known of its point, in case no step is left.
+// The checkpoint: the minimiser and the evaluation of its point, which is the result after the last
+// step.
 class CompatibleState final : public State {
 public:
     CompatibleState(ConjugateGradients& minimiser, std::function<std::string()> problem)
@@ -93,7 +93,7 @@ public:
         const std::int64_t number = reader.integer("ending");
         if (numbers.size() != 4 || number < 0 || number > static_cast<int>(StopReason::stalled)) {
             throw InputError(reader.label("evaluation") +
-                             ": expected 4 numbers and an ending, found " +
+                             ": expected 4 numbers and a stop reason, found " +
                              std::to_string(numbers.size()) + " and " + std::to_string(number));
         }
         at = {numbers[0], numbers[1], numbers[2], numbers[3]};
@@ -118,7 +118,7 @@ std::string problem_hash(const Problem& problem, const Model& start, const Devic
 
 }  // namespace
 
-int fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
+int fit_compatible(const Problem& problem, const Model& start, std::int64_t max_iterations,
                    const Context& context, Kernel& kernel, Result& result) {
     SinglePrecisionObjective vectors(kernel, resolve_threads(context));
     ConjugateGradients minimiser(vectors, {});
@@ -147,7 +147,7 @@ int fit_compatible(const Problem& problem, const Model& start, std::int64_t iter
         report.note = fmt::format("f {:.8g}", state.at.objective);
         return report;
     };
-    iterate(context, "fit", state, std::min(iterations, kMostIterations) + 1, step);
+    iterate(context, "fit", state, std::min(max_iterations, kMaxIterations) + 1, step);
     result.objective = state.at.objective;
     result.relative_gap = certified_gap(state.at, problem) / std::abs(state.at.objective);
     result.relative_gradient = std::sqrt(state.at.field_gradient2 + state.at.pair_gradient2) /

@@ -1,4 +1,4 @@
-// Kernel: the certified gap, what vectors do by way of whole models, and the choice of a device.
+// Kernel: the certified gap, defaults for kernels that only know whole models, choice of a device.
 #include "pleat/couplings/kernel/kernel.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// CPU kernel: columns spread over threads, each by the vectorised steps of column_work.
+// CPU kernel: each thread computes columns with the vectorised steps of column_work.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kChunk = 1 << 16;  // floats of a vector that one thread takes at a time
+constexpr Index kChunk = 1 << 16;  // floats of a vector that one thread computes at a time
 
 // VectorStore are float: fields [column][stride], then for each pair i < j a block [letter at
 // j][letter at i, padded to the stride]. Padding is zero and stays zero.
@@ -47,7 +47,7 @@ public:
     void set_fields(int vector, View<const float, 2> fields) override;
 
 private:
-    // What one thread works in.
+    // The arrays that one thread works on.
     struct Workspace {
         Array<float, 3> table, gradient;  // [column, letter, stride]
         Array<float, 2> sums, rows;       // [position, stride]
@@ -65,7 +65,8 @@ private:
 
     /// e_ij(a,b) of the pair i < j of a vector, [a, b].
     void unscaled_block(int vector, Index i, Index j, View<float, 2> out) const;
-    /// Zeroes with all threads: large vectors take most of their time in page faults.
+    /// Sets floats to zero on all threads, since page faults of large vectors take most of the
+    /// time.
     void clear(float* data, Index count);
     Evaluation evaluate(int x, int gradient, bool best_fields);
     ColumnResult column(int x, int gradient, Index i, bool best_fields, Workspace& work);
@@ -176,6 +177,7 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
     std::vector<ColumnResult> results(columns_);
     std::vector<PairSums> sums(columns_);
     clear(vectors_[gradient].data(), size());
+    const ColumnSteps& steps = column_steps(stride_);
     parallel_for(threads_, columns_, [&](Index i, int thread) {
         Workspace& work = work_[thread];
         if (work.table.size() == 0) {
@@ -187,8 +189,8 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
         results[i] = column(x, gradient, i, best_fields, work);
     });
     parallel_for(threads_, columns_, [&](Index i, int) {
-        sums[i] = finish_pairs(pairs(x), i, columns_, letter_count_, scaling_, problem_.lambda_pair,
-                               pairs(gradient));
+        sums[i] = steps.finish_pairs(pairs(x), i, columns_, letter_count_, scaling_,
+                                     problem_.lambda_pair, pairs(gradient));
     });
     latest_ = {};
     for (Index i = 0; i < columns_; ++i) {
@@ -201,17 +203,19 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
     return latest_;
 }
 
-// Leaves w_k p_k(a) in work.rows and the gradient of the fields, regulariser included, in
+// Writes w_k p_k(a) to work.rows, and the gradient of the fields with its regulariser to
 // `gradient`.
 double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool best_fields,
                              Workspace& work, double* gradient) {
     const int free = letter_count_ - 1;
-    double totals[kMostFreeLetters + 1];
+    const ColumnSteps& steps = column_steps(stride_);
+    double totals[kMaxFreeLetters + 1];
     const FieldPass pass = [&](const double* at, double* g, double* hessian) {
-        const double data = softmax_pass(view, work.sums.data(), at, work.rows.data(), totals);
+        const double data =
+            steps.softmax_pass(view, work.sums.data(), at, work.rows.data(), totals);
         for (int a = 0; a < free; ++a) g[a] = totals[a] - counts_(i, a);
         if (hessian != nullptr) {
-            gram_pass(view, work.rows.data(), free, hessian);
+            steps.gram_pass(view, work.rows.data(), free, hessian);
             for (int k = 0; k < free * free; ++k) hessian[k] = -hessian[k];
             for (int a = 0; a < free; ++a) hessian[a * free + a] += totals[a];
         }
@@ -234,11 +238,12 @@ double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool be
 CpuKernel::ColumnResult CpuKernel::column(int x, int gradient, Index i, bool best_fields,
                                           Workspace& work) {
     const int free = letter_count_ - 1;
-    build_table(pairs(x), i, columns_, letter_count_, scaling_, work.table.data());
-    sum_rows(tree_, work.table.data(), stride_, work.sums.data());
+    const ColumnSteps& steps = column_steps(stride_);
+    steps.build_table(pairs(x), i, columns_, letter_count_, scaling_, work.table.data());
+    steps.sum_rows(tree_, work.table.data(), work.sums.data());
 
     const ColumnView view{tree_.count(), letter_count_, stride_, &letters_(i, 0), weights_.data()};
-    double e[kMostFreeLetters + 1], field_gradient[kMostFreeLetters + 1];
+    double e[kMaxFreeLetters + 1], field_gradient[kMaxFreeLetters + 1];
     float* fields = vectors_[x].data() + i * stride_;
     std::copy_n(fields, letter_count_, e);
     ColumnResult result{fit_fields(view, i, e, best_fields, work, field_gradient), 0, 0};
@@ -246,21 +251,23 @@ CpuKernel::ColumnResult CpuKernel::column(int x, int gradient, Index i, bool bes
         if (best_fields) fields[a] = static_cast<float>(e[a]);
         result.field_gradient2 += field_gradient[a] * field_gradient[a];
         result.field_point2 += e[a] * e[a];
-        // With the best fields this is zero up to rounding, and no part of the reduced problem.
+        // At the best fields this is zero up to rounding, and the reduced problem has no fields.
         if (!best_fields) {
             vectors_[gradient].data()[i * stride_ + a] = static_cast<float>(field_gradient[a]);
         }
     }
     for (Index k = 0; k < tree_.count(); ++k) work.rows(k, letters_(i, k)) -= weights_[k];
     std::memset(work.gradient.data(), 0, work.gradient.bytes());
-    scatter_rows(tree_, work.rows.data(), stride_, work.gradient.data());
-    // Every block gets exactly two summands onto zero, so their order does not change a bit.
+    steps.scatter_rows(tree_, work.rows.data(), work.gradient.data());
+    // Each block is the sum of exactly two terms, so their order does not change a bit.
     for (Index j = 0; j < i; ++j) {
         const std::lock_guard lock(row_locks_[j]);
-        add_table(work.gradient.data(), i, j, j + 1, columns_, letter_count_, pairs(gradient));
+        steps.add_table(work.gradient.data(), i, j, j + 1, columns_, letter_count_,
+                        pairs(gradient));
     }
     const std::lock_guard lock(row_locks_[i]);
-    add_table(work.gradient.data(), i, i + 1, columns_, columns_, letter_count_, pairs(gradient));
+    steps.add_table(work.gradient.data(), i, i + 1, columns_, columns_, letter_count_,
+                    pairs(gradient));
     return result;
 }
 

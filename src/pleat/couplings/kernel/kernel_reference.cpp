@@ -1,4 +1,4 @@
-// Reference kernel: float64, one thread, the objective as the paper writes it.
+// Reference kernel: the objective as in the paper, in float64 on one thread.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -133,7 +133,7 @@ private:
         return latest_;
     }
 
-    // h_i(a) without e_i(a): the couplings' part of the logits of one sequence.
+    // h_i(a) without e_i(a): the sum over couplings in the logits of one sequence.
     std::vector<double> from_couplings(int x, Index n, Index i) const {
         std::vector<double> h(letters_, 0.0);
         for (Index j = 0; j < columns_; ++j) {
@@ -144,10 +144,10 @@ private:
     }
 
     static double log_sum(const std::vector<double>& h) {
-        const double most = *std::max_element(h.begin(), h.end());
+        const double max = *std::max_element(h.begin(), h.end());
         double sum = 0;
-        for (const double value : h) sum += std::exp(value - most);
-        return most + std::log(sum);
+        for (const double value : h) sum += std::exp(value - max);
+        return max + std::log(sum);
     }
 
     void improve_fields(int x, Index i) {
@@ -162,10 +162,10 @@ private:
                 std::vector<double> p = base[n];
                 for (int a = 0; a < free; ++a) p[a] += e[a];
                 const double w = problem_.weights[n], z = log_sum(p);
-                const int own = problem_.letters(n, i);
-                data += w * (z - p[own]);
+                const int observed = problem_.letters(n, i);
+                data += w * (z - p[observed]);
                 for (double& value : p) value = std::exp(value - z);
-                for (int a = 0; a < free; ++a) g[a] += w * (p[a] - (a == own));
+                for (int a = 0; a < free; ++a) g[a] += w * (p[a] - (a == observed));
                 for (int a = 0; hessian != nullptr && a < free; ++a) {
                     for (int b = 0; b < free; ++b) {
                         hessian[a * free + b] += w * ((a == b ? p[a] : 0.0) - p[a] * p[b]);
@@ -185,10 +185,10 @@ private:
             std::vector<double> h = from_couplings(x, n, i);
             for (int a = 0; a < letters_ - 1; ++a) h[a] += vectors_[x][field(i, a)];
             const double z = log_sum(h), w = problem_.weights[n];
-            const int own = problem_.letters(n, i);
-            latest_.objective += w * (z - h[own]);
+            const int observed = problem_.letters(n, i);
+            latest_.objective += w * (z - h[observed]);
             for (int a = 0; a < letters_; ++a) {
-                const double residual = w * (std::exp(h[a] - z) - (a == own));
+                const double residual = w * (std::exp(h[a] - z) - (a == observed));
                 if (a < letters_ - 1) vectors_[gradient][field(i, a)] += residual;
                 for (Index j = 0; j < columns_; ++j) {
                     if (j != i)
@@ -206,7 +206,7 @@ private:
             latest_.objective += problem_.lambda_single * e * e;
             latest_.field_gradient2 += g * g;
             latest_.point2 += e * e;
-            if (best_fields) g = 0;  // zero up to rounding, and no part of the reduced problem
+            if (best_fields) g = 0;  // zero up to rounding; the reduced problem has no fields
         }
     }
 

@@ -61,7 +61,7 @@ TEST(ContactList, FamiliesOfTooFewSequencesHaveNoProbability) {
 }
 
 TEST(Calibration, WarnsOfFewSequencesByWhatWasMeasured) {
-    EXPECT_NE(depth_warning(2).find("have no probability"), std::string::npos);
+    EXPECT_NE(depth_warning(2).find("need at least 20"), std::string::npos);
     EXPECT_NE(depth_warning(35).find("0.38"), std::string::npos) << depth_warning(35);
     EXPECT_NE(depth_warning(35).find("0.15"), std::string::npos) << depth_warning(35);
     EXPECT_NE(depth_warning(499), "");

@@ -44,7 +44,7 @@ void expect_reference(const Problem& problem) {
     EXPECT_EQ(counted(*make_cuda_kernel(problem, on_gpu())),
               counted(*make_reference_kernel(problem)))
         << "sequences " << problem.letters.extent(0) << ", columns " << problem.letters.extent(1)
-        << ", differences " << problem.most_differences;
+        << ", differences " << problem.max_differences;
 }
 
 void expect_reference(const Shape& shape, std::uint64_t seed) {

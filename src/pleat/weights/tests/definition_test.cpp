@@ -104,7 +104,7 @@ TEST(MinimumIdentical, IsExactForEveryPercentageAndWidth) {
         const double threshold = static_cast<double>(percent) / 100.0;
         for (Index columns = 0; columns <= 5000; ++columns) {
             const Index ceiling = (percent * columns + 99) / 100;
-            ASSERT_EQ(minimum_identical(threshold, columns), ceiling + 1)
+            ASSERT_EQ(min_identical(threshold, columns), ceiling + 1)
                 << percent << " % of " << columns;
         }
     }
@@ -112,8 +112,8 @@ TEST(MinimumIdentical, IsExactForEveryPercentageAndWidth) {
 
 TEST(MinimumIdentical, ForgivesWhatRoundingAdds) {
     ASSERT_GT(0.55 * 100, 55.0);
-    EXPECT_EQ(minimum_identical(0.55, 100), 56);
-    EXPECT_EQ(minimum_identical(0.55 + 1e-6, 100), 57);
+    EXPECT_EQ(min_identical(0.55, 100), 56);
+    EXPECT_EQ(min_identical(0.55 + 1e-6, 100), 57);
 }
 
 TEST(EffectiveCount, IsTheSumOfTheWeights) {
