@@ -57,7 +57,7 @@ struct MiOptions {
 /// Distances are told, but no contacts are judged.
 std::vector<Field> structure_fields(MiOptions& options) {
     std::vector<Field> all = fields(options.structure);
-    std::erase_if(all, [](const Field& field) { return field.name == "cutoff"; });
+    std::erase_if(all, [](const Field& field) { return field.name == "contact-cutoff"; });
     return all;
 }
 
