@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "common_options.h"
 #include "pleat/bio/structure/contacts.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
