@@ -38,13 +38,13 @@ constexpr const char* kExamples =
 void run_one(CouplingsOptions& options, const std::vector<std::string>& arguments) {
     const std::jthread device_start = start_device(options.run, make_context(options.run), true);
     const std::unique_ptr<Progress> progress = make_progress(stderr, options.run.quiet);
-    const auto settle = [&](const Alignment& alignment, Context& context) {
+    const auto choose = [&](const Alignment& alignment, Context& context) {
         return choose_device(options.run, couplings::gpu_memory_needed(alignment), context);
     };
     const CouplingsOutcome outcome = fit_family(options, {.folder = options.run.output,
                                                           .arguments = arguments,
                                                           .shown = progress.get(),
-                                                          .settle = settle});
+                                                          .choose_device = choose});
     if (!options.run.quiet) print(outcome.summary);
 }
 

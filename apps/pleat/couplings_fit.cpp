@@ -123,7 +123,7 @@ std::vector<double> weights_and_device(const CouplingsOptions& options, const Co
     std::vector<double> weights;
     if (!may_use_a_gpu || !couplings::weights_want_gpu(alignment, options.parameters, context))
         weights = couplings::sequence_weights(alignment, options.parameters, context);
-    const std::string reason = task.settle(alignment, context);
+    const std::string reason = task.choose_device(alignment, context);
     if (options.run.verbose) context.message(reason);
     return weights;
 }

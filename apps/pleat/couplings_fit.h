@@ -34,9 +34,9 @@ struct CouplingsTask {
     std::vector<std::string> arguments;  ///< for the manifest
     Progress* shown = nullptr;           ///< may be null
     bool shares_process = false;         ///< other families run at the same time in this process
-    int threads = 0;                     ///< until `settle` sets them; 0: from the options
+    int threads = 0;                     ///< until `choose_device` sets them; 0: from the options
     /// Sets the context's device and threads for the alignment; returns the reason in one line.
-    std::function<std::string(const Alignment&, Context&)> settle;
+    std::function<std::string(const Alignment&, Context&)> choose_device;
     /// Called when the fit has ended and its memory is free; may be empty.
     std::function<void()> fitted = {};
 };

@@ -197,7 +197,7 @@ CouplingsOutcome FamilyRuns::attempt(const FamilyRecord& record, bool alone) {
                             .shown = shown.get(),
                             .shares_process = true,
                             .threads = machine_->threads_before(),
-                            .settle = settle,
+                            .choose_device = settle,
                             .fitted = [&] { machine_->fitted(pass); }});
 }
 

@@ -90,7 +90,7 @@ std::filesystem::path make_couplings(const SelectOptions& options, const std::st
                    {.folder = folder,
                     .arguments = stage_arguments(stage, options.run, stages.final_folder(stage)),
                     .shown = context.progress,
-                    .settle = settle});
+                    .choose_device = settle});
     });
 }
 

@@ -9,8 +9,26 @@
 
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/version.h"
-#include "pleat/report/page_template.h"
 #include "pleat/report/sections.h"
+
+// The assembler embeds the built page, report/dist/page.html, in the read-only data. PLEAT_PAGE is
+// its path as a string literal, from CMake.
+asm(".pushsection .rodata\n"
+    ".global pleat_page_begin\n"
+    ".global pleat_page_end\n"
+    ".hidden pleat_page_begin\n"
+    ".hidden pleat_page_end\n"
+    "pleat_page_begin:\n"
+    ".incbin \"" PLEAT_PAGE
+    "\"\n"
+    "pleat_page_end:\n"
+    ".byte 0\n"
+    ".popsection\n");
+
+extern "C" {
+extern const char pleat_page_begin[] __attribute__((visibility("hidden")));
+extern const char pleat_page_end[] __attribute__((visibility("hidden")));
+}
 
 namespace pleat::report {
 
@@ -133,7 +151,8 @@ Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& para
         page.sections += static_cast<std::int64_t>(data["runs"].back()["sections"].size());
         ++page.runs;
     }
-    const std::string_view built = page_template();
+    const std::string_view built(pleat_page_begin,
+                                 static_cast<std::size_t>(pleat_page_end - pleat_page_begin));
     const std::size_t mark = built.find(kMark);
     if (mark == std::string_view::npos)
         throw std::logic_error("the page's template has no mark for the data");
