@@ -131,14 +131,9 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
             return {true, "no step lowers the objective any more"};
         }
         const Evaluation& at = kernel.latest();
-        if (!std::isfinite(at.objective)) {
-            throw UsageError(
-                "expected an objective that is a finite number, found none at these "
-                "values of --lambda-single, --lambda-pair and --initial");
-        }
+        check_objective(at);
         state.relative_gap = certified_gap(at, problem) / std::abs(at.objective);
-        state.relative_gradient =
-            std::sqrt(at.field_gradient2 + at.pair_gradient2) / std::max(1.0, std::sqrt(at.point2));
+        state.relative_gradient = relative_gradient(at);
         kernel.field_gap =
             kFieldShare * at.objective * std::clamp(state.relative_gap, parameters.tolerance, 1.0);
         return {state.relative_gap <= parameters.tolerance,

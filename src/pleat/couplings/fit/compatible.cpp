@@ -139,19 +139,14 @@ int fit_compatible(const Problem& problem, const Model& start, std::int64_t max_
                 state.stop_reason = StopReason::stalled;
         }
         state.at = kernel.latest();
-        if (!std::isfinite(state.at.objective)) {
-            throw UsageError(
-                "expected an objective that is a finite number, found none at these "
-                "values of --lambda-single, --lambda-pair and --initial");
-        }
+        check_objective(state.at);
         report.note = fmt::format("f {:.8g}", state.at.objective);
         return report;
     };
     iterate(context, "fit", state, std::min(max_iterations, kMaxIterations) + 1, step);
     result.objective = state.at.objective;
     result.relative_gap = certified_gap(state.at, problem) / std::abs(state.at.objective);
-    result.relative_gradient = std::sqrt(state.at.field_gradient2 + state.at.pair_gradient2) /
-                               std::max(1.0, std::sqrt(state.at.point2));
+    result.relative_gradient = relative_gradient(state.at);
     result.iterations = minimiser.iterations();
     result.evaluations = minimiser.evaluations();
     result.stop_reason = state.stop_reason;

@@ -2,7 +2,9 @@
 #include "pleat/couplings/kernel/kernel.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/scores.h"
 
@@ -11,6 +13,17 @@ namespace pleat::couplings {
 double certified_gap(const Evaluation& at, const Problem& problem) {
     return at.field_gradient2 / (4 * problem.lambda_single) +
            at.pair_gradient2 / (4 * problem.lambda_pair);
+}
+
+double relative_gradient(const Evaluation& at) {
+    return std::sqrt(at.field_gradient2 + at.pair_gradient2) / std::max(1.0, std::sqrt(at.point2));
+}
+
+void check_objective(const Evaluation& at) {
+    if (!std::isfinite(at.objective))
+        throw UsageError(
+            "the objective is not a finite number; change --lambda-single, --lambda-pair or "
+            "--initial");
 }
 
 Array<double, 2> Kernel::raw_scores(int vector, int threads) const {

@@ -48,6 +48,10 @@ struct Evaluation {
 /// lambda_single along the fields and 2 lambda_pair along the couplings, so the gap is at most the
 /// sum of g^2 / (4 lambda) over both.
 double certified_gap(const Evaluation& at, const Problem& problem);
+/// |g| / max(1, |x|)
+double relative_gradient(const Evaluation& at);
+/// Throws UsageError, with the options that may be the cause, unless the objective is finite.
+void check_objective(const Evaluation& at);
 
 /// Vectors of fields and couplings, known by number, and the objective of a vector (VectorStore).
 /// `evaluate` first minimises f over the fields at the vector's couplings (Newton steps for each

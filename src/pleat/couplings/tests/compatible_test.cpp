@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Families, CompatibleOracle, testing::ValuesIn(test::kOr
                          [](const auto& family) { return std::string(family.param.name); });
 
 // One CG iteration from the definition, on the plain objective: x - g / |g|, pairs counted twice.
-TEST(Compatible, TheFirstStepIsThatOfTheProgram) {
+TEST(Compatible, MakesTheFirstStepOfTheProgram) {
     const RandomFamily family(40, 5, 21, 3);
     Problem problem = family.problem(false);
     problem.pair_metric = 2;
@@ -79,7 +79,7 @@ TEST(Compatible, TheFirstStepIsThatOfTheProgram) {
     }
 }
 
-TEST(Compatible, StopsAboveTheOptimumWithHonestFigures) {
+TEST(Compatible, ReportsItsDistanceFromTheOptimum) {
     const RandomFamily family(120, 14, 21, 7);
     const Alignment alignment = family.alignment();
     const Result early = run(alignment, compatible_parameters(), {});
@@ -94,7 +94,7 @@ TEST(Compatible, StopsAboveTheOptimumWithHonestFigures) {
     EXPECT_GT(early.evaluations, early.iterations);
 }
 
-TEST(Compatible, EndsAfterTheIterationsAskedFor) {
+TEST(Compatible, StopsAtTheIterationLimit) {
     const RandomFamily family(120, 14, 21, 7);
     Parameters parameters = compatible_parameters();
     parameters.max_iterations = 3;
@@ -121,7 +121,7 @@ TEST(Compatible, ReferenceAndCpuAgreeForAnyThreads) {
     EXPECT_EQ(test::largest_difference(three.corrected, one.corrected), 0);
 }
 
-TEST(Compatible, AResumedFitEndsAtTheSameBits) {
+TEST(Compatible, ResumesToTheSameBits) {
     const RandomFamily family(80, 12, 21, 13);
     const Alignment alignment = family.alignment();
     const Result whole = run(alignment, compatible_parameters(), {});
@@ -152,7 +152,7 @@ TEST(Compatible, AResumedFitEndsAtTheSameBits) {
     }
 }
 
-TEST(Compatible, AFinishedFitResumesToItsResult) {
+TEST(Compatible, ResumesAFinishedFitToItsResult) {
     const RandomFamily family(50, 8, 21, 17);
     const Alignment alignment = family.alignment();
     pleat::test::TemporaryFolder folder;

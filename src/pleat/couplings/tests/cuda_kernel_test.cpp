@@ -58,7 +58,7 @@ TEST_F(CudaKernel, AgreesWithTheReferenceInBlocksOfColumns) {
     }
 }
 
-TEST_F(CudaKernel, AgreesCoarselyWhereThatIsEnough) {
+TEST_F(CudaKernel, AgreesCoarselyIfCoarseErrorsAreAllowed) {
     expect_agreement(
         [](Problem problem) {
             problem.objective_error = 1e-6;
@@ -112,7 +112,7 @@ TEST_F(CudaKernel, GivesTheSameBitsFromRunToRun) {
 }
 
 // A vector's old contents, and a larger gradient before, leave no trace.
-TEST_F(CudaKernel, ForgetsEarlierEvaluations) {
+TEST_F(CudaKernel, DoesNotDependOnEarlierEvaluations) {
     const RandomFamily family(500, 11, 21, 79);
     const auto kernel = make_cuda_kernel(family.problem(), 0);
     kernel->reserve(3);
@@ -129,7 +129,7 @@ TEST_F(CudaKernel, ForgetsEarlierEvaluations) {
     EXPECT_EQ(distance(kernel->model(1).fields, gradient.fields), 0);
 }
 
-TEST_F(CudaKernel, TakesTheMemoryThatIsAnnounced) {
+TEST_F(CudaKernel, UsesTheAnnouncedMemory) {
     const RandomFamily family(3000, 200, 21, 82);
     const int vectors = Lbfgs::vectors_needed({.history = kHistory});
     const std::int64_t before = use_cuda_device(0).free_bytes;
@@ -155,7 +155,7 @@ double norm_after_evaluations(std::uint64_t seed) {
 }
 
 // Two fits on one GPU from two threads, each with a stream of its own: the bits of each alone.
-TEST_F(CudaKernel, IsSharedByThreads) {
+TEST_F(CudaKernel, WorksFromSeveralThreads) {
     const double alone[2] = {norm_after_evaluations(85), norm_after_evaluations(86)};
     double together[2] = {};
     {

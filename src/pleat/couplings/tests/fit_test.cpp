@@ -103,7 +103,7 @@ TEST(Fit, CudaConvergesByDefault) {
 
 // 13 vectors of 500 x 21 + 124750 x 441 numbers; operands in two parts and products, 10240 by 10048
 // for 500 columns of 20 letters; logits, residuals and letters of 5120 sequences.
-TEST(Fit, MemoryOfAGpuIsCounted) {
+TEST(Fit, CountsTheMemoryOfAGpu) {
     const int vectors = 13;
     const cuda::Layout layout{5000, 500, 21};
     const std::int64_t vector_bytes = std::int64_t{vectors} * 4 * (10500 + 55014750);
@@ -115,7 +115,7 @@ TEST(Fit, MemoryOfAGpuIsCounted) {
 }
 
 // What does not fit at once is worked on in blocks of columns, down to 64 of them.
-TEST(Fit, BlocksOfColumnsSaveMemory) {
+TEST(Fit, SavesMemoryByBlocksOfColumns) {
     const int vectors = 13;
     const cuda::Layout large{5000, 3000, 21};
     const std::int64_t all = cuda::bytes_needed(large, vectors);
@@ -135,7 +135,7 @@ TEST(Fit, BlocksOfColumnsSaveMemory) {
         EXPECT_GT(gpu_memory_needed(alignment_of_size(sequences, columns)), 0);
 }
 
-TEST(Fit, MemoryOnTheHostCountsTheModels) {
+TEST(Fit, CountsTheModelsInHostMemory) {
     const Alignment alignment = RandomFamily(40, 60, 21, 71).alignment();
     Context context = on("cpu");
     Parameters parameters;
@@ -179,7 +179,7 @@ TEST(Fit, AnnouncesTheMemoryItEstimates) {
               "40 sequences, 60 columns: needs " + needed);
 }
 
-TEST(Fit, TheToleranceIsKept) {
+TEST(Fit, KeepsTheTolerance) {
     const Alignment alignment = RandomFamily(120, 15, 21, 31).alignment();
     const double least = run(alignment, with_tolerance(1e-8), on("cpu")).objective;
     for (const double tolerance : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}) {
@@ -202,7 +202,7 @@ TEST(Fit, IsBitEqualForAnyThreads) {
     }
 }
 
-TEST(Fit, StopsAtTheIterationLimitAndSaysSo) {
+TEST(Fit, StopsAtTheIterationLimitAndReportsIt) {
     const Alignment alignment = RandomFamily(90, 13, 21, 41).alignment();
     Parameters parameters = with_tolerance(1e-8);
     parameters.max_iterations = 3;
@@ -212,7 +212,7 @@ TEST(Fit, StopsAtTheIterationLimitAndSaysSo) {
     EXPECT_GT(result.relative_gap, 1e-8);
 }
 
-TEST(Fit, OptionsDoWhatTheySay) {
+TEST(Fit, AppliesItsOptions) {
     const Alignment alignment = RandomFamily(60, 10, 21, 43).alignment();
     const Result plain = run(alignment, {}, on("cpu"));
     Parameters parameters;
@@ -234,7 +234,7 @@ TEST(Fit, OptionsDoWhatTheySay) {
     EXPECT_LT(strong, 0.5 * weak);
 }
 
-TEST(Fit, LeavesTheModelOutWhereNobodyWantsIt) {
+TEST(Fit, OmitsTheModelWithoutTheOption) {
     const Alignment alignment = RandomFamily(60, 10, 21, 61).alignment();
     for (const auto compatible : {CompatibleProgram::none, CompatibleProgram::ccmpred}) {
         Parameters parameters;
@@ -251,7 +251,7 @@ TEST(Fit, LeavesTheModelOutWhereNobodyWantsIt) {
     }
 }
 
-TEST(Fit, TakesWeightsThatWereComputedBefore) {
+TEST(Fit, UsesGivenWeights) {
     const Alignment alignment = RandomFamily(60, 10, 21, 67).alignment();
     const Result whole = run(alignment, {}, on("cpu"));
     std::vector<double> weights = sequence_weights(alignment, {}, on("cpu", 2));
@@ -265,7 +265,7 @@ TEST(Fit, TakesWeightsThatWereComputedBefore) {
                  InputError);
 }
 
-TEST(Fit, OnlyWeightsOfLargeAlignmentsWaitForAGpu) {
+TEST(Fit, WaitsForAGpuWithWeightsOfLargeAlignmentsOnly) {
     Alignment alignment = RandomFamily(60, 10, 21, 67).alignment();
     EXPECT_FALSE(weights_want_gpu(alignment, {}, on("cpu", 1)));
     alignment.letters = Array<std::uint8_t, 2>(80000, 10);
@@ -276,7 +276,7 @@ TEST(Fit, OnlyWeightsOfLargeAlignmentsWaitForAGpu) {
     EXPECT_FALSE(weights_want_gpu(alignment, unweighted, on("cpu", 1)));
 }
 
-TEST(Fit, AResumedFitEndsAtTheSameBits) {
+TEST(Fit, ResumesToTheSameBits) {
     const Alignment alignment = RandomFamily(80, 12, 21, 47).alignment();
     const Result whole = run(alignment, with_tolerance(1e-8), on("cpu"));
     struct StopOnce : Progress {
@@ -307,7 +307,7 @@ TEST(Fit, AResumedFitEndsAtTheSameBits) {
     }
 }
 
-TEST(Fit, AFinishedFitResumesToItsResult) {
+TEST(Fit, ResumesAFinishedFitToItsResult) {
     const Alignment alignment = RandomFamily(50, 8, 21, 53).alignment();
     pleat::test::TemporaryFolder folder;
     Context context = on("cpu");
@@ -322,14 +322,14 @@ TEST(Fit, AFinishedFitResumesToItsResult) {
     EXPECT_EQ(test::largest_difference(again.corrected, first.corrected), 0);
 }
 
-TEST(Fit, RefusesWhatCannotBeFitted) {
+TEST(Fit, RefusesTooSmallAlignmentsAndBadOptions) {
     EXPECT_THROW(run(RandomFamily(1, 9, 21, 1).alignment(), {}, on("cpu")), InputError);
     EXPECT_THROW(run(RandomFamily(9, 1, 21, 1).alignment(), {}, on("cpu")), InputError);
     EXPECT_THROW(run(RandomFamily(9, 9, 21, 1).alignment(), with_tolerance(-1), on("cpu")),
                  UsageError);
 }
 
-TEST(Fit, DegenerateFamiliesConverge) {
+TEST(Fit, ConvergesOnDegenerateFamilies) {
     for (int kind = 0; kind < 4; ++kind) {
         RandomFamily family(20, 6, 21, 59);
         if (kind == 0) family.fill_column(2, 20);  // all gaps
@@ -368,7 +368,7 @@ protected:
     Array<double, 2> expected_;
 };
 
-TEST_P(FitOracle, TightFitsReachTheOptimumAndItsContacts) {
+TEST_P(FitOracle, ReachesTheOptimumAndItsContactsWithATightTolerance) {
     const Result result = run(alignment_, with_tolerance(1e-8), {});
     record(result);
     EXPECT_NE(result.stop_reason, StopReason::iteration_limit);
@@ -393,7 +393,7 @@ TEST_P(FitOracle, TightFitsReachTheOptimumAndItsContacts) {
         ASSERT_EQ(result.weights[n], weights[n][0]) << n;
 }
 
-TEST_P(FitOracle, DefaultFitsKeepTheirCertificateAndTheContacts) {
+TEST_P(FitOracle, KeepsItsCertificateAndTheContactsByDefault) {
     const Result result = run(alignment_, {}, {});
     record(result);
     EXPECT_EQ(result.stop_reason, StopReason::converged);

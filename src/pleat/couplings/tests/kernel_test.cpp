@@ -52,7 +52,7 @@ TEST_P(CpuKernel, IsBitEqualForAnyThreads) {
     }
 }
 
-TEST_P(CpuKernel, PaddingStaysZero) {
+TEST_P(CpuKernel, KeepsPaddingZero) {
     const RandomFamily family(50, 6, 21, 91);
     const auto kernel = make_cpu_kernel(family.problem(), 1);
     kernel->reserve(3);
@@ -72,7 +72,7 @@ TEST_P(CpuKernel, PaddingStaysZero) {
 INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernel, testing::ValuesIn(instruction_sets()),
                          [](const auto& name) { return name.param; });
 
-TEST_P(EveryKernel, GiveBackTheModelThatWasSet) {
+TEST_P(EveryKernel, ReturnsTheModelThatWasSet) {
     for (const int letters : {5, 21}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(30, 8, letters, 3);
@@ -88,7 +88,7 @@ TEST_P(EveryKernel, GiveBackTheModelThatWasSet) {
     }
 }
 
-TEST_P(EveryKernel, CombineAndDotLikeVectors) {
+TEST_P(EveryKernel, CombinesVectorsAndTheirProducts) {
     const RandomFamily family(10, 9, 21, 5);
     Problem problem = family.problem(false);
     for (const double metric : {1.0, 2.0}) {
@@ -134,7 +134,7 @@ TEST_P(EveryKernel, CombineAndDotLikeVectors) {
     }
 }
 
-TEST_P(EveryKernel, DownloadAndUploadKeepAPoint) {
+TEST_P(EveryKernel, KeepsAPointThroughDownloadAndUpload) {
     const RandomFamily family(20, 7, 21, 6);
     const auto kernel = make(family.problem());
     kernel->reserve(2);
@@ -160,7 +160,7 @@ TEST_P(EveryKernel, ReserveKeepsTheVectors) {
 }
 
 // f* is where the gradient of a convex function is zero, to rounding: from a fit in float64.
-TEST_P(EveryKernel, TheCertifiedGapBoundsTheRealOne) {
+TEST_P(EveryKernel, BoundsTheGapByItsCertificate) {
     for (const Shape& shape : {Shape{30, 5, 5}, Shape{40, 6, 21}, Shape{8, 3, 21}}) {
         const RandomFamily family(shape.sequences, shape.columns, shape.letters, 12);
         const Problem problem = family.problem();

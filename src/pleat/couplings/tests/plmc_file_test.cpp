@@ -77,7 +77,7 @@ Parsed written(const SmallFamily& family, const Parameters& parameters, std::str
     return parsed;
 }
 
-TEST(PlmcFile, HeadSaysWhatWasFitted) {
+TEST(PlmcFile, HeaderDescribesTheFit) {
     const SmallFamily family(8, 4, Alphabet::protein(), 1);
     Parameters parameters;
     const Parsed parsed = written(family, parameters, "AC-Y", 1);
@@ -134,11 +134,11 @@ void expect_all_numbers(const Alphabet& alphabet, int threads) {
     }
 }
 
-TEST(PlmcFile, HoldsEveryNumberOfAProtein) { expect_all_numbers(Alphabet::protein(), 1); }
-TEST(PlmcFile, HoldsEveryNumberOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
-TEST(PlmcFile, IsTheSameFromThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
+TEST(PlmcFile, HasAllNumbersOfAProtein) { expect_all_numbers(Alphabet::protein(), 1); }
+TEST(PlmcFile, HasAllNumbersOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
+TEST(PlmcFile, IsTheSameWithThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
 
-TEST(PlmcFile, TwoColumnsMakeOnePair) {
+TEST(PlmcFile, HasOnePairForTwoColumns) {
     const SmallFamily family(2, 2, Alphabet::rna(), 5);
     const Parsed parsed = written(family, {}, "A-", 2);
     EXPECT_TRUE(parsed.complete);

@@ -83,7 +83,7 @@ TEST(SequenceTree, RebuildsEverySequence) {
     }
 }
 
-TEST(SequenceTree, ManyChunksAreTheSameFromAnyThreads) {
+TEST(SequenceTree, IsTheSameForAnyThreads) {
     const Index count = 9000;  // three chunks of at most 4096
     const RandomFamily family(count, 20, 21, 3);
     const SequenceTree one = build_sequence_tree(family.letters, 21, 24, 1);
@@ -94,7 +94,7 @@ TEST(SequenceTree, ManyChunksAreTheSameFromAnyThreads) {
     }
 }
 
-TEST(SequenceTree, CopiesCostNothing) {
+TEST(SequenceTree, StoresCopiesAtNoCost) {
     RandomFamily family(100, 30, 21, 5);
     for (Index n = 1; n < 100; ++n) std::copy_n(&family.letters(0, 0), 30, &family.letters(n, 0));
     const SequenceTree tree = build_sequence_tree(family.letters, 21, 24, 1);
@@ -103,7 +103,7 @@ TEST(SequenceTree, CopiesCostNothing) {
     EXPECT_LE(tree.cost(30), 0.05);
 }
 
-TEST(SequenceTree, UnrelatedSequencesStandAlone) {
+TEST(SequenceTree, MakesUnrelatedSequencesRoots) {
     Array<std::uint8_t, 2> letters(5, 12);
     for (Index n = 0; n < 5; ++n) {
         for (Index i = 0; i < 12; ++i) letters(n, i) = static_cast<std::uint8_t>(n);
@@ -128,7 +128,7 @@ TEST(SequenceTree, FindsTheNearestRelatives) {
     EXPECT_EQ(tree.rows.size(), 16u + 4 * 2);
 }
 
-TEST(SequenceTree, ChainsAreCutSoThatRoundingDoesNotBuildUp) {
+TEST(SequenceTree, LimitsTheLengthOfChains) {
     constexpr Index columns = 200, count = 150;
     Array<std::uint8_t, 2> letters(count, columns);  // a chain of 149 links
     for (Index n = 0; n < count; ++n) {

@@ -68,7 +68,7 @@ TEST(CpuKernel, CountsMoreColumnsThanAByteHolds) {
     }
 }
 
-TEST(CpuKernel, DrawsTheLineBetweenTheLastDifferenceAllowedAndTheNext) {
+TEST(CpuKernel, SeparatesTheLastAllowedDifferenceFromTheNext) {
     // Row k differs from row 0 in k columns (11 divides none of the widths, so these columns
     // are spread and distinct): max_differences + 1 rows are near row 0.
     for (const Index columns : {2, 63, 64, 65, 127, 128, 129, 192, 500}) {
@@ -84,7 +84,7 @@ TEST(CpuKernel, DrawsTheLineBetweenTheLastDifferenceAllowedAndTheNext) {
     }
 }
 
-TEST(CpuKernel, AllEqualAndAllDifferent) {
+TEST(CpuKernel, HandlesAllEqualAndAllDifferent) {
     Array<std::uint8_t, 2> letters(21, 90);
     EXPECT_EQ(on_cpu({letters, 0}, 2), std::vector<Index>(21, 21));
     for (Index n = 0; n < 21; ++n) {
