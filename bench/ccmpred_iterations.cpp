@@ -18,8 +18,7 @@
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/conjugate_gradients.h"
-#include "pleat/couplings/fit/plain_slots.h"
-#include "pleat/couplings/fit/start.h"
+#include "pleat/couplings/fit/initial_fields.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/weights/weights.h"
 
@@ -39,8 +38,8 @@ void print_objective(const Context& context, Index iterations, const char* path)
     problem.scaled = false;
     problem.pair_metric = 2;
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
-    PlainSlots slots(*kernel);
-    ConjugateGradients minimiser(slots, {.min_fall = -std::numeric_limits<double>::infinity()});
+    PlainObjective vectors(*kernel);
+    ConjugateGradients minimiser(vectors, {.min_fall = -std::numeric_limits<double>::infinity()});
     kernel->set_fields(minimiser.x(), independent_fields(alignment, resolve_threads(context)));
     minimiser.start();
     const double start = minimiser.objective();

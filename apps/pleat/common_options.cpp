@@ -20,7 +20,7 @@ namespace pleat::program {
 
 namespace {
 
-constexpr const char *kInput = "Input", *kRun = "Run", *kStructure = "Structure";
+constexpr const char *kInput = "Input", *kRun = "Run";
 
 ReadOptions read_options(const AlignmentOptions& options) {
     return {.format = options.format,
@@ -208,37 +208,6 @@ void record_input(const std::filesystem::path& path, RunDirectory& run) {
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run) {
     for (const std::string& source : sources)
         if (source.size() > 1 && source.front() == '@') record_input(source.substr(1), run);
-}
-
-std::vector<Field> fields(StructureOptions& options) {
-    return {
-        {.name = "structure",
-         .target = &options.structure,
-         .help =
-             "PDB or mmCIF file, optionally with a colon and its chain, to compare contacts with",
-         .value_name = "FILE[:CHAIN]"},
-        {.name = "row",
-         .target = &options.row,
-         .help =
-             "Name of the row that has the structure's sequence, and whose letters the lists show; "
-             "by default the row that matches the structure best, else the first",
-         .value_name = "NAME"},
-        {.name = "contact",
-         .target = &options.contact,
-         .help = "Atoms between which distances are measured; by default cb (CA in glycine) for "
-                 "proteins, heavy for nucleic acids",
-         .choices = {"", "cb", "heavy", "sugar"}},
-        {.name = "cutoff",
-         .target = &options.cutoff,
-         .help = "Distance below which residues are in contact",
-         .unit = "angstrom",
-         .min = 0,
-         .min_excluded = true,
-         .automatic = "the atoms' usual one"}};
-}
-
-void add_structure_options(CLI::App& command, StructureOptions& options) {
-    add_fields(command, kStructure, fields(options));
 }
 
 }  // namespace pleat::program

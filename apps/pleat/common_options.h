@@ -74,14 +74,4 @@ void record_input(const std::filesystem::path& path, RunDirectory& run);
 /// The same for those of `sources` that are lists (@LIST).
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 
-/// A structure to compare with.
-struct StructureOptions {
-    std::string structure;  ///< FILE[:CHAIN]; empty: none
-    std::string row;
-    std::string contact;           ///< "", "cb", "heavy", "sugar"
-    std::optional<double> cutoff;  ///< not set: the usual one for these atoms
-};
-std::vector<Field> fields(StructureOptions& options);
-void add_structure_options(CLI::App& command, StructureOptions& options);
-
 }  // namespace pleat::program

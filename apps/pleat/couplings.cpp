@@ -1,4 +1,4 @@
-// pleat couplings: from an alignment to contacts, or from many.
+// pleat couplings: contacts from one alignment or from many.
 #include <fmt/format.h>
 
 #include <memory>
@@ -29,27 +29,22 @@ constexpr const char* kExamples =
     "  zcat family.sto.gz | pleat couplings - -o run -t 4\n"
     "  pleat couplings families/*.a3m -o runs\n"
     "  pleat couplings --list families.txt -o runs --no-models\n\n"
-    "Each of several families is a run of its own in FOLDER/NAME, where NAME is that\n"
-    "of its file without endings; FOLDER/families.tsv tells how each went. Finished\n"
-    "ones are skipped when the same command is given again, and a broken one does not\n"
-    "stop the rest: the status is then that of the first that failed.\n\n"
-    "A run that was stopped or killed goes on when the same command is given again.";
-
-std::int64_t gpu_memory_needed(const Alignment& alignment) {
-    return couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                    alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-}
+    "With several families each gets its own folder FOLDER/NAME, where NAME is the name\n"
+    "of its file without extensions; FOLDER/families.tsv lists the outcomes. The same\n"
+    "command skips finished families. A failed family does not stop the others; the exit\n"
+    "code is then that of the first failed one.\n\n"
+    "A run that was stopped or killed resumes when the same command is given again.";
 
 void run_one(CouplingsOptions& options, const std::vector<std::string>& arguments) {
     const std::jthread device_start = start_device(options.run, make_context(options.run), true);
     const std::unique_ptr<Progress> progress = make_progress(stderr, options.run.quiet);
-    const auto settle = [&](const Alignment& alignment, Context& context) {
-        return choose_device(options.run, gpu_memory_needed(alignment), context);
+    const auto choose = [&](const Alignment& alignment, Context& context) {
+        return choose_device(options.run, couplings::gpu_memory_needed(alignment), context);
     };
     const CouplingsOutcome outcome = fit_family(options, {.folder = options.run.output,
                                                           .arguments = arguments,
                                                           .shown = progress.get(),
-                                                          .settle = settle});
+                                                          .choose_device = choose});
     if (!options.run.quiet) print(outcome.summary);
 }
 
@@ -60,9 +55,7 @@ void run_couplings(CouplingsOptions& options, const std::vector<std::string>& ar
     const std::vector<std::string>& paths = options.alignment.paths;
     if (!options.list.empty() || paths.size() > 1) return run_families(options);
     if (paths.empty())
-        throw UsageError(
-            "expected an ALIGNMENT or a --list of them, found neither; 'pleat help "
-            "couplings' shows how");
+        throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help couplings'");
     options.alignment.path = paths.front();
     run_one(options, arguments);
 }
@@ -76,7 +69,7 @@ Command couplings_command(CLI::App& program) {
     add_run_options(*parser, options->run);
     add_fields(*parser, "Several families", family_fields(*options));
     add_fields(*parser, "Fit", couplings::fields(options->parameters));
-    add_structure_options(*parser, options->structure);
+    add_fields(*parser, "Structure", fields(options->structure));
     add_fields(*parser, "Output", output_fields(*options));
     parser->footer(help_footer(kExamples));
     return {parser, [options](const std::vector<std::string>& arguments) {

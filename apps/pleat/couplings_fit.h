@@ -1,4 +1,4 @@
-// Couplings fit: one family from its alignment to the files of its run.
+// Couplings fit: options of `pleat couplings`, and the run of one family.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "common_options.h"
 #include "pleat/couplings/couplings.h"
 #include "pleat/couplings/output.h"
+#include "structure_choice.h"
 
 namespace pleat::program {
 
@@ -19,13 +20,13 @@ struct CouplingsOptions {
     AlignmentOptions alignment;
     StructureOptions structure;
     couplings::Parameters parameters;
-    std::int64_t least_separation = 6;
-    std::string list;  ///< file of paths, "" for none
+    std::int64_t min_separation = 6;
+    std::string list;  ///< file with paths of alignments; empty: none
     std::optional<std::int64_t>
         jobs;  ///< families in progress at once; not set: by device and threads
 };
 std::vector<Field> output_fields(CouplingsOptions& options);
-/// The options that decide what is computed, in the manifest's order.
+/// The options that affect results, in the order of the manifest.
 std::vector<Field> result_fields(CouplingsOptions& options);
 
 /// How one family is run.
@@ -33,27 +34,26 @@ struct CouplingsTask {
     std::filesystem::path folder;
     std::vector<std::string> arguments;  ///< for the manifest
     Progress* shown = nullptr;           ///< may be null
-    bool shares_process = false;         ///< other families run at the same time
-    int threads = 0;                     ///< until they are settled; 0: as the options say
-    /// Settles the context's device and threads once the alignment is known; returns why, in one
-    /// line.
-    std::function<std::string(const Alignment&, Context&)> settle;
-    /// Called when the fit has ended and its memory is free again; may be empty.
+    bool shares_process = false;         ///< other families run at the same time in this process
+    int threads = 0;                     ///< until `choose_device` sets them; 0: from the options
+    /// Sets the context's device and threads for the alignment; returns the reason in one line.
+    std::function<std::string(const Alignment&, Context&)> choose_device;
+    /// Called when the fit has ended and its memory is free; may be empty.
     std::function<void()> fitted = {};
     /// Called with the result when the run has finished; may be empty.
     std::function<void(const couplings::Report&)> written = {};
 };
 
-/// What a family's run came to.
+/// The outcome of a family's run.
 struct CouplingsOutcome {
     Index sequences = 0, columns = 0;
     double effective_sequences = 0, relative_gap = 0;
     std::int64_t evaluations = 0;
-    couplings::Ending ending = couplings::Ending::converged;
-    std::string summary;  ///< for standard output
+    couplings::StopReason stop_reason = couplings::StopReason::converged;
+    std::string summary;  ///< text for standard output
 };
 
-/// Reads options.alignment.path, fits and writes task.folder. Every kind of Error.
+/// Reads options.alignment.path, fits it and writes task.folder. Throws every kind of Error.
 CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task);
 
 }  // namespace pleat::program

@@ -1,4 +1,4 @@
-// Couplings summary: a few lines and tables for people.
+// Couplings summary: lines and tables about a fit.
 #include "couplings_summary.h"
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@ namespace pleat::program {
 
 namespace {
 
-using couplings::Ending;
 using couplings::Precision;
 using couplings::RankedPair;
 using couplings::Report;
+using couplings::StopReason;
 
 constexpr std::size_t kShown = 10;
 
@@ -31,10 +31,11 @@ void append_fit(std::string& text, const Report& report) {
            printable(report.alignment.source.string()), report.alignment.sequence_count(),
            result.effective_sequences, report.alignment.column_count(),
            report.alignment.alphabet->name());
-    append(
-        text, "objective {:.6f} after {} iterations, certified within {:.1e} of its minimum{}\n",
-        result.objective, result.iterations, result.relative_gap,
-        result.ending == Ending::converged ? "" : fmt::format(" ({})", ending_name(result.ending)));
+    append(text, "objective {:.6f} after {} iterations, certified within {:.1e} of its minimum{}\n",
+           result.objective, result.iterations, result.relative_gap,
+           result.stop_reason == StopReason::converged
+               ? ""
+               : fmt::format(" ({})", name_of(result.stop_reason)));
 }
 
 void append_contacts(std::string& text, const Report& report) {
@@ -94,16 +95,6 @@ void append_evaluation(std::string& text, const Report& report) {
 }
 
 }  // namespace
-
-const char* ending_name(Ending ending) {
-    switch (ending) {
-        case Ending::converged: return "converged";
-        case Ending::settled: return "settled by the compatible program's rule";
-        case Ending::iteration_limit: return "iteration limit";
-        case Ending::stalled: return "stalled";
-    }
-    return "";
-}
 
 std::string summary(const Report& report, const std::string& folder) {
     std::string text;

@@ -1,4 +1,4 @@
-// Couplings summary: what `pleat couplings` says at its end.
+// Couplings summary: the text that `pleat couplings` prints at its end.
 #pragma once
 
 #include <string>
@@ -7,11 +7,8 @@
 
 namespace pleat::program {
 
-/// "converged", "iteration limit" or "stalled".
-const char* ending_name(couplings::Ending ending);
-
-/// The alignment, the fit, the ten strongest contacts, the precision where it is known, and where
-/// the run is.
+/// The alignment, the fit, the ten strongest contacts, the precision if there is a structure, and
+/// the folder of the run.
 std::string summary(const couplings::Report& report, const std::string& folder);
 
 }  // namespace pleat::program

@@ -195,7 +195,7 @@ CouplingsOutcome FamilyRuns::attempt(const FamilyRecord& record, bool is_alone) 
                             .shown = shown.get(),
                             .shares_process = true,
                             .threads = resources_->threads_before_fit(),
-                            .settle = acquire,
+                            .choose_device = acquire,
                             .fitted = [&] { share.keep_host_memory_only(); }});
 }
 

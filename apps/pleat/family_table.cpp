@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "couplings_summary.h"
 #include "failure.h"
 #include "pleat/core/files/printable.h"
 
@@ -55,9 +54,9 @@ void FamilyRecord::set_done(const CouplingsOutcome& outcome, double seconds_take
     evaluations = fmt::format("{}", outcome.evaluations);
     relative_gap = gap_text(outcome.relative_gap);
     seconds = seconds_text(seconds_taken);
-    const bool is_early = outcome.ending == couplings::Ending::iteration_limit ||
-                          outcome.ending == couplings::Ending::stalled;
-    if (is_early) remark = fmt::format("ended early ({})", ending_name(outcome.ending));
+    const bool is_early = outcome.stop_reason == couplings::StopReason::iteration_limit ||
+                          outcome.stop_reason == couplings::StopReason::stalled;
+    if (is_early) remark = fmt::format("ended early ({})", name_of(outcome.stop_reason));
 }
 
 void FamilyRecord::set_skipped(const FinishedRun& run) {

@@ -56,9 +56,7 @@ struct MiOptions {
 /// The options of a structure without the contact cutoff: the tables list distances, not contacts.
 std::vector<Field> structure_fields(MiOptions& options) {
     std::vector<Field> all = fields(options.structure);
-    std::erase_if(all, [](const Field& field) {
-        return field.name == "cutoff" || field.name == "contact-cutoff";
-    });
+    std::erase_if(all, [](const Field& field) { return field.name == "contact-cutoff"; });
     return all;
 }
 

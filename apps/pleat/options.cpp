@@ -69,7 +69,10 @@ void add_old_name(CLI::App& command, const Field& field, const std::string& name
     const std::string flag = (name.size() == 1 ? "-" : "--") + name;
     if (const auto* target = std::get_if<bool*>(&field.target)) {
         const bool value = !field.negated_flag;
-        command.add_flag_callback(flag, [to = *target, value] { *to = value; })->group(kHidden);
+        command
+            .add_flag_callback(field.negated_flag ? "--no-" + name : flag,
+                               [to = *target, value] { *to = value; })
+            ->group(kHidden);
         return;
     }
     command

@@ -1,4 +1,4 @@
-// pleat report: runs drawn into one page for a browser.
+// pleat report: draws runs into one page for a browser.
 #include <fmt/format.h>
 
 #include <memory>
@@ -21,17 +21,17 @@ namespace pleat::program {
 
 namespace {
 
-constexpr const char* kDescription =
-    "Draw runs into one page for a browser, which needs no network.";
+constexpr const char* kDescription = "Draw runs into one HTML page that works without a network.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat report run -o page.html\n"
     "  pleat report couplings-run mi-run rmsd-run -o page.html --title 'Dihydrofolate reductase'\n"
     "  pleat report run -o page.html --structure 1rx2.cif.gz:A\n\n"
-    "A run is drawn by what its files hold, whichever command wrote them. The page shows contact\n"
-    "maps, matrices, molecules, curves, trees and tables; what is picked in one is shown in the\n"
-    "others. A page that pleat made is replaced; any other file is not.";
+    "Runs of all commands can be combined. The page shows contact maps, matrices, molecules, "
+    "curves,\n"
+    "trees and tables; a selection in one panel is shown in all others. An existing page made by\n"
+    "pleat is replaced, other files only with --force.";
 
 struct ReportOptions {
     std::vector<std::string> runs;
@@ -45,20 +45,19 @@ void check_output(const ReportOptions& options) {
     const auto status = std::filesystem::status(options.output, ignored);
     if (std::filesystem::is_directory(status))
         throw UsageError(
-            fmt::format("{}: expected a file for the page, found a folder", options.output));
+            fmt::format("cannot write the page to {}: it is a folder", options.output));
     if (!options.force && std::filesystem::is_regular_file(status) &&
         !report::is_page(options.output))
-        throw UsageError(
-            fmt::format("{}: expected a new file or a page of pleat's, found other content; "
-                        "--force replaces it",
-                        options.output));
+        throw UsageError(fmt::format(
+            "{} exists and is not a page made by pleat; --force replaces it", options.output));
 }
 
 void run_report(const ReportOptions& options) {
     check_output(options);
     const report::Page page =
         report::draw({options.runs.begin(), options.runs.end()}, options.parameters);
-    // A signal does not leave half a page behind; a second one of the same kind ends the process.
+    // The first signal lets the page be written completely; a second one of its kind ends the
+    // process.
     install_interrupt_handler();
     write_text(options.output, page.html);
     if (options.quiet) return;
@@ -75,16 +74,18 @@ void run_report(const ReportOptions& options) {
 Command report_command(CLI::App& program) {
     CLI::App* parser = program.add_subcommand("report", kDescription);
     const auto options = std::make_shared<ReportOptions>();
-    parser->add_option("RUN", options->runs, "Folders of runs, in the order of the page")
+    parser
+        ->add_option("RUN", options->runs,
+                     "Folders of runs, in the order in which the page shows them")
         ->required();
     add_output(*parser, options->output, "FILE", "File for the page");
     add_fields(
         *parser, "Run",
-        {{.name = "force", .target = &options->force, .help = "Replace any file", .letter = 'f'},
-         {.name = "quiet",
-          .target = &options->quiet,
-          .help = "Print only errors",
-          .letter = 'q'}});
+        {{.name = "force",
+          .target = &options->force,
+          .help = "Replace any existing file",
+          .letter = 'f'},
+         {.name = "quiet", .target = &options->quiet, .help = "Print only errors", .letter = 'q'}});
     add_fields(*parser, "Page", report::fields(options->parameters));
     parser->footer(help_footer(kExamples));
     return {.parser = parser,

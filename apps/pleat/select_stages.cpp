@@ -240,7 +240,7 @@ PredictedContacts FolderStages::fit_couplings(const Alignment&, const std::vecto
         fit_family(own, {.folder = folder,
                          .arguments = arguments_of(stage),
                          .shown = context.progress,
-                         .settle = choose,
+                         .choose_device = choose,
                          .written = [&](const couplings::Report& report) {
                              predicted = select::predicted_contacts(report.alignment,
                                                                     report.reference, report.pairs);

@@ -1,31 +1,48 @@
-// Structure choice: the structure that the options name, laid over an alignment.
+// Structure choice: options about a known structure to compare contacts with, and its alignment to
+// the columns.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "common_options.h"
 #include "pleat/bio/structure/known_structure.h"
+#include "pleat/core/fields.h"
+#include "pleat/core/run/run_directory.h"
 
 namespace pleat::program {
 
-/// UsageError where options say how to measure in a structure and none is given.
+/// Atoms between which distances are measured. automatic: by the kind of chain.
+enum class ContactChoice { automatic, cb, heavy, sugar };
+std::span<const std::string_view> names_of(ContactChoice);
+
+/// A structure to compare contacts with.
+struct StructureOptions {
+    std::string structure;  ///< FILE[:CHAIN]; empty: none
+    std::string row;        ///< name of the row of its sequence; empty: detected
+    ContactChoice contact = ContactChoice::automatic;
+    std::optional<double> contact_cutoff;  ///< angstrom; not set: by the atoms
+};
+std::vector<Field> fields(StructureOptions& options);
+
+/// Throws UsageError if options say how to measure in a structure but no structure is given.
 void check_structure_options(const StructureOptions& options);
 
 /// Throws InputError if the structure's file does not exist or may not be read.
 void check_structure_file(const StructureOptions& options);
 
-/// Reads the structure and maps it to the columns of `source`, the alignment as read. Nothing
-/// without
-/// --structure. Lists the file among the run's inputs.
+/// Reads the structure, maps it to the columns of `source` (the alignment before filtering) and
+/// lists the file among the run's inputs. Returns nothing if --structure is not given.
 std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
                                                    const Alignment& source, RunDirectory& run);
 
-/// Lays it over the columns that were kept.
-void measure(KnownStructure& known, const Alignment& kept);
+/// Sets the residues and distances of `known` for the columns of `filtered`, the alignment after
+/// filtering.
+void measure(KnownStructure& known, const Alignment& filtered);
 
-/// The row that the lists show: that of the structure, else the one named, else the first.
-/// `full_rows`: see ReadOptions; may be empty where the residues that columns leave out do not
-/// matter.
+/// The row whose letters the lists show: that of the structure if there is one, else the one that
+/// --row names, else the first. `full_rows`: see ReadOptions; may be empty if residues outside the
+/// columns do not matter.
 ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
                            const std::vector<std::string>& full_rows,
                            const std::optional<KnownStructure>& known);

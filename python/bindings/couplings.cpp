@@ -1,4 +1,4 @@
-// Couplings: one call of the engine, and its result as arrays.
+// Couplings: pleat.couplings(), and its result as arrays.
 #include "pleat/couplings/couplings.h"
 
 #include "arrays.h"
@@ -13,7 +13,7 @@ namespace pleat::python {
 
 namespace {
 
-/// A fit with what its scores are read by.
+/// The result of a fit, and what contacts() and warning() need besides.
 struct Fitted {
     couplings::Result result;
     Alignment alignment;  ///< as fitted
@@ -22,7 +22,7 @@ struct Fitted {
     int threads = 1;
 };
 
-/// Filtered as the program does: unknown letters count as gaps.
+/// Fits the alignment after the program's filters; unknown letters count as gaps.
 Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
            const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
@@ -35,38 +35,25 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
             fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
         fitted.threads = resolve_threads(call.context);
         fitted.is_corrected = parameters.apc;
-        if (call.may_use_gpu())
-            call.settle(couplings::memory_needed(
-                fitted.alignment.sequence_count(), fitted.alignment.column_count(),
-                fitted.alignment.alphabet->size(), {Device::Kind::cuda, 0}, fitted.threads));
+        if (call.may_use_gpu()) call.settle(couplings::gpu_memory_needed(fitted.alignment));
         fitted.device = call.context.device.name();
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
         return fitted;
     });
 }
 
-const char* ending(const Fitted& fitted) {
-    switch (fitted.result.ending) {
-        case couplings::Ending::converged: return "converged";
-        case couplings::Ending::settled: return "settled";
-        case couplings::Ending::iteration_limit: return "iteration limit";
-        case couplings::Ending::stalled: return "stalled";
-    }
-    throw std::logic_error("an ending without a name");
-}
-
-/// Where the probabilities of contacts() are too high or missing, why; else empty.
+/// Why the probabilities of contacts() are too high or missing; empty if they are neither.
 std::string warning(const Fitted& fitted) {
     const bool is_protein = fitted.alignment.alphabet->kind() == Alphabet::Kind::protein;
     if (!is_protein || !fitted.is_corrected) return {};
     return couplings::depth_warning(fitted.result.effective_sequences);
 }
 
-/// Shows one array of the result; None where it is empty.
-template <class Part>
-auto array(Part part) {
-    return [part](py::object self) -> py::object {
-        const auto& values = part(self.cast<const Fitted&>().result);
+/// A getter of one array of the result, which gives None for an empty array.
+template <class Member>
+auto array(Member member) {
+    return [member](py::object self) -> py::object {
+        const auto& values = member(self.cast<const Fitted&>().result);
         if (values.size() == 0) return py::none();
         return shown(values, self);
     };
@@ -97,7 +84,8 @@ void add_couplings(py::module_& module) {
                                [](const Fitted& f) { return f.result.relative_gap; })
         .def_property_readonly("iterations", [](const Fitted& f) { return f.result.iterations; })
         .def_property_readonly("evaluations", [](const Fitted& f) { return f.result.evaluations; })
-        .def_property_readonly("ending", &ending)
+        .def_property_readonly("stop_reason",
+                               [](const Fitted& f) { return name_of(f.result.stop_reason); })
         .def_property_readonly("warning", &warning)
         .def_readonly("device", &Fitted::device)
         .def("contacts", [](const Fitted& fitted, Index min_separation) {

@@ -30,9 +30,9 @@ def couplings(alignment, *, max_gaps=1.0, min_coverage=0.0, options, how):
     weights : float64 [sequence]; effective_sequences is their sum
     contacts(min_separation=6) : records (i, j, raw, corrected, z, probability), best first; i and j are
         columns of the source alignment, from 0, also if columns were left out
-    objective, relative_gap, iterations, evaluations, ending, device
-    warning : why the probabilities of so few sequences are too high or missing; "" else. It is also
-        raised as a Python warning
+    objective, relative_gap, iterations, evaluations, stop_reason, device
+    warning : why the probabilities are too high or missing if there are few sequences, else "". It is
+        also raised as a Python warning
 
     Unknown letters are gaps. The library's README of couplings has formulas and papers.
     """
@@ -53,6 +53,8 @@ def _contacts(self, min_separation=6, *, least_separation=None):
 
 
 _pleat.Couplings.contacts = _contacts
+# An older name.
+_pleat.Couplings.ending = property(lambda self: self.stop_reason)
 
 
 @engine(_pleat.mutual_information_fields())

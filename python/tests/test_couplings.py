@@ -14,12 +14,12 @@ def test_the_program_finds_the_same_bits(tmp_path):
     np.testing.assert_array_equal(fitted.scores, scores["corrected"])
     np.testing.assert_array_equal(fitted.raw_scores, scores["raw"])
     np.testing.assert_array_equal(fitted.weights, np.load(tmp_path / "run" / "weights.npy"))
-    assert fitted.ending == "converged" and fitted.relative_gap <= 1e-4
+    assert fitted.stop_reason == fitted.ending == "converged" and fitted.relative_gap <= 1e-4
     assert fitted.effective_sequences == pytest.approx(fitted.weights.sum())
 
 
 def test_shapes_and_contacts():
-    fitted = pleat.couplings(family(columns=20), iterations=5, threads=1)
+    fitted = pleat.couplings(family(columns=20), max_iterations=5, threads=1)
     assert fitted.fields.shape == (20, 21) and fitted.pairs.shape == (190, 21, 21)
     assert fitted.fields.dtype == fitted.pairs.dtype == np.float32
     assert fitted.iterations <= 5
@@ -29,15 +29,15 @@ def test_shapes_and_contacts():
     assert (contacts["j"] - contacts["i"] >= 8).all()
     best = contacts[0]
     assert best["corrected"] == fitted.scores[best["i"], best["j"]]
-    light = pleat.couplings(family(columns=20), iterations=5, models=False)
+    light = pleat.couplings(family(columns=20), max_iterations=5, models=False)
     assert light.fields is None and light.pairs is None
 
 
 def test_unknown_letters_are_gaps():
     rows = [row.replace("A", "X", 1) for row in family(columns=12)]
     as_gaps = [row.replace("X", "-") for row in rows]
-    np.testing.assert_array_equal(pleat.couplings(rows, iterations=3).scores,
-                                  pleat.couplings(as_gaps, iterations=3).scores)
+    np.testing.assert_array_equal(pleat.couplings(rows, max_iterations=3).scores,
+                                  pleat.couplings(as_gaps, max_iterations=3).scores)
 
 
 def test_refusals():
@@ -53,8 +53,8 @@ def test_refusals():
 
 def test_few_sequences_are_warned_of():
     with pytest.warns(UserWarning, match="effective sequences: probabilities are too high"):
-        few = pleat.couplings(family(columns=20), iterations=5, models=False)
+        few = pleat.couplings(family(columns=20), max_iterations=5, models=False)
     assert few.warning
-    with pytest.warns(UserWarning, match="contacts have no probability below 20"):
+    with pytest.warns(UserWarning, match="probabilities of contacts need at least 20"):
         same = pleat.couplings(["ACDEFGHIKLMN"] * 20, models=False)
     assert np.isnan(same.contacts()["probability"]).all()

@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import unittest
+from random import Random
 
 from program import DATA, ProgramTest, manifest, matrix, pleat, read_npz, read_rows, results, small_rows
 
@@ -25,17 +26,17 @@ class Usage(ProgramTest):
                 ((family,), "--output"),
                 (run, "ALIGNMENT"),
                 ((family, *run, "--tolerance", "0"), "--tolerance: expected a number >= 1e-09"),
-                ((family, *run, "-n", "-3"), "--iterations: expected a whole number >= 1 and <= 1000000000, found '-3'"),
-                ((family, *run, "-w", "1.5"), "--threshold"),
+                ((family, *run, "--max-iterations", "-3"), "--max-iterations: expected a whole number >= 1 and <= 1000000000, found '-3'"),
+                ((family, *run, "-w", "1.5"), "--identity"),
                 ((family, *run, "-l", "nan"), "--lambda-pair"),
                 ((family, *run, "-t", "0"), "--threads"),
                 ((family, *run, "--format", "xml"), "--format: expected one of"),
                 ((family, *run, "--device", "gpu"), "--device: expected reference, cpu, cuda"),
                 ((family, *run, "--row", "nobody"), "found 'nobody'"),
                 ((family, *run, "--contact", "heavy"),
-                 "--contact: expected a --structure in which it measures, found none"),
-                ((family, *run, "--cutoff", "6"), "--cutoff: expected a --structure"),
-                ((family, family, *run, "--cutoff", "6"), "--cutoff: expected a --structure"),
+                 "--contact needs a structure to measure in; give --structure"),
+                ((family, *run, "--contact-cutoff", "6"), "--contact-cutoff needs a structure"),
+                ((family, family, *run, "--contact-cutoff", "6"), "--contact-cutoff needs a structure"),
                 ((family, "--extra", *run), "--extra"),
                 ((family, *run, "--weights"), "weights")):
             with self.subTest(arguments):
@@ -71,7 +72,7 @@ class Usage(ProgramTest):
         done = pleat("couplings", family, "-o", self.folder / "run", "--row", "a")
         self.assert_refused(done, 2, "'a' on the rows 1 and 3, which differ")
         done = pleat("mi", family, "-o", self.folder / "run", "--contact", "cb")
-        self.assert_refused(done, 2, "--contact: expected a --structure")
+        self.assert_refused(done, 2, "--contact needs a structure")
         self.assertEqual(manifest(self.fit(family, "--row", "b", run="b"))["results"]["reference_row"], "b")
 
     def test_environment(self):
@@ -241,6 +242,21 @@ class Device(ProgramTest):
         self.assertIn(b"cuda:99", done.stderr)
         self.assertEqual(done.returncode, 4)
 
+    @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers need memory of their own")
+    def test_the_announced_memory_covers_the_peak(self):
+        random = Random(1)
+        for rows, columns in ((12000, 40), (60, 240)):
+            family = self.write_alignment(["".join(random.choices("ACDEFGHIKLMNPQRSTVWY-", k=columns))
+                                           for _ in range(rows)])
+            done = pleat("couplings", family, "-o", self.folder / "run", "-f", "-t", "2", "-d", "cpu",
+                         "--max-iterations", "1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = re.search(r"needs ([0-9.]+) ([MG])iB of ", done.stderr.decode())
+            needed = float(found[1]) * (1 << (20 if found[2] == "M" else 30))
+            peak = manifest(self.folder / "run")["peak_memory_bytes"]
+            self.assertLessEqual(peak, needed, f"{rows} x {columns}")
+            self.assertGreater(1.1 * peak + (24 << 20), needed, f"{rows} x {columns}")
+
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
     def test_short_memory_shortens_the_history(self):
         family = self.write_alignment([row * 2 for row in read_rows()[:60]])
@@ -324,10 +340,27 @@ class Output(ProgramTest):
         self.assertEqual(manifest(self.folder / "run")["status"], "finished")
 
 
+class OldNames(ProgramTest):
+    def test_earlier_option_names_are_accepted(self):
+        family = self.write_alignment(small_rows(30, 0, 12))
+
+        def parameters(*options):
+            done = pleat("couplings", family, "-o", self.folder / "run", "-q", "-f", "--no-models", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return manifest(self.folder / "run")["parameters"]
+        for name, value, now, earlier in (("identity", 0.7, ("--identity", "0.7"), ("--threshold", "0.7")),
+                                          ("max-iterations", 3, ("--max-iterations", "3"), ("--iterations", "3")),
+                                          ("max-iterations", 3, ("--max-iterations", "3"), ("-n", "3")),
+                                          ("sequence-weights", False, ("--no-sequence-weights",), ("--no-weights",))):
+            with self.subTest(earlier):
+                self.assertEqual(parameters(*now)[name], value)
+                self.assertEqual(parameters(*earlier), parameters(*now))
+
+
 class Real(ProgramTest):
     def test_an_early_end_is_told(self):
         family = self.write_alignment(small_rows(40))
-        done = pleat("couplings", family, "-o", self.folder / "run", "-n", "2", "--no-models")
+        done = pleat("couplings", family, "-o", self.folder / "run", "--max-iterations", "2", "--no-models")
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"the fit ended early (iteration limit): its certified gap is", done.stderr)
         self.assertIn(b"(iteration limit)", done.stdout)

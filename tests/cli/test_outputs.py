@@ -244,7 +244,7 @@ class Columns(ProgramTest):
         self.assertNotIn(b"The 0", done.stdout)
 
     def test_no_apc_and_no_weights(self):
-        run = self.fit(self.write_alignment(small_rows(60, 0, 20)), "-A", "--no-weights",
+        run = self.fit(self.write_alignment(small_rows(60, 0, 20)), "-A", "--no-sequence-weights",
                        "--no-models")
         scores = read_npz(run / "scores.npz")
         self.assertEqual(scores["raw"], scores["corrected"])

@@ -66,7 +66,7 @@ class Report(ProgramTest):
         (run / "manifest.json").write_text(json.dumps(manifest))
         done = pleat("report", run, "-o", page)
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"its structure moved.pdb is not there or has changed; --structure names", done.stderr)
+        self.assertIn(b"its structure moved.pdb is missing or has changed; give its present path with --structure", done.stderr)
         self.assertNotIn("molecule", [one["kind"] for one in page_data(page)["runs"][0]["sections"]])
         done = pleat("report", run, "-o", page, "--structure", DATA / "1ql9_A.pdb.gz")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -76,10 +76,10 @@ class Report(ProgramTest):
         run = self.run_mi()
         other = self.folder / "notes.html"
         other.write_text("mine")
-        self.assertIn("notes.html: expected a new file or a page of pleat's, found other content",
+        self.assertIn("notes.html exists and is not a page made by pleat",
                       self.refused(2, run, "-o", other))
         self.assertEqual(other.read_text(), "mine")
-        self.assertIn("expected a file for the page, found a folder", self.refused(2, run, "-o", self.folder))
+        self.assertIn("it is a folder", self.refused(2, run, "-o", self.folder))
         for _ in range(2):
             self.assertEqual(pleat("report", run, "-o", other, "--force", "-q").returncode, 0)
         self.assertEqual(pleat("report", run, "-o", other, "-q").returncode, 0)

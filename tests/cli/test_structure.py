@@ -82,7 +82,7 @@ class Structure(ProgramTest):
 
     def test_other_atoms_and_rows(self):
         heavy = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
-                         "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")
+                         "--contact-cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="heavy")
         told = json.loads((heavy / "evaluation.json").read_text(encoding="utf-8"))
         self.assertEqual((told["atoms"], told["cutoff_angstrom"]), ("heavy", 4.5))
         self.assertEqual("1QL9_A.pdb", told["row"])
@@ -91,6 +91,10 @@ class Structure(ProgramTest):
             if row["distance"] != "NA":
                 self.assertLessEqual(float(nearer[row["i"], row["j"]]), float(row["distance"]) + 0.01)
         self.assertEqual(len(manifest(heavy)["inputs"]), 2)
+        self.assertEqual(manifest(heavy)["parameters"]["contact-cutoff"], 4.5)
+        earlier = self.fit(self.family, "--structure", f"{STRUCTURE}:A", "--contact", "heavy",
+                           "--cutoff", "4.5", "--row", "1QL9_A.pdb", "--no-models", run="earlier")
+        self.assertEqual(manifest(earlier)["parameters"], manifest(heavy)["parameters"])
 
     @staticmethod
     def listed(row, sides):

@@ -54,7 +54,7 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.weights,
              .help = "Weight sequences",
              .negated_flag = true,
-             .old_names = {"no-weights"}},
+             .old_names = {"weights"}},
             {.name = "replace",
              .target = &p.force,
              .help = "Replace the results",

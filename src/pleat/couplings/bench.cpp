@@ -31,12 +31,12 @@ struct Case {
     Index columns() const { return letters.extent(1); }
 };
 
-// Errors of f that rounding may make: what a fit asks for by default, and what a tight one does.
+// Errors of f that rounding may cause: in a fit with the default tolerance and in a tight one.
 constexpr double kCoarseError = 1e-6, kFineError = 1e-9;
 
-// A kernel with a model in slot 0, its best fields, and a small share of it in slot 2. Made when it
-// is first used: every benchmark of one alignment and device takes the same one, and a benchmark is
-// called several times.
+// A kernel with a model in vector 0, its best fields, and a small share of it in vector 2. Made
+// when it is first used: every benchmark of one alignment and device takes the same one, and a
+// benchmark is called several times.
 class Evaluated {
 public:
     Evaluated(const Case& input, const Context& context, double objective_error)
@@ -77,38 +77,36 @@ private:
     std::unique_ptr<Kernel> kernel_;
 };
 
-// What a fit leaves to the fields at a gap of 1e-3, see couplings.cpp.
-void settle_field_gap(Kernel& kernel) {
-    kernel.field_gap = 1e-3 * 1e-3 * kernel.latest().objective;
-}
+// The accuracy of the fields that a fit asks for at a gap of 1e-3; see couplings.cpp.
+void set_field_gap(Kernel& kernel) { kernel.field_gap = 1e-3 * 1e-3 * kernel.latest().objective; }
 
-// The fields are the best already: one pass over the logits an evaluation.
+// The fields are already the best ones, so each evaluation takes one pass over the logits.
 void time_evaluation(benchmark::State& state, Evaluated& at) {
     Kernel& kernel = at.kernel();
-    settle_field_gap(kernel);
+    set_field_gap(kernel);
     kernel.evaluate_best_fields(0, 1);
     for (auto _ : state) benchmark::DoNotOptimize(kernel.evaluate_best_fields(0, 1).objective);
     at.count_sizes(state);
 }
 
-// As amid a fit: before each evaluation the point moves by 2 %, not timed, so that the fields are
-// to be found anew, as closely as a fit asks for at a gap of 1e-3.
+// As during a fit: before each evaluation the point moves by 2 % (not timed), so that the fields
+// must be minimised again, to the accuracy that a fit asks for at a gap of 1e-3.
 void time_moved_evaluation(benchmark::State& state, Evaluated& at) {
     Kernel& kernel = at.kernel();
-    settle_field_gap(kernel);
-    const int slots[] = {0, 2};
+    set_field_gap(kernel);
+    const int vectors[] = {0, 2};
     double factors[] = {1, 1};
     for (auto _ : state) {
         state.PauseTiming();
-        kernel.combine(0, slots, factors);
+        kernel.combine(0, vectors, factors);
         factors[1] = -factors[1];
         double norm2 = 0;
-        kernel.dots(0, std::span(slots, 1), std::span(&norm2, 1));  // waits for the device
+        kernel.dots(0, std::span(vectors, 1), std::span(&norm2, 1));  // waits for the device
         benchmark::DoNotOptimize(norm2);
         state.ResumeTiming();
         benchmark::DoNotOptimize(kernel.evaluate_best_fields(0, 1).objective);
     }
-    if (factors[1] < 0) kernel.combine(0, slots, factors);
+    if (factors[1] < 0) kernel.combine(0, vectors, factors);
     at.count_sizes(state);
 }
 
@@ -126,14 +124,15 @@ struct Sums {
     Array<float, 2> rows;
 };
 
-// Rows of 24 floats a second, the tree's own rows only.
+// Rows of 24 floats per second; counts the rows of the tree only.
 void time_sums(benchmark::State& state, const Case& input, bool scatter) {
     Sums sums(input);
+    const ColumnSteps& steps = column_steps(sums.stride);
     for (auto _ : state) {
         if (scatter) {
-            scatter_rows(sums.tree, sums.rows.data(), sums.stride, sums.table.data());
+            steps.scatter_rows(sums.tree, sums.rows.data(), sums.table.data());
         } else {
-            sum_rows(sums.tree, sums.table.data(), sums.stride, sums.rows.data());
+            steps.sum_rows(sums.tree, sums.table.data(), sums.rows.data());
         }
         benchmark::ClobberMemory();
     }
@@ -144,20 +143,21 @@ void time_sums(benchmark::State& state, const Case& input, bool scatter) {
 
 void time_softmax(benchmark::State& state, const Case& input, bool gram) {
     Sums sums(input);
-    const std::vector<std::uint8_t> own(input.count(), 0);
+    const std::vector<std::uint8_t> letters(input.count(), 0);
     const std::vector<float> weights(input.count(), 1.0f);
     const std::vector<double> fields(input.letter_count, 0.0);
     std::vector<double> totals(input.letter_count), matrix(input.letter_count * input.letter_count);
     Array<float, 2> out(input.count(), Index{sums.stride});
-    const ColumnView view{input.count(), input.letter_count, sums.stride, own.data(),
+    const ColumnView view{input.count(), input.letter_count, sums.stride, letters.data(),
                           weights.data()};
-    sum_rows(sums.tree, sums.table.data(), sums.stride, sums.rows.data());
-    softmax_pass(view, sums.rows.data(), fields.data(), out.data(), totals.data());
+    const ColumnSteps& steps = column_steps(sums.stride);
+    steps.sum_rows(sums.tree, sums.table.data(), sums.rows.data());
+    steps.softmax_pass(view, sums.rows.data(), fields.data(), out.data(), totals.data());
     for (auto _ : state) {
         if (gram) {
-            gram_pass(view, out.data(), input.letter_count - 1, matrix.data());
+            steps.gram_pass(view, out.data(), input.letter_count - 1, matrix.data());
         } else {
-            softmax_pass(view, sums.rows.data(), fields.data(), out.data(), totals.data());
+            steps.softmax_pass(view, sums.rows.data(), fields.data(), out.data(), totals.data());
         }
         benchmark::ClobberMemory();
     }

@@ -1,4 +1,4 @@
-// Couplings: check, weigh, fit in the loop, score.
+// Couplings: checks the input, computes weights, fits, and scores.
 #include "pleat/couplings/couplings.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 #include "pleat/couplings/contacts/scores.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/fit/compatible.h"
-#include "pleat/couplings/fit/memory_check.h"
-#include "pleat/couplings/fit/start.h"
+#include "pleat/couplings/fit/initial_fields.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/kernel/column_work.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/weights/weights.h"
@@ -30,11 +30,11 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr double kFieldShare = 1e-3;       // of the gap, left to the fields
+constexpr double kFieldShare = 1e-3;       // fraction of the gap that the fields may keep
 constexpr double kCoarseTolerance = 1e-5;  // from here on, rounding by 1e-6 does no harm
 
-// What the loop saves: the minimiser with its history, so that a resumed fit repeats every bit, and
-// what is known of its latest point, for a fit that was killed between its end and its results.
+// The checkpoint: the minimiser with its history, so that a resumed fit has the same bits, and the
+// numbers of its latest point, for a fit that was killed after its last step.
 class FitState final : public State {
 public:
     FitState(Lbfgs& minimiser, Kernel& kernel, int history,
@@ -44,7 +44,7 @@ public:
           history_(history),
           problem_(std::move(problem_hash)) {}
 
-    // Hashed when asked for: a fit shorter than the time between two saves never is.
+    // Computed on demand: a short fit never saves.
     std::string problem() const override { return problem_(); }
     void save(NpzWriter& writer) const override {
         minimiser_.save(writer);
@@ -75,6 +75,14 @@ private:
     std::function<std::string()> problem_;
 };
 
+// Checkpoints hash the names that options had when they were introduced, so that a fit that an
+// earlier version began can be resumed.
+std::string_view first_name(const std::string& option) {
+    if (option == "identity") return "threshold";
+    if (option == "sequence-weights") return "weights";
+    return option;
+}
+
 std::string problem_hash(const Alignment& alignment, const Parameters& parameters,
                          const Model& start, const Device& device) {
     Sha256 hash;
@@ -83,8 +91,8 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
         .field(alignment.alphabet->name())
         .field(device.kind_name());
     for (const Field& field : fields(copy)) {
-        if (field.name != "iterations" && field.name != "models")
-            hash.field(field.name).field(field.text());
+        if (field.name != "max-iterations" && field.name != "models")
+            hash.field(first_name(field.name)).field(field.text());
     }
     hash.field(start.fields.view());
     if (start.pairs.size() > 0) hash.field(start.pairs.view());
@@ -104,10 +112,10 @@ void check_input(const Alignment& alignment, Parameters parameters) {
     }
 }
 
-// Returns the slot of the point where the fit ended.
+// Returns the number of the vector at the end of the fit.
 int fit(const Problem& problem, const Alignment& alignment, const Parameters& parameters,
         const Model& start, int history, const Context& context, Kernel& kernel, Result& result) {
-    // The fields need no more accuracy than the couplings have reached.
+    // The fields need not be more accurate than the couplings.
     kernel.field_gap =
         kFieldShare * result.effective_sequences * static_cast<double>(alignment.column_count());
     Lbfgs minimiser(kernel, {.history = history, .f_precision = kernel.rounding()});
@@ -123,27 +131,22 @@ int fit(const Problem& problem, const Alignment& alignment, const Parameters& pa
             return {true, "no step lowers the objective any more"};
         }
         const Evaluation& at = kernel.latest();
-        if (!std::isfinite(at.objective)) {
-            throw UsageError(
-                "expected an objective that is a finite number, found none at these "
-                "values of --lambda-single, --lambda-pair and --initial");
-        }
+        check_objective(at);
         state.relative_gap = certified_gap(at, problem) / std::abs(at.objective);
-        state.relative_gradient =
-            std::sqrt(at.field_gradient2 + at.pair_gradient2) / std::max(1.0, std::sqrt(at.point2));
+        state.relative_gradient = relative_gradient(at);
         kernel.field_gap =
             kFieldShare * at.objective * std::clamp(state.relative_gap, parameters.tolerance, 1.0);
         return {state.relative_gap <= parameters.tolerance,
                 fmt::format("f {:.8g}  certified gap {:.1e}", at.objective, state.relative_gap)};
     };
     // The first step of the loop evaluates the start.
-    result.iterations = iterate(context, "fit", state, parameters.iterations + 1, step) - 1;
+    result.iterations = iterate(context, "fit", state, parameters.max_iterations + 1, step) - 1;
     result.objective = minimiser.objective();
     result.relative_gap = state.relative_gap;
     result.relative_gradient = state.relative_gradient;
-    result.ending = state.stalled                                ? Ending::stalled
-                    : state.relative_gap <= parameters.tolerance ? Ending::converged
-                                                                 : Ending::iteration_limit;
+    result.stop_reason = state.stalled                                ? StopReason::stalled
+                         : state.relative_gap <= parameters.tolerance ? StopReason::converged
+                                                                      : StopReason::iteration_limit;
     result.evaluations = minimiser.evaluations();
     return minimiser.x();
 }
@@ -162,7 +165,7 @@ Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
     problem.lambda_single = parameters.lambda_single;
     problem.lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
     if (parameters.tolerance >= kCoarseTolerance) problem.objective_error = 1e-6;
-    if (parameters.compatible == "ccmpred") {
+    if (parameters.compatible == CompatibleProgram::ccmpred) {
         problem.objective_error = 1e-9;
         problem.scaled = false;
         problem.pair_metric = 2;
@@ -173,8 +176,8 @@ Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
                             : read_model(parameters.initial, alignment);
     const std::unique_ptr<Kernel> kernel = make_kernel(problem, context);
     const int end =
-        parameters.compatible == "ccmpred"
-            ? fit_compatible(problem, start, parameters.iterations, context, *kernel, result)
+        parameters.compatible == CompatibleProgram::ccmpred
+            ? fit_compatible(problem, start, parameters.max_iterations, context, *kernel, result)
             : fit(problem, alignment, parameters, start, history, context, *kernel, result);
     result.raw = kernel->raw_scores(end, threads);
     if (parameters.models) result.model = kernel->model(end);
@@ -188,18 +191,18 @@ Result fit_and_score(const Alignment& alignment, const Parameters& parameters,
 std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
                                      const Context& context) {
     check_input(alignment, parameters);
-    if (!parameters.weights) return std::vector<double>(alignment.sequence_count(), 1.0);
+    if (!parameters.sequence_weights) return std::vector<double>(alignment.sequence_count(), 1.0);
     if (const std::string gaps = gap_only_text(alignment); !gaps.empty())
         context.message(
-            fmt::format("{}: {}, which the weights count as identical: --max-gaps and "
+            fmt::format("{}: {}, which the weights count as identical; --max-gaps and "
                         "--min-coverage leave them out",
                         alignment.source.string(), gaps));
-    return weights::sequence_weights(alignment.letters, parameters.threshold, context);
+    return weights::sequence_weights(alignment.letters, parameters.identity, context);
 }
 
 bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
                       const Context& context) {
-    return parameters.weights &&
+    return parameters.sequence_weights &&
            weights::gpu_pays(alignment.sequence_count(), alignment.column_count(),
                              resolve_threads(context));
 }
@@ -216,7 +219,8 @@ Result run(const Alignment& alignment, const Parameters& parameters, std::vector
     check_input(alignment, parameters);
     const int history = check_memory(alignment, parameters, context);
     if (static_cast<Index>(weights.size()) != alignment.sequence_count())
-        throw std::logic_error("weights of another alignment");
+        throw UsageError(fmt::format("expected a weight for each of {} sequences, found {} weights",
+                                     alignment.sequence_count(), weights.size()));
     return fit_and_score(alignment, parameters, std::move(weights), history, context);
 }
 

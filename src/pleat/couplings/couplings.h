@@ -1,8 +1,11 @@
-// Couplings: from an alignment to a Markov random field and its contact scores.
+// Couplings: fits a Markov random field to an alignment and scores its pairs of columns as
+// contacts.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/alignment/alignment.h"
@@ -14,20 +17,23 @@
 
 namespace pleat::couplings {
 
+/// Another program whose optimiser and stop rule a fit repeats, for comparisons with it.
+enum class CompatibleProgram { none, ccmpred };
+std::span<const std::string_view> names_of(CompatibleProgram);
+
 /// Options of the fit. Defaults are CCMpred's objective (Seemayer et al. 2014, as its program
 /// computes it), minimised to a certified relative gap of 1e-4.
 struct Parameters {
-    double lambda_single = 0.01;     ///< weight of sum e_i(a)^2
-    double lambda_pair = 0.2;        ///< weight of sum e_ij(a,b)^2, in units of (L - 1)
-    double threshold = 0.8;          ///< identity above which two sequences share their weight
-    bool weights = true;             ///< false: every sequence counts as one
-    bool apc = true;                 ///< false: corrected scores are the raw ones
-    std::int64_t iterations = 2000;  ///< most iterations
-    double tolerance = 1e-4;         ///< certified relative gap of the objective at which to stop
-    std::string compatible;          ///< "" or "ccmpred": that program's optimiser and stop
-    std::string
-        initial;  ///< couplings.npz of an earlier run to start from; "" = from the column counts
-    bool models = true;  ///< false: no Result::model
+    double lambda_single = 0.01;         ///< factor of sum e_i(a)^2
+    double lambda_pair = 0.2;            ///< factor of sum e_ij(a,b)^2, in units of (L - 1)
+    double identity = 0.8;               ///< identity above which two sequences share their weight
+    bool sequence_weights = true;        ///< false: every sequence has weight 1
+    bool apc = true;                     ///< false: corrected scores are the raw ones
+    std::int64_t max_iterations = 2000;  ///< of the minimiser
+    double tolerance = 1e-4;  ///< the fit stops at this certified relative gap of the objective
+    CompatibleProgram compatible = CompatibleProgram::none;
+    std::string initial;  ///< couplings.npz of an earlier run to start from; empty: column counts
+    bool models = true;   ///< false: Result::model stays empty
 };
 
 /// The options with names, ranges and help, bound to `parameters`.
@@ -48,25 +54,27 @@ constexpr Index pair_index(Index i, Index j, Index column_count) {
     return i * (2 * column_count - i - 1) / 2 + (j - i - 1);
 }
 
-/// Why a fit ended.
-/// settled: by the stop of the compatible program.
-enum class Ending { converged, settled, iteration_limit, stalled };
+/// Why a fit stopped. compatible_rule: by the stop rule of Parameters::compatible; stalled: no step
+/// lowers the objective any more.
+enum class StopReason { converged, compatible_rule, iteration_limit, stalled };
+std::span<const std::string_view> names_of(StopReason);
+/// The name of one of them, for people and manifests.
+std::string_view name_of(StopReason reason);
 
-/// What a fit gives back.
+/// What a fit returns.
 struct Result {
-    Model model;  ///< empty without Parameters::models: then it never leaves the device
-    Array<double, 2>
-        raw;  ///< Frobenius norms of the centred couplings, L x L, symmetric, diagonal 0
-    Array<double, 2>
-        corrected;  ///< raw after APC and shift to a least value of 0 (raw itself without APC)
-    std::vector<double> weights;     ///< one a sequence
+    Model model;                  ///< empty without Parameters::models: then it stays on the device
+    Array<double, 2> raw;         ///< Frobenius norms of the centred couplings, L x L, symmetric,
+                                  ///< diagonal 0
+    Array<double, 2> corrected;   ///< raw after APC, shifted to a minimum of 0 (raw without APC)
+    std::vector<double> weights;  ///< one per sequence
     double effective_sequences = 0;  ///< sum of weights
     double objective = 0;            ///< f at the end
-    double relative_gap = 0;         ///< certified bound of (f - f*) / f
+    double relative_gap = 0;         ///< certified upper bound of (f - min f) / f
     double relative_gradient = 0;    ///< |g| / max(1, |x|)
     std::int64_t iterations = 0;
     std::int64_t evaluations = 0;
-    Ending ending = Ending::converged;
+    StopReason stop_reason = StopReason::converged;
 };
 
 /// Fits the field to the alignment and scores every pair of columns.
@@ -74,22 +82,22 @@ struct Result {
 /// (memory, device), Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// The two halves of run(): first one weight a sequence, then the fit with them. The weights need
-/// no GPU, so that one may start meanwhile, unless weights_want_gpu().
+/// The two halves of run(): first one weight per sequence, then the fit with these weights. The
+/// weights need no GPU unless weights_want_gpu(), so a GPU may start at the same time. The second
+/// half throws UsageError if there is not one weight per sequence.
 std::vector<double> sequence_weights(const Alignment& alignment, const Parameters& parameters,
                                      const Context& context);
 Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
            const Context& context);
 
-/// Whether the weights should wait until a GPU is settled on, as it computes them sooner than the
-/// context's threads do while it starts.
+/// Whether the weights should wait until a GPU has been chosen, since it computes them sooner than
+/// the context's threads do while it starts.
 bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
                       const Context& context);
 
-/// Bytes of memory that a fit needs on the given device, beyond the alignment and models
-/// (Parameters::models, Parameters::initial) on the host. For `cuda` they are the GPU's.
-std::int64_t memory_needed(Index sequences, Index columns, int letters, const Device& device,
-                           int threads);
+/// Bytes of GPU memory that a fit of the alignment needs at least: with the columns in the smallest
+/// blocks.
+std::int64_t gpu_memory_needed(const Alignment& alignment);
 
 }  // namespace pleat::couplings
 

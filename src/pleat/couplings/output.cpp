@@ -31,8 +31,8 @@ void append(Text& text, fmt::format_string<Arguments...> format, Arguments&&... 
     fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
 }
 
-/// Writes files behind the work that goes on; the first failure, in the files' order, comes at
-/// end().
+/// Writes files in the background; end() throws the error of the first file that failed, in their
+/// order.
 class FileWriters {
 public:
     explicit FileWriters(int threads) : behind_(threads > 1) {}
@@ -54,8 +54,8 @@ private:
     std::vector<std::future<void>> files_;
 };
 
-/// "NA" where there is no number.
-std::string number_or_none(double value, int decimals) {
+/// The number as text, "NA" for NaN.
+std::string number_or_na(double value, int decimals) {
     std::string text;
     if (std::isnan(value)) return "NA";
     append_number(text, value, std::chars_format::fixed, decimals);
@@ -70,7 +70,7 @@ void write_scores(const std::filesystem::path& path, const Report& report) {
     writer.close();
 }
 
-// CCMpred's layout: a tab behind every number, the last of a row included.
+// CCMpred's layout: a tab after every number, the last of a row included.
 TextPieces score_matrix(const Report& report, int threads) {
     const View<const double, 2> scores = report.result.corrected;
     return make_lines(threads, scores.extent(0), [&](Index i, std::string& text) {
@@ -82,12 +82,12 @@ TextPieces score_matrix(const Report& report, int threads) {
     });
 }
 
-/// "ALA 52A", or "NA" twice.
+/// "ALA\t52A", or "NA\tNA" for a column without a residue.
 std::string residue_cells(const KnownStructure& known, Index column) {
     const Index residue = known.residues[static_cast<std::size_t>(column)];
     if (residue < 0) return "NA\tNA";
-    const Residue& found = known.chain().residues[static_cast<std::size_t>(residue)];
-    return fmt::format("{}\t{}", table_cell(found.name), table_cell(found.id()));
+    const Residue& of_column = known.chain().residues[static_cast<std::size_t>(residue)];
+    return fmt::format("{}\t{}", table_cell(of_column.name), table_cell(of_column.id()));
 }
 
 void append_contact(const Report& report, Index rank, std::string& text) {
@@ -105,14 +105,14 @@ void append_contact(const Report& report, Index rank, std::string& text) {
     if (report.structure != nullptr) {
         text += residue_cells(*report.structure, pair.i) + '\t' +
                 residue_cells(*report.structure, pair.j) + '\t' +
-                number_or_none(report.structure->distances(pair.i, pair.j), 2) + '\t';
+                number_or_na(report.structure->distances(pair.i, pair.j), 2) + '\t';
     }
     for (const double score : {pair.raw, pair.corrected}) {
         append_number(text, score, std::chars_format::general, 9);
         text += '\t';
     }
     append_number(text, pair.z, std::chars_format::fixed, 4);
-    text += '\t' + number_or_none(pair.probability, 6) + '\n';
+    text += '\t' + number_or_na(pair.probability, 6) + '\n';
 }
 
 TextPieces contact_table(const Report& report, int threads) {
@@ -125,15 +125,16 @@ TextPieces contact_table(const Report& report, int threads) {
     return pieces;
 }
 
-/// A name with its blanks replaced, for a record of one word.
+/// A name as one word, with underscores for blanks.
 std::string one_word(std::string name) {
     for (char& c : name)
         if (c == ' ' || c == '\t') c = '_';
     return printable(name);
 }
 
-// CASP's contact format (RR of CASP 11 to 13): at most 50 letters a line, pairs i < j in the
-// numbers of the target's residues, the range of distances in angstrom, and falling probabilities.
+// CASP's contact format (RR of CASP 11 to 13): at most 50 letters per line; then pairs i < j of
+// residue numbers of the target, the range of distances in angstrom and the probability, highest
+// first.
 TextPieces casp_contacts(const Report& report, int threads) {
     constexpr std::size_t kLettersPerLine = 50;
     const std::string& target = report.reference.sequence;
@@ -172,15 +173,6 @@ TextPieces casp_contacts(const Report& report, int threads) {
     return pieces;
 }
 
-const char* name_of(ContactAtoms atoms) {
-    switch (atoms) {
-        case ContactAtoms::beta: return "cb";
-        case ContactAtoms::heavy: return "heavy";
-        case ContactAtoms::sugar: return "sugar";
-    }
-    return "";
-}
-
 void write_evaluation(const std::filesystem::path& table, const std::filesystem::path& json_path,
                       const Report& report) {
     const ContactEvaluation& evaluation = *report.evaluation;
@@ -190,7 +182,7 @@ void write_evaluation(const std::filesystem::path& table, const std::filesystem:
     nlohmann::ordered_json precisions = nlohmann::ordered_json::array();
     for (const Precision& entry : evaluation.precisions) {
         append(text, "{}\t{}\t{}\t{}\t{}\n", entry.range, entry.depth, entry.pairs, entry.correct,
-               number_or_none(entry.precision, 6));
+               number_or_na(entry.precision, 6));
         precisions.push_back({{"range", entry.range},
                               {"depth", entry.depth},
                               {"pairs", entry.pairs},
@@ -223,11 +215,11 @@ std::string fitted_reference(const Report& report) {
 }  // namespace
 
 void write_results(RunDirectory& run, const Report& report, int threads) {
-    // Named in the manifest's order, written with what takes longest first.
+    // Named in the order of the manifest; the files that take longest are written first.
     const auto scores = run.output("scores.npz"), matrix = run.output("scores.mat");
     const auto table = run.output("contacts.tsv");
-    // The format is of probabilities, and those are calibrated for corrected scores of proteins,
-    // and not for the fewest sequences.
+    // The format needs probabilities, which are calibrated for corrected scores of proteins with
+    // enough sequences.
     const bool is_protein = report.alignment.alphabet->kind() == Alphabet::Kind::protein;
     const bool has_casp = is_protein && report.parameters.apc &&
                           report.result.effective_sequences >= kMinEffectiveSequences;

@@ -1,4 +1,4 @@
-// Output: the result of a fit as the files of a run directory.
+// Output: writes the result of a fit to files of a run directory.
 #pragma once
 
 #include <string>
@@ -14,23 +14,23 @@
 
 namespace pleat::couplings {
 
-/// Everything that the files tell. All pointers and references outlive the calls.
+/// The content of the files. Everything that is pointed or referred to must outlive it.
 struct Report {
     const Alignment& alignment;  ///< as fitted
     const Parameters& parameters;
     const Result& result;
     const ReferenceRow& reference;
     const std::vector<RankedPair>& pairs;       ///< from rank_pairs()
-    const KnownStructure* structure = nullptr;  ///< null: none given
+    const KnownStructure* structure = nullptr;  ///< null: no structure
     const ContactEvaluation* evaluation = nullptr;
 };
 
 /// Writes scores.npz (`raw`, `corrected`: L x L; `columns`), scores.mat, contacts.tsv, contacts.rr
 /// (proteins only), weights.npy and, with a structure, evaluation.tsv and evaluation.json;
 /// README.md of this folder describes each. With Parameters::models also couplings.npz and
-/// model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2. Files are written at the same
-/// time, by a thread each where there are several. OutputError, of the first, where files cannot be
-/// written.
+/// model.plmc, which are large: 4 and 8 bytes times L (L-1) / 2 q^2. With several threads one
+/// thread per file writes them at the same time. Throws OutputError for the first file that cannot
+/// be written.
 void write_results(RunDirectory& run, const Report& report, int threads);
 
 /// Keys of the papers on which a fit with these parameters is based (core/run/citations.bib).

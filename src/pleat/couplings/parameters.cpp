@@ -3,63 +3,76 @@
 
 namespace pleat::couplings {
 
+std::span<const std::string_view> names_of(CompatibleProgram) {
+    static constexpr std::string_view kNames[] = {"", "ccmpred"};
+    return kNames;
+}
+
+std::span<const std::string_view> names_of(StopReason) {
+    static constexpr std::string_view kNames[] = {"converged", "stopped by the compatible rule",
+                                                  "iteration limit", "stalled"};
+    return kNames;
+}
+
+std::string_view name_of(StopReason reason) {
+    return names_of(reason)[static_cast<std::size_t>(reason)];
+}
+
 std::vector<Field> fields(Parameters& p) {
-    std::vector<Field> list;
-    list.push_back({.name = "lambda-single",
-                    .target = &p.lambda_single,
-                    .help = "Regularisation of the fields: this times the sum of e_i(a)^2",
-                    .min = 1e-6,
-                    .max = 1e6});
-    list.push_back({.name = "lambda-pair",
-                    .target = &p.lambda_pair,
-                    .help = "Regularisation of the couplings: this times (L - 1) times the sum of "
-                            "e_ij(a,b)^2",
-                    .letter = 'l',
-                    .min = 1e-6,
-                    .max = 1e6});
-    list.push_back({.name = "threshold",
-                    .target = &p.threshold,
-                    .help = "Identity above which sequences share their weight",
-                    .letter = 'w',
-                    .min = 0,
-                    .max = 1});
-    list.push_back({.name = "weights",
-                    .target = &p.weights,
-                    .help = "Weight sequences by the number of their near copies",
-                    .negated_flag = true});
-    list.push_back({.name = "apc",
-                    .target = &p.apc,
-                    .help = "Correct scores by the average product (APC)",
-                    .letter = 'A',
-                    .negated_flag = true});
-    list.push_back({.name = "iterations",
-                    .target = &p.iterations,
-                    .help = "Most iterations of the minimiser",
-                    .letter = 'n',
-                    .min = 1,
-                    .max = 1e9});
-    list.push_back({.name = "tolerance",
-                    .target = &p.tolerance,
-                    .help = "Stop when the objective is certified to lie within this relative gap "
-                            "of its minimum",
-                    .min = 1e-9,
-                    .max = 1});
-    list.push_back({.name = "compatible",
-                    .target = &p.compatible,
-                    .help =
-                        "Take the optimiser and the stop of another program instead, to compare; "
-                        "--tolerance then does not apply",
-                    .choices = {"", "ccmpred"}});
-    list.push_back({.name = "initial",
-                    .target = &p.initial,
-                    .help = "Start from the couplings.npz of an earlier run over the same columns",
-                    .letter = 'i',
-                    .value_name = "FILE"});
-    list.push_back({.name = "models",
-                    .target = &p.models,
-                    .help = "Write couplings.npz and model.plmc, which are large",
-                    .negated_flag = true});
-    return list;
+    return {{.name = "lambda-single",
+             .target = &p.lambda_single,
+             .help = "Regularisation of the fields: factor of the sum of e_i(a)^2",
+             .min = 1e-6,
+             .max = 1e6},
+            {.name = "lambda-pair",
+             .target = &p.lambda_pair,
+             .help = "Regularisation of the couplings: factor, times L - 1, of the sum of "
+                     "e_ij(a,b)^2",
+             .letter = 'l',
+             .min = 1e-6,
+             .max = 1e6},
+            {.name = "identity",
+             .target = &p.identity,
+             .help = "Fraction of identical columns above which two sequences share their weight",
+             .letter = 'w',
+             .min = 0,
+             .max = 1,
+             .old_names = {"threshold"}},
+            {.name = "sequence-weights",
+             .target = &p.sequence_weights,
+             .help = "Weight each sequence by the number of its near copies",
+             .negated_flag = true,
+             .old_names = {"weights"}},
+            {.name = "apc",
+             .target = &p.apc,
+             .help = "Correct scores by the average product (APC)",
+             .letter = 'A',
+             .negated_flag = true},
+            {.name = "max-iterations",
+             .target = &p.max_iterations,
+             .help = "Maximum number of iterations of the minimiser",
+             .min = 1,
+             .max = 1e9,
+             .old_names = {"iterations", "n"}},
+            {.name = "tolerance",
+             .target = &p.tolerance,
+             .help = "Stop when the objective is certified to lie within this relative gap of its "
+                     "minimum",
+             .min = 1e-9,
+             .max = 1},
+            {.name = "compatible",
+             .target = &p.compatible,
+             .help = "Use the optimiser and the stop rule of another program, for comparisons; "
+                     "--tolerance then has no effect"},
+            {.name = "initial",
+             .target = &p.initial,
+             .help = "Start from the couplings.npz of an earlier run over the same columns",
+             .letter = 'i',
+             .value_name = "FILE"},
+            {.name = "models",
+             .target = &p.models,
+             .help = "Write couplings.npz and model.plmc, which are large",
+             .negated_flag = true}};
 }
 
 }  // namespace pleat::couplings

@@ -11,7 +11,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
-#include "pleat/report/known_chain.h"
+#include "pleat/report/run_structure.h"
 #include "pleat/report/sections.h"
 
 namespace pleat::report {
@@ -34,9 +34,9 @@ constexpr Index kManyColumns = 600, kVeryManyColumns = 1200;
 
 struct PairFile {
     std::string array_file, list_file;
-    std::vector<Index> places;  ///< of each column in the source, from 1
+    std::vector<Index> numbers;  ///< each column's number in the source, from 1
     std::vector<Layer> layers;
-    Index size() const { return static_cast<Index>(places.size()); }
+    Index size() const { return static_cast<Index>(numbers.size()); }
 };
 
 /// The pairs above the diagonal of a square matrix, or the array itself where it holds those
@@ -58,49 +58,50 @@ std::vector<double> upper_of(const NpyArray& array, Index size, const std::strin
 }
 
 PairFile read_pairs(const RunFolder& run, const std::string& arrays, const std::string& list) {
-    PairFile found{.array_file = arrays, .list_file = list, .places = {}, .layers = {}};
+    PairFile pairs{.array_file = arrays, .list_file = list, .numbers = {}, .layers = {}};
     constexpr std::int64_t kWide = 8;  // packed, as read, and its part above the diagonal
     require_room(run.file(arrays), kWide);
     const NpzReader reader(run.file(arrays));
-    for (const std::int64_t place : reader.get("columns").as<std::int64_t>(reader.label("columns")))
-        found.places.push_back(place + 1);
-    const std::size_t most = found.size() > kVeryManyColumns ? 1
-                             : found.size() > kManyColumns   ? 2
-                                                             : 3;
+    for (const std::int64_t column :
+         reader.get("columns").as<std::int64_t>(reader.label("columns")))
+        pairs.numbers.push_back(column + 1);
+    const std::size_t max_layers = pairs.size() > kVeryManyColumns ? 1
+                                   : pairs.size() > kManyColumns   ? 2
+                                                                   : 3;
     for (const auto& [array, name] : kLayers)
-        if (found.layers.size() < most && reader.has(array))
-            found.layers.push_back(
-                {name, upper_of(reader.get(array), found.size(), reader.label(array))});
-    return found;
+        if (pairs.layers.size() < max_layers && reader.has(array))
+            pairs.layers.push_back(
+                {name, upper_of(reader.get(array), pairs.size(), reader.label(array))});
+    return pairs;
 }
 
-/// Notes what a row of a pair list says of its two columns.
+/// Fills the labels of columns from rows of tables, each with the first row that has it.
 class LabelReader {
 public:
     explicit LabelReader(std::vector<ColumnLabel>& labels) {
-        for (ColumnLabel& label : labels) by_place_.emplace(std::to_string(label.place), &label);
+        for (ColumnLabel& label : labels)
+            by_number_.emplace(std::to_string(label.number_in_source), &label);
     }
-    void add(std::string_view place, std::string_view letter, std::string_view residue,
+    void add(std::string_view column, std::string_view letter, std::string_view residue,
              std::string_view number) {
-        const auto found = by_place_.find(place);
-        if (found == by_place_.end() || !found->second->letter.empty()) return;
-        found->second->letter = letter;
+        const auto entry = by_number_.find(column);
+        if (entry == by_number_.end() || !entry->second->letter.empty()) return;
+        entry->second->letter = letter;
         if (number.empty() || number == "NA") return;
-        found->second->residue = residue;
-        found->second->number = number;
+        entry->second->residue = residue;
+        entry->second->number = number;
     }
 
 private:
-    std::map<std::string, ColumnLabel*, std::less<>> by_place_;
+    std::map<std::string, ColumnLabel*, std::less<>> by_number_;
 };
 
-/// Letters and residues of the columns, from the list of columns or of pairs, and the kept rows of
-/// the pairs.
-struct Labelled {
-    std::vector<ColumnLabel> labels;
-    Table pairs;
-    Json contacts;  ///< as true_contacts(), by the list's own distances; null where it has none of
-                    ///< all pairs
+/// What the tables of columns and pairs say.
+struct PairTables {
+    std::vector<ColumnLabel> labels;  ///< of each column
+    Table pairs;                      ///< its first rows
+    Json contacts;  ///< as true_contacts(), from the distances in the list of pairs; null if that
+                    ///< does not have the distances of all pairs
 };
 
 void label_by_columns(const Table& columns, LabelReader& labels) {
@@ -114,26 +115,26 @@ void label_by_columns(const Table& columns, LabelReader& labels) {
                    cell(row, "number"));
 }
 
-double cutoff_of(const RunFolder& run, const ContactDefinition& usual) {
-    const std::optional<double> given = cell_number(run.parameter("cutoff"));
+double contact_cutoff(const RunFolder& run, const ContactDefinition& usual) {
+    const std::optional<double> given = cell_number(run.parameter("contact-cutoff", "cutoff"));
     return given && std::isfinite(*given) ? *given : usual.cutoff;
 }
 
-/// Contacts among the pairs of a list, where that has a distance for every pair of columns that are
-/// far enough apart.
+/// Contacts among the pairs of a list that has a distance for every pair of columns from the run's
+/// --min-separation on.
 class ListedContacts {
 public:
     ListedContacts(const RunFolder& run, const PairFile& pairs, const Table& head)
         : at_i_(head.find("i")),
           at_j_(head.find("j")),
           at_distance_(head.find("distance")),
-          cutoff_(cutoff_of(run, ContactDefinition())) {
+          cutoff_(contact_cutoff(run, ContactDefinition())) {
         separation_ = static_cast<Index>(cell_number(run.parameter("min-separation")).value_or(0));
         for (Index n = 0; n < pairs.size(); ++n)
-            column_of_.emplace(std::to_string(pairs.places[n]), n);
+            column_of_.emplace(std::to_string(pairs.numbers[n]), n);
         for (Index i = 0; i < pairs.size(); ++i)
             for (Index j = i + 1; j < pairs.size(); ++j)
-                all_ += pairs.places[j] - pairs.places[i] >= separation_;
+                all_ += pairs.numbers[j] - pairs.numbers[i] >= separation_;
     }
     void add(std::span<const std::string_view> cells) {
         if (!at_distance_ || separation_ == 0) return;
@@ -145,12 +146,12 @@ public:
         for (const auto& [name, value] : {std::pair("i", Json(i->second)),
                                           {"j", Json(j->second)},
                                           {"distance", Json(distance)}})
-            found_[name].push_back(value);
+            contacts_[name].push_back(value);
     }
     Json result() const {
         if (known_ == 0 || listed_ != all_) return nullptr;
         Json contacts = {{"cutoff", cutoff_}, {"separation", separation_}};
-        contacts.update(found_);
+        contacts.update(contacts_);
         return contacts;
     }
 
@@ -159,24 +160,26 @@ private:
     double cutoff_;
     Index separation_ = 0, all_ = 0, listed_ = 0, known_ = 0;
     std::map<std::string, Index, std::less<>> column_of_;
-    Json found_ = {{"i", Json::array()}, {"j", Json::array()}, {"distance", Json::array()}};
+    Json contacts_ = {{"i", Json::array()}, {"j", Json::array()}, {"distance", Json::array()}};
 };
 
-Labelled read_labels(Drawing& drawing, const PairFile& pairs, const std::optional<Table>& columns) {
-    Labelled found;
-    for (const Index place : pairs.places)
-        found.labels.push_back({.place = place, .letter = {}, .residue = {}, .number = {}});
-    LabelReader labels(found.labels);
+PairTables read_tables(Drawing& drawing, const PairFile& pairs,
+                       const std::optional<Table>& columns) {
+    PairTables tables;
+    for (const Index number : pairs.numbers)
+        tables.labels.push_back(
+            {.number_in_source = number, .letter = {}, .residue = {}, .number = {}});
+    LabelReader labels(tables.labels);
     if (columns) label_by_columns(*columns, labels);
     const std::filesystem::path path = drawing.run.file(pairs.list_file);
-    // The places of the cells are known once the header is read: from an empty reading of the file.
+    // The header comes first, since it says which cell is which.
     const Table head = read_table(path, 0);
     if (!head.has({"i", "j", "letter_i", "letter_j"}))
         throw InputError(path.string(), 1,
                          "expected the columns i, j, letter_i and letter_j, found others");
     ListedContacts contacts(drawing.run, pairs, head);
     const bool residues = head.has({"residue_i", "number_i", "residue_j", "number_j"});
-    found.pairs =
+    tables.pairs =
         read_table(path, drawing.limits.rows, [&](Index, std::span<const std::string_view> cells) {
             contacts.add(cells);
             for (const char* side : {"i", "j"}) {
@@ -187,18 +190,17 @@ Labelled read_labels(Drawing& drawing, const PairFile& pairs, const std::optiona
                            residues ? text("number" + suffix) : "");
             }
         });
-    found.contacts = contacts.result();
-    return found;
+    tables.contacts = contacts.result();
+    return tables;
 }
 
-/// {"cutoff", "separation", "i", "j", "distance"}: pairs of columns in contact in the structure; of
-/// those nearer along the chain than `separation` nothing is known.
-Json true_contacts(const RunFolder& run, const KnownChain& known) {
+/// {"cutoff", "separation", "i", "j", "distance"}: pairs of columns in contact in the structure.
+/// Pairs nearer along the chain than `separation` are not known.
+Json true_contacts(const RunFolder& run, const AlignedChain& known) {
     ContactDefinition definition = ContactDefinition::standard(known.chain.kind);
     if (const std::string atoms = run.parameter("contact"); !atoms.empty())
-        definition = ContactDefinition::usual(
-            ContactDefinition::parse_atoms(atoms == "cb" ? "beta" : atoms), known.chain.kind);
-    definition.cutoff = cutoff_of(run, definition);
+        definition = ContactDefinition::usual(parse_contact_atoms(atoms), known.chain.kind);
+    definition.cutoff = contact_cutoff(run, definition);
     const Array<double, 2> distances =
         column_distances(known.chain, known.residues, definition.atoms);
     Json contacts = {{"cutoff", definition.cutoff},
@@ -216,7 +218,7 @@ Json true_contacts(const RunFolder& run, const KnownChain& known) {
     return contacts;
 }
 
-/// "ALA 52A" of each column, empty where it has none.
+/// "ALA 52A" for each column; empty for columns without a residue.
 Json residues_of(const std::vector<ColumnLabel>& labels) {
     Json residues = Json::array();
     for (const ColumnLabel& label : labels)
@@ -224,7 +226,7 @@ Json residues_of(const std::vector<ColumnLabel>& labels) {
     return residues;
 }
 
-/// A table of pairs or triples with its residues, if it has any, before its columns.
+/// A table of pairs or triples with its residue columns, if it has any, before all others.
 Table residues_first(Table table) {
     std::vector<std::size_t> order(table.columns.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -243,23 +245,23 @@ Table residues_first(Table table) {
 }
 
 Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
-                 const Json& contacts, const KnownChain* known) {
+                 const Json& contacts, const AlignedChain* known) {
     Json layers = Json::array();
     for (const Layer& layer : pairs.layers)
         layers.push_back(
-            {{"name", layer.name}, {"matrix", pack_symmetric(layer.upper, pairs.size(), false)}});
-    Json letters = Json::array(), placed = Json::array();
+            {{"name", layer.name}, {"matrix", encode_symmetric(layer.upper, pairs.size(), false)}});
+    Json letters = Json::array(), has_residue = Json::array();
     for (std::size_t n = 0; n < labels.size(); ++n) {
         const ColumnLabel& label = labels[n];
         letters.push_back(label.letter);
-        placed.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
+        has_residue.push_back(known != nullptr ? known->residues[n] >= 0 : !label.number.empty());
     }
     return {{"kind", "contact_map"},
             {"title", contacts.is_null() ? "Scores of pairs" : "Contact map"},
-            {"places", pairs.places},
+            {"places", pairs.numbers},
             {"letters", letters},
             {"residues", residues_of(labels)},
-            {"placed", placed},
+            {"placed", has_residue},
             {"contacts", contacts},
             {"layers", layers}};
 }
@@ -267,7 +269,7 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
 /// Numbers by column, for the molecule's colours and a curve.
 Json column_values(const Table& columns) {
     Json values = Json::array();
-    // The entropy first: what a page shows before anybody chooses.
+    // The entropy first: a page shows the first numbers until the reader chooses others.
     std::vector<std::string> names = columns.columns;
     std::stable_partition(names.begin(), names.end(),
                           [](const std::string& name) { return name == "mi"; });
@@ -300,13 +302,13 @@ Json values_section(const PairFile& pairs, const std::vector<ColumnLabel>& label
                     {"choose", true},
                     {"style", "bars"},
                     {"position", "column"},
-                    {"positions", pairs.places},
+                    {"positions", pairs.numbers},
                     {"series", values}};
     if (any) section["residues"] = residues;
     return section;
 }
 
-Json molecule_section(const KnownChain& known, const Json& values) {
+Json molecule_section(const AlignedChain& known, const Json& values) {
     Json residues = Json::array();
     for (const Residue& residue : known.chain.residues)
         residues.push_back(residue.name + " " + residue.id());
@@ -326,15 +328,15 @@ void draw_pairs(Drawing& drawing, const PairFile& pairs) {
         if (table.has({"column", "letter"}) && table.total == pairs.size())
             columns = std::move(table);
     }
-    const Labelled labelled = read_labels(drawing, pairs, columns);
-    const std::optional<KnownChain> known =
-        find_known_chain(drawing.run, labelled.labels, drawing.structure, drawing.notes);
-    const Json contacts = known ? true_contacts(drawing.run, *known) : labelled.contacts;
+    const PairTables tables = read_tables(drawing, pairs, columns);
+    const std::optional<AlignedChain> known =
+        find_aligned_chain(drawing.run, tables.labels, drawing.structure, drawing.notes);
+    const Json contacts = known ? true_contacts(drawing.run, *known) : tables.contacts;
     const Json values = columns ? column_values(*columns) : Json::array();
-    drawing.add(map_section(pairs, labelled.labels, contacts, known ? &*known : nullptr));
+    drawing.add(map_section(pairs, tables.labels, contacts, known ? &*known : nullptr));
     if (known) drawing.add(molecule_section(*known, values));
-    drawing.add(table_section("Pairs", residues_first(labelled.pairs)));
-    if (!values.empty()) drawing.add(values_section(pairs, labelled.labels, values));
+    drawing.add(table_section("Pairs", residues_first(tables.pairs)));
+    if (!values.empty()) drawing.add(values_section(pairs, tables.labels, values));
 }
 
 }  // namespace
@@ -347,19 +349,19 @@ void draw_columns(Drawing& drawing) {
         const PairFile pairs = read_pairs(drawing.run, arrays, list);
         if (pairs.size() < 2 || pairs.layers.empty()) continue;
         draw_pairs(drawing, pairs);
-        for (const char* file : {arrays, list}) drawing.take(file);
+        for (const char* file : {arrays, list}) drawing.claim(file);
     }
-    if (drawing.take("triples.tsv"))
+    if (drawing.claim("triples.tsv"))
         drawing.add(table_section(
             "Triples",
             residues_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
-    if (drawing.take("evaluation.tsv"))
+    if (drawing.claim("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",
                           read_table(drawing.run.file("evaluation.tsv"), drawing.limits.rows)));
-    drawing.take("evaluation.json");  // the same numbers
-    drawing.take("columns.tsv");
-    drawing.take("weights.npy");
+    drawing.claim("evaluation.json");  // the same numbers
+    drawing.claim("columns.tsv");
+    drawing.claim("weights.npy");
 }
 
 }  // namespace pleat::report

@@ -1,4 +1,4 @@
-// Frames: the sections of distances between frames and of their clusters.
+// Frames: the sections about distances between frames and about their clusters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/files/read_file.h"
+#include "pleat/report/reduced_curve.h"
 #include "pleat/report/sections.h"
-#include "pleat/report/thinned.h"
 
 namespace pleat::report {
 
 namespace {
 
-/// A page is opened whole: models beyond this many bytes are left out, and said to be.
-constexpr std::size_t kMostModelBytes = 6'000'000;
+/// Models beyond this many bytes are left out, since a browser opens a page as a whole.
+constexpr std::size_t kMaxModelBytes = 6'000'000;
 
-/// A measure of two frames: its file, what a page calls it, its unit, and its value of a frame
-/// beside itself.
+/// A measure of two frames: its name in files, its title on the page, its unit, and its value for a
+/// frame and itself.
 struct Measure {
     const char *name, *title, *unit;
     double self;
@@ -37,7 +37,7 @@ std::string label_of(const Measure& measure) {
                                  : fmt::format("{} ({})", measure.title, measure.unit);
 }
 
-/// The one that the run's --metric names; RMSD where it names none.
+/// The measure that the run's --metric names; RMSD by default.
 const Measure& measure_of(const RunFolder& run) {
     const std::string metric = run.parameter("metric");
     for (const Measure& measure : kMeasures)
@@ -45,17 +45,17 @@ const Measure& measure_of(const RunFolder& run) {
     return kMeasures[0];
 }
 
-/// What the numbers of frames count where --frames left some out; else empty.
+/// What the numbers of frames count if --frames left some out; else empty.
 std::string frames_note(const RunFolder& run) {
     const std::string range = run.parameter("frames");
     return range.find_first_not_of(":") == std::string::npos
                ? ""
-               : fmt::format("Frames are counted from 0 among those that --frames {} chose.",
+               : fmt::format("Frames are numbered from 0 among those that --frames {} selects.",
                              range);
 }
 
-/// Two notes as one.
-std::string both(const std::string& first, const std::string& second) {
+/// Two remarks as one.
+std::string join(const std::string& first, const std::string& second) {
     return first + (first.empty() || second.empty() ? "" : " ") + second;
 }
 
@@ -69,13 +69,13 @@ void draw_matrix(Drawing& drawing, const std::string& file, const Measure& measu
     drawing.add(
         {{"kind", "heat_map"},
          {"title", fmt::format("{} of frames", measure.title)},
-         {"note", both(each, frames_note(drawing.run))},
+         {"note", join(each, frames_note(drawing.run))},
          {"unit", measure.unit},
          {"axis", "frame"},
          {"block", cells.block},
          {"items", cells.frames},
-         {"matrix", cells.symmetric ? pack_symmetric(cells.values, cells.rows, true)
-                                    : pack_rectangle(cells.values, cells.rows, cells.columns)}});
+         {"matrix", cells.symmetric ? encode_symmetric(cells.values, cells.rows, true)
+                                    : encode_rectangle(cells.values, cells.rows, cells.columns)}});
     if (cells.symmetric) return;
     drawing.sections.back()["other_axis"] = "other frame";
     drawing.sections.back()["other_items"] = cells.others;
@@ -92,28 +92,28 @@ void draw_histogram(Drawing& drawing, const std::string& file, const Measure& me
                  {"count", finite(table.numbers("pairs"))}});
 }
 
-/// A curve over many positions.
+/// Adds a reduced curve. `item`: what a position is, for the remark ("frames").
 void draw_curve(Drawing& drawing, const std::string& title, const Json& x, const Json& y,
-                const std::string& name, const std::string& item, const ThinnedCurve& curve) {
+                const std::string& name, const std::string& item, const ReducedCurve& curve) {
     drawing.add({{"kind", "curve"},
                  {"title", title},
-                 {"note", both(curve.note(item), item == "frames" ? frames_note(drawing.run) : "")},
+                 {"note", join(curve.note(item), item == "frames" ? frames_note(drawing.run) : "")},
                  {"x", x},
                  {"y", y},
                  {"positions", finite(curve.positions)},
                  {"series", Json::array({{{"name", name}, {"values", finite(curve.values)}}})}});
 }
 
-/// The measure of each frame from one structure.
+/// The measure between each frame and the reference structure.
 void draw_reference(Drawing& drawing, const Measure& measure) {
     const std::string_view names[] = {"frame", measure.name};
     const auto columns = read_columns(drawing.run.file("reference.tsv"), names);
     draw_curve(drawing, fmt::format("{} from the reference", measure.title), {{"label", "frame"}},
                {{"label", label_of(measure)}}, measure.title, "frames",
-               thin_curve(columns[0], columns[1]));
+               reduce_curve(columns[0], columns[1]));
 }
 
-/// "chain A ALA 52A" of the rows at these positions, which count from 1.
+/// "chain A, ALA 52A" for the rows with these numbers, from 1.
 Json residue_names(const std::filesystem::path& file, const std::vector<double>& positions) {
     const Table head = read_table(file, 0);
     const auto at = [&](const char* name) { return head.find(name); };
@@ -131,34 +131,34 @@ Json residue_names(const std::filesystem::path& file, const std::vector<double>&
     return names;
 }
 
-/// How far each residue fluctuates, in the order of the list.
+/// The RMSF of each residue, in the order of the list.
 void draw_fluctuations(Drawing& drawing) {
     const std::filesystem::path file = drawing.run.file("rmsf_residues.tsv");
     const std::string_view names[] = {"rmsf"};
     const std::vector<double> rmsf = read_columns(file, names)[0];
-    std::vector<double> places(rmsf.size());
-    std::iota(places.begin(), places.end(), 1.0);
-    const ThinnedCurve curve = thin_curve(places, rmsf);
+    std::vector<double> rows(rmsf.size());
+    std::iota(rows.begin(), rows.end(), 1.0);
+    const ReducedCurve curve = reduce_curve(rows, rmsf);
     draw_curve(drawing, "RMSF of residues", {{"label", "residue number, in the order of the list"}},
                {{"label", "RMSF (angstrom)"}}, "RMSF", "residues", curve);
     drawing.sections.back()["residues"] = residue_names(file, curve.positions);
     drawing.add(table_section("RMSF by residue", read_table(file, drawing.limits.rows)));
 }
 
-/// Runs of frames in one cluster.
+/// The cluster of each frame, as stretches of frames in one cluster.
 void draw_assignment(Drawing& drawing) {
     const std::filesystem::path path = drawing.run.file("assignment.npy");
-    constexpr std::int64_t kWide = 6;  // of each 4 bytes 8, and 16 of a run of one frame
+    constexpr std::int64_t kWide = 6;  // 4 bytes become 8, and up to 16 in a stretch
     require_room(path, kWide);
     const NpyArray array = read_npy(path);
     if (array.shape.size() != 1)
-        throw InputError(
-            path.string(), 0,
-            fmt::format("expected a cluster for each frame, found {} axes", array.shape.size()));
-    const ThinnedSteps steps = thin_steps(array.as<std::int64_t>(path.string()));
+        throw InputError(path.string(), 0,
+                         fmt::format("expected one cluster number per frame, found {} axes",
+                                     array.shape.size()));
+    const ReducedSteps steps = reduce_steps(array.as<std::int64_t>(path.string()));
     drawing.add({{"kind", "steps"},
                  {"title", "Cluster against time"},
-                 {"note", both(steps.note("frames"), frames_note(drawing.run))},
+                 {"note", join(steps.note("frames"), frames_note(drawing.run))},
                  {"x", {{"label", "frame"}}},
                  {"y", {{"label", "cluster"}}},
                  {"values", steps.labels},
@@ -180,7 +180,7 @@ void draw_clusters(Drawing& drawing) {
     drawing.add(table_section("Clusters", table));
 }
 
-/// Numbers of clusters and silhouettes along a sweep over cut-offs or k.
+/// Numbers of clusters and silhouettes along a sweep over cutoffs or k.
 void draw_sweep(Drawing& drawing) {
     const Table table = read_table(drawing.run.file("sweep.tsv"), drawing.limits.rows);
     const std::string along = table.columns.front();
@@ -199,17 +199,17 @@ void draw_sweep(Drawing& drawing) {
 }
 
 std::string text_of(const std::filesystem::path& path) {
-    constexpr std::int64_t kCopies = 6;  // as read, as text, in the data and in the page
+    constexpr std::int64_t kCopies = 6;  // as bytes, as text, in the data and in the page
     require_room(path, kCopies);
     const std::vector<std::uint8_t> bytes = read_file(path);
     return {bytes.begin(), bytes.end()};
 }
 
-/// A tree, cut where the run cut it if it names a height.
+/// A dendrogram, cut at the run's --cutoff if there is one.
 void draw_tree(Drawing& drawing) {
     drawing.add({{"kind", "tree"},
                  {"title", "Dendrogram"},
-                 {"x", {{"label", "distance of joining (angstrom)"}}},
+                 {"x", {{"label", "merging distance (angstrom)"}}},
                  {"newick", text_of(drawing.run.file("tree.nwk"))}});
     const std::optional<double> cut = cell_number(drawing.run.parameter("cutoff"));
     if (cut && *cut > 0 && std::isfinite(*cut)) drawing.sections.back()["cut"] = *cut;
@@ -226,7 +226,7 @@ void draw_models(Drawing& drawing, const std::string& file, const char* title, c
     const auto close = [&] {
         if (model.empty()) return;
         bytes += model.size();
-        if (bytes <= kMostModelBytes)
+        if (bytes <= kMaxModelBytes)
             models.push_back(model + "END\n");
         else
             ++left_out;
@@ -252,24 +252,25 @@ void draw_models(Drawing& drawing, const std::string& file, const char* title, c
 }
 
 void draw_frames(Drawing& drawing) {
-    if (drawing.take("assignment.npy")) draw_assignment(drawing);
-    if (drawing.take("clusters.tsv")) draw_clusters(drawing);
-    if (drawing.take("sweep.tsv")) draw_sweep(drawing);
-    if (drawing.take("medoids.pdb")) draw_models(drawing, "medoids.pdb", "Medoids", "cluster");
-    if (drawing.take("medoids.cif"))
-        drawing.notes.push_back(fmt::format(
-            "{}: medoids.cif is not drawn, only models in PDB format are", drawing.run.name()));
-    if (drawing.take("tree.nwk")) draw_tree(drawing);
-    if (drawing.take("superposed.pdb"))
+    if (drawing.claim("assignment.npy")) draw_assignment(drawing);
+    if (drawing.claim("clusters.tsv")) draw_clusters(drawing);
+    if (drawing.claim("sweep.tsv")) draw_sweep(drawing);
+    if (drawing.claim("medoids.pdb")) draw_models(drawing, "medoids.pdb", "Medoids", "cluster");
+    if (drawing.claim("medoids.cif"))
+        drawing.notes.push_back(
+            fmt::format("{}: medoids.cif is not drawn, since only models in PDB format can be",
+                        drawing.run.name()));
+    if (drawing.claim("tree.nwk")) draw_tree(drawing);
+    if (drawing.claim("superposed.pdb"))
         draw_models(drawing, "superposed.pdb", "Superposed frames", "frame");
     for (const Measure& measure : kMeasures) {
         const std::string file = std::string(measure.name) + ".npy";
-        if (drawing.take(file)) draw_matrix(drawing, file, measure);
+        if (drawing.claim(file)) draw_matrix(drawing, file, measure);
     }
     const Measure& measure = measure_of(drawing.run);
-    if (drawing.take("histogram.tsv")) draw_histogram(drawing, "histogram.tsv", measure);
-    if (drawing.take("reference.tsv")) draw_reference(drawing, measure);
-    if (drawing.take("rmsf_residues.tsv")) draw_fluctuations(drawing);
+    if (drawing.claim("histogram.tsv")) draw_histogram(drawing, "histogram.tsv", measure);
+    if (drawing.claim("reference.tsv")) draw_reference(drawing, measure);
+    if (drawing.claim("rmsf_residues.tsv")) draw_fluctuations(drawing);
 }
 
 }  // namespace pleat::report

@@ -1,4 +1,4 @@
-// Report: sections of all runs, put as data into the built page.
+// Report: inserts the sections of all runs as data into the built page.
 #include "pleat/report/report.h"
 
 #include <fmt/format.h>
@@ -9,20 +9,38 @@
 
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/version.h"
-#include "pleat/report/page_template.h"
 #include "pleat/report/sections.h"
+
+// The assembler embeds the built page, report/dist/page.html, in the read-only data. PLEAT_PAGE is
+// its path as a string literal, from CMake.
+asm(".pushsection .rodata\n"
+    ".global pleat_page_begin\n"
+    ".global pleat_page_end\n"
+    ".hidden pleat_page_begin\n"
+    ".hidden pleat_page_end\n"
+    "pleat_page_begin:\n"
+    ".incbin \"" PLEAT_PAGE
+    "\"\n"
+    "pleat_page_end:\n"
+    ".byte 0\n"
+    ".popsection\n");
+
+extern "C" {
+extern const char pleat_page_begin[] __attribute__((visibility("hidden")));
+extern const char pleat_page_end[] __attribute__((visibility("hidden")));
+}
 
 namespace pleat::report {
 
 namespace {
 
-/// What the template holds in the place of the data; vite.config.ts writes the same.
+/// The text in the template that the data replace; vite.config.ts writes the same.
 constexpr std::string_view kMark = "{\"pleat\":\"no data\"}";
 /// The comment that every page begins with.
 constexpr std::string_view kFirstLine = "<!doctype html>\n<!-- A page of pleat report:";
 
-/// JSON that is safe inside a script element: no '<' can begin a tag or a comment. Bytes that are
-/// no UTF-8 are replaced.
+/// JSON that is safe inside a script element: no '<' can begin a tag or a comment. Invalid UTF-8 is
+/// replaced.
 std::string script_text(const Json& json) {
     const std::string plain = json.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::string text;
@@ -37,13 +55,13 @@ std::string script_text(const Json& json) {
     return text;
 }
 
-/// A run, and its name on the page.
+/// A run and its name on the page.
 struct NamedRun {
     std::filesystem::path path;
     std::string name;
 };
 
-/// The runs in folders within a run, such as the stages of a selection, by their names.
+/// The runs in folders within a run, such as the stages of a selection, sorted by name.
 std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
     std::vector<NamedRun> within;
     std::error_code ignored;
@@ -57,7 +75,7 @@ std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
     return within;
 }
 
-/// Each run once, followed by those within it.
+/// Each run once, followed by the runs within it.
 std::vector<NamedRun> all_runs(const std::vector<std::filesystem::path>& runs) {
     std::vector<NamedRun> all;
     const auto add = [&](NamedRun run) {
@@ -77,21 +95,22 @@ Json draw_run(const NamedRun& named, const Parameters& parameters,
               std::vector<std::string>& notes) {
     const RunFolder run(named.path);
     const Limits limits{.rows = parameters.rows, .cells = parameters.cells};
-    std::vector<std::string> own;
-    Drawing drawing{.run = run, .limits = limits, .structure = parameters.structure, .notes = own};
+    std::vector<std::string> run_notes;
+    Drawing drawing{
+        .run = run, .limits = limits, .structure = parameters.structure, .notes = run_notes};
     draw_selection(drawing);
     draw_columns(drawing);
     draw_frames(drawing);
     draw_scattering(drawing);
-    draw_rest(drawing);
+    draw_other_files(drawing);
     if (run.manifest().value("status", Json()) != "finished")
-        own.push_back(fmt::format("{}: the run has not finished", run.name()));
+        run_notes.push_back(fmt::format("{}: the run has not finished", run.name()));
     Json shown = {{"name", named.name},
                   {"manifest", run.manifest()},
-                  {"notes", own},
+                  {"notes", run_notes},
                   {"files", run.files()},
                   {"sections", std::move(drawing.sections)}};
-    notes.insert(notes.end(), own.begin(), own.end());
+    notes.insert(notes.end(), run_notes.begin(), run_notes.end());
     return shown;
 }
 
@@ -101,21 +120,22 @@ std::vector<Field> fields(Parameters& parameters) {
     return {
         {.name = "structure",
          .target = &parameters.structure,
-         .help = "PDB or mmCIF file, and a chain of it, for runs over the columns of an alignment; "
-                 "where not given, the one that each run was given",
+         .help = "PDB or mmCIF file (and chain) to show for runs on alignments; by default the one "
+                 "that each run used",
          .value_name = "FILE[:CHAIN]"},
         {.name = "title",
          .target = &parameters.title,
-         .help = "Title of the page; where not given, the names of the runs"},
+         .help = "Title of the page; by default the names of the runs"},
         {.name = "rows",
          .target = &parameters.rows,
-         .help = "Rows of a table at most",
+         .help = "Maximum number of rows of a table",
          .min = 1,
          .max = 1e6},
         {.name = "cells",
          .target = &parameters.cells,
-         .help = "Cells along a side of a matrix of frames at most; more frames share a cell, as "
-                 "their mean",
+         .help =
+             "Maximum number of cells along a side of a matrix of frames; with more frames a cell "
+             "shows the mean of a block",
          .min = 2,
          .max = 4000}};
 }
@@ -131,7 +151,8 @@ Page draw(const std::vector<std::filesystem::path>& runs, const Parameters& para
         page.sections += static_cast<std::int64_t>(data["runs"].back()["sections"].size());
         ++page.runs;
     }
-    const std::string_view built = page_template();
+    const std::string_view built(pleat_page_begin,
+                                 static_cast<std::size_t>(pleat_page_end - pleat_page_begin));
     const std::size_t mark = built.find(kMark);
     if (mark == std::string_view::npos)
         throw std::logic_error("the page's template has no mark for the data");

@@ -38,17 +38,17 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
             others.push_back(file);
     }
     std::sort(others.begin(), others.end());
-    const auto take = [&](const std::string& file) {
-        const auto found = std::find(others.begin(), others.end(), file);
-        if (found == others.end()) return;
+    const auto list = [&](const std::string& file) {
+        const auto entry = std::find(others.begin(), others.end(), file);
+        if (entry == others.end()) return;
         files_.push_back(file);
-        others.erase(found);
+        others.erase(entry);
     };
     if (const auto outputs = manifest_.find("outputs");
         outputs != manifest_.end() && outputs->is_array())
         for (const Json& output : *outputs)
             if (output.is_object() && output.value("file", Json()).is_string())
-                take(output["file"]);
+                list(output["file"]);
     files_.insert(files_.end(), others.begin(), others.end());
 }
 
@@ -58,12 +58,13 @@ std::string RunFolder::name() const {
     return last.empty() ? whole.parent_path().filename().string() : last;
 }
 
-std::string RunFolder::parameter(std::string_view name) const {
+std::string RunFolder::parameter(std::string_view name, std::string_view old_name) const {
     const auto parameters = manifest_.find("parameters");
     if (parameters == manifest_.end() || !parameters->is_object()) return {};
-    const auto found = parameters->find(std::string(name));
-    if (found == parameters->end()) return {};
-    return found->is_string() ? found->get<std::string>() : found->dump();
+    auto value = parameters->find(name);
+    if (value == parameters->end()) value = parameters->find(old_name);
+    if (value == parameters->end()) return {};
+    return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
 bool RunFolder::has(std::string_view file) const {
@@ -72,8 +73,8 @@ bool RunFolder::has(std::string_view file) const {
 
 const Json& RunFolder::inputs() const {
     static const Json kNone = Json::array();
-    const auto found = manifest_.find("inputs");
-    return found != manifest_.end() && found->is_array() ? *found : kNone;
+    const auto inputs = manifest_.find("inputs");
+    return inputs != manifest_.end() && inputs->is_array() ? *inputs : kNone;
 }
 
 }  // namespace pleat::report

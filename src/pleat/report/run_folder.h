@@ -1,4 +1,4 @@
-// Run folder: a finished run as the report sees it, a manifest and files.
+// Run folder: the manifest and the files of a run.
 #pragma once
 
 #include <filesystem>
@@ -7,28 +7,28 @@
 #include <string_view>
 #include <vector>
 
-#include "pleat/report/packed.h"
+#include "pleat/report/matrix_data.h"
 
 namespace pleat::report {
 
-/// A folder with a manifest. Which command wrote it is not asked: files are drawn by what they
-/// hold.
+/// A folder with a manifest. Files are drawn by their content, whichever command wrote them.
 class RunFolder {
 public:
-    /// InputError where the folder is none, or holds no manifest of pleat's.
+    /// Throws InputError if the path is not a folder with a manifest written by pleat.
     explicit RunFolder(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
-    /// The folder's own name.
+    /// The last component of the path.
     std::string name() const;
     const Json& manifest() const { return manifest_; }
-    /// A parameter as text; empty where there is none or it is no text.
-    std::string parameter(std::string_view name) const;
-    /// The names of its files, in the order of the manifest, then of the alphabet.
+    /// A parameter as text; empty if there is none. `old_name`: its name in runs of earlier
+    /// versions.
+    std::string parameter(std::string_view name, std::string_view old_name = {}) const;
+    /// The names of its files: those in the manifest in their order, then the others by name.
     const std::vector<std::string>& files() const { return files_; }
     bool has(std::string_view file) const;
     std::filesystem::path file(std::string_view name) const { return path_ / name; }
-    /// The files that the manifest lists as inputs, by their paths.
+    /// The inputs that the manifest lists.
     const Json& inputs() const;
 
 private:

@@ -1,5 +1,5 @@
-// Scattering: the sections of profiles and of fits to a measured curve, told by the columns of
-// tables.
+// Scattering: the sections of profiles and of fits to a measured curve. A table's columns say what
+// it holds.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -50,10 +50,10 @@ void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
     drawing.add(std::move(section));
 }
 
-/// Guinier's plot of a measured curve, the points that the law was fitted to apart from the others.
+/// The Guinier plot of a measured curve; the points used in the fit are a series of their own.
 void draw_guinier(Drawing& drawing, const Table& table) {
-    // The law holds near q = 0: what lies far beyond its range would press it into a corner.
-    constexpr double kShownBeyond = 3;
+    // The law holds near q = 0; points far beyond its range would squeeze it into a corner.
+    constexpr double kShownRange = 3;  // times the largest q^2 of the fit
     std::vector<double> q2 = table.numbers("q2"), used = table.numbers("ln_intensity"),
                         others = used;
     std::vector<double> sigma = table.numbers("sigma"), model = table.numbers("ln_model");
@@ -66,37 +66,37 @@ void draw_guinier(Drawing& drawing, const Table& table) {
     }
     if (last > 0) {
         const auto shown = static_cast<std::size_t>(
-            std::find_if(q2.begin(), q2.end(), [&](double x) { return x > kShownBeyond * last; }) -
+            std::find_if(q2.begin(), q2.end(), [&](double x) { return x > kShownRange * last; }) -
             q2.begin());
         for (std::vector<double>* values : {&q2, &used, &others, &sigma, &model, &flags})
             values->resize(shown);
     }
-    std::vector<Json> series = {points("measured, in Guinier's range", used, sigma)};
+    std::vector<Json> series = {points("measured, in the Guinier range", used, sigma)};
     if (std::any_of(flags.begin(), flags.end(), [](double flag) { return flag <= 0; }))
-        series.push_back(points("measured, beyond it", others, sigma));
+        series.push_back(points("measured, outside it", others, sigma));
     series.push_back(line("model", model));
     drawing.add(curve("Guinier", axis("q^2 (1/angstrom^2)"), axis("ln I"), q2, series));
 }
 
-/// Guinier's and Kratky's view of a computed profile.
+/// The Guinier and Kratky plots of a computed profile.
 void draw_views(Drawing& drawing, const std::vector<double>& q,
                 const std::vector<double>& intensity) {
-    // Guinier's law ends near q Rg = 1.3, where I / I(0) is 0.57; a little more shows the bend.
-    constexpr double kShownFall = 0.4;
+    // Guinier's law holds up to about q Rg = 1.3, where I / I(0) is 0.57.
+    constexpr double kMinRatio = 0.4;  // a little lower, to show where the law ends
     std::vector<double> squares, logarithms, kratky;
     bool in_range = true;
     for (std::size_t k = 0; k < q.size(); ++k) {
         kratky.push_back(q[k] * q[k] * intensity[k]);
-        in_range = in_range && intensity[k] > kShownFall * intensity[0];
+        in_range = in_range && intensity[k] > kMinRatio * intensity[0];
         if (!in_range) continue;
         squares.push_back(q[k] * q[k]);
         logarithms.push_back(std::log(intensity[k]));
     }
     if (squares.size() > 1)
-        drawing.add(curve("Guinier view of the profile", axis("q^2 (1/angstrom^2)"), axis("ln I"),
+        drawing.add(curve("Guinier plot of the profile", axis("q^2 (1/angstrom^2)"), axis("ln I"),
                           squares, {line("model", logarithms)}));
     drawing.add(
-        curve("Kratky view of the profile", axis(kQ), axis("q^2 I"), q, {line("model", kratky)}));
+        curve("Kratky plot of the profile", axis(kQ), axis("q^2 I"), q, {line("model", kratky)}));
 }
 
 void draw_profile(Drawing& drawing, const Table& table) {
@@ -114,8 +114,8 @@ void draw_pair_distances(Drawing& drawing, const Table& table) {
                       {line("model", table.numbers("p"))}));
 }
 
-/// Draws a table whose columns are known; false where they are not.
-bool draw_known(Drawing& drawing, const Table& table, const std::string& file) {
+/// Draws a table if its columns are those of a known kind; returns whether they are.
+bool draw_scattering_table(Drawing& drawing, const Table& table, const std::string& file) {
     if (table.has({"q", "intensity", "sigma", "model", "residual"})) {
         draw_fit(drawing, table, file);
     } else if (table.has({"q2", "ln_intensity", "sigma", "ln_model"})) {
@@ -142,18 +142,18 @@ bool draw_known(Drawing& drawing, const Table& table, const std::string& file) {
 
 void draw_scattering(Drawing& drawing) {
     std::vector<std::string> files = drawing.run.files();
-    // What compares with an experiment comes first.
+    // Comparisons with an experiment come first.
     std::stable_partition(files.begin(), files.end(), [](const std::string& file) {
         return file.find("fit") != std::string::npos;
     });
     for (const std::string& file : files) {
         if (!file.ends_with(".tsv") || drawing.drawn.contains(file)) continue;
-        // A header is enough to tell; long tables of others are not kept here.
+        // The header says whether to read the whole table.
         const Table head = read_table(drawing.run.file(file), 1);
         if (!head.has({"q"}) && !head.has({"q2"}) && !head.has({"q_rg"}) && !head.has({"p"}))
             continue;
-        if (draw_known(drawing, read_table(drawing.run.file(file), kEveryRow), file))
-            drawing.take(file);
+        if (draw_scattering_table(drawing, read_table(drawing.run.file(file), kEveryRow), file))
+            drawing.claim(file);
     }
 }
 

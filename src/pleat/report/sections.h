@@ -1,4 +1,4 @@
-// Sections: what a page shows of a run, each made from files that hold a certain kind of thing.
+// Sections: the parts of a page about one run, each drawn from files with a certain content.
 #pragma once
 
 #include <set>
@@ -10,24 +10,24 @@
 
 namespace pleat::report {
 
-/// How much of long results a page holds.
+/// How much of long results a page shows.
 struct Limits {
-    Index rows = 1000;   ///< of a table
-    Index cells = 1000;  ///< along a side of a matrix
+    Index rows = 1000;   ///< rows of a table
+    Index cells = 1000;  ///< cells along a side of a matrix
 };
 
-/// What the readers of files add to: sections in the order of the page, and which files are drawn.
+/// One run while it is drawn: its sections in the order of the page, and the files that they show.
 struct Drawing {
     const RunFolder& run;
     const Limits& limits;
     std::string structure;            ///< --structure, or empty
-    std::vector<std::string>& notes;  ///< what the user should know
+    std::vector<std::string>& notes;  ///< remarks for the user
     Json sections = Json::array();
     std::set<std::string> drawn = {};
 
     void add(Json section) { sections.push_back(std::move(section)); }
-    /// Whether the run has the file and none has drawn it yet; it then counts as drawn.
-    bool take(const std::string& file);
+    /// Returns whether the run has the file and no reader has drawn it yet, and marks it as drawn.
+    bool claim(const std::string& file);
 };
 
 /// Pairs and triples of columns: contact map, molecule, values by column, lists.
@@ -38,14 +38,14 @@ void draw_selection(Drawing& drawing);
 void draw_frames(Drawing& drawing);
 /// Profiles of scattering, fits to a curve, and pair distances.
 void draw_scattering(Drawing& drawing);
-/// Tables, results and arrays that no other reader took.
-void draw_rest(Drawing& drawing);
+/// Tables and JSON that no other reader has drawn.
+void draw_other_files(Drawing& drawing);
 
-/// The models of a PDB file, coordinate records alone, as long as the page has room. `item`: what
-/// each is one of, counted from `first`.
+/// The models of a PDB file (coordinate records only), as many as the page has room for. `item`:
+/// what a model is ("frame"), numbered from `first`.
 void draw_models(Drawing& drawing, const std::string& file, const char* title, const char* item,
                  Index first = 0);
-/// {"kind": "table"} with the texts of the kept rows.
+/// A section {"kind": "table"} with the texts of the table's rows.
 Json table_section(const std::string& title, const Table& table);
 /// A number for JSON: null for NaN and infinities.
 Json finite(double value);

@@ -1,5 +1,4 @@
-// Selection: frames by two of their scores, coloured by cluster, and the clusters that were
-// selected.
+// Selection: the sections of `pleat select`: scores of frames, and the selected clusters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace pleat::report {
 
 namespace {
 
-constexpr Index kMostDots = 20000;
+constexpr Index kMaxDots = 20000;
 
 struct Score {
     const char* name;
@@ -22,9 +21,9 @@ struct Score {
 };
 constexpr std::array<Score, 6> kScores = {
     {{"rmsd", "RMSD from the first selected cluster (angstrom)"},
-     {"contacts", "share of contacts satisfied"},
-     {"left", "share of contacts that the first cluster leaves open"},
-     {"density", "share of frames nearby"},
+     {"contacts", "fraction of satisfied contacts"},
+     {"left", "fraction of the contacts left open by the first cluster"},
+     {"density", "fraction of frames nearby"},
      {"chi2", "chi^2"},
      {"joined", "joined score"}}};
 
@@ -34,14 +33,15 @@ bool is_selection(const Drawing& drawing) {
         .has({"place", "frame", "cluster", "joined"});
 }
 
-/// Every so many-th row, so that a page has room.
-std::vector<double> thinned(const std::vector<double>& values, Index every) {
+/// The values of rows 0, every, 2 every, ...
+std::vector<double> sampled(const std::vector<double>& values, Index every) {
     std::vector<double> kept;
     for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(every))
         kept.push_back(values[row]);
     return kept;
 }
 
+/// The selected clusters that get a colour of their own.
 Json shown_groups(const Drawing& drawing) {
     Json groups = Json::array();
     if (!drawing.run.has("clusters.tsv")) return groups;
@@ -49,8 +49,8 @@ Json shown_groups(const Drawing& drawing) {
     if (!table.has({"selected", "cluster"})) return groups;
     const std::vector<double> selected = table.numbers("selected");
     const std::vector<double> cluster = table.numbers("cluster");
-    constexpr std::size_t kMostColours = 6;
-    for (std::size_t row = 0; row < selected.size() && groups.size() < kMostColours; ++row)
+    constexpr std::size_t kMaxColours = 6;
+    for (std::size_t row = 0; row < selected.size() && groups.size() < kMaxColours; ++row)
         if (!std::isnan(selected[row]))
             groups.push_back(
                 {{"value", cluster[row]},
@@ -61,11 +61,11 @@ Json shown_groups(const Drawing& drawing) {
 void draw_scores(Drawing& drawing) {
     const Table table =
         read_table(drawing.run.file("scores.tsv"), std::numeric_limits<Index>::max());
-    const Index every = std::max<Index>(1, (table.total + kMostDots - 1) / kMostDots);
+    const Index every = std::max<Index>(1, (table.total + kMaxDots - 1) / kMaxDots);
     Json columns = Json::array();
     for (const Score& score : kScores) {
         if (!table.find(score.name)) continue;
-        const std::vector<double> values = thinned(table.numbers(score.name), every);
+        const std::vector<double> values = sampled(table.numbers(score.name), every);
         if (std::all_of(values.begin(), values.end(), [](double x) { return std::isnan(x); }))
             continue;
         columns.push_back(
@@ -77,9 +77,9 @@ void draw_scores(Drawing& drawing) {
     };
     drawing.add({{"kind", "scatter"},
                  {"title", "Scores of frames"},
-                 {"note", every > 1 ? fmt::format("One frame of {} is drawn.", every) : ""},
+                 {"note", every > 1 ? fmt::format("Every {}th frame is drawn.", every) : ""},
                  {"item", "frame"},
-                 {"numbers", thinned(table.numbers("frame"), every)},
+                 {"numbers", sampled(table.numbers("frame"), every)},
                  {"columns", columns},
                  {"x", has("rmsd") ? "rmsd" : "joined"},
                  {"y", has("contacts") ? "contacts"
@@ -87,30 +87,30 @@ void draw_scores(Drawing& drawing) {
                                        : "density"},
                  {"group",
                   {{"label", "cluster"},
-                   {"values", thinned(table.numbers("cluster"), every)},
+                   {"values", sampled(table.numbers("cluster"), every)},
                    {"shown", shown_groups(drawing)}}}});
     Table shown = table;
     shown.rows.resize(std::min(shown.rows.size(), static_cast<std::size_t>(drawing.limits.rows)));
-    drawing.add(table_section("Frames, the best first", shown));
+    drawing.add(table_section("Frames, best first", shown));
 }
 
 }  // namespace
 
 void draw_selection(Drawing& drawing) {
     if (!is_selection(drawing)) return;
-    drawing.take("scores.tsv");
-    if (drawing.take("clusters.tsv"))
+    drawing.claim("scores.tsv");
+    if (drawing.claim("clusters.tsv"))
         drawing.add(
-            table_section("Selected clusters, and the others",
+            table_section("Clusters, selected ones first",
                           read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows)));
     draw_scores(drawing);
-    if (drawing.take("best.pdb"))
+    if (drawing.claim("best.pdb"))
         draw_models(drawing, "best.pdb", "Best frames of selected clusters", "selected", 1);
-    if (drawing.take("medoids.pdb"))
+    if (drawing.claim("medoids.pdb"))
         draw_models(drawing, "medoids.pdb", "Medoids of selected clusters", "selected", 1);
-    if (drawing.take("explained.tsv"))
+    if (drawing.claim("explained.tsv"))
         drawing.add(
-            table_section("Contacts, and who explains them",
+            table_section("Contacts, and the clusters that explain them",
                           read_table(drawing.run.file("explained.tsv"), drawing.limits.rows)));
 }
 

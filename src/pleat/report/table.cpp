@@ -15,7 +15,7 @@ namespace pleat::report {
 
 namespace {
 
-constexpr Index kFewRows = 100'000;  // more may be all that a table has
+constexpr Index kFewRows = 100'000;  // a larger limit may keep the whole table
 
 void split(std::string_view line, std::vector<std::string_view>& cells) {
     cells.clear();
@@ -27,8 +27,8 @@ void split(std::string_view line, std::vector<std::string_view>& cells) {
     }
 }
 
-/// Takes the next line off the text, without its end.
-std::string_view take_line(std::string_view& text) {
+/// Removes the first line from the text and returns it without its line end.
+std::string_view next_line(std::string_view& text) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -36,7 +36,7 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-std::size_t place_of(const Table& table, std::string_view column) {
+std::size_t column_index(const Table& table, std::string_view column) {
     const std::optional<std::size_t> at = table.find(column);
     if (!at)
         throw InputError(table.path.string(), 1,
@@ -55,9 +55,9 @@ double number_of(const Table& table, std::string_view column, Index row, std::st
 }  // namespace
 
 std::optional<std::size_t> Table::find(std::string_view column) const {
-    const auto found = std::find(columns.begin(), columns.end(), column);
-    if (found == columns.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - columns.begin());
+    const auto entry = std::find(columns.begin(), columns.end(), column);
+    if (entry == columns.end()) return std::nullopt;
+    return static_cast<std::size_t>(entry - columns.begin());
 }
 
 bool Table::has(std::initializer_list<std::string_view> names) const {
@@ -66,7 +66,7 @@ bool Table::has(std::initializer_list<std::string_view> names) const {
 }
 
 std::vector<double> Table::numbers(std::string_view column) const {
-    const std::size_t at = place_of(*this, column);
+    const std::size_t at = column_index(*this, column);
     std::vector<double> values;
     values.reserve(rows.size());
     for (std::size_t row = 0; row < rows.size(); ++row)
@@ -74,25 +74,25 @@ std::vector<double> Table::numbers(std::string_view column) const {
     return values;
 }
 
-Table read_table(const std::filesystem::path& path, Index most, const RowVisitor& visit) {
-    constexpr std::int64_t kKept = 20, kPassed = 2;  // a text for each cell
-    require_room(path, most > kFewRows ? kKept : kPassed);
+Table read_table(const std::filesystem::path& path, Index max_rows, const RowVisitor& visit) {
+    constexpr std::int64_t kKept = 20, kPassed = 2;  // kept rows hold a text for each cell
+    require_room(path, max_rows > kFewRows ? kKept : kPassed);
     const std::vector<std::uint8_t> bytes = read_file(path);
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     Table table{.path = path, .columns = {}, .rows = {}};
     if (text.empty())
         throw InputError(path.string(), 0, "expected a header line, found an empty file");
     std::vector<std::string_view> cells;
-    split(take_line(text), cells);
+    split(next_line(text), cells);
     table.columns.assign(cells.begin(), cells.end());
     for (std::int64_t line = 2; !text.empty(); ++line) {
-        split(take_line(text), cells);
+        split(next_line(text), cells);
         if (cells.size() == 1 && cells[0].empty() && text.empty()) break;  // a blank last line
         if (cells.size() != table.columns.size())
             throw InputError(
                 path.string(), line,
                 fmt::format("expected {} cells, found {}", table.columns.size(), cells.size()));
-        if (table.total < most) table.rows.emplace_back(cells.begin(), cells.end());
+        if (table.total < max_rows) table.rows.emplace_back(cells.begin(), cells.end());
         if (visit) visit(table.total, cells);
         ++table.total;
     }
@@ -102,16 +102,16 @@ Table read_table(const std::filesystem::path& path, Index most, const RowVisitor
 std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
                                               std::span<const std::string_view> names) {
     const Table head = read_table(path, 0);
-    constexpr std::int64_t kNumbers = 6;  // a number of 8 bytes may have a digit and a tab
+    constexpr std::int64_t kNumbers = 6;  // a number of 8 bytes may be a digit and a tab
     require_room(path, kNumbers);
-    std::vector<std::size_t> places;
-    for (const std::string_view name : names) places.push_back(place_of(head, name));
+    std::vector<std::size_t> indices;
+    for (const std::string_view name : names) indices.push_back(column_index(head, name));
     std::vector<std::vector<double>> columns(names.size());
     for (std::vector<double>& column : columns)
         column.reserve(static_cast<std::size_t>(head.total));
     read_table(path, 0, [&](Index row, std::span<const std::string_view> cells) {
         for (std::size_t n = 0; n < names.size(); ++n)
-            columns[n].push_back(number_of(head, names[n], row, cells[places[n]]));
+            columns[n].push_back(number_of(head, names[n], row, cells[indices[n]]));
     });
     return columns;
 }
@@ -119,7 +119,7 @@ std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
 void require_room(const std::filesystem::path& path, std::int64_t times) {
     std::error_code none;
     const std::uintmax_t size = std::filesystem::file_size(path, none);
-    if (none) return;  // reading tells what is wrong
+    if (none) return;  // reading reports the error
     require_memory(static_cast<std::int64_t>(size) * times, path.string(),
                    "leave this run out, or move the file out of its folder");
 }

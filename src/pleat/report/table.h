@@ -21,29 +21,29 @@ struct Table {
     std::vector<std::vector<std::string>> rows;
     Index total = 0;  ///< rows of the file, kept or not
 
-    /// The place of a column; nothing where the table has none of that name.
+    /// The index of the column with this name; nothing if there is none.
     std::optional<std::size_t> find(std::string_view column) const;
     bool has(std::initializer_list<std::string_view> names) const;
-    /// A column of the kept rows as numbers, "NA" as NaN. InputError, naming file and line, for a
-    /// column that is missing and a cell that is no number.
+    /// The column of the kept rows as numbers, "NA" as NaN. Throws InputError, with file and line,
+    /// if the column is missing or a cell is not a number.
     std::vector<double> numbers(std::string_view column) const;
 };
 
-/// Sees every row with its number from 0, the views valid during the call.
+/// Called with every row and its number from 0; the views are valid during the call.
 using RowVisitor = std::function<void(Index row, std::span<const std::string_view> cells)>;
 
-/// Reads a table, keeping its first `most` rows. InputError, naming file and line, for a file
-/// without a header line and a row with another number of cells. Memory: the file and what is kept.
-Table read_table(const std::filesystem::path& path, Index most, const RowVisitor& visit = {});
+/// Reads a table and keeps its first `max_rows` rows. Throws InputError, with file and line, if the
+/// header line is missing or a row has another number of cells. Memory: the file and the kept rows.
+Table read_table(const std::filesystem::path& path, Index max_rows, const RowVisitor& visit = {});
 
-/// Columns of all rows as numbers, as Table::numbers() has them. Memory: the file and the numbers.
+/// Columns of all rows as numbers, like Table::numbers(). Memory: the file and the numbers.
 std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
                                               std::span<const std::string_view> names);
 
-/// DeviceError where `times` the size of a file is more than the memory that is left: what reading
-/// it, and writing to the page what it holds, takes about.
+/// Throws DeviceError if `times` the size of the file, about what reading and drawing it takes, is
+/// more than the available memory.
 void require_room(const std::filesystem::path& path, std::int64_t times);
-/// That of JSON, whose values take far more room than their texts.
+/// `times` for JSON, whose values take far more memory than their text.
 constexpr std::int64_t kJsonRoom = 40;
 
 /// A cell as a number, "NA" as NaN; nothing where it is neither.

@@ -21,7 +21,7 @@ namespace {
 using pleat::Array;
 using pleat::Index;
 
-constexpr double kThreshold = 0.8;
+constexpr double kIdentity = 0.8;
 
 struct Case {
     std::string name;
@@ -33,7 +33,7 @@ void time_weights(benchmark::State& state, const Case& input, int threads) {
     context.threads = threads;
     double effective = 0.0;
     for (auto _ : state) {
-        const auto weights = pleat::weights::sequence_weights(input.letters, kThreshold, context);
+        const auto weights = pleat::weights::sequence_weights(input.letters, kIdentity, context);
         effective = pleat::weights::effective_count(weights);
     }
     const double sequences = static_cast<double>(input.letters.extent(0));
@@ -50,7 +50,7 @@ struct OnGpu {
     explicit OnGpu(const Case& input) {
         context.device = {pleat::Device::Kind::cuda, 0};
         const Index columns = input.letters.extent(1);
-        problem = {input.letters, columns - pleat::weights::minimum_identical(kThreshold, columns)};
+        problem = {input.letters, columns - pleat::weights::min_identical(kIdentity, columns)};
     }
     pleat::Context context;
     pleat::weights::Problem problem;

@@ -1,4 +1,4 @@
-// Packing of sequences into bit planes.
+// Bit planes: packing of distinct sequences.
 #include "pleat/weights/bit_planes.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ int planes_for(View<const std::uint8_t, 2> letters) {
     return width <= 3 ? 3 : width <= 5 ? 5 : 8;
 }
 
-/// Columns by rising probability that two sequences agree in them, estimated from at most 1024
-/// sequences spread evenly; ties keep their order.
+/// The columns, sorted by the probability that two sequences agree in them, lowest first; estimated
+/// from at most 1024 evenly spaced sequences. Ties keep their order.
 std::vector<Index> most_diverse_first(View<const std::uint8_t, 2> letters) {
     constexpr Index kSample = 1024;
     const Index sequences = letters.extent(0);
@@ -44,8 +44,8 @@ std::vector<Index> most_diverse_first(View<const std::uint8_t, 2> letters) {
     return order;
 }
 
-/// Numbers the distinct rows in the order of their first appearance; returns for each row its
-/// number and, in `first`, the row that each number stands for.
+/// Numbers the distinct rows in the order of their first appearance. Returns the number of each
+/// row; `first` gets the first row with each number.
 std::vector<Index> number_distinct(View<const std::uint8_t, 2> letters, std::vector<Index>& first) {
     const auto columns = static_cast<std::size_t>(letters.extent(1));
     std::unordered_map<std::string_view, Index> numbers;
@@ -61,7 +61,7 @@ std::vector<Index> number_distinct(View<const std::uint8_t, 2> letters, std::vec
 }
 
 /// Gathers bit `plane` of eight codes into one byte, the first code lowest: the product moves bit
-/// 8 k to bit 56 + k, and no two terms meet, so nothing carries.
+/// 8 k to bit 56 + k, and no two terms overlap, so nothing carries.
 std::uint64_t gather_plane(std::uint64_t eight_codes, int plane) {
     constexpr std::uint64_t kLowBits = 0x0101010101010101;
     constexpr std::uint64_t kGather = 0x0102040810204080;
@@ -111,8 +111,8 @@ BitPlanes pack(View<const std::uint8_t, 2> letters, int threads) {
 
     const std::vector<Index> order = most_diverse_first(letters);
     parallel_for(threads, groups, [&](Index group, int) {
-        const Index from = group * kGroup, rest = static_cast<Index>(first.size()) - from;
-        pack_group(letters, {first.data() + from, std::min(kGroup, rest)}, order,
+        const Index from = group * kGroup, left = static_cast<Index>(first.size()) - from;
+        pack_group(letters, {first.data() + from, std::min(kGroup, left)}, order,
                    packed.bits[group]);
     });
     return packed;

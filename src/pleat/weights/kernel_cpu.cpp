@@ -1,4 +1,4 @@
-// The CPU count of neighbours: vectors of bit planes, compiled for every instruction set.
+// CPU kernel: compares vectors of bit planes; compiled for every instruction set.
 #include <algorithm>
 #include <utility>
 
@@ -21,9 +21,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::CappedTag<std::uint64_t, BitPlanes::kGroup>;
 using Vector = hn::Vec<Words>;
 
-/// Bits set in each 64-bit lane. Instruction sets without a population count of that width add up
-/// the counts of bytes; the plain scalar one has no such sum, hence the look-up by argument type,
-/// which happens only where the branch is compiled.
+/// The number of bits set in each 64-bit lane. Instruction sets without a population count of that
+/// width add up the counts of bytes. The scalar target has no SumsOf8, so it must be found by
+/// argument type, which happens only in the branch that is compiled.
 template <class V>
 HWY_INLINE V count_bits(V bits) {
     if constexpr (HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_SCALAR) {
@@ -34,8 +34,9 @@ HWY_INLINE V count_bits(V bits) {
     }
 }
 
-/// Columns of one word in which the sequence at `row` (one of a group of eight) differs from each
-/// of the vector of sequences at `column`. The planes are unrolled here: compilers leave the loop.
+/// The number of columns of one word in which the sequence at `row` (one of a group of eight)
+/// differs from each of the vector of sequences at `column`. Unrolls the planes, which compilers do
+/// not.
 template <int... planes>
 HWY_INLINE Vector differences(const std::uint64_t* HWY_RESTRICT row,
                               const std::uint64_t* HWY_RESTRICT column,
@@ -49,21 +50,21 @@ HWY_INLINE Vector differences(const std::uint64_t* HWY_RESTRICT row,
     return count_bits(any);
 }
 
-/// Adds up the differences of the four sequences from `row` on with the vector of sequences at
-/// `column`, word by word, until all of these pairs differ in more than `most_differences` columns;
-/// false if it comes to that, which for most pairs is soon.
+/// Adds up the differences between four sequences from `row` on and the vector of sequences at
+/// `column`, word by word. Stops and returns false as soon as all these pairs differ in more than
+/// `max_differences` columns, which for most pairs is soon.
 template <int kPlanes>
 HWY_INLINE bool compare_four(const std::uint64_t* HWY_RESTRICT row,
                              const std::uint64_t* HWY_RESTRICT column, Index words,
-                             Index most_differences, Vector& count0, Vector& count1, Vector& count2,
+                             Index max_differences, Vector& count0, Vector& count1, Vector& count2,
                              Vector& count3) {
     constexpr std::make_integer_sequence<int, kPlanes> planes;
     constexpr Index kWord = kPlanes * BitPlanes::kGroup;
     const Words d;
     const hn::RebindToSigned<Words> numbers;
-    const auto limit = hn::Set(numbers, most_differences);
-    // No pair differs in more columns than were compared: earlier checks would be in vain.
-    const Index first_check = most_differences / 64;
+    const auto limit = hn::Set(numbers, max_differences);
+    // No pair differs in more columns than were compared, so earlier checks cannot succeed.
+    const Index first_check = max_differences / 64;
     count0 = count1 = count2 = count3 = hn::Zero(d);
     for (Index word = 0; word < words; ++word, row += kWord, column += kWord) {
         count0 = hn::Add(count0, differences(row, column, planes));
@@ -71,23 +72,23 @@ HWY_INLINE bool compare_four(const std::uint64_t* HWY_RESTRICT row,
         count2 = hn::Add(count2, differences(row + 2, column, planes));
         count3 = hn::Add(count3, differences(row + 3, column, planes));
         if (word < first_check) continue;
-        const auto least01 = hn::Min(hn::BitCast(numbers, count0), hn::BitCast(numbers, count1));
-        const auto least23 = hn::Min(hn::BitCast(numbers, count2), hn::BitCast(numbers, count3));
-        if (hn::AllTrue(numbers, hn::Gt(hn::Min(least01, least23), limit))) return false;
+        const auto min01 = hn::Min(hn::BitCast(numbers, count0), hn::BitCast(numbers, count1));
+        const auto min23 = hn::Min(hn::BitCast(numbers, count2), hn::BitCast(numbers, count3));
+        if (hn::AllTrue(numbers, hn::Gt(hn::Min(min01, min23), limit))) return false;
     }
     return true;
 }
 
-/// Counts the neighbours among the pairs of four sequences from `n` on (all of one group) with the
-/// groups [first_column, last_column), none of which is before theirs.
+/// Counts the neighbours among pairs of four sequences from `n` on (all in one group) and the
+/// groups [first_column, last_column), none of which is before that group.
 template <int kPlanes>
-void count_four_rows(const BitPlanes& packed, Index most_differences, Index n, Index first_column,
+void count_four_rows(const BitPlanes& packed, Index max_differences, Index n, Index first_column,
                      Index last_column, std::uint64_t* HWY_RESTRICT counts) {
     constexpr Index kGroup = BitPlanes::kGroup;
     const Words d;
     const hn::RebindToSigned<Words> numbers;
-    const auto limit = hn::Set(numbers, most_differences);
-    // All bits where the pair is near, else none.
+    const auto limit = hn::Set(numbers, max_differences);
+    // All bits set if the pair is near, else none.
     const auto near = [&](Vector count) HWY_ATTR {
         return hn::Not(
             hn::BitCast(d, hn::VecFromMask(numbers, hn::Gt(hn::BitCast(numbers, count), limit))));
@@ -101,7 +102,7 @@ void count_four_rows(const BitPlanes& packed, Index most_differences, Index n, I
     for (Index group = first_column; group < last_column; ++group) {
         for (Index lane = 0; lane < kGroup; lane += static_cast<Index>(hn::Lanes(d))) {
             const std::uint64_t* column = packed.bits.data() + group * group_size + lane;
-            if (!compare_four<kPlanes>(row, column, words, most_differences, count0, count1, count2,
+            if (!compare_four<kPlanes>(row, column, words, max_differences, count0, count1, count2,
                                        count3)) {
                 continue;
             }
@@ -113,7 +114,7 @@ void count_four_rows(const BitPlanes& packed, Index most_differences, Index n, I
             sum1 = hn::Add(sum1, hn::And(near1, column_copies));
             sum2 = hn::Add(sum2, hn::And(near2, column_copies));
             sum3 = hn::Add(sum3, hn::And(near3, column_copies));
-            // A group meets itself once, in both orders: there the rows alone count.
+            // A group is compared with itself once, which covers both orders of its pairs.
             if (group == n / kGroup) continue;
             const Vector both01 = hn::Add(hn::And(near0, hn::Set(d, copies[n])),
                                           hn::And(near1, hn::Set(d, copies[n + 1])));
@@ -130,25 +131,25 @@ void count_four_rows(const BitPlanes& packed, Index most_differences, Index n, I
 }
 
 template <int kPlanes>
-void count_tile(const BitPlanes& packed, Index most_differences, const PairTile& tile,
+void count_tile(const BitPlanes& packed, Index max_differences, const PairTile& tile,
                 std::uint64_t* counts) {
     constexpr Index kGroup = BitPlanes::kGroup;
     for (Index group = tile.first_row; group < tile.last_row; ++group) {
         const Index first_column = std::max(group, tile.first_column);
         for (Index n = group * kGroup; n < (group + 1) * kGroup; n += 4) {
-            count_four_rows<kPlanes>(packed, most_differences, n, first_column, tile.last_column,
+            count_four_rows<kPlanes>(packed, max_differences, n, first_column, tile.last_column,
                                      counts);
         }
     }
 }
 
-/// Counts the neighbours of the pairs of `tile` into `counts`, one number a distinct sequence.
-void count_pairs(const BitPlanes& packed, Index most_differences, const PairTile& tile,
+/// Adds the neighbours among the pairs of `tile` to `counts`, one number per distinct sequence.
+void count_pairs(const BitPlanes& packed, Index max_differences, const PairTile& tile,
                  std::uint64_t* counts) {
     switch (packed.plane_count()) {
-        case 3: return count_tile<3>(packed, most_differences, tile, counts);
-        case 5: return count_tile<5>(packed, most_differences, tile, counts);
-        default: return count_tile<8>(packed, most_differences, tile, counts);
+        case 3: return count_tile<3>(packed, max_differences, tile, counts);
+        case 5: return count_tile<5>(packed, max_differences, tile, counts);
+        default: return count_tile<8>(packed, max_differences, tile, counts);
     }
 }
 
@@ -161,8 +162,7 @@ namespace {
 
 HWY_EXPORT(count_pairs);
 
-/// Groups on a tile's side: few enough for the tile's columns to stay in the second-level
-/// cache while its rows pass.
+/// Groups along a side of a tile, whose columns then fit in the second-level cache.
 constexpr Index kTileGroups = 64;
 /// Words of pairs in one step, about 0.1 s of one core.
 constexpr Index kStepWords = Index{1} << 28;
@@ -171,7 +171,7 @@ class CpuKernel final : public Kernel {
 public:
     CpuKernel(const Problem& problem, int threads)
         : packed_(pack(problem.letters, threads)),
-          most_differences_(problem.most_differences),
+          max_differences_(problem.max_differences),
           threads_(threads),
           counts_(static_cast<Index>(threads), packed_.group_count() * BitPlanes::kGroup) {
         const Index groups = packed_.group_count();
@@ -194,7 +194,7 @@ public:
         const Index last = std::min(first + tiles_per_step_, static_cast<Index>(tiles_.size()));
         const auto count = HWY_DYNAMIC_DISPATCH(count_pairs);
         parallel_for(threads_, last - first, [&](Index offset, int thread) {
-            count(packed_, most_differences_, tiles_[static_cast<std::size_t>(first + offset)],
+            count(packed_, max_differences_, tiles_[static_cast<std::size_t>(first + offset)],
                   counts_[thread].data);
         });
     }
@@ -215,7 +215,7 @@ public:
 
 private:
     BitPlanes packed_;
-    Index most_differences_;
+    Index max_differences_;
     int threads_;
     Array<std::uint64_t, 2> counts_;  ///< [thread, distinct sequence]
     std::vector<PairTile> tiles_;

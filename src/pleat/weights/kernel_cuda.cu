@@ -1,4 +1,4 @@
-// The CUDA count of neighbours: bit planes packed by the host, pairs of tiles counted on the GPU.
+// CUDA kernel: the host packs the bit planes, the GPU counts the pairs of each tile.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -22,15 +22,15 @@ using pleat::cuda::DeviceArray;
 constexpr Index kTileGroups = cuda::kTile / BitPlanes::kGroup;
 /// Half words of pairs in one step: about 20 ms of an H200.
 constexpr Index kStepHalfWords = Index{1} << 35;
-constexpr Index kMostGridRows = 65535;
+constexpr Index kMaxGridRows = 65535;
 
 class CudaKernel final : public Kernel {
 public:
     CudaKernel(const BitPlanes& packed, const Problem& problem)
         : distinct_(packed.distinct),
           planes_(packed.plane_count()),
-          most_differences_(static_cast<std::uint32_t>(std::min<Index>(
-              problem.most_differences, std::numeric_limits<std::uint32_t>::max()))),
+          max_differences_(static_cast<std::uint32_t>(
+              std::min<Index>(problem.max_differences, std::numeric_limits<std::uint32_t>::max()))),
           tiles_((packed.group_count() + kTileGroups - 1) / kTileGroups),
           words_(packed.word_count()),
           half_words_((problem.letters.extent(1) + 31) / 32),
@@ -40,8 +40,8 @@ public:
         bits_.upload(packed.bits.data(), 0, packed.bits.size());
         copies_.upload(packed.multiplicity.data(), 0, packed.multiplicity.size());
         const Index row_half_words = (tiles_ + 1) * cuda::kTile * cuda::kTile * half_words_;
-        rows_per_step_ = std::clamp(kStepHalfWords / std::max(Index{1}, row_half_words), Index{1},
-                                    kMostGridRows);
+        rows_per_step_ =
+            std::clamp(kStepHalfWords / std::max(Index{1}, row_half_words), Index{1}, kMaxGridRows);
     }
 
     Index step_count() const override {
@@ -78,15 +78,15 @@ private:
                                               tiles_, words_, static_cast<int>(half_words_)};
         const dim3 grid(static_cast<unsigned>(tiles_ + 1), static_cast<unsigned>(last - first));
         cuda::count_near<kPlanes><<<grid, cuda::kTileThreads>>>(
-            packed, most_differences_, first, reinterpret_cast<cuda::Count*>(counts_.data()));
+            packed, max_differences_, first, reinterpret_cast<cuda::Count*>(counts_.data()));
         check(cudaGetLastError(), "cannot start to weight the sequences");
-        // A step has ended when it returns, so that cancelling and progress mean what they say.
+        // Waits, so that progress and cancelling refer to finished steps.
         check(cudaStreamSynchronize(cudaStreamPerThread), "cannot weight the sequences");
     }
 
     std::vector<Index> distinct_;  ///< [sequence]: its distinct sequence
     int planes_;
-    std::uint32_t most_differences_;
+    std::uint32_t max_differences_;
     Index tiles_, words_, half_words_;
     Index rows_per_step_ = 1;
     DeviceArray<std::uint64_t> bits_;    ///< [group, word, plane, sequence in the group]

@@ -1,4 +1,4 @@
-// The reference count of neighbours: every ordered pair, column by column.
+// Reference kernel: compares every ordered pair column by column.
 #include "pleat/weights/kernel.h"
 
 namespace pleat::weights {
@@ -13,14 +13,14 @@ public:
 
     void step(Index n) override {
         const Index columns = problem_.letters.extent(1);
-        const Index minimum_identical = columns - problem_.most_differences;
+        const Index min_identical = columns - problem_.max_differences;
         Index count = 0;
         for (Index m = 0; m < problem_.letters.extent(0); ++m) {
             Index identical = 0;
             for (Index i = 0; i < columns; ++i) {
                 if (problem_.letters(n, i) == problem_.letters(m, i)) ++identical;
             }
-            if (identical >= minimum_identical) ++count;
+            if (identical >= min_identical) ++count;
         }
         neighbours_[static_cast<std::size_t>(n)] = count;
     }

@@ -1,4 +1,4 @@
-// Pairs of near sequences on a GPU: tiles of 64 x 64 from shared memory, 8 x 4 of them a thread.
+// Near pairs on a GPU: compares tiles of 64 x 64 sequences in shared memory, 8 x 4 per thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr int kChunkWords = 4;  ///< 64-bit words in shared memory at a time
 
 using Count = unsigned long long;  // what atomicAdd takes
 
-/// Distinct sequences on the GPU, up to whole tiles; sequences behind the last one have 0 copies.
+/// Distinct sequences on the GPU, filled up to whole tiles with sequences of 0 copies.
 struct PackedSequences {
     const uint4* bits;    ///< BitPlanes::bits, two 64-bit words at a time
     const Count* copies;  ///< [sequence]
@@ -31,11 +31,11 @@ __device__ __forceinline__ void stage(const PackedSequences& packed, Index tile,
     constexpr int kTilePieces = kGroupPieces * kGroups;
     const int pieces = count * kPlanes * kTilePieces;
     for (int k = threadIdx.x; k < pieces; k += kTileThreads) {
-        const int lanes = k % kTilePieces, place = k / kTilePieces;  // place: word and plane
+        const int lanes = k % kTilePieces, plane_row = k / kTilePieces;  // word and plane
         const Index group = tile * kGroups + lanes / kGroupPieces;
-        const Index from = (group * packed.words + first_word) * kPlanes + place;
+        const Index from = (group * packed.words + first_word) * kPlanes + plane_row;
         const uint4 piece = packed.bits[from * kGroupPieces + lanes % kGroupPieces];
-        const int half = place / kPlanes * 2 * kPlanes + place % kPlanes;
+        const int half = plane_row / kPlanes * 2 * kPlanes + plane_row % kPlanes;
         auto* low = reinterpret_cast<uint2*>(to + half * kTile) + lanes;
         low[0] = make_uint2(piece.x, piece.z);
         low[kPlanes * kTile / 2] = make_uint2(piece.y, piece.w);
@@ -75,71 +75,73 @@ __device__ __forceinline__ void add_differences(const std::uint32_t* rows,
     }
 }
 
-/// Sums each number over the lanes of a warp that differ in the bits kFirstBit ... kLastBit of
-/// their number alone, and returns the sum of place `mine`.
+/// Sums each element of `numbers` over the lanes of a warp that differ only in the bits kFirstBit
+/// ... kLastBit of their lane number, and returns the sum of element `mine`.
 template <int kFirstBit, int kLastBit, int kSize>
-__device__ __forceinline__ Count sum_and_take(const Count (&numbers)[kSize], int mine) {
-    Count taken = 0;
+__device__ __forceinline__ Count sum_of_element(const Count (&numbers)[kSize], int mine) {
+    Count result = 0;
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
         Count sum = numbers[k];
 #pragma unroll
         for (int bit = kFirstBit; bit <= kLastBit; bit *= 2) sum += __shfl_xor_sync(~0u, sum, bit);
-        if (k == mine) taken = sum;
+        if (k == mine) result = sum;
     }
-    return taken;
+    return result;
 }
 
-/// Where a thread's pairs are: `row` and `column` are its first ones in the tile. Lanes differ in
-/// the columns by their lowest three bits, in the rows by the other two.
-struct ThreadPlace {
+/// The first row and the first column of a thread in the tile. The lowest three bits of the lane
+/// number determine the columns, the other two the rows.
+struct ThreadPosition {
     int lane, row, column;
 };
 
-__device__ __forceinline__ ThreadPlace thread_place() {
+__device__ __forceinline__ ThreadPosition thread_position() {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     return {lane, warp / 2 * 32 + lane / 8 * kRows, warp % 2 * 32 + lane % 8 * kColumns};
 }
 
 /// Adds the copies of near sequences to the counts of a warp's rows and, off the diagonal, columns.
 __device__ __forceinline__ void add_near(const PackedSequences& packed, Index tile_row,
-                                         Index tile_column, const ThreadPlace& place,
-                                         std::uint32_t most_differences,
+                                         Index tile_column, const ThreadPosition& position,
+                                         std::uint32_t max_differences,
                                          const std::uint32_t (&differences)[kRows][kColumns],
                                          Count* counts) {
     bool any = false;
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
 #pragma unroll
-        for (int j = 0; j < kColumns; ++j) any |= differences[i][j] <= most_differences;
+        for (int j = 0; j < kColumns; ++j) any |= differences[i][j] <= max_differences;
     }
     if (!__any_sync(~0u, any)) return;
 
-    const Index row = tile_row * kTile + place.row, column = tile_column * kTile + place.column;
+    const Index row = tile_row * kTile + position.row,
+                column = tile_column * kTile + position.column;
     Count of_row[kRows] = {}, of_column[kColumns] = {};
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
-            if (differences[i][j] > most_differences) continue;
+            if (differences[i][j] > max_differences) continue;
             of_row[i] += packed.copies[column + j];
             of_column[j] += packed.copies[row + i];
         }
     }
-    const int across = place.lane % 8, down = place.lane / 8;
-    const Count for_row = sum_and_take<1, 4>(of_row, across);
-    const Count for_column = sum_and_take<8, 16>(of_column, down);
+    const int across = position.lane % 8, down = position.lane / 8;
+    const Count for_row = sum_of_element<1, 4>(of_row, across);
+    const Count for_column = sum_of_element<8, 16>(of_column, down);
     atomicAdd(counts + row + across, for_row);
-    // A tile of the diagonal meets each pair in both orders: there the rows alone count.
+    // A tile on the diagonal holds each pair in both orders, so counting its rows is enough.
     if (tile_row != tile_column) atomicAdd(counts + column + down, for_column);
 }
 
 /// Adds to `counts` [sequence] the copies of the sequences that differ in at most
-/// `most_differences` columns. The triangle of tiles row <= column is folded into a rectangle: the
-/// rows y and tiles - 1 - y make one of tiles + 1, which is blockIdx.x; y is first + blockIdx.y.
+/// `max_differences` columns. The triangle of tiles row <= column is folded into a rectangle: rows
+/// y and tiles - 1 - y together have tiles + 1 tiles, numbered by blockIdx.x; y is first +
+/// blockIdx.y.
 template <int kPlanes>
 __global__ void __launch_bounds__(kTileThreads, 4)
-    count_near(PackedSequences packed, std::uint32_t most_differences, Index first, Count* counts) {
+    count_near(PackedSequences packed, std::uint32_t max_differences, Index first, Count* counts) {
     constexpr int kSharedWords = 2 * kChunkWords * kPlanes * kTile;
     __shared__ __align__(16) std::uint32_t rows[kSharedWords];
     __shared__ __align__(16) std::uint32_t columns[kSharedWords];
@@ -149,18 +151,19 @@ __global__ void __launch_bounds__(kTileThreads, 4)
     const Index tile_column = is_upper ? y + x : x - 1;
     if (!is_upper && tile_row == y) return;  // the middle row of an odd number has no partner
 
-    const ThreadPlace place = thread_place();
+    const ThreadPosition position = thread_position();
     std::uint32_t differences[kRows][kColumns] = {};
     for (Index word = 0; word < packed.words; word += kChunkWords) {
         const int count = static_cast<int>(min(Index{kChunkWords}, packed.words - word));
         const int half_words = min(2 * count, packed.half_words - static_cast<int>(2 * word));
-        if (word > 0) __syncthreads();  // the chunk before has been read
+        if (word > 0) __syncthreads();  // until all threads have read the previous chunk
         stage<kPlanes>(packed, tile_row, word, count, rows);
         stage<kPlanes>(packed, tile_column, word, count, columns);
         __syncthreads();
-        add_differences<kPlanes>(rows + place.row, columns + place.column, half_words, differences);
+        add_differences<kPlanes>(rows + position.row, columns + position.column, half_words,
+                                 differences);
     }
-    add_near(packed, tile_row, tile_column, place, most_differences, differences, counts);
+    add_near(packed, tile_row, tile_column, position, max_differences, differences, counts);
 }
 
 }  // namespace pleat::weights::cuda

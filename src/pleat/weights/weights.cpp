@@ -1,4 +1,4 @@
-// The weights of sequences: check, problem, kernel, loop, result.
+// Weights: counts near copies with a kernel and turns the counts into weights.
 #include "pleat/weights/weights.h"
 
 #include <cmath>
@@ -7,40 +7,56 @@
 #include <fmt/format.h>
 
 #include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/weights/kernel.h"
 
 namespace pleat::weights {
 
-Index minimum_identical(double threshold, Index columns) {
-    constexpr double kRounding = 1e-9;
-    const double exact = threshold * static_cast<double>(columns);
-    const auto rounded = static_cast<Index>(std::ceil(exact - kRounding));
-    return rounded + 1;
+bool gpu_pays(Index sequences, Index columns, int threads) {
+    // The CPU kernel on AVX-512 if no comparison can stop early; see README.md.
+    constexpr double kSecondsPerPairAndWord = 2.3e-10;
+    // Starting CUDA takes 0.2 s, during which the threads are free; packing and copying to the GPU
+    // take the remaining time.
+    constexpr double kFreeSeconds = 0.3;
+    const double pairs = 0.5 * static_cast<double>(sequences) * static_cast<double>(sequences);
+    const auto words = static_cast<double>((columns + 63) / 64);
+    return pairs * words * kSecondsPerPairAndWord / threads > kFreeSeconds;
 }
 
-std::vector<double> sequence_weights(View<const std::uint8_t, 2> letters, double threshold,
-                                     const Context& context) {
-    if (!(threshold >= 0.0 && threshold <= 1.0)) {
-        throw UsageError(
-            fmt::format("expected an identity threshold from 0 to 1, found {}", threshold));
+std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context) {
+    switch (context.device.kind) {
+        case Device::Kind::reference: return make_reference_kernel(problem);
+        case Device::Kind::cpu: break;
+        case Device::Kind::cuda:
+            if (gpu_pays(problem.letters.extent(0), problem.letters.extent(1),
+                         resolve_threads(context)))
+                return make_cuda_kernel(problem, context);
     }
-    const Index sequences = letters.extent(0);
-    const Index columns = letters.extent(1);
-    const Index most_differences = columns - minimum_identical(threshold, columns);
-    std::vector<double> weights(static_cast<std::size_t>(sequences), 1.0);
-    if (most_differences < 0 || sequences < 2) return weights;
+    return make_cpu_kernel(problem, context);
+}
 
-    const auto kernel = make_kernel({letters, most_differences}, context);
-    const Index steps = kernel->step_count();
-    for (Index step = 0; step < steps; ++step) {
-        if (context.cancelled()) throw Cancelled("stopped while weighting the sequences");
-        kernel->step(step);
-        context.update("weights", step + 1, steps);
-    }
+Index min_identical(double identity, Index columns) {
+    constexpr double kRounding = 1e-9;
+    const double exact = identity * static_cast<double>(columns);
+    return static_cast<Index>(std::ceil(exact - kRounding)) + 1;
+}
+
+std::vector<double> sequence_weights(View<const std::uint8_t, 2> letters, double identity,
+                                     const Context& context) {
+    if (!(identity >= 0.0 && identity <= 1.0))
+        throw UsageError(fmt::format("expected an identity from 0 to 1, found {}", identity));
+    const Index sequences = letters.extent(0), columns = letters.extent(1);
+    const Index max_differences = columns - min_identical(identity, columns);
+    std::vector<double> weights(static_cast<std::size_t>(sequences), 1.0);
+    if (max_differences < 0 || sequences < 2) return weights;
+
+    const auto kernel = make_kernel({letters, max_differences}, context);
+    for_each_block(context, "weights", kernel->step_count(), 1,
+                   [&](Index step, Index) { kernel->step(step); });
     const std::vector<Index> neighbours = kernel->neighbours();
-    for (std::size_t n = 0; n < weights.size(); ++n) {
+    for (std::size_t n = 0; n < weights.size(); ++n)
         weights[n] = 1.0 / static_cast<double>(neighbours[n]);
-    }
     return weights;
 }
 

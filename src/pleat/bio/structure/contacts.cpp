@@ -54,7 +54,7 @@ void check_kind(const Chain& chain, ContactAtoms atoms) {
             "expected contact atoms 'heavy' or 'sugar' for a nucleic acid, found 'beta'");
     }
     if (atoms == ContactAtoms::sugar && protein) {
-        throw UsageError("expected contact atoms 'beta' or 'heavy' for a protein, found 'sugar'");
+        throw UsageError("expected contact atoms 'cb' or 'heavy' for a protein, found 'sugar'");
     }
 }
 
@@ -73,12 +73,20 @@ ContactDefinition ContactDefinition::usual(ContactAtoms atoms, Chain::Kind kind)
     return {atoms, kind == Chain::Kind::protein ? 5.0 : 8.0};
 }
 
-ContactAtoms ContactDefinition::parse_atoms(std::string_view name) {
-    if (name == "beta") return ContactAtoms::beta;
-    if (name == "heavy") return ContactAtoms::heavy;
-    if (name == "sugar") return ContactAtoms::sugar;
+std::span<const std::string_view> names_of(ContactAtoms) {
+    static constexpr std::string_view kNames[] = {"cb", "heavy", "sugar"};
+    return kNames;
+}
+
+std::string_view name_of(ContactAtoms atoms) {
+    return names_of(atoms)[static_cast<std::size_t>(atoms)];
+}
+
+ContactAtoms parse_contact_atoms(std::string_view name) {
+    for (const ContactAtoms atoms : {ContactAtoms::beta, ContactAtoms::heavy, ContactAtoms::sugar})
+        if (name_of(atoms) == name) return atoms;
     throw UsageError(
-        fmt::format("expected contact atoms 'beta', 'heavy' or 'sugar', found '{}'", name));
+        fmt::format("expected contact atoms 'cb', 'heavy' or 'sugar', found '{}'", name));
 }
 
 Array<double, 2> column_distances(const Chain& chain, const std::vector<Index>& residues,

@@ -1,6 +1,7 @@
 // Contacts: distances between the residues of a chain, in the columns of an alignment.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,9 +27,13 @@ struct ContactDefinition {
     /// The atoms' usual cut-off: beta 8, heavy 5 (proteins) or 8 (nucleic acids), sugar 12, wide
     /// enough for the two sugars of a base pair (10.5).
     static ContactDefinition usual(ContactAtoms atoms, Chain::Kind kind);
-    /// "beta", "heavy", "sugar"; UsageError otherwise.
-    static ContactAtoms parse_atoms(std::string_view name);
 };
+
+/// The names of ContactAtoms in options and files: "cb", "heavy", "sugar".
+std::span<const std::string_view> names_of(ContactAtoms);
+/// The name of one of them, and the reverse; throws UsageError for any other name.
+std::string_view name_of(ContactAtoms atoms);
+ContactAtoms parse_contact_atoms(std::string_view name);
 
 /// Distances in angstrom between the residues of every two columns: [column, column], symmetric,
 /// diagonal 0. NaN, diagonal included, in rows and columns that have no residue (-1 in `residues`)

@@ -67,8 +67,10 @@ TEST(Contacts, DefinitionsHaveTheirCutOffs) {
     EXPECT_EQ(protein_default.cutoff, 8.0);
     EXPECT_EQ(ContactDefinition::standard(Chain::Kind::nucleic).atoms, ContactAtoms::heavy);
     EXPECT_EQ(ContactDefinition::usual(ContactAtoms::heavy, Chain::Kind::protein).cutoff, 5.0);
-    EXPECT_EQ(ContactDefinition::parse_atoms("sugar"), ContactAtoms::sugar);
-    EXPECT_THROW(ContactDefinition::parse_atoms("alpha"), UsageError);
+    EXPECT_EQ(parse_contact_atoms("sugar"), ContactAtoms::sugar);
+    EXPECT_EQ(parse_contact_atoms("cb"), ContactAtoms::beta);
+    EXPECT_EQ(name_of(ContactAtoms::heavy), "heavy");
+    EXPECT_THROW(parse_contact_atoms("alpha"), UsageError);
 }
 
 }  // namespace

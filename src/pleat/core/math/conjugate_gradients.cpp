@@ -12,23 +12,23 @@ namespace pleat {
 namespace {
 
 constexpr double kMinGradient2 = 1e-8;
-constexpr const char* kSlotNames[] = {"x", "gradient", "direction"};
+constexpr const char* kVectorNames[] = {"x", "gradient", "direction"};
 
 }  // namespace
 
-ConjugateGradients::ConjugateGradients(Slots& slots, const Options& options)
-    : slots_(slots), options_(options), recent_(static_cast<std::size_t>(options.window)) {
-    slots_.reserve(kSlotsNeeded);
+ConjugateGradients::ConjugateGradients(VectorStore& vectors, const Options& options)
+    : vectors_(vectors), options_(options), recent_(static_cast<std::size_t>(options.window)) {
+    vectors_.reserve(kVectorsNeeded);
 }
 
 double ConjugateGradients::dot(int a, int b) {
     double value = 0;
-    slots_.dots(a, std::span(&b, 1), std::span(&value, 1));
+    vectors_.dots(a, std::span(&b, 1), std::span(&value, 1));
     return value;
 }
 
 void ConjugateGradients::start() {
-    objective_ = slots_.evaluate(kX, kGradient);
+    objective_ = vectors_.evaluate(kX, kGradient);
     evaluations_ = 1;
     gradient2_ = dot(kGradient, kGradient);
 }
@@ -40,13 +40,13 @@ bool ConjugateGradients::is_converged_at_start() {
 // Shortens from step_ until a trial is accepted; each trial moves x by the difference to the one
 // before.
 bool ConjugateGradients::search() {
-    const int slots[2] = {kX, kDirection};
+    const int vectors[2] = {kX, kDirection};
     double moved = 0;
     for (int trial = 0; trial < options_.max_trials; ++trial) {
         const double factors[2] = {1.0, step_ - moved};
-        slots_.combine(kX, slots, factors);
+        vectors_.combine(kX, vectors, factors);
         moved = step_;
-        const double objective = slots_.evaluate(kX, kGradient);
+        const double objective = vectors_.evaluate(kX, kGradient);
         ++evaluations_;
         if (objective <= objective_ + options_.armijo * step_ * slope_ &&
             dot(kDirection, kGradient) < options_.steepness * slope_) {
@@ -61,13 +61,13 @@ bool ConjugateGradients::search() {
 ConjugateGradients::Outcome ConjugateGradients::step() {
     if (iterations_ == 0) {
         const double minus = -1;
-        slots_.combine(kDirection, std::span(&kGradient, 1), std::span(&minus, 1));
+        vectors_.combine(kDirection, std::span(&kGradient, 1), std::span(&minus, 1));
         slope_ = -gradient2_;
         step_ = 1 / std::sqrt(gradient2_);
     } else {
-        const int slots[2] = {kDirection, kGradient};
+        const int vectors[2] = {kDirection, kGradient};
         const double factors[2] = {gradient2_ / gradient2_before_, -1.0};
-        slots_.combine(kDirection, slots, factors);
+        vectors_.combine(kDirection, vectors, factors);
         slope_ = dot(kDirection, kGradient);
         step_ *= slope_before_ / slope_;
     }
@@ -85,10 +85,10 @@ ConjugateGradients::Outcome ConjugateGradients::step() {
 }
 
 void ConjugateGradients::save(NpzWriter& writer) const {
-    std::vector<float> vector(static_cast<std::size_t>(slots_.size()));
-    for (const int slot : {kX, kGradient, kDirection}) {
-        slots_.download(slot, vector.data());
-        writer.add(kSlotNames[slot], vector.data(), {slots_.size()});
+    std::vector<float> values(static_cast<std::size_t>(vectors_.size()));
+    for (const int vector : {kX, kGradient, kDirection}) {
+        vectors_.download(vector, values.data());
+        writer.add(kVectorNames[vector], values.data(), {vectors_.size()});
     }
     const double scalars[] = {objective_, gradient2_, gradient2_before_, slope_before_, step_};
     writer.add("scalars", scalars, {5});
@@ -109,11 +109,11 @@ void ConjugateGradients::load(const NpzReader& reader) {
     check("recent", recent.size(), options_.window);
     const auto counts = reader.get("counts").as<Index>(reader.label("counts"));
     check("counts", counts.size(), 2);
-    for (const int slot : {kX, kGradient, kDirection}) {
-        const char* name = kSlotNames[slot];
-        const auto vector = reader.get(name).as<float>(reader.label(name));
-        check(name, vector.size(), slots_.size());
-        slots_.upload(slot, vector.data());
+    for (const int vector : {kX, kGradient, kDirection}) {
+        const char* name = kVectorNames[vector];
+        const auto values = reader.get(name).as<float>(reader.label(name));
+        check(name, values.size(), vectors_.size());
+        vectors_.upload(vector, values.data());
     }
     objective_ = scalars[0];
     gradient2_ = scalars[1];

@@ -29,26 +29,27 @@ public:
     };
     enum class Outcome { moved, converged, failed };
 
-    ConjugateGradients(Slots& slots, const Options& options);
-    static constexpr int kSlotsNeeded = 3;
+    ConjugateGradients(VectorStore& vectors, const Options& options);
+    static constexpr int kVectorsNeeded = 3;
 
     /// Evaluates the start, read from x(); call once before step(), unless load() came first.
     void start();
-    /// True where that program would not begin: |g|^2 <= 1e-8 or |g|^2 <= min_fall |x|^2.
+    /// True if that program would not begin: |g|^2 <= 1e-8 or |g|^2 <= min_fall |x|^2.
     bool is_converged_at_start();
-    /// One iteration: `converged` when f fell by less than min_fall over the window, `failed` when
+    /// One iteration: `converged` if f fell by less than min_fall over the window, `failed` if
     /// no trial of the line search was accepted.
     Outcome step();
 
-    int x() const { return kX; }                     ///< slot of the current point
-    int gradient() const { return kGradient; }       ///< slot of its gradient
+    int x() const { return kX; }                     ///< vector of the current point
+    int gradient() const { return kGradient; }       ///< vector of its gradient
     double objective() const { return objective_; }  ///< at the last point that was accepted
-    /// Iterations as that program counts them: without the one at which f is found to have settled.
+    /// Iterations as that program counts them: without the one at which f is found to have
+    /// converged.
     Index iterations() const { return iterations_; }
     Index evaluations() const { return evaluations_; }
 
     /// Everything that the next steps depend on: a loaded minimiser takes the same steps, bit for
-    /// bit, where slots are float.
+    /// bit, where vectors are float.
     void save(NpzWriter& writer) const;
     void load(const NpzReader& reader);
 
@@ -58,7 +59,7 @@ private:
     bool search();
     double dot(int a, int b);
 
-    Slots& slots_;
+    VectorStore& vectors_;
     Options options_;
     double objective_ = 0;
     double gradient2_ = 0, gradient2_before_ = 0;  ///< squared norms

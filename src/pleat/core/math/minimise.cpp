@@ -24,19 +24,20 @@ void erase_front(std::vector<std::vector<double>>& matrix) {
 
 }  // namespace
 
-Lbfgs::Lbfgs(Slots& slots, const Options& options) : slots_(slots), options_(options) {
-    slots_.reserve(slots_needed(options_));
-    for (int slot = slots_needed(options_) - 1; slot > direction_; --slot) free_.push_back(slot);
+Lbfgs::Lbfgs(VectorStore& vectors, const Options& options) : vectors_(vectors), options_(options) {
+    vectors_.reserve(vectors_needed(options_));
+    for (int vector = vectors_needed(options_) - 1; vector > direction_; --vector)
+        free_.push_back(vector);
 }
 
 double Lbfgs::dot(int a, int b) {
     double value = 0;
-    slots_.dots(a, std::span(&b, 1), std::span(&value, 1));
+    vectors_.dots(a, std::span(&b, 1), std::span(&value, 1));
     return value;
 }
 
 void Lbfgs::start() {
-    objective_ = slots_.evaluate(x_, gradient_);
+    objective_ = vectors_.evaluate(x_, gradient_);
     evaluations_ = 1;
     gradient_gradient_ = dot(gradient_, gradient_);
 }
@@ -84,19 +85,19 @@ void Lbfgs::set_direction(bool steepest) {
     for (std::size_t i = 0; i < s_.size(); ++i) {
         slope_ += factors[i] * s_gradient_[i] + on_y[i] * y_gradient_[i];
     }
-    std::vector<int> slots = s_;
-    slots.insert(slots.end(), y_.begin(), y_.end());
-    slots.push_back(gradient_);
+    std::vector<int> vectors = s_;
+    vectors.insert(vectors.end(), y_.begin(), y_.end());
+    vectors.push_back(gradient_);
     factors.insert(factors.end(), on_y.begin(), on_y.end());
     factors.push_back(on_gradient);
-    slots_.combine(direction_, slots, factors);
+    vectors_.combine(direction_, vectors, factors);
 }
 
 Lbfgs::Trial Lbfgs::evaluate(double step) {
     const int from[2] = {x_, direction_};
     const double factors[2] = {1.0, step};
-    slots_.combine(trial_x_, from, factors);
-    Trial trial{step, slots_.evaluate(trial_x_, trial_gradient_), 0, {}};
+    vectors_.combine(trial_x_, from, factors);
+    Trial trial{step, vectors_.evaluate(trial_x_, trial_gradient_), 0, {}};
     ++evaluations_;
     // The slope, and all that accept() needs of the new gradient g' if it comes to that, in one
     // pass: <g', s_i>, <g', y_i>, <g', g>, <g', g'>, <g', d>.
@@ -104,7 +105,7 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
     with.insert(with.end(), y_.begin(), y_.end());
     with.insert(with.end(), {gradient_, trial_gradient_, direction_});
     trial.products.resize(with.size());
-    slots_.dots(trial_gradient_, with, trial.products);
+    vectors_.dots(trial_gradient_, with, trial.products);
     trial.slope = trial.products.back();
     return trial;
 }
@@ -198,12 +199,12 @@ void Lbfgs::accept(const Trial& trial) {
     ++iterations_;
 }
 
-// The direction becomes s and the old gradient y, in place; both get a free slot in exchange.
+// The direction becomes s and the old gradient y, in place; both get a free vector in exchange.
 void Lbfgs::push_newest(double step) {
-    if (step != 1.0) slots_.combine(direction_, std::span(&direction_, 1), std::span(&step, 1));
+    if (step != 1.0) vectors_.combine(direction_, std::span(&direction_, 1), std::span(&step, 1));
     const int gradients[2] = {trial_gradient_, gradient_};
     const double difference[2] = {1.0, -1.0};
-    slots_.combine(gradient_, gradients, difference);
+    vectors_.combine(gradient_, gradients, difference);
     s_.push_back(direction_);
     y_.push_back(gradient_);
     direction_ = free_.back();
@@ -231,15 +232,15 @@ bool Lbfgs::step() {
 }
 
 void Lbfgs::save(NpzWriter& writer) const {
-    std::vector<float> copy;  // where slots do not lie in this memory; they may be large
-    const auto put = [&](const std::string& name, int slot) {
-        const float* values = slots_.host_data(slot);
+    std::vector<float> copy;  // where vectors do not lie in this memory; they may be large
+    const auto put = [&](const std::string& name, int vector) {
+        const float* values = vectors_.host_data(vector);
         if (values == nullptr) {
-            copy.resize(slots_.size());
-            slots_.download(slot, copy.data());
+            copy.resize(vectors_.size());
+            vectors_.download(vector, copy.data());
             values = copy.data();
         }
-        writer.add(name, values, {slots_.size()});
+        writer.add(name, values, {vectors_.size()});
     };
     put("x", x_);
     put("gradient", gradient_);
@@ -263,15 +264,15 @@ void Lbfgs::save(NpzWriter& writer) const {
 }
 
 void Lbfgs::load(const NpzReader& reader) {
-    const auto get = [&](const std::string& name, int slot) {
+    const auto get = [&](const std::string& name, int vector) {
         const NpyArray array = reader.get(name);
-        if (array.dtype != "<f4" || array.size() != slots_.size()) {
-            throw InputError("checkpoint: expected " + std::to_string(slots_.size()) +
+        if (array.dtype != "<f4" || array.size() != vectors_.size()) {
+            throw InputError("checkpoint: expected " + std::to_string(vectors_.size()) +
                              " values of type <f4 in '" + name + "', found " +
                              std::to_string(array.size()) + " of type " + array.dtype);
         }
         // Not converted: a second copy of a large vector may not fit.
-        slots_.upload(slot, reinterpret_cast<const float*>(array.bytes.data()));
+        vectors_.upload(vector, reinterpret_cast<const float*>(array.bytes.data()));
     };
     s_gradient_ = reader.get("s_gradient").as<double>("s_gradient");
     y_gradient_ = reader.get("y_gradient").as<double>("y_gradient");

@@ -13,30 +13,31 @@ namespace pleat {
 class NpzReader;
 class NpzWriter;
 
-/// Large vectors of one size, known by their number (slot), in the memory of the host or device
-/// that computes on them. A minimiser sees scalars only. All sums are accumulated in double and in
-/// a fixed order.
-struct Slots {
-    virtual ~Slots() = default;
-    /// Returns f at slot `x`, and puts its gradient into slot `gradient`. May improve elements of
-    /// `x` whose optimum follows from the other elements; their gradient is then zero (see
+/// Numbered vectors of one size, kept in the memory of whatever computes on them (host or device),
+/// and a function f of one vector. A minimiser works on vectors by their numbers and sees scalars
+/// alone. All sums are accumulated in double and in a fixed order.
+struct VectorStore {
+    virtual ~VectorStore() = default;
+    /// Returns f at vector `x` and writes its gradient to vector `gradient`. May replace elements
+    /// of `x` whose best value follows from the other elements; their gradient is then zero (see
     /// couplings/kernel/kernel.h).
     virtual double evaluate(int x, int gradient) = 0;
     /// out[k] = <a, with[k]>
     virtual void dots(int a, std::span<const int> with, std::span<double> out) = 0;
-    /// out = sum_k factors[k] * slots[k]; `out` may be one of `slots`.
-    virtual void combine(int out, std::span<const int> slots, std::span<const double> factors) = 0;
-    /// Makes sure that slots 0 ... count - 1 exist.
+    /// out = sum_k factors[k] * vectors[k]; `out` may be one of `vectors`.
+    virtual void combine(int out, std::span<const int> vectors,
+                         std::span<const double> factors) = 0;
+    /// Makes sure that vectors 0 ... count - 1 exist.
     virtual void reserve(int count) = 0;
-    /// Elements of one slot as they are stored.
+    /// Elements of one vector as they are stored.
     virtual Index size() const = 0;
-    virtual void download(int slot, float* to) const = 0;
-    /// The elements in the host's memory, in the form of download(); null if they are not there.
-    virtual const float* host_data(int slot) const {
-        (void)slot;
+    virtual void download(int vector, float* to) const = 0;
+    /// The elements as download() gives them if they are in host memory in this form; else null.
+    virtual const float* host_data(int vector) const {
+        (void)vector;
         return nullptr;
     }
-    virtual void upload(int slot, const float* from) = 0;
+    virtual void upload(int vector, const float* from) = 0;
 };
 
 /// Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4) in the form that needs inner
@@ -52,9 +53,10 @@ public:
         double f_precision = 1e-9;  ///< relative rounding error of f
     };
 
-    Lbfgs(Slots& slots, const Options& options);
-    /// Slots needed with this history; the minimiser owns all of them. The start is read from x().
-    static int slots_needed(const Options& options) { return 2 * options.history + 5; }
+    Lbfgs(VectorStore& vectors, const Options& options);
+    /// VectorStore needed with this history; the minimiser owns all of them. The start is read from
+    /// x().
+    static int vectors_needed(const Options& options) { return 2 * options.history + 5; }
 
     /// Evaluates the start; call once before step(), unless load() came first.
     void start();
@@ -62,8 +64,8 @@ public:
     /// directions failed twice and f fell only by rounding errors in between.
     bool step();
 
-    int x() const { return x_; }                ///< slot of the current point
-    int gradient() const { return gradient_; }  ///< slot of its gradient
+    int x() const { return x_; }                ///< vector of the current point
+    int gradient() const { return gradient_; }  ///< vector of its gradient
     double objective() const { return objective_; }
     Index evaluations() const { return evaluations_; }
 
@@ -87,10 +89,10 @@ private:
     void push_newest(double step);
     double dot(int a, int b);
 
-    Slots& slots_;
+    VectorStore& vectors_;
     Options options_;
     int x_ = 0, gradient_ = 1, trial_x_ = 2, trial_gradient_ = 3, direction_ = 4;
-    std::vector<int> s_, y_, free_;                ///< history, oldest first; slots not in use
+    std::vector<int> s_, y_, free_;                ///< history, oldest first; vectors not in use
     std::vector<double> s_gradient_, y_gradient_;  ///< <s_k, g>, <y_k, g>
     std::vector<std::vector<double>> s_y_, y_y_;   ///< <s_i, y_j>, <y_i, y_j>
     double objective_ = 0, gradient_gradient_ = 0, slope_ = 0;

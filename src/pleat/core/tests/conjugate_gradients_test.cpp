@@ -5,13 +5,13 @@
 
 #include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/core/tests/vector_slots.h"
+#include "pleat/core/tests/vectors_in_memory.h"
 
 namespace pleat {
 namespace {
 
 using test::Quadratic;
-using test::VectorSlots;
+using test::VectorsInMemory;
 using Outcome = ConjugateGradients::Outcome;
 
 TEST(ConjugateGradients, TakesTheStepsOfTheFormulas) {
@@ -20,18 +20,18 @@ TEST(ConjugateGradients, TakesTheStepsOfTheFormulas) {
         g = {4 * x[0], x[1]};
         return 0.5 * (4 * x[0] * x[0] + x[1] * x[1]);
     };
-    VectorSlots<double> slots(2, f);
-    ConjugateGradients minimiser(slots, {.max_trials = 20, .min_fall = 0});
-    slots.set(minimiser.x(), {1, 2});
+    VectorsInMemory<double> vectors(2, f);
+    ConjugateGradients minimiser(vectors, {.max_trials = 20, .min_fall = 0});
+    vectors.set(minimiser.x(), {1, 2});
     minimiser.start();
     EXPECT_FALSE(minimiser.is_converged_at_start());
     // Slope -20 at 0, -20 + 68 t at t: at t = 1 / sqrt(20) = 0.2236 it is -4.8, below 0.2 * -20?
     // No: -4.8 < -4, so the first trial is accepted.
     ASSERT_EQ(minimiser.step(), Outcome::moved);
     const double t = 1 / std::sqrt(20.0);
-    EXPECT_EQ(slots.evaluations, 2);
-    EXPECT_NEAR(slots.value(minimiser.x())[0], 1 - 4 * t, 1e-15);
-    EXPECT_NEAR(slots.value(minimiser.x())[1], 2 - 2 * t, 1e-15);
+    EXPECT_EQ(vectors.evaluations, 2);
+    EXPECT_NEAR(vectors.value(minimiser.x())[0], 1 - 4 * t, 1e-15);
+    EXPECT_NEAR(vectors.value(minimiser.x())[1], 2 - 2 * t, 1e-15);
 
     const double gx = 4 * (1 - 4 * t), gy = 2 - 2 * t;
     const double beta = (gx * gx + gy * gy) / 20;
@@ -46,17 +46,17 @@ TEST(ConjugateGradients, TakesTheStepsOfTheFormulas) {
         ++trials;
     }
     ASSERT_EQ(minimiser.step(), Outcome::moved);
-    EXPECT_EQ(slots.evaluations, 2 + trials);
-    EXPECT_NEAR(slots.value(minimiser.x())[0], 1 - 4 * t + step * sx, 1e-14);
-    EXPECT_NEAR(slots.value(minimiser.x())[1], 2 - 2 * t + step * sy, 1e-14);
+    EXPECT_EQ(vectors.evaluations, 2 + trials);
+    EXPECT_NEAR(vectors.value(minimiser.x())[0], 1 - 4 * t + step * sx, 1e-14);
+    EXPECT_NEAR(vectors.value(minimiser.x())[1], 2 - 2 * t + step * sy, 1e-14);
     EXPECT_EQ(minimiser.iterations(), 2);
 }
 
 TEST(ConjugateGradients, ConvergesWhenTheFallOverTheWindowIsSmall) {
     const Quadratic f(test::spectrum(20, 10), 3, 100);
-    VectorSlots<double> slots(20, f);
-    ConjugateGradients minimiser(slots, {});
-    slots.set(minimiser.x(), std::vector<double>(20, 0));
+    VectorsInMemory<double> vectors(20, f);
+    ConjugateGradients minimiser(vectors, {});
+    vectors.set(minimiser.x(), std::vector<double>(20, 0));
     minimiser.start();
     std::vector<double> values;
     Outcome outcome = Outcome::moved;
@@ -75,9 +75,9 @@ TEST(ConjugateGradients, ConvergesWhenTheFallOverTheWindowIsSmall) {
 
 TEST(ConjugateGradients, ConvergesWithATightStop) {
     const Quadratic f(test::spectrum(20, 10), 5, 1);
-    VectorSlots<double> slots(20, f);
-    ConjugateGradients minimiser(slots, {.max_trials = 40, .min_fall = 1e-9});
-    slots.set(minimiser.x(), std::vector<double>(20, 0));
+    VectorsInMemory<double> vectors(20, f);
+    ConjugateGradients minimiser(vectors, {.max_trials = 40, .min_fall = 1e-9});
+    vectors.set(minimiser.x(), std::vector<double>(20, 0));
     minimiser.start();
     Outcome outcome = Outcome::moved;
     for (int k = 0; k < 2000 && outcome == Outcome::moved; ++k) outcome = minimiser.step();
@@ -90,13 +90,13 @@ TEST(ConjugateGradients, FailsAtTheLastTrialOfALineSearch) {
         g[0] = -1;
         return x[0];
     };
-    VectorSlots<double> slots(1, uphill);
-    ConjugateGradients minimiser(slots, {});
-    slots.set(minimiser.x(), {0});
+    VectorsInMemory<double> vectors(1, uphill);
+    ConjugateGradients minimiser(vectors, {});
+    vectors.set(minimiser.x(), {0});
     minimiser.start();
     EXPECT_EQ(minimiser.step(), Outcome::failed);
-    EXPECT_EQ(slots.evaluations, 1 + 5);
-    EXPECT_EQ(slots.value(minimiser.x())[0], 1.0 / 16);
+    EXPECT_EQ(vectors.evaluations, 1 + 5);
+    EXPECT_EQ(vectors.value(minimiser.x())[0], 1.0 / 16);
     EXPECT_EQ(minimiser.objective(), 0);
     EXPECT_EQ(minimiser.iterations(), 0);
 }
@@ -108,20 +108,20 @@ TEST(ConjugateGradients, RefusesStepsAfterWhichTheSlopeIsFlat) {
         g[0] = x[0];
         return 0.5 * x[0] * x[0];
     };
-    VectorSlots<double> slots(1, parabola);
-    ConjugateGradients minimiser(slots, {});
-    slots.set(minimiser.x(), {1});
+    VectorsInMemory<double> vectors(1, parabola);
+    ConjugateGradients minimiser(vectors, {});
+    vectors.set(minimiser.x(), {1});
     minimiser.start();
     EXPECT_EQ(minimiser.step(), Outcome::moved);
-    EXPECT_EQ(slots.value(minimiser.x())[0], 0.5);
-    EXPECT_EQ(slots.evaluations, 3);
+    EXPECT_EQ(vectors.value(minimiser.x())[0], 0.5);
+    EXPECT_EQ(vectors.evaluations, 3);
 }
 
 TEST(ConjugateGradients, DetectsAStartThatHasConverged) {
     const Quadratic f(test::spectrum(5, 10), 9);
-    VectorSlots<double> slots(5, f);
-    ConjugateGradients minimiser(slots, {});
-    slots.set(minimiser.x(), f.centre);
+    VectorsInMemory<double> vectors(5, f);
+    ConjugateGradients minimiser(vectors, {});
+    vectors.set(minimiser.x(), f.centre);
     minimiser.start();
     EXPECT_TRUE(minimiser.is_converged_at_start());
 }
@@ -130,9 +130,9 @@ TEST(ConjugateGradients, ALoadedStateTakesTheSameStepsBitForBit) {
     test::TemporaryFolder folder;
     for (const int before : {0, 1, 7}) {
         const Quadratic f(test::spectrum(20, 30), 11, 3);
-        VectorSlots<float> slots(20, f);
-        ConjugateGradients whole(slots, {});
-        slots.set(whole.x(), std::vector<double>(20, 0));
+        VectorsInMemory<float> vectors(20, f);
+        ConjugateGradients whole(vectors, {});
+        vectors.set(whole.x(), std::vector<double>(20, 0));
         whole.start();
         for (int k = 0; k < before; ++k) ASSERT_EQ(whole.step(), Outcome::moved);
         const auto file = folder / ("state" + std::to_string(before) + ".npz");
@@ -140,7 +140,7 @@ TEST(ConjugateGradients, ALoadedStateTakesTheSameStepsBitForBit) {
         whole.save(writer);
         writer.close();
 
-        VectorSlots<float> other(20, f);
+        VectorsInMemory<float> other(20, f);
         ConjugateGradients resumed(other, {});
         resumed.load(NpzReader(file));
         Outcome outcome = Outcome::moved;
@@ -149,7 +149,7 @@ TEST(ConjugateGradients, ALoadedStateTakesTheSameStepsBitForBit) {
             ASSERT_EQ(resumed.step(), outcome);
             ASSERT_EQ(resumed.objective(), whole.objective());
         }
-        EXPECT_EQ(other.value(resumed.x()), slots.value(whole.x()));
+        EXPECT_EQ(other.value(resumed.x()), vectors.value(whole.x()));
         EXPECT_EQ(resumed.iterations(), whole.iterations());
         EXPECT_EQ(resumed.evaluations(), whole.evaluations());
     }

@@ -8,18 +8,18 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/core/tests/vector_slots.h"
+#include "pleat/core/tests/vectors_in_memory.h"
 
 namespace pleat {
 namespace {
 
 using test::Quadratic;
-using test::VectorSlots;
+using test::VectorsInMemory;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class T>
-using Function = typename VectorSlots<T>::Function;
+using Function = typename VectorsInMemory<T>::Function;
 
 std::vector<double> constant(int size, double value) {
     return std::vector<double>(static_cast<std::size_t>(size), value);
@@ -28,12 +28,12 @@ std::vector<double> constant(int size, double value) {
 /// A minimiser with its vectors, started at `x`.
 template <class T>
 struct Fit {
-    VectorSlots<T> slots;
+    VectorsInMemory<T> vectors;
     Lbfgs minimiser;
 
     Fit(const std::vector<double>& x, Function<T> function, const Lbfgs::Options& options = {})
-        : slots(static_cast<Index>(x.size()), std::move(function)), minimiser(slots, options) {
-        slots.set(minimiser.x(), x);
+        : vectors(static_cast<Index>(x.size()), std::move(function)), minimiser(vectors, options) {
+        vectors.set(minimiser.x(), x);
         minimiser.start();
     }
     /// Steps until f <= target, no step is found, or `limit` is reached; returns the steps made.
@@ -42,8 +42,8 @@ struct Fit {
         while (steps < limit && minimiser.objective() > target && minimiser.step()) ++steps;
         return steps;
     }
-    std::vector<double> x() const { return slots.value(minimiser.x()); }
-    double gradient_norm() const { return test::norm(slots.value(minimiser.gradient())); }
+    std::vector<double> x() const { return vectors.value(minimiser.x()); }
+    double gradient_norm() const { return test::norm(vectors.value(minimiser.gradient())); }
 };
 
 struct Case {
@@ -63,7 +63,7 @@ TEST_P(Quadratics, ReachTheirMinimum) {
         const double target = 1e-10 * fit.minimiser.objective();
         const int steps = fit.run(c.limit, target);
         EXPECT_LE(fit.minimiser.objective(), target) << "seed " << seed << ", steps " << steps;
-        EXPECT_EQ(fit.minimiser.evaluations(), fit.slots.evaluations);
+        EXPECT_EQ(fit.minimiser.evaluations(), fit.vectors.evaluations);
         RecordProperty("steps_" + std::to_string(seed), steps);
     }
 }
@@ -127,11 +127,11 @@ TEST(Lbfgs, MatchesTheDenseUpdateOfTheInverseHessian) {
     const Quadratic f(test::spectrum(n, 50), 17);
     Fit<double> fit(constant(n, 0), f, {.history = m});
     // H after the updates (Nocedal and Wright 2006, 6.17), from gamma I, on the last m pairs.
-    std::vector<std::vector<double>> xs{fit.x()}, gs{fit.slots.value(fit.minimiser.gradient())};
+    std::vector<std::vector<double>> xs{fit.x()}, gs{fit.vectors.value(fit.minimiser.gradient())};
     for (int step = 0; step < 9; ++step) {
         ASSERT_TRUE(fit.minimiser.step());
         xs.push_back(fit.x());
-        gs.push_back(fit.slots.value(fit.minimiser.gradient()));
+        gs.push_back(fit.vectors.value(fit.minimiser.gradient()));
         if (fit.minimiser.objective() < 1e-8) break;
         const int count = std::min<int>(m, static_cast<int>(xs.size()) - 2);
         if (count < 1) continue;
@@ -243,7 +243,7 @@ TEST(Lbfgs, EndsUnderNoise) {
     const int steps = fit.run(2000);
     EXPECT_LT(steps, 500);
     EXPECT_LT(fit.gradient_norm(), 1e-6 * first);
-    EXPECT_LT(fit.slots.evaluations, 1000);
+    EXPECT_LT(fit.vectors.evaluations, 1000);
 }
 
 TEST(Lbfgs, StaysAtTheOptimum) {
@@ -295,7 +295,7 @@ TEST(Lbfgs, GivesUpOnAWrongGradient) {
     EXPECT_EQ(fit.run(10), 0);
     EXPECT_EQ(fit.minimiser.objective(), first);
     EXPECT_EQ(fit.x(), constant(8, 0));
-    EXPECT_LT(fit.slots.evaluations, 100);
+    EXPECT_LT(fit.vectors.evaluations, 100);
 }
 
 TEST(Lbfgs, NeverRaisesTheObjectiveBeyondItsRounding) {
@@ -317,16 +317,17 @@ TEST(Lbfgs, ALoadedStateTakesTheSameStepsBitForBit) {
         whole.minimiser.save(writer);
         writer.close();
 
-        VectorSlots<float> slots(12, test::rosenbrock);
-        Lbfgs resumed(slots, {});
+        VectorsInMemory<float> vectors(12, test::rosenbrock);
+        Lbfgs resumed(vectors, {});
         resumed.load(NpzReader(file));
         EXPECT_EQ(resumed.evaluations(), whole.minimiser.evaluations());
         for (int step = 0; step < 30; ++step) {
             ASSERT_EQ(resumed.step(), whole.minimiser.step());
             ASSERT_EQ(resumed.objective(), whole.minimiser.objective()) << before << " " << step;
         }
-        EXPECT_EQ(slots.value(resumed.x()), whole.x());
-        EXPECT_EQ(slots.value(resumed.gradient()), whole.slots.value(whole.minimiser.gradient()));
+        EXPECT_EQ(vectors.value(resumed.x()), whole.x());
+        EXPECT_EQ(vectors.value(resumed.gradient()),
+                  whole.vectors.value(whole.minimiser.gradient()));
     }
 }
 
@@ -338,7 +339,7 @@ TEST(Lbfgs, RefusesAStateOfOtherShape) {
     fit.minimiser.save(writer);
     writer.close();
     const NpzReader reader(folder / "state.npz");
-    VectorSlots<float> wider(13, test::rosenbrock);
+    VectorsInMemory<float> wider(13, test::rosenbrock);
     Lbfgs other_size(wider, {.history = 6});
     EXPECT_THROW(other_size.load(reader), InputError);
 }
@@ -350,7 +351,7 @@ TEST(Lbfgs, ResumesWithTheNewestStepsThatAShorterHistoryHasRoomFor) {
     NpzWriter writer(folder / "state.npz");
     fit.minimiser.save(writer);
     writer.close();
-    VectorSlots<float> same(12, test::rosenbrock);
+    VectorsInMemory<float> same(12, test::rosenbrock);
     Lbfgs resumed(same, {.history = 3});
     resumed.load(NpzReader(folder / "state.npz"));
     const double before = resumed.objective();

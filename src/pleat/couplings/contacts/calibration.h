@@ -8,12 +8,12 @@
 
 namespace pleat::couplings {
 
-/// Mean and standard deviation of the scores that a Z value is measured by: plain ones, over all
-/// pairs of columns with |i - j| >= 6 in the source; over all pairs where there are fewer than two
-/// such pairs. `columns`: Alignment::columns.
+/// Mean and standard deviation of the scores of all pairs of columns with |i - j| >= 6 in the
+/// source, for Z values; of all pairs if there are fewer than two such pairs. `columns`:
+/// Alignment::columns.
 struct ScoreScale {
     double mean = 0, deviation = 0;
-    /// (score - mean) / deviation; 0 where all scores are equal.
+    /// (score - mean) / deviation; 0 if all scores are equal.
     double z(double score) const { return deviation > 0 ? (score - mean) / deviation : 0.0; }
 };
 ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& columns);
@@ -23,18 +23,16 @@ ScoreScale score_scale(View<const double, 2> scores, const std::vector<Index>& c
 ///
 ///     1 / (1 + exp(-(b0 + b1 s + b2 ln L))),    s = Z / sqrt(1 + (Z / 6)^2)
 ///
-/// L is the number of columns (the share of contacts falls with it), taken as 50 below and as 500
-/// above: the range of the families that the constants were fitted to by
-/// scripts/calibrate_probability.py. README.md states the data and the error that cross-validation
-/// by family gave. Rises with Z.
+/// L is the number of columns (the fraction of contacts falls with it), limited to the range from
+/// 50 to 500 of the families to which scripts/calibrate_probability.py fitted the constants.
+/// README.md describes the data and the error in cross-validation by family. Increases with Z.
 double contact_probability(double z, Index columns);
 
-/// Families of fewer effective sequences have no probabilities: see depth_warning().
+/// Families with fewer effective sequences have no probabilities; see depth_warning().
 constexpr double kMinEffectiveSequences = 20;
 
-/// What the probabilities of a family of so many effective sequences are worth: empty from 500 on.
-/// The constants were fitted to deep families, and those cut to fewer sequences have fewer contacts
-/// among their strongest pairs than the probabilities promise; README.md has the measurement.
+/// A warning that the probabilities of a family with few effective sequences are too high or
+/// missing; empty from 500 effective sequences on. README.md has the measurement behind it.
 std::string depth_warning(double effective_sequences);
 
 }  // namespace pleat::couplings

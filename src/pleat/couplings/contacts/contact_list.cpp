@@ -1,4 +1,4 @@
-// Contact list: sorting pairs and reading their scores as Z and probability.
+// Contact list: sorts pairs and computes their Z values and probabilities.
 #include "pleat/couplings/contacts/contact_list.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kLeastCalibrated = 6;  // separation of the pairs that calibration.h speaks of
+constexpr Index kMinCalibratedSeparation = 6;  // smaller ones have no probability; calibration.h
 constexpr Index kPairsPerPiece = 1 << 12;
 
-// A pair and what its place depends on.
+// A pair with what determines its rank.
 struct Candidate {
     double score;
     std::int32_t i, j;
@@ -29,7 +29,7 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const Alignment& alignment, View<const double, 2> scores,
-                                  Index least_separation) {
+                                  Index min_separation) {
     const auto columns = static_cast<std::int32_t>(alignment.column_count());
     std::vector<Candidate> pairs;
     pairs.reserve(static_cast<std::size_t>(columns) * static_cast<std::size_t>(columns) / 2);
@@ -37,7 +37,7 @@ std::vector<Candidate> candidates(const Alignment& alignment, View<const double,
         for (std::int32_t j = i + 1; j < columns; ++j) {
             const Index separation = alignment.columns[static_cast<std::size_t>(j)] -
                                      alignment.columns[static_cast<std::size_t>(i)];
-            if (separation >= least_separation) pairs.push_back({scores(i, j), i, j});
+            if (separation >= min_separation) pairs.push_back({scores(i, j), i, j});
         }
     }
     return pairs;
@@ -46,12 +46,12 @@ std::vector<Candidate> candidates(const Alignment& alignment, View<const double,
 }  // namespace
 
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
-                                   Index least_separation, bool corrected, int threads) {
+                                   Index min_separation, bool corrected, int threads) {
     const Index columns = alignment.column_count();
     const bool is_calibrated = alignment.alphabet->kind() == Alphabet::Kind::protein && corrected &&
                                result.effective_sequences >= kMinEffectiveSequences;
     const ScoreScale scale = score_scale(result.corrected, alignment.columns);
-    std::vector<Candidate> order = candidates(alignment, result.corrected, least_separation);
+    std::vector<Candidate> order = candidates(alignment, result.corrected, min_separation);
     parallel_sort(order, threads, std::less<>());
 
     std::vector<RankedPair> pairs(order.size());
@@ -61,7 +61,7 @@ std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& res
         const Index separation = alignment.columns[static_cast<std::size_t>(j)] -
                                  alignment.columns[static_cast<std::size_t>(i)];
         const double z = scale.z(score);
-        const double probability = is_calibrated && separation >= kLeastCalibrated
+        const double probability = is_calibrated && separation >= kMinCalibratedSeparation
                                        ? contact_probability(z, columns)
                                        : std::numeric_limits<double>::quiet_NaN();
         pairs[static_cast<std::size_t>(rank)] = {i, j, result.raw(i, j), score, z, probability};

@@ -1,4 +1,4 @@
-// Contact list: pairs of columns in the order of their scores, with what helps to read them.
+// Contact list: pairs of columns sorted by score, with Z values and probabilities.
 #pragma once
 
 #include <vector>
@@ -13,15 +13,14 @@ struct RankedPair {
     Index i = 0, j = 0;
     double raw = 0, corrected = 0;
     double z = 0;            ///< standard deviations above the mean, see score_scale()
-    double probability = 0;  ///< of a contact, see contact_probability(); NaN where that says
-                             ///< nothing: nucleic acids, scores without APC, pairs nearer than 6
-                             ///< columns, families of fewer than kMinEffectiveSequences
+    double probability = 0;  ///< of a contact, see contact_probability(); NaN for nucleic acids,
+                             ///< scores without APC, pairs nearer than 6 columns, and families with
+                             ///< fewer than kMinEffectiveSequences
 };
 
-/// All pairs that stand at least `least_separation` columns of the source apart, the highest
-/// corrected score first, equal scores in row order. `corrected`: whether the scores went through
-/// APC.
+/// All pairs that are at least `min_separation` columns of the source apart, the highest corrected
+/// score first, equal scores in row order. `corrected`: whether the scores are after APC.
 std::vector<RankedPair> rank_pairs(const Alignment& alignment, const Result& result,
-                                   Index least_separation, bool corrected = true, int threads = 1);
+                                   Index min_separation, bool corrected = true, int threads = 1);
 
 }  // namespace pleat::couplings

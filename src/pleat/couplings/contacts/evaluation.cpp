@@ -1,4 +1,4 @@
-// Evaluation: ranking the pairs that a structure can judge and counting contacts at the top.
+// Evaluation: ranks the pairs with a distance and counts contacts among the best.
 #include "pleat/couplings/contacts/evaluation.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kLeastSeparation = 6;
+constexpr Index kMinSeparation = 6;
 
 struct Depth {
     const char* name;
@@ -49,7 +49,7 @@ std::vector<Pair> ranked_pairs(View<const double, 2> scores, View<const double, 
             const Index separation = std::abs(columns[static_cast<std::size_t>(j)] -
                                               columns[static_cast<std::size_t>(i)]);
             const double distance = distances(i, j);
-            if (separation < kLeastSeparation || std::isnan(distance)) continue;
+            if (separation < kMinSeparation || std::isnan(distance)) continue;
             if (std::isnan(scores(i, j))) {
                 throw UsageError(fmt::format(
                     "expected numbers as scores, found NaN for columns {} and {}", i + 1, j + 1));
@@ -67,10 +67,10 @@ std::vector<Pair> ranked_pairs(View<const double, 2> scores, View<const double, 
 Precision precision_at(const std::vector<Pair>& pairs, const SeparationRange& range,
                        const Depth& depth, Index length) {
     Precision result{range.name, depth.name, 0, 0, std::numeric_limits<double>::quiet_NaN()};
-    const Index asked = std::max<Index>(1, length * depth.times / depth.parts);
+    const Index wanted = std::max<Index>(1, length * depth.times / depth.parts);
     for (const Pair& pair : pairs) {
-        if (result.pairs == asked) break;
-        if (!range.holds(pair.separation)) continue;
+        if (result.pairs == wanted) break;
+        if (!range.contains(pair.separation)) continue;
         ++result.pairs;
         result.correct += pair.contact;
     }
@@ -84,7 +84,7 @@ Precision precision_at(const std::vector<Pair>& pairs, const SeparationRange& ra
 
 const std::vector<SeparationRange>& separation_ranges() {
     static const std::vector<SeparationRange> ranges = {
-        {"all", kLeastSeparation, -1}, {"short", 6, 11}, {"medium", 12, 23}, {"long", 24, -1}};
+        {"all", kMinSeparation}, {"short", 6, 11}, {"medium", 12, 23}, {"long", 24}};
     return ranges;
 }
 

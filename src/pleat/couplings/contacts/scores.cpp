@@ -37,7 +37,7 @@ Array<double, 2> frobenius_scores(const Model& model, int threads) {
 
 Array<double, 2> average_product_correction(View<const double, 2> scores, int threads) {
     const Index columns = scores.extent(0);
-    std::vector<double> mean(columns, 0.0), least(columns);
+    std::vector<double> mean(columns, 0.0), min_of_row(columns);
     parallel_for(threads, columns, [&](Index i, int) {
         double sum = 0;
         for (Index j = 0; j < columns; ++j) sum += scores(i, j);
@@ -53,15 +53,15 @@ Array<double, 2> average_product_correction(View<const double, 2> scores, int th
     Array<double, 2> corrected(columns, columns);
     if (!(all > 0)) return corrected;  // no couplings at all: nothing to correct
     parallel_for(threads, columns, [&](Index i, int) {
-        double lowest = std::numeric_limits<double>::infinity();
+        double min = std::numeric_limits<double>::infinity();
         for (Index j = 0; j < columns; ++j) {
             const double value = scores(i, j) - mean[i] * mean[j] / all;
             corrected(i, j) = value;
-            if (i != j) lowest = std::min(lowest, value);
+            if (i != j) min = std::min(min, value);
         }
-        least[i] = lowest;
+        min_of_row[i] = min;
     });
-    const double shift = *std::min_element(least.begin(), least.end());
+    const double shift = *std::min_element(min_of_row.begin(), min_of_row.end());
     parallel_for(threads, columns, [&](Index i, int) {
         for (Index j = 0; j < columns; ++j) corrected(i, j) = i == j ? 0 : corrected(i, j) - shift;
     });

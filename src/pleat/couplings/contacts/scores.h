@@ -1,4 +1,4 @@
-// Scores: from couplings to one number a pair of columns.
+// Scores: one number per pair of columns from its couplings.
 #pragma once
 
 #include "pleat/core/array.h"
@@ -15,8 +15,8 @@ double centred_norm(View<const float, 2> block);
 Array<double, 2> frobenius_scores(const Model& model, int threads);
 
 /// Average product correction (Dunn et al. 2008): s_ij - mean_i mean_j / mean, with means over all
-/// L or L^2 entries, the zero diagonal included; then everything is shifted so that the least
-/// off-diagonal value is 0, and the diagonal is set to 0.
+/// L or L^2 entries, the zero diagonal included. Then all values are shifted so that the minimum
+/// off the diagonal is 0, and the diagonal is set to 0.
 Array<double, 2> average_product_correction(View<const double, 2> scores, int threads = 1);
 
 }  // namespace pleat::couplings

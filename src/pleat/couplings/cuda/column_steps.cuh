@@ -1,4 +1,4 @@
-// Steps over columns on a GPU: softmax passes over the sequences, and their residuals.
+// Column steps on a GPU: softmax passes over the sequences, and residuals.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pleat::couplings::cuda {
 
-constexpr int kMostFree = kMostLetterCodes - 1;
+constexpr int kMaxFree = kMaxLetterCodes - 1;
 
 struct ColumnInput {
     LetterTiles letters;
@@ -20,59 +20,59 @@ struct ColumnInput {
     double lambda;
 };
 
-// The Newton iteration of one column's fields; see field_newton.h for the same on the host.
+// The Newton iteration of one column's fields; field_newton.h has the same for the host.
 struct FieldState {
-    double base[kMostFree], trial[kMostFree], step[kMostFree];
+    double base[kMaxFree], trial[kMaxFree], step[kMaxFree];
     double base_value, base_gradient2, length;
     double data_term, gradient2;
-    double gradient[kMostFree];
+    double gradient[kMaxFree];
     int passes, done;
 };
 
 // Sums over one chunk of sequences for one column: w p, and w p p^T for pairs b <= a in row order.
 struct Partial {
-    float totals[kMostLetterCodes];
-    float products[kMostFree * (kMostFree + 1) / 2];
+    float totals[kMaxLetterCodes];
+    float products[kMaxFree * (kMaxFree + 1) / 2];
     double value;  // of the data term
 };
 static_assert(sizeof(Partial) == kPartialBytes);
 
 constexpr __host__ __device__ int triangle(int a, int b) { return a * (a + 1) / 2 + b; }
 
-// exp(h - max h) of the letters but the gap, h(gap) = 0; returns the sum over all letters, and
-// log sum exp h - h(own).
+// exp(h - max h) of all letters but the gap, h(gap) = 0. Returns the sum over all letters, and
+// log sum exp h - h(observed letter).
 __device__ __forceinline__ float exponentials(const float* logits, Index pitch, const float* fields,
-                                              int free, int own, float (&p)[kMostFree],
+                                              int free, int observed, float (&p)[kMaxFree],
                                               float& surprise) {
-    float most = 0, h_own = 0;
+    float largest = 0, h_observed = 0;
 #pragma unroll
-    for (int a = 0; a < kMostFree; ++a) {
+    for (int a = 0; a < kMaxFree; ++a) {
         if (a < free) {
             p[a] = logits[a * pitch] + fields[a];
-            most = fmaxf(most, p[a]);
-            if (a == own) h_own = p[a];
+            largest = fmaxf(largest, p[a]);
+            if (a == observed) h_observed = p[a];
         }
     }
-    float sum = __expf(-most);
+    float sum = __expf(-largest);
 #pragma unroll
-    for (int a = 0; a < kMostFree; ++a) {
-        p[a] = a < free ? __expf(p[a] - most) : 0.0f;
+    for (int a = 0; a < kMaxFree; ++a) {
+        p[a] = a < free ? __expf(p[a] - largest) : 0.0f;
         sum += p[a];
     }
-    surprise = logf(sum) + most - h_own;
+    surprise = logf(sum) + largest - h_observed;
     return sum;
 }
 
-__device__ __forceinline__ int own_letter(const LetterTiles& letters, Index n, Index column) {
+__device__ __forceinline__ int observed_letter(const LetterTiles& letters, Index n, Index column) {
     return letters.data[(n / kTileDepth * letters.columns + column) * kTileDepth + n % kTileDepth] -
            static_cast<int>(kLetterBits);
 }
 
 // Sums each letter's value over the threads of each warp.
-__device__ __forceinline__ void sum_letters(float (&p)[kMostFree], int free,
+__device__ __forceinline__ void sum_letters(float (&p)[kMaxFree], int free,
                                             float (*sums)[kSequenceTile / 32]) {
 #pragma unroll
-    for (int a = 0; a < kMostFree; ++a) {
+    for (int a = 0; a < kMaxFree; ++a) {
         if (a >= free) break;
         for (int k = 16; k > 0; k /= 2) p[a] += __shfl_xor_sync(~0u, p[a], k);
         if (threadIdx.x % 32 == 0) sums[a][threadIdx.x / 32] = p[a];
@@ -88,28 +88,28 @@ __global__ void __launch_bounds__(kSequenceTile, 3)
     const FieldState& state = states[i];
     if (state.done) return;
     __shared__ GramShared shared;
-    __shared__ float fields[kMostFree];
+    __shared__ float fields[kMaxFree];
     const int free = kFree > 0 ? kFree : shape.letters - 1, thread = threadIdx.x;
     if (thread < free)
         fields[thread] =
             static_cast<float>(state.trial[thread] + input.offsets[i * shape.row + thread]);
     __syncthreads();
     Gram gram{};
-    float totals[kMostFree] = {};
+    float totals[kMaxFree] = {};
     double value = 0;
     const Index start = static_cast<Index>(blockIdx.y) * shape.chunk;
     for (Index n0 = start; n0 < start + shape.chunk && n0 < shape.sequences; n0 += kSequenceTile) {
         const Index n = n0 + thread;
-        float p[kMostFree] = {};
+        float p[kMaxFree] = {};
         if (n < shape.sequences) {
             float surprise;
             const float w = input.weights[n];
             const float all = exponentials(
                 input.logits + i * shape.row * shape.padded_sequences + n, shape.padded_sequences,
-                fields, free, own_letter(input.letters, n, i), p, surprise);
+                fields, free, observed_letter(input.letters, n, i), p, surprise);
             const float root = sqrtf(w), share = root / all;
 #pragma unroll
-            for (int a = 0; a < kMostFree; ++a) {
+            for (int a = 0; a < kMaxFree; ++a) {
                 p[a] *= share;
                 totals[a] += p[a] * root;
             }
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(kSequenceTile, 3)
     }
     Partial& out = partials[blockIdx.y * shape.columns + blockIdx.x];
     gram.store(shared, free, out.products);
-    __shared__ float sums[kMostFree][kSequenceTile / 32];
+    __shared__ float sums[kMaxFree][kSequenceTile / 32];
     sum_letters(totals, free, sums);
     if (thread < free) {
         float sum = 0;
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kSequenceTile, 3)
     if (thread == 0) out.value = value;
 }
 
-// grid (columns, tiles of sequences): w (p - own letter), and its sums over the tile.
+// grid (columns, tiles of sequences): w (p - observed letter), and its sums over the tile.
 template <int kFree>
 __global__ void __launch_bounds__(kSequenceTile)
     residuals(Shape shape, ColumnInput input, const FieldState* states, float scale,
@@ -138,23 +138,23 @@ __global__ void __launch_bounds__(kSequenceTile)
     const Index i = blockIdx.x;
     const Index n = static_cast<Index>(blockIdx.y) * kSequenceTile + threadIdx.x;
     const int free = kFree > 0 ? kFree : shape.letters - 1, thread = threadIdx.x;
-    __shared__ float fields[kMostFree];
-    __shared__ float sums[kMostFree][kSequenceTile / 32];
+    __shared__ float fields[kMaxFree];
+    __shared__ float sums[kMaxFree][kSequenceTile / 32];
     if (thread < free)
         fields[thread] =
             static_cast<float>(states[i].trial[thread] + input.offsets[i * shape.row + thread]);
     __syncthreads();
-    float p[kMostFree] = {};
+    float p[kMaxFree] = {};
     if (n < shape.sequences) {
-        const int own = own_letter(input.letters, n, i);
+        const int observed = observed_letter(input.letters, n, i);
         float surprise;
         const float all = exponentials(input.logits + i * shape.row * shape.padded_sequences + n,
-                                       shape.padded_sequences, fields, free, own, p, surprise);
+                                       shape.padded_sequences, fields, free, observed, p, surprise);
         const float w = input.weights[n] * scale;
 #pragma unroll
-        for (int a = 0; a < kMostFree; ++a) {
+        for (int a = 0; a < kMaxFree; ++a) {
             if (a < free)
-                p[a] = out.put(i * shape.row + a, n, p[a] * (w / all) - (a == own ? w : 0.0f));
+                p[a] = out.put(i * shape.row + a, n, p[a] * (w / all) - (a == observed ? w : 0.0f));
         }
     }
     sum_letters(p, free, sums);

@@ -1,4 +1,4 @@
-// How the CUDA kernel lays out its arrays, and the bytes they take: plain numbers, for every build.
+// CUDA layout: the sizes of the CUDA kernel's arrays, for allocation and for memory estimates.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace pleat::couplings::cuda {
 
-/// A CTA of the one-hot products makes this many rows and columns of the result, and takes the
-/// inner index in steps of this depth.
+/// Rows and columns of the result that one CTA of the one-hot products computes, and the length of
+/// its steps along the inner index.
 constexpr int kTileRows = 128, kTileColumns = 256, kTileDepth = 64;
-/// Codes of letters, the gap's included, that the softmax steps have room for.
-constexpr int kMostLetterCodes = 24;
-/// Partial sums of the softmax passes: at most so many a column, of so many bytes.
-constexpr Index kMostChunks = 16, kPartialBytes = 1208;
-/// Columns that one CTA of the steps over pairs takes at a time.
+/// Maximum number of letters, the gap included, in the softmax steps.
+constexpr int kMaxLetterCodes = 24;
+/// Maximum number of partial sums per column in the softmax passes, and the bytes of one.
+constexpr Index kMaxChunks = 16, kPartialBytes = 1208;
+/// Columns that one CTA of the pair steps computes at a time.
 constexpr int kPairColumns = 8;
 /// Sequences of one CTA of the softmax steps.
 constexpr int kSequenceTile = 256;
 
 constexpr Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
-/// Gap and one other letter need no place: logits are taken relative to the gap's, and the gap's
-/// sums follow from those of the other letters. So a column has `row` letters, q - 1 rounded up to
-/// 4, and (column, letter) is the flat index column * row + letter.
+/// The gap is not stored: logits are relative to the gap's, and the gap's sums follow from those of
+/// the other letters. So a column has `row` letters, q - 1 rounded up to a multiple of 4, and
+/// (column, letter) has the flat index column * row + letter.
 struct Layout {
     Index sequences, columns;
     int letters;
-    int parts = 2;   ///< float16 numbers that stand for one float in the operands
-    int blocks = 1;  ///< of columns, worked on one after the other where not all fit at once
+    int parts = 2;   ///< float16 numbers whose sum represents one number of the operands
+    int blocks = 1;  ///< blocks of columns, computed one after the other if not all fit at once
 
     constexpr int free_letters() const { return letters - 1; }
     constexpr int row() const { return (free_letters() + 3) / 4 * 4; }
@@ -37,19 +37,19 @@ struct Layout {
     constexpr Index flat() const { return columns * row(); }
     constexpr Index depth() const { return round_up(flat(), kTileDepth); }
     constexpr Index width() const { return round_up(flat(), kTileColumns); }
-    /// Columns of a block; 64 of them fill whole tiles for every number of letters.
+    /// Columns of a block, a multiple of 64, which fill whole tiles for every number of letters.
     constexpr Index block_columns() const {
         return blocks == 1 ? columns : round_up((columns + blocks - 1) / blocks, 64);
     }
     constexpr Index block_width() const { return round_up(block_columns() * row(), kTileColumns); }
-    /// Columns of the letter tiles: those that a stage may read behind the last one included.
+    /// Columns of the letter tiles, including those after the last column that a stage may read.
     constexpr int letter_columns() const {
         return static_cast<int>(columns) + kTileRows / row() + 3;
     }
-    /// At least 1, also of no sequences: estimates come before checks.
+    /// At least 1, even without sequences, since estimates are made before checks.
     constexpr Index chunk() const {
-        const Index most = (sequences + kMostChunks - 1) / kMostChunks;
-        return round_up(most > 0 ? most : 1, 4 * kSequenceTile);
+        const Index size = (sequences + kMaxChunks - 1) / kMaxChunks;
+        return round_up(size > 0 ? size : 1, 4 * kSequenceTile);
     }
     constexpr Index chunks() const { return (sequences + chunk() - 1) / chunk(); }
     constexpr Index sequence_tiles() const {
@@ -66,40 +66,40 @@ struct Layout {
     constexpr Index residual_size() const { return parts * width() * padded_sequences(); }
     constexpr Index letter_size() const { return padded_sequences() * letter_columns(); }
 
-    /// Bytes on the device with this many slots.
-    constexpr std::int64_t bytes(int slots) const {
-        const std::int64_t vectors = 4 * slots * (fields() + pairs());
+    /// Bytes on the device with this many vectors.
+    constexpr std::int64_t bytes(int vectors) const {
+        const std::int64_t vector_bytes = 4 * vectors * (fields() + pairs());
         const std::int64_t operands = 2 * (dense_size() + residual_size() + letter_size());
         const std::int64_t results = 4 * (product_size() + width() * padded_sequences());
         const std::int64_t sums = 4 * pair_tiles() * block_width() +
                                   4 * sequence_tiles() * width() + 16 * pair_tiles() * columns +
                                   kPartialBytes * chunks() * columns;
-        return vectors + operands + results + sums + 4 * padded_sequences();
+        return vector_bytes + operands + results + sums + 4 * padded_sequences();
     }
 };
 
-/// What a fit takes on the device besides its layout: the alignment while it is laid out, the
-/// scores, and what allocations are rounded up by.
+/// Bytes that a fit needs on the device besides its layout: the alignment while it is copied, the
+/// scores, and what rounding up allocations costs.
 constexpr std::int64_t extra_bytes(const Layout& layout) {
     return layout.sequences * layout.columns + 8 * layout.columns * layout.columns +
            (std::int64_t{64} << 20);
 }
 
 /// The layout with the fewest blocks that fits into `available` bytes, or the smallest there is.
-constexpr Layout fit_layout(Layout layout, int slots, std::int64_t available) {
+constexpr Layout fit_layout(Layout layout, int vectors, std::int64_t available) {
     Layout smallest = layout;
     for (const int blocks : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
         if (blocks > 1 && (layout.columns + blocks - 1) / blocks <= 64) break;
         layout.blocks = blocks;
-        if (layout.bytes(slots) + extra_bytes(layout) <= available) return layout;
-        if (layout.bytes(slots) < smallest.bytes(slots)) smallest = layout;
+        if (layout.bytes(vectors) + extra_bytes(layout) <= available) return layout;
+        if (layout.bytes(vectors) < smallest.bytes(vectors)) smallest = layout;
     }
     return smallest;
 }
 
-/// Bytes that a fit with this layout is announced and admitted with.
-constexpr std::int64_t bytes_needed(const Layout& layout, int slots) {
-    return layout.bytes(slots) + extra_bytes(layout);
+/// Bytes that a fit with this layout needs, as announced before it.
+constexpr std::int64_t bytes_needed(const Layout& layout, int vectors) {
+    return layout.bytes(vectors) + extra_bytes(layout);
 }
 
 }  // namespace pleat::couplings::cuda

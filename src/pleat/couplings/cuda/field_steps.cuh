@@ -1,4 +1,4 @@
-// Newton steps of the fields on a GPU: a warp judges a column's trial and proposes the next.
+// Field steps on a GPU: a warp accepts or rejects a column's Newton trial and computes the next.
 #pragma once
 
 #include "pleat/core/view.h"
@@ -6,13 +6,13 @@
 
 namespace pleat::couplings::cuda {
 
-// One thread an element of the Hessian's lower triangle.
+// One thread per element of the Hessian's lower triangle.
 constexpr int kFieldThreads = 288;
-static_assert(triangle(kMostFree, 0) <= kFieldThreads);
+static_assert(triangle(kMaxFree, 0) <= kFieldThreads);
 
-// Cholesky and solve by one warp, a row a lane: step = -hessian^-1 gradient. False: not positive
-// definite. The diagonal of the factor is kept inverted.
-__device__ bool newton_solve(int n, double (*h)[kMostFree], const double* gradient, double* step) {
+// Solves step = -hessian^-1 gradient by Cholesky on one warp, one row per lane. Returns false if
+// the Hessian is not positive definite. Stores the inverse of the factor's diagonal.
+__device__ bool newton_solve(int n, double (*h)[kMaxFree], const double* gradient, double* step) {
     const int lane = threadIdx.x;
     bool good = true;
     for (int j = 0; j < n; ++j) {
@@ -59,7 +59,7 @@ __global__ void start_fields(Shape shape, const float* x, FieldState* states) {
     if (lane == 0) state.passes = state.done = 0;
 }
 
-// Gathers what the chunks summed: the data term, and of this lane's letter sum w p and df/de.
+// Sums over the chunks: the data term and, for this lane's letter, sum w p and df/de.
 __device__ double field_gradient(const Shape& shape, const ColumnInput& input,
                                  const Partial* partials, const FieldState& state, double& total,
                                  double& value) {
@@ -76,9 +76,9 @@ __device__ double field_gradient(const Shape& shape, const ColumnInput& input,
     return total - input.counts[i * shape.letters + lane] + 2 * input.lambda * state.trial[lane];
 }
 
-// The Hessian's lower triangle but for its diagonal's sum w p + 2 lambda: - sum w p p^T.
+// The Hessian's lower triangle without the term sum w p + 2 lambda of its diagonal: - sum w p p^T.
 __device__ void field_hessian(const Shape& shape, const Partial* partials,
-                              double (*hessian)[kMostFree]) {
+                              double (*hessian)[kMaxFree]) {
     const int k = threadIdx.x;
     if (k >= triangle(shape.letters - 1, 0)) return;
     int a = 0;
@@ -90,22 +90,22 @@ __device__ void field_hessian(const Shape& shape, const Partial* partials,
     hessian[a][k - triangle(a, 0)] = -sum;
 }
 
-// grid (columns): judges the latest trial and proposes the next. All threads gather the Hessian,
-// one warp does the rest. `remaining` counts the columns that go on.
+// grid (columns): accepts or rejects the latest trial and computes the next. All threads sum the
+// Hessian, one warp does everything else. `remaining` counts the columns that need more passes.
 __global__ void __launch_bounds__(kFieldThreads)
     advance_fields(Shape shape, ColumnInput input, const Partial* partials, double target2,
-                   int most_passes, FieldState* states, int* remaining) {
+                   int max_passes, FieldState* states, int* remaining) {
     FieldState& state = states[blockIdx.x];
     if (state.done) return;
     const int lane = threadIdx.x, free = shape.letters - 1;
-    __shared__ double hessian[kMostFree][kMostFree], gradient[kMostFree], step[kMostFree];
+    __shared__ double hessian[kMaxFree][kMaxFree], gradient[kMaxFree], step[kMaxFree];
     field_hessian(shape, partials, hessian);
     __syncthreads();
     if (threadIdx.x >= 32) return;
     double total, value;
-    const double own = field_gradient(shape, input, partials, state, total, value);
-    double g2 = own * own, norm = lane < free ? state.trial[lane] * state.trial[lane] : 0;
-    if (lane < free) gradient[lane] = own;
+    const double of_lane = field_gradient(shape, input, partials, state, total, value);
+    double g2 = of_lane * of_lane, norm = lane < free ? state.trial[lane] * state.trial[lane] : 0;
+    if (lane < free) gradient[lane] = of_lane;
     for (int k = 16; k > 0; k /= 2) {
         g2 += __shfl_xor_sync(~0u, g2, k);
         norm += __shfl_xor_sync(~0u, norm, k);
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kFieldThreads)
     const bool first = state.passes == 0;
     const bool better = first || regularised <= state.base_value || g2 < state.base_gradient2;
     const bool stuck = !first && better && g2 >= 0.5 * state.base_gradient2 && g2 < 1e4 * target2;
-    const bool finished = g2 <= target2 || stuck || state.passes + 1 >= most_passes;
+    const bool finished = g2 <= target2 || stuck || state.passes + 1 >= max_passes;
     __syncwarp();
     if (lane == 0) {
         ++state.passes;
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kFieldThreads)
         state.gradient2 = g2;
         if (finished) state.done = 1;
     }
-    if (lane < free) state.gradient[lane] = own;
+    if (lane < free) state.gradient[lane] = of_lane;
     if (finished) return;
     if (!better) {
         if (lane < free)
@@ -156,15 +156,14 @@ __global__ void __launch_bounds__(kFieldThreads)
     }
 }
 
-// What one evaluation sums up to.
+// The sums of one evaluation.
 struct Sums {
     double data_term, field_norm2, field_gradient2, pair_gradient2, pair_norm2;
     int too_large;  // couplings beyond the range of float16
 };
 
-// One CTA: writes fields and their gradient into the slots, and adds everything up in a fixed
-// order. The gradient of the best fields is zero up to rounding, and no part of the reduced
-// problem.
+// One CTA: writes fields and their gradient to the vectors and adds up all sums in a fixed order.
+// The gradient of the best fields is zero up to rounding, and the reduced problem has no fields.
 template <int kCount>
 __global__ void __launch_bounds__(kCount)
     finish_evaluation(Shape shape, const FieldState* states, bool best_fields,

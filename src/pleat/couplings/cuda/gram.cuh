@@ -10,33 +10,33 @@
 
 namespace pleat::couplings::cuda {
 
-// Where the sequences of a tile meet: p in two float16 parts, [part][sequence][letter]; later the
-// warps' sums. The rows of 48 bytes are read by ldmatrix without bank conflicts.
+// Shared memory of a tile: p as the sum of two float16 numbers, [number][sequence][letter]; later
+// the sums of the warps. ldmatrix reads the rows of 48 bytes without bank conflicts.
 constexpr int kGramWarps = kSequenceTile / 32, kGramTiles = 5, kGramSums = kGramTiles * 128;
 union GramShared {
-    __half p[2][kSequenceTile][kMostLetterCodes];
+    __half p[2][kSequenceTile][kMaxLetterCodes];
     float sums[kGramWarps][kGramSums];
 };
 
-// A warp's sums over the sequences that it takes: 16 by 8 letters a tile, of which rows 0 to 15
-// meet columns 0 to 15 (tiles 0 and 1) and rows 16 to 31 meet columns 0 to 23 (tiles 2 to 4). A
-// product high * high + high * low + low * high keeps 21 bits: what a conserved letter's variance
-// needs.
+// The sums of one warp over its sequences: tiles of 16 by 8 letters, rows 0 to 15 by columns 0 to
+// 15 (tiles 0 and 1) and rows 16 to 31 by columns 0 to 23 (tiles 2 to 4). The product high * high +
+// high
+// * low + low * high keeps 21 bits, which the variance of a conserved letter needs.
 struct Gram {
     float sum[kGramTiles][4];
 
     // All threads: adds the outer product of each thread's p.
-    __device__ void add(GramShared& shared, const float (&p)[kMostLetterCodes - 1]) {
-        __align__(16) __half high[kMostLetterCodes], low[kMostLetterCodes];
+    __device__ void add(GramShared& shared, const float (&p)[kMaxLetterCodes - 1]) {
+        __align__(16) __half high[kMaxLetterCodes], low[kMaxLetterCodes];
 #pragma unroll
-        for (int a = 0; a < kMostLetterCodes; ++a) {
-            const float x = a < kMostLetterCodes - 1 ? p[a] : 0.0f;
+        for (int a = 0; a < kMaxLetterCodes; ++a) {
+            const float x = a < kMaxLetterCodes - 1 ? p[a] : 0.0f;
             high[a] = __float2half_rn(x);
             low[a] = __float2half_rn(x - __half2float(high[a]));
         }
-        __syncthreads();  // the tile before has been read
+        __syncthreads();  // all threads have read the previous tile
 #pragma unroll
-        for (int k = 0; k < kMostLetterCodes / 8; ++k) {
+        for (int k = 0; k < kMaxLetterCodes / 8; ++k) {
             reinterpret_cast<uint4*>(shared.p[0][threadIdx.x])[k] =
                 reinterpret_cast<const uint4*>(high)[k];
             reinterpret_cast<uint4*>(shared.p[1][threadIdx.x])[k] =
@@ -45,12 +45,13 @@ struct Gram {
         __syncthreads();
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         for (int first = warp * 32; first < warp * 32 + 32; first += 16) {
-            std::uint32_t a[2][2][4];  // [part][letters 0 to 15, 16 to 31]
+            std::uint32_t a[2][2][4];  // [number][letters 0 to 15, 16 to 31]
             const int n = first + lane / 16 * 8 + lane % 8, letter = lane / 8 % 2 * 8;
 #pragma unroll
             for (int part = 0; part < 2; ++part) {
                 load_matrices<true>(a[part][0], &shared.p[part][n][letter]);
-                // Letters from 24 on are not there; rows that nobody reads take those before.
+                // There are no letters from 24 on; their rows, which nobody reads, repeat earlier
+                // ones.
                 load_matrices<true>(a[part][1], &shared.p[part][n][16]);
             }
             add_parts(a[0], a[0]);
@@ -59,7 +60,7 @@ struct Gram {
         }
     }
 
-    // Sums the warps' shares and writes those of letters b <= a < free.
+    // Adds the sums of all warps and writes those of letters b <= a < free.
     __device__ void store(GramShared& shared, int free, float* products) {
         __syncthreads();
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -79,8 +80,8 @@ struct Gram {
     }
 
 private:
-    // The fragments of rows serve as those of columns: registers 0 and 2 are eight letters, 1 and 3
-    // the next eight.
+    // The fragments of rows are also those of columns: registers 0 and 2 hold eight letters, 1 and
+    // 3 the next eight.
     __device__ void add_parts(const std::uint32_t (&rows)[2][4],
                               const std::uint32_t (&columns)[2][4]) {
         multiply_add(sum[0], rows[0], columns[0][0], columns[0][2]);

@@ -1,4 +1,4 @@
-// Steps of Hopper's own: barriers, bulk copies and warpgroup products as functions.
+// Hopper steps: barriers, bulk copies and warpgroup products, which only Hopper has, as functions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ __device__ __forceinline__ void start_barrier(std::uint64_t* barrier, int arriva
                  : "memory");
 }
 
-// One arrival, and this many bytes of copies to come.
+// Arrives at the barrier and announces this many bytes of copies.
 __device__ __forceinline__ void expect_bytes(std::uint64_t* barrier, std::uint32_t bytes) {
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
@@ -49,8 +49,9 @@ __device__ __forceinline__ void copy_bytes(void* to, const void* from, std::uint
         : "memory");
 }
 
-// Describes 16 of the inner index, the k-th such piece, of a tile of rows of 64 float16 numbers in
-// the 128-byte swizzle: address, 1024 bytes from one group of 8 rows to the next, kind of swizzle.
+// The descriptor of the k-th piece of 16 of the inner index, in a tile with rows of 64 float16
+// numbers in the 128-byte swizzle: address, 1024 bytes from one group of 8 rows to the next, kind
+// of swizzle.
 __device__ __forceinline__ std::uint64_t tile_descriptor(const void* tile, int k) {
     const std::uint64_t address = shared_address(tile) >> 4 & 0x3FFF;
     return (address + 2 * k) | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 |

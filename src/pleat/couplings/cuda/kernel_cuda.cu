@@ -1,4 +1,4 @@
-// CUDA kernel: slots stay on the GPU, evaluations are one-hot products on tensor cores.
+// CUDA kernel: keeps vectors on the GPU and evaluates by one-hot products on tensor cores.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +14,7 @@
 #include "pleat/couplings/cuda/field_steps.cuh"
 #include "pleat/couplings/cuda/pair_steps.cuh"
 #include "pleat/couplings/cuda/vector_steps.cuh"
-#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/kernel/kernel.h"
 
 namespace pleat::couplings {
@@ -25,14 +25,14 @@ using namespace cuda;
 using pleat::cuda::check;
 using pleat::cuda::DeviceArray;
 
-constexpr int kMostPasses = 30;      // over the sequences, for the fields of one evaluation
-constexpr int kUnwatchedPasses = 3;  // before the host asks whether more are needed
+constexpr int kMaxPasses = 30;       // over the sequences, for the fields of one evaluation
+constexpr int kUncheckedPasses = 3;  // before the host asks whether more are needed
 constexpr int kRowThreads = 128, kSumThreads = 1024;
-constexpr float kDenseScale = 64;           // couplings up to 1023, and down to 1e-9 in two parts
-constexpr double kLargestResidual = 16384;  // about; float16 reaches 65504
+constexpr float kDenseScale = 64;  // for couplings up to 1023, and down to 1e-9 in two numbers
+constexpr double kLargestResidual = 16384;  // approximately; float16 reaches 65504
 constexpr double kCoarseRounding = 1e-6, kFineRounding = 1e-9;
 
-// Calls with the number of letters known to the compiler where it is a common one, else with 0.
+// Calls `launch` with the number of letters as a constant if it is a common one, else with 0.
 template <class Launch>
 void for_letters(int letters, const Launch& launch) {
     switch (letters) {
@@ -49,16 +49,16 @@ public:
     CudaKernel(const Problem& problem, int index, const CudaChoices& choices);
 
     void reserve(int count) override {
-        while (static_cast<int>(slots_.size()) < count) slots_.emplace_back(size());
+        while (static_cast<int>(vectors_.size()) < count) vectors_.emplace_back(size());
     }
     Index size() const override { return layout_.fields() + layout_.pairs(); }
     double rounding() const override {
         return layout_.parts == 1 ? kCoarseRounding : kFineRounding;
     }
-    void download(int slot, float* to) const override { slots_[slot].download(to); }
-    void upload(int slot, const float* from) override { slots_[slot].upload(from); }
+    void download(int vector, float* to) const override { vectors_[vector].download(to); }
+    void upload(int vector, const float* from) override { vectors_[vector].upload(from); }
     void dots(int a, std::span<const int> with, std::span<double> out) override;
-    void combine(int out, std::span<const int> slots, std::span<const double> factors) override;
+    void combine(int out, std::span<const int> vectors, std::span<const double> factors) override;
 
     Evaluation evaluate_best_fields(int x, int gradient) override {
         return evaluate_at(x, gradient, true);
@@ -67,10 +67,10 @@ public:
         return evaluate_at(x, gradient, false);
     }
     const Evaluation& latest() const override { return latest_; }
-    Model model(int slot) const override;
-    void set_model(int slot, const Model& model) override;
-    void set_fields(int slot, View<const float, 2> fields) override;
-    Array<double, 2> raw_scores(int slot, int threads) const override;
+    Model model(int vector) const override;
+    void set_model(int vector, const Model& model) override;
+    void set_fields(int vector, View<const float, 2> fields) override;
+    Array<double, 2> raw_scores(int vector, int threads) const override;
 
 private:
     void upload_alignment();
@@ -81,11 +81,11 @@ private:
     void sum_residuals();
     ProductBlock sum_products(Index letter_block, Index residual_block, float* out);
     void sum_gradient(const float* pairs, float* gradient);
-    Vectors gather(std::span<const int> slots, std::span<const double> factors) const;
-    const float* pairs(int slot) const { return slots_[slot].data() + layout_.fields(); }
+    Vectors gather(std::span<const int> vectors, std::span<const double> factors) const;
+    const float* pairs(int vector) const { return vectors_[vector].data() + layout_.fields(); }
     int q() const { return layout_.letters; }
     Index first_column(Index block) const { return block * layout_.block_columns(); }
-    /// Of a block: its columns, and tiles of 8 of them.
+    /// The columns of a block, and its tiles of 8 columns.
     Index columns_of(Index block) const {
         return std::min(layout_.block_columns(), layout_.columns - first_column(block));
     }
@@ -114,7 +114,7 @@ private:
     DeviceArray<double> dot_parts_;
     DeviceArray<double2> pair_sums_;
     DeviceArray<Sums> sums_;
-    std::vector<DeviceArray<float>> slots_;
+    std::vector<DeviceArray<float>> vectors_;
     Spread spread_{};
     ColumnInput input_{};
     Evaluation latest_;
@@ -125,13 +125,13 @@ Layout choose_layout(const Problem& problem, const CudaDevice& gpu, int blocks) 
     layout.parts = problem.objective_error < kCoarseRounding ? 2 : 1;
     layout.blocks = blocks;
     if (blocks > 0) return layout;
-    return fit_layout(layout, Lbfgs::slots_needed({.history = kHistory}), gpu.free_bytes);
+    return fit_layout(layout, Lbfgs::vectors_needed({.history = kHistory}), gpu.free_bytes);
 }
 
 CudaKernel::CudaKernel(const Problem& problem, int index, const CudaChoices& choices)
     : problem_(problem) {
-    if (problem.letter_count > kMostLetterCodes)
-        throw std::logic_error("more letters than the CUDA kernel has room for");
+    if (problem.letter_count > kMaxLetterCodes)
+        throw std::logic_error("too many letters for the CUDA kernel");
     const CudaDevice gpu = use_cuda_device(index);
     hopper_ = gpu.major == 9 && gpu.minor == 0 && !choices.portable;
     layout_ = choose_layout(problem, gpu, choices.blocks);
@@ -150,9 +150,9 @@ CudaKernel::CudaKernel(const Problem& problem, int index, const CudaChoices& cho
     marginals_ = DeviceArray<float>(shape_.width);
     partials_ = DeviceArray<Partial>(shape_.chunks * shape_.columns);
     states_ = DeviceArray<FieldState>(shape_.columns);
-    remaining_ = DeviceArray<int>(kMostPasses);
+    remaining_ = DeviceArray<int>(kMaxPasses);
     too_large_ = DeviceArray<int>(1);
-    dot_parts_ = DeviceArray<double>(kMostVectors * kVectorBlocks);
+    dot_parts_ = DeviceArray<double>(kMaxVectors * kVectorBlocks);
     pair_sums_ = DeviceArray<double2>(layout_.pair_tiles() * shape_.columns);
     sums_ = DeviceArray<Sums>(1);
     upload_alignment();
@@ -205,11 +205,11 @@ void CudaKernel::upload_alignment() {
               problem_.lambda_single};
 }
 
-Vectors CudaKernel::gather(std::span<const int> slots, std::span<const double> factors) const {
-    if (slots.size() > kMostVectors) throw std::logic_error("too many vectors in one pass");
-    Vectors v{{}, {}, static_cast<int>(slots.size())};
-    for (std::size_t k = 0; k < slots.size(); ++k) {
-        v.data[k] = slots_[slots[k]].data();
+Vectors CudaKernel::gather(std::span<const int> vectors, std::span<const double> factors) const {
+    if (vectors.size() > kMaxVectors) throw std::logic_error("too many vectors in one pass");
+    Vectors v{{}, {}, static_cast<int>(vectors.size())};
+    for (std::size_t k = 0; k < vectors.size(); ++k) {
+        v.data[k] = vectors_[vectors[k]].data();
         v.factor[k] = k < factors.size() ? static_cast<float>(factors[k]) : 1.0f;
     }
     return v;
@@ -217,7 +217,7 @@ Vectors CudaKernel::gather(std::span<const int> slots, std::span<const double> f
 
 void CudaKernel::dots(int a, std::span<const int> with, std::span<double> out) {
     if (with.empty()) return;
-    dot_stretches<<<kVectorBlocks, kVectorThreads>>>(slots_[a].data(), gather(with, {}),
+    dot_stretches<<<kVectorBlocks, kVectorThreads>>>(vectors_[a].data(), gather(with, {}),
                                                      layout_.fields(), size(), problem_.pair_metric,
                                                      dot_parts_.data());
     check(cudaGetLastError(), "inner products");
@@ -229,9 +229,9 @@ void CudaKernel::dots(int a, std::span<const int> with, std::span<double> out) {
     }
 }
 
-void CudaKernel::combine(int out, std::span<const int> slots, std::span<const double> factors) {
-    combine_vectors<<<4 * kVectorBlocks, kVectorThreads>>>(gather(slots, factors), size(),
-                                                           slots_[out].data());
+void CudaKernel::combine(int out, std::span<const int> vectors, std::span<const double> factors) {
+    combine_vectors<<<4 * kVectorBlocks, kVectorThreads>>>(gather(vectors, factors), size(),
+                                                           vectors_[out].data());
     check(cudaGetLastError(), "linear combination");
 }
 
@@ -266,17 +266,17 @@ void CudaKernel::fit_fields(bool best_fields) {
     const double target2 =
         4 * problem_.lambda_single * field_gap / static_cast<double>(shape_.columns);
     const dim3 grid(blocks(shape_.columns), blocks(shape_.chunks));
-    const int most = best_fields ? kMostPasses : 1;
-    check(cudaMemsetAsync(remaining_.data(), 0, kMostPasses * sizeof(int)), "cannot clear memory");
-    for (int pass = 0; pass < most; ++pass) {
+    const int passes = best_fields ? kMaxPasses : 1;
+    check(cudaMemsetAsync(remaining_.data(), 0, kMaxPasses * sizeof(int)), "cannot clear memory");
+    for (int pass = 0; pass < passes; ++pass) {
         for_letters(q(), [&](auto letters) {
             softmax_sums<letters.value - 1>
                 <<<grid, kSequenceTile>>>(shape_, input_, states_.data(), partials_.data());
         });
-        advance_fields<<<grid.x, kFieldThreads>>>(shape_, input_, partials_.data(), target2, most,
+        advance_fields<<<grid.x, kFieldThreads>>>(shape_, input_, partials_.data(), target2, passes,
                                                   states_.data(), remaining_.data() + pass);
         check(cudaGetLastError(), "fields");
-        if (pass + 1 < std::min(kUnwatchedPasses, most)) continue;
+        if (pass + 1 < std::min(kUncheckedPasses, passes)) continue;
         int remaining = 0;
         remaining_.download(&remaining, pass, 1);
         if (remaining == 0) break;
@@ -339,13 +339,13 @@ void CudaKernel::sum_gradient(const float* pairs, float* gradient) {
 
 Evaluation CudaKernel::evaluate_at(int x, int gradient, bool best_fields) {
     const Index fields = layout_.fields();
-    start_fields<<<blocks(shape_.columns), 32>>>(shape_, slots_[x].data(), states_.data());
+    start_fields<<<blocks(shape_.columns), 32>>>(shape_, vectors_[x].data(), states_.data());
     sum_logits(pairs(x));
     fit_fields(best_fields);
-    sum_gradient(pairs(x), slots_[gradient].data() + fields);
+    sum_gradient(pairs(x), vectors_[gradient].data() + fields);
     finish_evaluation<kSumThreads><<<1, kSumThreads>>>(
         shape_, states_.data(), best_fields, pair_sums_.data(), pair_sums_.size(),
-        too_large_.data(), slots_[x].data(), slots_[gradient].data(), sums_.data());
+        too_large_.data(), vectors_[x].data(), vectors_[gradient].data(), sums_.data());
     check(cudaGetLastError(), "evaluation");
     Sums sums;
     sums_.download(&sums);
@@ -354,51 +354,51 @@ Evaluation CudaKernel::evaluate_at(int x, int gradient, bool best_fields) {
                .field_gradient2 = sums.field_gradient2,
                .pair_gradient2 = sums.pair_gradient2,
                .point2 = sums.field_norm2 + sums.pair_norm2};
-    // Such a point is nowhere near a minimum: to the line search it is a step that went too far.
+    // Such a point is far from a minimum: the line search treats it as a step that is too long.
     if (sums.too_large != 0) latest_.objective = std::numeric_limits<double>::infinity();
     return latest_;
 }
 
-Model CudaKernel::model(int slot) const {
+Model CudaKernel::model(int vector) const {
     const Index columns = layout_.columns, count = columns * (columns - 1) / 2;
     const Index block = Index{q()} * q();
     Model model{Array<float, 2>(columns, q()), Array<float, 3>::unset(count, q(), q())};
-    slots_[slot].download(model.fields.data(), 0, layout_.fields());
-    // The products of the latest evaluation are used up, and have room for the pairs of some
-    // columns.
-    const auto place = [&](Index i) { return i * (2 * columns - i - 1) / 2 * block; };
+    vectors_[vector].download(model.fields.data(), 0, layout_.fields());
+    // The products of the latest evaluation are no longer needed, so their array is the buffer.
+    const auto offset = [&](Index i) { return i * (2 * columns - i - 1) / 2 * block; };
     for (Index first = 0; first + 1 < columns;) {
         Index last = first + 1;
-        while (last + 1 < columns && place(last + 1) - place(first) <= products_.size()) ++last;
+        while (last + 1 < columns && offset(last + 1) - offset(first) <= products_.size()) ++last;
         const dim3 grid(blocks(columns), blocks(last - first));
-        rescale<<<grid, kPairThreads>>>(shape_, pairs(slot), first, spread_, false,
+        rescale<<<grid, kPairThreads>>>(shape_, pairs(vector), first, spread_, false,
                                         products_.data());
         check(cudaGetLastError(), "model");
-        products_.download(model.pairs.data() + place(first), 0, place(last) - place(first));
+        products_.download(model.pairs.data() + offset(first), 0, offset(last) - offset(first));
         first = last;
     }
     return model;
 }
 
-void CudaKernel::set_model(int slot, const Model& model) {
-    slots_[slot].upload(model.fields.data(), 0, layout_.fields());
-    slots_[slot].upload(model.pairs.data(), layout_.fields(), layout_.pairs());
+void CudaKernel::set_model(int vector, const Model& model) {
+    vectors_[vector].upload(model.fields.data(), 0, layout_.fields());
+    vectors_[vector].upload(model.pairs.data(), layout_.fields(), layout_.pairs());
     const dim3 grid(blocks(shape_.columns), blocks(shape_.columns));
-    rescale<<<grid, kPairThreads>>>(shape_, pairs(slot), 0, spread_, true,
-                                    slots_[slot].data() + layout_.fields());
+    rescale<<<grid, kPairThreads>>>(shape_, pairs(vector), 0, spread_, true,
+                                    vectors_[vector].data() + layout_.fields());
     check(cudaGetLastError(), "model");
 }
 
-void CudaKernel::set_fields(int slot, View<const float, 2> fields) {
-    check(cudaMemsetAsync(slots_[slot].data(), 0, sizeof(float) * size()), "cannot clear memory");
-    slots_[slot].upload(fields.data, 0, layout_.fields());
+void CudaKernel::set_fields(int vector, View<const float, 2> fields) {
+    check(cudaMemsetAsync(vectors_[vector].data(), 0, sizeof(float) * size()),
+          "cannot clear memory");
+    vectors_[vector].upload(fields.data, 0, layout_.fields());
 }
 
-Array<double, 2> CudaKernel::raw_scores(int slot, int) const {
+Array<double, 2> CudaKernel::raw_scores(int vector, int) const {
     const Index columns = layout_.columns;
     DeviceArray<double> norms(columns * columns);
     const dim3 grid(blocks(columns), blocks(columns));
-    pair_norms<<<grid, 32>>>(shape_, pairs(slot), spread_, norms.data());
+    pair_norms<<<grid, 32>>>(shape_, pairs(vector), spread_, norms.data());
     check(cudaGetLastError(), "scores");
     Array<double, 2> scores(columns, columns);
     norms.download(scores.data());

@@ -1,4 +1,4 @@
-// Tensor-core steps of a warp, of every GPU since compute capability 8.0, as functions.
+// Tensor-core steps of a warp as functions, for every GPU since compute capability 8.0.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -7,8 +7,8 @@
 
 namespace pleat::couplings::cuda {
 
-// Four 8 x 8 matrices of float16 from shared memory, turned over or not; lane 8 k + r names row r
-// of the k-th.
+// Loads four 8 x 8 matrices of float16 from shared memory, transposed or not; lane 8 k + r gives
+// the address of row r of the k-th matrix.
 template <bool kTransposed>
 __device__ __forceinline__ void load_matrices(std::uint32_t (&to)[4], const __half* row) {
     const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row));

@@ -1,4 +1,5 @@
-// One-hot products on Hopper: letters in registers meet tiles that one thread copies ahead (wgmma).
+// One-hot products on Hopper (wgmma): letters in registers times tiles that one thread copies
+// ahead.
 #include <type_traits>
 
 #include "pleat/core/cuda/cuda_check.cuh"
@@ -10,13 +11,13 @@ namespace pleat::couplings::cuda {
 
 namespace {
 
-// Two warpgroups make 64 rows each of 256 columns; one thread of a third copies.
+// Two warpgroups compute 64 rows each of 256 columns; one thread of a third warpgroup copies.
 constexpr int kConsumers = 256, kThreads = kConsumers + 128;
 constexpr int kStages = 5, kHalves = kTileColumns / kDenseTileColumns;
 constexpr int kDenseBytes = kHalves * kDenseTile * 2;
 constexpr int kLetterBytes = kMostStaged * kTileDepth * 2;
-// Registers of a thread: the copying warps hand theirs to those that multiply. More than what a CTA
-// starts with, a multiple of 8 for each thread, would be waited for without end.
+// Registers per thread: the copying warps give registers to the multiplying ones. Asking for more
+// than the CTA started with (a multiple of 8 per thread) would wait for ever.
 constexpr int kCopyRegisters = 40, kMultiplyRegisters = 232;
 constexpr int kStartRegisters = 65536 / kThreads / 8 * 8;
 static_assert((kThreads - kConsumers) * kCopyRegisters + kConsumers * kMultiplyRegisters <=
@@ -67,7 +68,8 @@ __device__ __forceinline__ void copy_ahead(const OneHotProduct& p, int part, con
     }
 }
 
-// A warpgroup's share. While the tensor cores work on one step, the letters of the next are made.
+// The work of one warpgroup. While the tensor cores compute one step, it makes the letters of the
+// next.
 template <bool kTransposed, class Letters>
 __device__ __forceinline__ void consume(const OneHotProduct& p, int part, const Shared& shared,
                                         Index row_tile, Index column_tile) {
@@ -94,7 +96,7 @@ __device__ __forceinline__ void consume(const OneHotProduct& p, int part, const 
         }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     };
-    const auto release = [&](int step) {  // this thread has read all it needs of the stage
+    const auto release = [&](int step) {  // this thread no longer needs the stage
         arrive(shared.empty + step % kStages);
     };
     const auto await_all_but_latest = [] {
@@ -123,7 +125,7 @@ __device__ __forceinline__ void consume(const OneHotProduct& p, int part, const 
     }
 }
 
-// CTAs that run together share the columns of the dense matrix, which then come from the cache.
+// CTAs that run at the same time use the same columns of the dense matrix, which are then cached.
 template <bool kTransposed>
 __global__ void __launch_bounds__(kThreads, 1)
     multiply_one_hot(const __grid_constant__ OneHotProduct p, int part) {

@@ -1,4 +1,4 @@
-// One-hot elements in registers: each thread makes its own of a fragment from staged letters.
+// One-hot elements in registers: each thread makes its elements of a fragment from staged letters.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@
 
 namespace pleat::couplings::cuda {
 
-// Columns of 64 letters in a stage, at most: where a column has 4 letters.
+// Maximum number of columns of 64 letters in a stage, for alphabets with 4 letters per column.
 constexpr int kMostStaged = 34;
 
-// Columns whose letters a stage needs; sequences, where they are the rows, come in two tiles of 64.
+// The number of columns whose letters a stage needs. If sequences are the rows, a stage has two
+// tiles of 64 of them.
 template <bool kTransposed>
 __device__ __forceinline__ int staged_columns(int row) {
     return (kTransposed ? kTileRows - 1 : kTileDepth - 1) / row + 2;
@@ -45,13 +46,13 @@ struct LetterRows {
     }
 };
 
-// The same for the one-hot whose rows are sequences: the inner index runs over (column, letter), so
-// each of this thread's eight pairs of letters moves on by 64 from step to step. Registers are
-// short: a word holds where the pair's letters are staged, above, and the code of its first letter,
-// below.
+// The same for the one-hot whose rows are sequences. The inner index runs over (column, letter), so
+// each of this thread's eight pairs of letters advances by 64 in each step. To save registers a
+// word holds the offset of the pair's staged letters in its upper half and the code of its first
+// letter in its lower half.
 struct SequenceRows {
     static constexpr std::uint32_t kNextColumn = kTileDepth << 16;
-    std::uint32_t place[8];
+    std::uint32_t pair_state[8];
     int first = 0, row, advance, sequence;
 
     __device__ SequenceRows(const OneHotProduct& p, Index, int row_in_tile)
@@ -61,14 +62,14 @@ struct SequenceRows {
 #pragma unroll
         for (int q = 0; q < 8; ++q) {
             const int k = q * 8 + 2 * static_cast<int>(threadIdx.x % 4);
-            place[q] = k / row * kNextColumn + kLetterBits + k % row;
+            pair_state[q] = k / row * kNextColumn + kLetterBits + k % row;
         }
     }
     __device__ void make(const std::uint16_t* letters, std::uint32_t (&a)[4][4]) {
 #pragma unroll
         for (int q = 0; q < 8; ++q) {
-            const std::uint16_t* at = letters + (place[q] >> 16) + sequence;
-            const std::uint32_t pair = __byte_perm(place[q], 0, 0x1010) + 0x10000u;
+            const std::uint16_t* at = letters + (pair_state[q] >> 16) + sequence;
+            const std::uint32_t pair = __byte_perm(pair_state[q], 0, 0x1010) + 0x10000u;
             a[q / 2][q % 2 * 2] = equal(__byte_perm(at[0], 0, 0x1010), pair);
             a[q / 2][q % 2 * 2 + 1] = equal(__byte_perm(at[8], 0, 0x1010), pair);
         }
@@ -78,13 +79,13 @@ struct SequenceRows {
         const std::uint32_t step = advance - (next ? kNextColumn : 0);
 #pragma unroll
         for (int q = 0; q < 8; ++q) {
-            const bool wrapped = (place[q] & 0xFFFF) + advance >= kLetterBits + row;
-            place[q] += step + (wrapped ? kNextColumn - row : 0);
+            const bool wrapped = (pair_state[q] & 0xFFFF) + advance >= kLetterBits + row;
+            pair_state[q] += step + (wrapped ? kNextColumn - row : 0);
         }
     }
 };
 
-// Adding is left to the memory: one writer an element, so that the order is always the same.
+// The memory adds: each element has one writer, so the order is always the same.
 __device__ __forceinline__ void store_one(float* to, bool add, float value) {
     if (add)
         atomicAdd(to, value);
@@ -101,9 +102,9 @@ __device__ __forceinline__ void store_pair(float* to, bool add, float first, flo
     }
 }
 
-// Writes, or adds, rows `row` and `row` + 8 of a fragment, and of every eighth column from `column`
-// on two. Tensor cores cut what a float does not hold: the parts are summed one by one, and only
-// here together, where sums are rounded.
+// Writes or adds rows `row` and `row` + 8 of a fragment, and two of every eight columns from
+// `column` on. Tensor cores truncate sums instead of rounding them, so the products of the two
+// float16 numbers are summed separately and added here.
 template <bool kTransposed, int kColumns>
 __device__ __forceinline__ void store(const OneHotProduct& p, Index row, Index column, bool add,
                                       const float (&sum)[kColumns / 2]) {

@@ -10,7 +10,7 @@ namespace pleat::couplings::cuda {
 
 namespace {
 
-constexpr int kThreads = 256, kStages = 3;  // eight warps of 16 rows by 128 columns
+constexpr int kThreads = 256, kStages = 3;  // eight warps, each 16 rows by 128 columns
 constexpr int kLetters = kMostStaged * kTileDepth;
 
 struct Stage {
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(kThreads, 1)
             for (int n = 0; n < kDenseTileColumns / 16; ++n) {
                 std::uint32_t b[4];
                 load_matrices<false>(b,
-                                     stage.dense + place_in_tile(n * 16 + lane / 16 * 8 + lane % 8,
-                                                                 k * 16 + lane / 8 % 2 * 8));
+                                     stage.dense + offset_in_tile(n * 16 + lane / 16 * 8 + lane % 8,
+                                                                  k * 16 + lane / 8 % 2 * 8));
                 multiply_add(sum + 8 * n, a[k], b[0], b[1]);
                 multiply_add(sum + 8 * n + 4, a[k], b[2], b[3]);
             }

@@ -1,4 +1,5 @@
-// One-hot products: letters times a dense matrix on tensor cores, without ever storing the one-hot.
+// One-hot products: one-hot letters times a dense matrix on tensor cores, without storing the
+// one-hot.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -10,8 +11,8 @@
 
 namespace pleat::couplings::cuda {
 
-// Letters are stored as float16 numbers of these bits plus their code, 1.0 and just above; 0 where
-// there is no letter. One comparison of two such pairs makes two elements of a one-hot.
+// A letter is stored as the float16 number with these bits plus its code (1.0 and just above); no
+// letter as 0. One comparison of two such pairs makes two elements of a one-hot.
 constexpr std::uint32_t kLetterBits = 0x3C00;
 
 __device__ __forceinline__ std::uint32_t equal(std::uint32_t x, std::uint32_t y) {
@@ -20,22 +21,23 @@ __device__ __forceinline__ std::uint32_t equal(std::uint32_t x, std::uint32_t y)
     return result;
 }
 
-// Dense operands lie in tiles of 128 columns by 64 of the inner index, each as shared memory wants
-// it: rows of 128 bytes whose pieces of 16 bytes are exchanged by the low bits of the row, so that
-// neither copying nor reading meets bank conflicts ("128-byte swizzle"). One tile is one copy.
+// Dense operands are stored in tiles of 128 columns by 64 of the inner index, laid out for shared
+// memory: in rows of 128 bytes, pieces of 16 bytes are permuted by the low bits of the row number
+// ("128-byte swizzle"), so that copying and reading have no bank conflicts. One copy moves one
+// tile.
 constexpr int kDenseTileColumns = 128, kDenseTile = kDenseTileColumns * kTileDepth;
 
-__host__ __device__ __forceinline__ int place_in_tile(int column, int k) {
+__host__ __device__ __forceinline__ int offset_in_tile(int column, int k) {
     return column * kTileDepth + ((k / 8 ^ column % 8) * 8 + k % 8);
 }
 
-__host__ __device__ __forceinline__ Index dense_place(Index column, Index k, Index depth_tiles) {
+__host__ __device__ __forceinline__ Index dense_index(Index column, Index k, Index depth_tiles) {
     return (column / kDenseTileColumns * depth_tiles + k / kTileDepth) * kDenseTile +
-           place_in_tile(static_cast<int>(column % kDenseTileColumns),
-                         static_cast<int>(k % kTileDepth));
+           offset_in_tile(static_cast<int>(column % kDenseTileColumns),
+                          static_cast<int>(k % kTileDepth));
 }
 
-// Letters lie in tiles of 64 sequences: [tile][column][sequence of the tile].
+// Letters are stored in tiles of 64 sequences: [tile][column][sequence of the tile].
 struct LetterTiles {
     const std::uint16_t* data;
     int columns;  // of a tile
@@ -44,12 +46,13 @@ struct LetterTiles {
 
 /// transposed false: out[c][n] = factor * sum_j sum_p dense_p[c][(j, x_j^n)]: rows are sequences n.
 /// true: out[(j,b)][c] = factor * sum_n sum_p [x_j^n = b] dense_p[c][n]: rows are flat indices
-/// (j,b). Parts p follow each other along the inner index. Products are exact, sums are float.
+/// (j,b). The float16 numbers p of a value follow each other along the inner index. Products are
+/// exact, sums are float.
 struct OneHotProduct {
     LetterTiles letters;
     const __half* dense;
     int parts;
-    Index depth_tiles;    // of one part
+    Index depth_tiles;    // for one float16 number per value
     Index first_row;      // of the letters; a multiple of kTileRows
     Index rows, columns;  // of the result: multiples of kTileRows and kTileColumns
     float* out;

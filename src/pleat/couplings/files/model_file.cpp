@@ -16,7 +16,7 @@ namespace pleat::couplings {
 
 namespace {
 
-/// Copies an array of the archive into `out`, which has the shape that is expected.
+/// Copies an array of the archive to `out`, which has the expected shape.
 template <int Rank>
 void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
     const std::vector<Index> expected(out.extents, out.extents + Rank);
@@ -28,11 +28,11 @@ void load(const NpzReader& reader, const char* name, View<float, Rank> out) {
     }
     const NpyArray array = reader.get(name);
     const std::vector<float> values = array.as<float>(label);
-    const auto odd = std::find_if(values.begin(), values.end(),
-                                  [](float value) { return !std::isfinite(value); });
-    if (odd != values.end()) {
+    const auto invalid = std::find_if(values.begin(), values.end(),
+                                      [](float value) { return !std::isfinite(value); });
+    if (invalid != values.end()) {
         throw InputError(fmt::format("{}: expected finite numbers, found {} at element {}", label,
-                                     *odd, odd - values.begin()));
+                                     *invalid, invalid - values.begin()));
     }
     std::copy(values.begin(), values.end(), out.data);
 }
@@ -64,7 +64,7 @@ Model read_model(const std::filesystem::path& path, const Alignment& alignment) 
     load(reader, "fields", model.fields.view());
     load(reader, "pairs", model.pairs.view());
     const std::string label = reader.label("columns");
-    // Nothing is read that cannot be these columns.
+    // The array is read only if it has the right size.
     if (reader.shape("columns") != std::vector<Index>{columns} ||
         reader.get("columns").as<Index>(label) != alignment.columns) {
         throw InputError(

@@ -10,11 +10,11 @@ namespace pleat::couplings {
 
 /// Writes couplings.npz: `fields` (L x q, float32), `pairs` (L(L-1)/2 x q x q, float32: i < j in
 /// row order, letter at i, letter at j), `letters` (the q letters in code order, as bytes) and
-/// `columns` (L, int64: places in the source, from 0).
+/// `columns` (L, int64: numbers in the source, from 0).
 void write_model(const std::filesystem::path& path, const Model& model, const Alignment& alignment);
 
-/// Reads the couplings.npz of an earlier run and checks that it fits the alignment (same number of
-/// columns, same alphabet) and holds finite numbers: InputError otherwise, naming the file.
+/// Reads the couplings.npz of an earlier run. Throws InputError, with the file, if columns or
+/// alphabet are not those of the alignment or a number is not finite.
 Model read_model(const std::filesystem::path& path, const Alignment& alignment);
 
 }  // namespace pleat::couplings

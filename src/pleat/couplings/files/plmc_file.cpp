@@ -35,7 +35,7 @@ std::vector<std::vector<Index>> by_letter(const Alignment& alignment, Index i) {
     return groups;
 }
 
-struct Layout {
+struct PlmcWriter {
     OutputFile file;
     std::vector<int> order;
 
@@ -56,32 +56,32 @@ struct Layout {
     }
 };
 
-/// One block's numbers in plmc's order of letters, behind those in `row`.
+/// Appends the numbers of one block to `row`, in plmc's order of letters.
 template <class T>
 void append_block(View<const T, 2> values, const std::vector<int>& order, std::vector<float>& row) {
     for (const int a : order)
         for (const int b : order) row.push_back(static_cast<float>(values(a, b)));
 }
 
-void write_head(Layout& layout, const Alignment& alignment, const Parameters& parameters,
+void write_head(PlmcWriter& writer, const Alignment& alignment, const Parameters& parameters,
                 const Result& result, std::string_view reference) {
     const Index columns = alignment.column_count();
     const std::string_view letters = alignment.alphabet->letters();
     for (const std::int64_t value : {columns, Index{alignment.alphabet->size()},
                                      alignment.sequence_count(), Index{0}, result.iterations})
-        layout.integer(value);
+        writer.integer(value);
     const double lambda_pair = parameters.lambda_pair * static_cast<double>(columns - 1);
     for (const double value :
-         {parameters.weights ? 1.0 - parameters.threshold : -1.0, parameters.lambda_single,
+         {parameters.sequence_weights ? 1.0 - parameters.identity : -1.0, parameters.lambda_single,
           lambda_pair, 0.0, result.effective_sequences})
-        layout.number(value);
-    for (const int a : layout.order) layout.letter(letters, a);
-    for (const double weight : result.weights) layout.number(1.0 / weight);
-    layout.file.write(reference);
-    for (const Index column : alignment.columns) layout.integer(column + 1);
+        writer.number(value);
+    for (const int a : writer.order) writer.letter(letters, a);
+    for (const double weight : result.weights) writer.number(1.0 / weight);
+    writer.file.write(reference);
+    for (const Index column : alignment.columns) writer.integer(column + 1);
 }
 
-void write_columns(Layout& layout, const Alignment& alignment, const Result& result) {
+void write_columns(PlmcWriter& writer, const Alignment& alignment, const Result& result) {
     const Index columns = alignment.column_count();
     Array<double, 2> frequencies(columns, alignment.alphabet->size());
     for (Index n = 0; n < alignment.sequence_count(); ++n) {
@@ -89,12 +89,12 @@ void write_columns(Layout& layout, const Alignment& alignment, const Result& res
             result.weights[static_cast<std::size_t>(n)] / result.effective_sequences;
         for (Index i = 0; i < columns; ++i) frequencies(i, alignment.letters(n, i)) += share;
     }
-    for (Index i = 0; i < columns; ++i) layout.column<double>(std::as_const(frequencies)[i]);
-    for (Index i = 0; i < columns; ++i) layout.column<float>(result.model.fields[i]);
+    for (Index i = 0; i < columns; ++i) writer.column<double>(std::as_const(frequencies)[i]);
+    for (Index i = 0; i < columns; ++i) writer.column<float>(result.model.fields[i]);
 }
 
-/// Writes `numbers(i)` for each column but the last, in their order; several threads make them.
-void write_rows(Layout& layout, Index columns, int threads,
+/// Writes numbers(i) for all columns i but the last, in order; `threads` threads compute them.
+void write_rows(PlmcWriter& writer, Index columns, int threads,
                 const std::function<std::vector<float>(Index)>& numbers) {
     std::vector<std::vector<float>> rows(static_cast<std::size_t>(std::max(threads, 1)));
     for (Index first = 0; first < columns - 1; first += std::ssize(rows)) {
@@ -103,7 +103,7 @@ void write_rows(Layout& layout, Index columns, int threads,
                      [&](Index k, int) { rows[static_cast<std::size_t>(k)] = numbers(first + k); });
         for (Index k = 0; k < count; ++k) {
             const std::vector<float>& row = rows[static_cast<std::size_t>(k)];
-            layout.file.write(row.data(), row.size() * sizeof(float));
+            writer.file.write(row.data(), row.size() * sizeof(float));
         }
     }
 }
@@ -116,7 +116,7 @@ Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     Array<double, 3> frequencies(columns - i - 1, letters, letters);
     const std::vector<std::vector<Index>> groups = by_letter(alignment, i);
-    // One letter of column i at a time: its counts (L x q) stay in the nearest cache.
+    // Counts one letter of column i at a time, whose counts (L x q) fit in the first-level cache.
     Array<double, 2> counts(columns, letters);
     for (Index a = 0; a < letters; ++a) {
         counts.fill(0);
@@ -135,24 +135,24 @@ Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<
 void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
                       const Parameters& parameters, const Result& result,
                       std::string_view reference, int threads) {
-    Layout layout{OutputFile(path), plmc_order(*alignment.alphabet)};
-    write_head(layout, alignment, parameters, result, reference);
-    write_columns(layout, alignment, result);
+    PlmcWriter writer{OutputFile(path), plmc_order(*alignment.alphabet)};
+    write_head(writer, alignment, parameters, result, reference);
+    write_columns(writer, alignment, result);
     const Index columns = alignment.column_count(), letters = alignment.alphabet->size();
     const auto row_of = [&](Index i, const auto& block) {
         std::vector<float> row;
         row.reserve(static_cast<std::size_t>((columns - i - 1) * letters * letters));
-        for (Index j = i + 1; j < columns; ++j) append_block(block(j), layout.order, row);
+        for (Index j = i + 1; j < columns; ++j) append_block(block(j), writer.order, row);
         return row;
     };
-    write_rows(layout, columns, threads, [&](Index i) {
+    write_rows(writer, columns, threads, [&](Index i) {
         const Array<double, 3> shares = pair_frequencies(alignment, result.weights, i);
         return row_of(i, [&](Index j) { return std::as_const(shares)[j - i - 1]; });
     });
-    write_rows(layout, columns, threads, [&](Index i) {
+    write_rows(writer, columns, threads, [&](Index i) {
         return row_of(i, [&](Index j) { return result.model.pairs[pair_index(i, j, columns)]; });
     });
-    layout.file.close();
+    writer.file.close();
 }
 
 }  // namespace pleat::couplings

@@ -11,18 +11,18 @@
 
 namespace pleat::couplings {
 
-/// Weighted frequencies of pairs of letters: for one column i and each j > i the share of weight of
-/// the sequences with letter a at i and b at j, without pseudocounts. [j - i - 1, a, b].
+/// Weighted frequencies of pairs of letters for one column i and all j > i, [j - i - 1, a, b]: the
+/// fraction of the weight of sequences with letter a at i and b at j, without pseudocounts.
 Array<double, 3> pair_frequencies(const Alignment& alignment, const std::vector<double>& weights,
                                   Index i);
 
 /// Writes the little-endian layout that plmc's OutputParametersFull writes and EVcouplings reads as
 /// "plmc_v2" in float32: the int32 L, q, N, 0 (sequences left out), iterations; the floats theta
-/// (1 - threshold; -1 without weights), lambda of fields, lambda of couplings, 0 (group lambda),
+/// (1 - identity; -1 without weights), lambda of fields, lambda of couplings, 0 (group lambda),
 /// effective sequences; the letters; the number of near copies of each sequence, itself included
-/// (1 / weight); the reference's letters (`reference`: one a column, letters of the alphabet); the
-/// columns' places in the source from 1 (int32); frequencies and fields (L x q each); then for all
-/// i < j in row order the q x q pair frequencies, and after all of them the q x q couplings.
+/// (1 / weight); the reference's letters (`reference`: one per column, letters of the alphabet);
+/// the columns' numbers in the source from 1 (int32); frequencies and fields (L x q each); then for
+/// all i < j in row order the q x q pair frequencies, and after all of them the q x q couplings.
 /// Letters are in plmc's order: the gap first, the others in alphabetical order.
 void write_plmc_model(const std::filesystem::path& path, const Alignment& alignment,
                       const Parameters& parameters, const Result& result,

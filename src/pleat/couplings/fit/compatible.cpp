@@ -1,4 +1,4 @@
-// Compatible: the fit as CCMpred's program does it, down to how it counts and where it stops.
+// Compatible: repeats CCMpred's fit, including its rounding, its counts and its stop rule.
 #include "pleat/couplings/fit/compatible.h"
 
 #include <algorithm>
@@ -14,20 +14,19 @@
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/math/conjugate_gradients.h"
-#include "pleat/couplings/fit/plain_slots.h"
 
 namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kMostIterations = 250;
+constexpr Index kMaxIterations = 250;
 
-// The kernel's vectors as that program has them: inner products are summed term by term in single
-// precision. Such a sum of 10^6 squares loses the small ones (0.2 % of |g|^2 for 75 columns, 0.5 %
-// for 126), and steps depend on it.
-class SinglePrecisionSlots final : public PlainSlots {
+// Sums inner products term by term in single precision, like CCMpred. Such a sum of 10^6 squares
+// loses small terms (0.2 % of |g|^2 for 75 columns, 0.5 % for 126), and steps depend on it.
+class SinglePrecisionObjective final : public PlainObjective {
 public:
-    SinglePrecisionSlots(Kernel& kernel, int threads) : PlainSlots(kernel), threads_(threads) {}
+    SinglePrecisionObjective(Kernel& kernel, int threads)
+        : PlainObjective(kernel), threads_(threads) {}
     void dots(int a, std::span<const int> with, std::span<double> out) override {
         for (std::size_t k = 0; k < with.size(); ++k) out[k] = single_precision_dot(a, with[k]);
     }
@@ -36,12 +35,12 @@ private:
     float single_precision_dot(int a, int b);
 
     int threads_;
-    Array<float, 4> terms_;  ///< kept from one product to the next; zero at j = k
+    Array<float, 4> terms_;  ///< reused by all products; zero at j = k
 };
 
-// That program's order: the fields [letter][column], then both orders of each pair as
-// [letter b][column k][letter a][column j].
-float SinglePrecisionSlots::single_precision_dot(int a, int b) {
+// CCMpred's order: the fields [letter][column], then both orders of each pair as [letter b][column
+// k] [letter a][column j].
+float SinglePrecisionObjective::single_precision_dot(int a, int b) {
     Model product = kernel_.model(a);
     const Index columns = product.column_count(), letters = product.letter_count();
     if (a == b) {
@@ -75,7 +74,8 @@ float SinglePrecisionSlots::single_precision_dot(int a, int b) {
     return sum;
 }
 
-// What the loop saves: the minimiser, and what is known of its point, in case no step is left.
+// The checkpoint: the minimiser and the evaluation of its point, which is the result after the last
+// step.
 class CompatibleState final : public State {
 public:
     CompatibleState(ConjugateGradients& minimiser, std::function<std::string()> problem)
@@ -85,23 +85,23 @@ public:
         minimiser_.save(writer);
         const double numbers[] = {at.objective, at.field_gradient2, at.pair_gradient2, at.point2};
         writer.add("evaluation", numbers, {4});
-        writer.add_scalar("ending", static_cast<int>(ending));
+        writer.add_scalar("ending", static_cast<int>(stop_reason));
     }
     void load(const NpzReader& reader) override {
         minimiser_.load(reader);
         const auto numbers = reader.get("evaluation").as<double>(reader.label("evaluation"));
         const std::int64_t number = reader.integer("ending");
-        if (numbers.size() != 4 || number < 0 || number > static_cast<int>(Ending::stalled)) {
+        if (numbers.size() != 4 || number < 0 || number > static_cast<int>(StopReason::stalled)) {
             throw InputError(reader.label("evaluation") +
-                             ": expected 4 numbers and an ending, found " +
+                             ": expected 4 numbers and a stop reason, found " +
                              std::to_string(numbers.size()) + " and " + std::to_string(number));
         }
         at = {numbers[0], numbers[1], numbers[2], numbers[3]};
-        ending = static_cast<Ending>(number);
+        stop_reason = static_cast<StopReason>(number);
     }
 
     Evaluation at;
-    Ending ending = Ending::iteration_limit;
+    StopReason stop_reason = StopReason::iteration_limit;
 
 private:
     ConjugateGradients& minimiser_;
@@ -118,10 +118,10 @@ std::string problem_hash(const Problem& problem, const Model& start, const Devic
 
 }  // namespace
 
-int fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
+int fit_compatible(const Problem& problem, const Model& start, std::int64_t max_iterations,
                    const Context& context, Kernel& kernel, Result& result) {
-    SinglePrecisionSlots slots(kernel, resolve_threads(context));
-    ConjugateGradients minimiser(slots, {});
+    SinglePrecisionObjective vectors(kernel, resolve_threads(context));
+    ConjugateGradients minimiser(vectors, {});
     CompatibleState state(minimiser, [&] { return problem_hash(problem, start, context.device); });
     set_start(kernel, minimiser.x(), start);
     const auto step = [&](std::int64_t done) {
@@ -129,30 +129,27 @@ int fit_compatible(const Problem& problem, const Model& start, std::int64_t iter
         if (done == 0) {
             minimiser.start();
             report.finished = minimiser.is_converged_at_start();
-            if (report.finished) state.ending = Ending::settled;
+            if (report.finished) state.stop_reason = StopReason::compatible_rule;
         } else {
             const ConjugateGradients::Outcome outcome = minimiser.step();
             report.finished = outcome != ConjugateGradients::Outcome::moved;
-            if (outcome == ConjugateGradients::Outcome::converged) state.ending = Ending::settled;
-            if (outcome == ConjugateGradients::Outcome::failed) state.ending = Ending::stalled;
+            if (outcome == ConjugateGradients::Outcome::converged)
+                state.stop_reason = StopReason::compatible_rule;
+            if (outcome == ConjugateGradients::Outcome::failed)
+                state.stop_reason = StopReason::stalled;
         }
         state.at = kernel.latest();
-        if (!std::isfinite(state.at.objective)) {
-            throw UsageError(
-                "expected an objective that is a finite number, found none at these "
-                "values of --lambda-single, --lambda-pair and --initial");
-        }
+        check_objective(state.at);
         report.note = fmt::format("f {:.8g}", state.at.objective);
         return report;
     };
-    iterate(context, "fit", state, std::min(iterations, kMostIterations) + 1, step);
+    iterate(context, "fit", state, std::min(max_iterations, kMaxIterations) + 1, step);
     result.objective = state.at.objective;
     result.relative_gap = certified_gap(state.at, problem) / std::abs(state.at.objective);
-    result.relative_gradient = std::sqrt(state.at.field_gradient2 + state.at.pair_gradient2) /
-                               std::max(1.0, std::sqrt(state.at.point2));
+    result.relative_gradient = relative_gradient(state.at);
     result.iterations = minimiser.iterations();
     result.evaluations = minimiser.evaluations();
-    result.ending = state.ending;
+    result.stop_reason = state.stop_reason;
     return minimiser.x();
 }
 

@@ -1,4 +1,4 @@
-// Compatible: the optimiser and the stop of CCMpred's program, for those who compare.
+// Compatible: the optimiser and the stop rule of the program CCMpred, for comparisons.
 #pragma once
 
 #include "pleat/core/context.h"
@@ -6,11 +6,11 @@
 
 namespace pleat::couplings {
 
-/// Fits like CCMpred's program from `start`: its conjugate gradients, line search and stop, on the
-/// plain objective with pairs counted twice in inner products (Problem::pair_metric 2, not scaled).
-/// Ends after `iterations` at the latest (that program's own limit is 250). Fills the objective,
-/// gap and counts of `result` and returns the slot of the point. `start`: see set_start().
-int fit_compatible(const Problem& problem, const Model& start, std::int64_t iterations,
+/// Fits like CCMpred from `start` (see set_start()): its conjugate gradients, line search and stop
+/// rule, on the plain objective with pairs counted twice in inner products (Problem::pair_metric 2,
+/// not scaled). Stops after `max_iterations` at the latest, or CCMpred's limit of 250. Sets the
+/// objective, gap and counts of `result` and returns the number of the vector at the end.
+int fit_compatible(const Problem& problem, const Model& start, std::int64_t max_iterations,
                    const Context& context, Kernel& kernel, Result& result);
 
 }  // namespace pleat::couplings

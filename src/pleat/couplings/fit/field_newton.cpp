@@ -1,4 +1,4 @@
-// Field Newton: Cholesky steps with a bound on their length and a retreat when f rises.
+// Field Newton: Cholesky steps of limited length, shortened if f rises.
 #include "pleat/couplings/fit/field_newton.h"
 
 #include <algorithm>
@@ -8,12 +8,12 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr int kMostPasses = 30;
-constexpr double kLongestStep = 3.0;  // e is a logarithm: a factor of 20 in probability is enough
-constexpr double kSlow = 0.04;  // where a step leaves more of the squared gradient: new Hessian
+constexpr int kMaxPasses = 30;
+constexpr double kLongestStep = 3.0;  // e is a logarithm: a factor of 20 in probability
+constexpr double kSlow = 0.04;        // if a step leaves more of the squared gradient: new Hessian
 
-using Vector = double[kMostFreeLetters];
-using Matrix = double[kMostFreeLetters * kMostFreeLetters];
+using Vector = double[kMaxFreeLetters];
+using Matrix = double[kMaxFreeLetters * kMaxFreeLetters];
 
 // Factor in place (lower triangle); false when not positive definite.
 bool cholesky(int n, double* a) {
@@ -68,7 +68,7 @@ FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
     double data = regularised(e, gradient, factor);
     double g2 = norm2(free, gradient);
     bool new_factor = true, slow = false;
-    for (int passes = 1; passes < kMostPasses && g2 > target2; ++passes) {
+    for (int passes = 1; passes < kMaxPasses && g2 > target2; ++passes) {
         if (new_factor && !cholesky(free, factor)) break;
         solve(free, factor, gradient, step);
         double longest = 0;
@@ -82,7 +82,7 @@ FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
             const double after = data + lambda * norm2(free, trial);
             // A smaller gradient is progress too: near the optimum, f differs by rounding only.
             if (after <= before || norm2(free, trial_gradient) < g2) break;
-            if (++passes >= kMostPasses) break;
+            if (++passes >= kMaxPasses) break;
             new_factor = true;
             length *= 0.25;
         }
@@ -92,7 +92,7 @@ FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
         slow = new_g2 > kSlow * g2;
         const bool stuck = new_g2 >= 0.5 * g2 && new_g2 < 1e4 * target2;
         g2 = new_g2;
-        if (stuck) break;  // the rounding of float sums is reached
+        if (stuck) break;  // float sums have no more digits
     }
     return {data, g2};
 }

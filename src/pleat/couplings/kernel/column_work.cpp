@@ -1,7 +1,7 @@
-// Column work: Highway kernels over rows of 8 or 24 floats, one compiled copy an instruction set.
+// Column work: Highway code over rows of 8 or 24 floats, compiled once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pleat/couplings/kernel/column_work.cpp"
-#include "hwy/foreach_target.h"  // compiles this file once a target; must come before highway.h
+#include "hwy/foreach_target.h"  // compiles this file once per target; must precede highway.h
 
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
@@ -18,7 +18,7 @@ using F = hn::CappedTag<float, 8>;
 using V = hn::Vec<F>;
 constexpr F kF;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(F()));
-constexpr Index kBlock = 256;  // positions whose float sums are then added in double
+constexpr Index kBlock = 256;  // positions summed in float before sums are added in double
 
 // A row of kStride floats in registers.
 template <int kStride>
@@ -56,7 +56,7 @@ void sum_rows_of(const SequenceTree& tree, const float* HWY_RESTRICT table, floa
         const std::uint64_t first = tree.begin[k], last = tree.begin[k + 1];
         const std::int32_t parent = tree.parent[k];
         const std::uint64_t middle = parent < 0 ? last : first + (last - first) / 2;
-        // The parent comes last: its sum may still be on its way to memory.
+        // The parent's sum is read last, since it may not have reached memory yet.
         Row<kStride> added = Row<kStride>::zero(), removed = added;
         std::uint64_t r = first;
         for (; r < middle; ++r) added.add(table + rows[r]);
@@ -77,16 +77,16 @@ void scatter_rows_of(const SequenceTree& tree, float* rows, float* HWY_RESTRICT 
         const std::int32_t parent = tree.parent[k];
         if (parent >= 0) Row<kStride>::load(rows + k * kStride).add_to(rows + parent * kStride);
     }
-    const std::uint32_t* places = tree.places.data();
+    const std::uint32_t* positions = tree.positions.data();
     for (Index c = 0; c < tree.chunk_count; ++c) {
-        const std::uint64_t* begin = tree.place_begin.data() + 2 * c * tree.row_count;
+        const std::uint64_t* begin = tree.position_begin.data() + 2 * c * tree.row_count;
         for (Index row = 0; row < tree.row_count; ++row) {
             const std::uint64_t first = begin[2 * row], middle = begin[2 * row + 1];
             const std::uint64_t last = begin[2 * row + 2];
             if (first == last) continue;
             Row<kStride> added = Row<kStride>::zero(), removed = added;
-            for (std::uint64_t p = first; p < middle; ++p) added.add(rows + places[p]);
-            for (std::uint64_t p = middle; p < last; ++p) removed.add(rows + places[p]);
+            for (std::uint64_t p = first; p < middle; ++p) added.add(rows + positions[p]);
+            for (std::uint64_t p = middle; p < last; ++p) removed.add(rows + positions[p]);
             for (int v = 0; v < Row<kStride>::kVectors; ++v) {
                 added.v[v] = hn::Sub(added.v[v], removed.v[v]);
             }
@@ -95,34 +95,35 @@ void scatter_rows_of(const SequenceTree& tree, float* rows, float* HWY_RESTRICT 
     }
 }
 
-// exp(h - max h) of one row; the largest h and the sum of the exponentials come back as lanes.
+// exp(h - max h) of one row; `max` gets the largest h and `sum` the sum of the exponentials, in
+// every lane.
 template <int kStride>
-HWY_INLINE Row<kStride> exponentials(const float* sums, const Row<kStride>& e, V& most, V& sum) {
+HWY_INLINE Row<kStride> exponentials(const float* sums, const Row<kStride>& e, V& max, V& sum) {
     Row<kStride> h;
     for (int v = 0; v < h.kVectors; ++v) {
         h.v[v] = hn::Add(hn::Load(kF, sums + v * kLanes), e.v[v]);
     }
-    most = h.v[0];
-    for (int v = 1; v < h.kVectors; ++v) most = hn::Max(most, h.v[v]);
-    most = hn::MaxOfLanes(kF, most);
+    max = h.v[0];
+    for (int v = 1; v < h.kVectors; ++v) max = hn::Max(max, h.v[v]);
+    max = hn::MaxOfLanes(kF, max);
     sum = hn::Zero(kF);
     for (int v = 0; v < h.kVectors; ++v) {
-        h.v[v] = hn::Exp(kF, hn::Sub(h.v[v], most));
+        h.v[v] = hn::Exp(kF, hn::Sub(h.v[v], max));
         sum = hn::Add(sum, h.v[v]);
     }
     sum = hn::SumOfLanes(kF, sum);
     return h;
 }
 
-// The three loops over a block keep the long chains (exponentials, division, logarithm) of
-// different rows independent of one another.
+// Three loops over a block keep the long dependency chains (exponentials, division, logarithm) of
+// different rows independent.
 template <int kStride>
 double softmax_of(const ColumnView& column, const float* sums, const double* fields, float* out,
                   double* totals) {
     constexpr int kVectors = Row<kStride>::kVectors;
     HWY_ALIGN float padded[kStride], lanes[kStride], sum_of[kBlock], factor[kBlock], shift[kBlock];
     for (int a = 0; a < kStride; ++a) {
-        // Far below every logit, yet finite: padding lanes become exp(...) = 0.
+        // Far below every logit but finite: exp() of the padding is 0.
         padded[a] = a < column.letter_count - 1    ? static_cast<float>(fields[a])
                     : a == column.letter_count - 1 ? 0.0f
                                                    : -1e30f;
@@ -135,11 +136,11 @@ double softmax_of(const ColumnView& column, const float* sums, const double* fie
         const float* weights = column.weights + start;
         for (Index k = 0; k < size; ++k) {
             const float* row = sums + (start + k) * kStride;
-            const int own = column.own[start + k];
-            V most, sum;
-            exponentials<kStride>(row, e, most, sum).store(out + (start + k) * kStride);
+            const int observed = column.letters[start + k];
+            V max, sum;
+            exponentials<kStride>(row, e, max, sum).store(out + (start + k) * kStride);
             sum_of[k] = hn::GetLane(sum);
-            shift[k] = hn::GetLane(most) - (row[own] + padded[own]);
+            shift[k] = hn::GetLane(max) - (row[observed] + padded[observed]);
         }
         for (Index k = size; k % kLanes != 0; ++k) sum_of[k] = 1;
         for (Index k = 0; k < size; k += kLanes) {
@@ -201,10 +202,10 @@ void gram_of(const ColumnView& column, const float* out, int free, double* gram)
     }
 }
 
-// 1 / sqrt(offset + factor v_i(a) v_j(b)) for the kLanes letters a at `own`.
-HWY_INLINE V scale_of(const Scaling& scaling, const float* own, float other) {
+// 1 / sqrt(offset + factor v_i(a) v_j(b)) for the kLanes letters a at `spread`.
+HWY_INLINE V scale_of(const Scaling& scaling, const float* spread, float other) {
     return hn::Div(hn::Set(kF, 1.0f),
-                   hn::Sqrt(hn::MulAdd(hn::Load(kF, own), hn::Set(kF, scaling.factor * other),
+                   hn::Sqrt(hn::MulAdd(hn::Load(kF, spread), hn::Set(kF, scaling.factor * other),
                                        hn::Set(kF, scaling.offset))));
 }
 
@@ -305,21 +306,21 @@ void dot_products_of(const float* a, std::span<const float* const> with, Index c
     }
 }
 
-void linear_combination_of(std::span<const float* const> slots, std::span<const float> factors,
+void linear_combination_of(std::span<const float* const> vectors, std::span<const float> factors,
                            Index count, float* out) {
     const hn::ScalableTag<float> f;
     const Index lanes = static_cast<Index>(hn::Lanes(f));
     Index e = 0;
     for (; e + lanes <= count; e += lanes) {
-        auto sum = hn::Mul(hn::Set(f, factors[0]), hn::LoadU(f, slots[0] + e));
-        for (std::size_t k = 1; k < slots.size(); ++k) {
-            sum = hn::MulAdd(hn::Set(f, factors[k]), hn::LoadU(f, slots[k] + e), sum);
+        auto sum = hn::Mul(hn::Set(f, factors[0]), hn::LoadU(f, vectors[0] + e));
+        for (std::size_t k = 1; k < vectors.size(); ++k) {
+            sum = hn::MulAdd(hn::Set(f, factors[k]), hn::LoadU(f, vectors[k] + e), sum);
         }
         hn::StoreU(sum, f, out + e);
     }
     for (; e < count; ++e) {
-        float sum = factors[0] * slots[0][e];
-        for (std::size_t k = 1; k < slots.size(); ++k) sum += factors[k] * slots[k][e];
+        float sum = factors[0] * vectors[0][e];
+        for (std::size_t k = 1; k < vectors.size(); ++k) sum += factors[k] * vectors[k][e];
         out[e] = sum;
     }
 }
@@ -328,48 +329,24 @@ void hamming_of(const std::uint8_t* base, Index width, std::int32_t one,
                 std::span<const std::int32_t> others, std::int32_t* out) {
     const hn::CappedTag<std::uint8_t, 64> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    const std::uint8_t* own = base + one * width;
+    const std::uint8_t* row = base + one * width;
     for (std::size_t k = 0; k < others.size(); ++k) {
         const std::uint8_t* other = base + others[k] * width;
         Index different = 0;
         for (Index b = 0; b < width; b += lanes) {
             different += static_cast<Index>(
-                hn::CountTrue(d, hn::Ne(hn::Load(d, own + b), hn::Load(d, other + b))));
+                hn::CountTrue(d, hn::Ne(hn::Load(d, row + b), hn::Load(d, other + b))));
         }
         out[k] = static_cast<std::int32_t>(different);
     }
 }
 
-void sum_rows_any(const SequenceTree& tree, const float* table, int stride, float* sums) {
-    stride == 8 ? sum_rows_of<8>(tree, table, sums) : sum_rows_of<24>(tree, table, sums);
-}
-void scatter_rows_any(const SequenceTree& tree, float* rows, int stride, float* table) {
-    stride == 8 ? scatter_rows_of<8>(tree, rows, table) : scatter_rows_of<24>(tree, rows, table);
-}
-double softmax_any(const ColumnView& c, const float* sums, const double* e, float* out,
-                   double* totals) {
-    return c.stride == 8 ? softmax_of<8>(c, sums, e, out, totals)
-                         : softmax_of<24>(c, sums, e, out, totals);
-}
-void gram_any(const ColumnView& c, const float* out, int free, double* gram) {
-    c.stride == 8 ? gram_of<8>(c, out, free, gram) : gram_of<24>(c, out, free, gram);
-}
-void build_table_any(const float* pairs, Index i, Index columns, int letters,
-                     const Scaling& scaling, float* table) {
-    scaling.spread.extent(1) == 8 ? build_table_of<8>(pairs, i, columns, letters, scaling, table)
-                                  : build_table_of<24>(pairs, i, columns, letters, scaling, table);
-}
-void add_table_any(const float* table, Index i, Index first, Index last, Index columns, int letters,
-                   float* gradient) {
-    row_stride(letters) == 8 ? add_table_of<8>(table, i, first, last, columns, letters, gradient)
-                             : add_table_of<24>(table, i, first, last, columns, letters, gradient);
-}
-PairSums finish_any(const float* pairs, Index i, Index columns, int letters, const Scaling& scaling,
-                    double lambda, float* gradient) {
-    return row_stride(letters) == 8
-               ? finish_pairs_of<8>(pairs, i, columns, letters, scaling, lambda, gradient)
-               : finish_pairs_of<24>(pairs, i, columns, letters, scaling, lambda, gradient);
-}
+template <int kStride>
+constexpr ColumnSteps kSteps = {
+    build_table_of<kStride>, sum_rows_of<kStride>,  scatter_rows_of<kStride>, softmax_of<kStride>,
+    gram_of<kStride>,        add_table_of<kStride>, finish_pairs_of<kStride>};
+
+const ColumnSteps& steps_of(int stride) { return stride == 8 ? kSteps<8> : kSteps<24>; }
 
 }  // namespace pleat::couplings::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -377,54 +354,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace pleat::couplings {
 
+HWY_EXPORT(steps_of);
 HWY_EXPORT(hamming_of);
-HWY_EXPORT(build_table_any);
-HWY_EXPORT(sum_rows_any);
-HWY_EXPORT(scatter_rows_any);
-HWY_EXPORT(softmax_any);
-HWY_EXPORT(gram_any);
-HWY_EXPORT(add_table_any);
-HWY_EXPORT(finish_any);
 HWY_EXPORT(dot_products_of);
 HWY_EXPORT(linear_combination_of);
 
-int row_stride(int letter_count) { return letter_count <= 8 ? 8 : 24; }
-
+const ColumnSteps& column_steps(int stride) { return HWY_DYNAMIC_DISPATCH(steps_of)(stride); }
 void hamming_distances(const std::uint8_t* base, Index width, std::int32_t one,
                        std::span<const std::int32_t> others, std::int32_t* out) {
     HWY_DYNAMIC_DISPATCH(hamming_of)(base, width, one, others, out);
 }
-void build_table(const float* pairs, Index i, Index columns, int letters, const Scaling& scaling,
-                 float* table) {
-    HWY_DYNAMIC_DISPATCH(build_table_any)(pairs, i, columns, letters, scaling, table);
-}
-void sum_rows(const SequenceTree& tree, const float* table, int stride, float* sums) {
-    HWY_DYNAMIC_DISPATCH(sum_rows_any)(tree, table, stride, sums);
-}
-void scatter_rows(const SequenceTree& tree, float* rows, int stride, float* table) {
-    HWY_DYNAMIC_DISPATCH(scatter_rows_any)(tree, rows, stride, table);
-}
-double softmax_pass(const ColumnView& column, const float* sums, const double* e, float* out,
-                    double* totals) {
-    return HWY_DYNAMIC_DISPATCH(softmax_any)(column, sums, e, out, totals);
-}
-void gram_pass(const ColumnView& column, const float* out, int free, double* gram) {
-    HWY_DYNAMIC_DISPATCH(gram_any)(column, out, free, gram);
-}
-void add_table(const float* table, Index i, Index first, Index last, Index columns, int letters,
-               float* gradient) {
-    HWY_DYNAMIC_DISPATCH(add_table_any)(table, i, first, last, columns, letters, gradient);
-}
-PairSums finish_pairs(const float* pairs, Index i, Index columns, int letters,
-                      const Scaling& scaling, double lambda, float* gradient) {
-    return HWY_DYNAMIC_DISPATCH(finish_any)(pairs, i, columns, letters, scaling, lambda, gradient);
-}
 void dot_products(const float* a, std::span<const float* const> with, Index count, double* out) {
     HWY_DYNAMIC_DISPATCH(dot_products_of)(a, with, count, out);
 }
-void linear_combination(std::span<const float* const> slots, std::span<const float> factors,
+void linear_combination(std::span<const float* const> vectors, std::span<const float> factors,
                         Index count, float* out) {
-    HWY_DYNAMIC_DISPATCH(linear_combination_of)(slots, factors, count, out);
+    HWY_DYNAMIC_DISPATCH(linear_combination_of)(vectors, factors, count, out);
 }
 
 }  // namespace pleat::couplings

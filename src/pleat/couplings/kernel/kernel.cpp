@@ -1,8 +1,10 @@
-// Kernel: the certified gap, what slots do by way of whole models, and the choice of a device.
+// Kernel: the certified gap, defaults for kernels that only know whole models, choice of a device.
 #include "pleat/couplings/kernel/kernel.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/couplings/contacts/scores.h"
 
@@ -13,23 +15,34 @@ double certified_gap(const Evaluation& at, const Problem& problem) {
            at.pair_gradient2 / (4 * problem.lambda_pair);
 }
 
-Array<double, 2> Kernel::raw_scores(int slot, int threads) const {
-    return frobenius_scores(model(slot), threads);
+double relative_gradient(const Evaluation& at) {
+    return std::sqrt(at.field_gradient2 + at.pair_gradient2) / std::max(1.0, std::sqrt(at.point2));
 }
 
-void Kernel::set_fields(int slot, View<const float, 2> fields) {
+void check_objective(const Evaluation& at) {
+    if (!std::isfinite(at.objective))
+        throw UsageError(
+            "the objective is not a finite number; change --lambda-single, --lambda-pair or "
+            "--initial");
+}
+
+Array<double, 2> Kernel::raw_scores(int vector, int threads) const {
+    return frobenius_scores(model(vector), threads);
+}
+
+void Kernel::set_fields(int vector, View<const float, 2> fields) {
     const Index columns = fields.extent(0), letters = fields.extent(1);
     Model model{Array<float, 2>(columns, letters),
                 Array<float, 3>(columns * (columns - 1) / 2, letters, letters)};
     std::copy(fields.begin(), fields.end(), model.fields.begin());
-    set_model(slot, model);
+    set_model(vector, model);
 }
 
-void set_start(Kernel& kernel, int slot, const Model& start) {
+void set_start(Kernel& kernel, int vector, const Model& start) {
     if (start.pairs.size() == 0) {
-        kernel.set_fields(slot, start.fields);
+        kernel.set_fields(vector, start.fields);
     } else {
-        kernel.set_model(slot, start);
+        kernel.set_model(vector, start);
     }
 }
 

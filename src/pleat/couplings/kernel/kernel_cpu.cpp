@@ -1,4 +1,4 @@
-// CPU kernel: columns spread over threads, each by the vectorised steps of column_work.
+// CPU kernel: each thread computes columns with the vectorised steps of column_work.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,25 +15,25 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr Index kChunk = 1 << 16;  // floats of a slot that one thread takes at a time
+constexpr Index kChunk = 1 << 16;  // floats of a vector that one thread computes at a time
 
-// Slots are float: fields [column][stride], then for each pair i < j a block [letter at j][letter
-// at i, padded to the stride]. Padding is zero and stays zero.
+// VectorStore are float: fields [column][stride], then for each pair i < j a block [letter at
+// j][letter at i, padded to the stride]. Padding is zero and stays zero.
 class CpuKernel final : public Kernel {
 public:
     CpuKernel(const Problem& problem, int threads);
 
     void reserve(int count) override;
-    Index size() const override { return field_count() + pair_floats_; }
-    void download(int slot, float* to) const override {
-        std::copy_n(slots_[slot].data(), size(), to);
+    Index size() const override { return layout_.vector_size(); }
+    void download(int vector, float* to) const override {
+        std::copy_n(vectors_[vector].data(), size(), to);
     }
-    const float* host_data(int slot) const override { return slots_[slot].data(); }
-    void upload(int slot, const float* from) override {
-        std::copy_n(from, size(), slots_[slot].data());
+    const float* host_data(int vector) const override { return vectors_[vector].data(); }
+    void upload(int vector, const float* from) override {
+        std::copy_n(from, size(), vectors_[vector].data());
     }
     void dots(int a, std::span<const int> with, std::span<double> out) override;
-    void combine(int out, std::span<const int> slots, std::span<const double> factors) override;
+    void combine(int out, std::span<const int> vectors, std::span<const double> factors) override;
 
     Evaluation evaluate_best_fields(int x, int gradient) override {
         return evaluate(x, gradient, true);
@@ -41,13 +41,13 @@ public:
     Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
     const Evaluation& latest() const override { return latest_; }
 
-    Model model(int slot) const override;
-    void set_model(int slot, const Model& model) override;
-    Array<double, 2> raw_scores(int slot, int threads) const override;
-    void set_fields(int slot, View<const float, 2> fields) override;
+    Model model(int vector) const override;
+    void set_model(int vector, const Model& model) override;
+    Array<double, 2> raw_scores(int vector, int threads) const override;
+    void set_fields(int vector, View<const float, 2> fields) override;
 
 private:
-    // What one thread works in.
+    // The arrays that one thread works on.
     struct Workspace {
         Array<float, 3> table, gradient;  // [column, letter, stride]
         Array<float, 2> sums, rows;       // [position, stride]
@@ -56,17 +56,17 @@ private:
         double data_term, field_gradient2, field_point2;
     };
 
-    Index field_count() const { return columns_ * stride_; }
-    Index block() const { return static_cast<Index>(letter_count_) * stride_; }
-    float* pairs(int slot) { return slots_[slot].data() + field_count(); }
-    const float* pairs(int slot) const { return slots_[slot].data() + field_count(); }
+    Index block() const { return layout_.block_size(); }
+    float* pairs(int vector) { return vectors_[vector].data() + layout_.field_size(); }
+    const float* pairs(int vector) const { return vectors_[vector].data() + layout_.field_size(); }
     float scale(Index i, int a, Index j, int b) const {
         return 1.0f / std::sqrt(scaling_.offset + scaling_.factor * spread_(j, b) * spread_(i, a));
     }
 
-    /// e_ij(a,b) of the pair i < j of a slot, [a, b].
-    void unscaled_block(int slot, Index i, Index j, View<float, 2> out) const;
-    /// Zeroes with all threads: large slots take most of their time in page faults.
+    /// e_ij(a,b) of the pair i < j of a vector, [a, b].
+    void unscaled_block(int vector, Index i, Index j, View<float, 2> out) const;
+    /// Sets floats to zero on all threads, since page faults of large vectors take most of the
+    /// time.
     void clear(float* data, Index count);
     Evaluation evaluate(int x, int gradient, bool best_fields);
     ColumnResult column(int x, int gradient, Index i, bool best_fields, Workspace& work);
@@ -75,16 +75,16 @@ private:
 
     Problem problem_;
     int threads_;
+    CpuLayout layout_;
     Index columns_;
     int letter_count_, stride_;
-    Index pair_floats_;
     SequenceTree tree_;
     Array<std::uint8_t, 2> letters_;  // [column, position]
     std::vector<float> weights_;      // by position
     Array<double, 2> counts_;         // weighted letter counts, [column, letter]
     Array<float, 2> spread_;
     Scaling scaling_;
-    std::vector<Array<float, 1>> slots_;
+    std::vector<Array<float, 1>> vectors_;
     std::vector<Workspace> work_;
     std::vector<std::mutex> row_locks_;
     Evaluation latest_;
@@ -93,10 +93,10 @@ private:
 CpuKernel::CpuKernel(const Problem& problem, int threads)
     : problem_(problem),
       threads_(threads),
-      columns_(problem.letters.extent(1)),
-      letter_count_(problem.letter_count),
-      stride_(row_stride(problem.letter_count)),
-      pair_floats_(columns_ * (columns_ - 1) / 2 * block()),
+      layout_{problem.letters.extent(0), problem.letters.extent(1), problem.letter_count},
+      columns_(layout_.columns),
+      letter_count_(layout_.letters),
+      stride_(static_cast<int>(layout_.stride())),
       tree_(build_sequence_tree(problem.letters, letter_count_, stride_, threads)),
       letters_(columns_, tree_.count()),
       weights_(tree_.count()),
@@ -129,9 +129,9 @@ CpuKernel::CpuKernel(const Problem& problem, int threads)
 }
 
 void CpuKernel::reserve(int count) {
-    while (static_cast<int>(slots_.size()) < count) {
-        slots_.push_back(Array<float, 1>::unset(size()));
-        clear(slots_.back().data(), size());
+    while (static_cast<int>(vectors_.size()) < count) {
+        vectors_.push_back(Array<float, 1>::unset(size()));
+        clear(vectors_.back().data(), size());
     }
 }
 
@@ -149,34 +149,35 @@ void CpuKernel::dots(int a, std::span<const int> with, std::span<double> out) {
         parallel_for(threads_, chunks, [&](Index c, int) {
             const Index start = first + c * kChunk;
             std::vector<const float*> others;
-            for (const int slot : with) others.push_back(slots_[slot].data() + start);
-            dot_products(slots_[a].data() + start, others, std::min(kChunk, first + count - start),
-                         &partial(c, 0));
+            for (const int vector : with) others.push_back(vectors_[vector].data() + start);
+            dot_products(vectors_[a].data() + start, others,
+                         std::min(kChunk, first + count - start), &partial(c, 0));
         });
         for (Index c = 0; c < chunks; ++c) {
             for (std::size_t k = 0; k < with.size(); ++k) out[k] += metric * partial(c, k);
         }
     };
     std::fill(out.begin(), out.end(), 0.0);
-    range(0, field_count(), 1.0);
-    range(field_count(), pair_floats_, problem_.pair_metric);
+    range(0, layout_.field_size(), 1.0);
+    range(layout_.field_size(), layout_.pair_size(), problem_.pair_metric);
 }
 
-void CpuKernel::combine(int out, std::span<const int> slots, std::span<const double> factors) {
+void CpuKernel::combine(int out, std::span<const int> vectors, std::span<const double> factors) {
     const std::vector<float> single(factors.begin(), factors.end());
     parallel_for(threads_, (size() + kChunk - 1) / kChunk, [&](Index c, int) {
         const Index start = c * kChunk;
         std::vector<const float*> from;
-        for (const int slot : slots) from.push_back(slots_[slot].data() + start);
+        for (const int vector : vectors) from.push_back(vectors_[vector].data() + start);
         linear_combination(from, single, std::min(kChunk, size() - start),
-                           slots_[out].data() + start);
+                           vectors_[out].data() + start);
     });
 }
 
 Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
     std::vector<ColumnResult> results(columns_);
     std::vector<PairSums> sums(columns_);
-    clear(slots_[gradient].data(), size());
+    clear(vectors_[gradient].data(), size());
+    const ColumnSteps& steps = column_steps(stride_);
     parallel_for(threads_, columns_, [&](Index i, int thread) {
         Workspace& work = work_[thread];
         if (work.table.size() == 0) {
@@ -188,8 +189,8 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
         results[i] = column(x, gradient, i, best_fields, work);
     });
     parallel_for(threads_, columns_, [&](Index i, int) {
-        sums[i] = finish_pairs(pairs(x), i, columns_, letter_count_, scaling_, problem_.lambda_pair,
-                               pairs(gradient));
+        sums[i] = steps.finish_pairs(pairs(x), i, columns_, letter_count_, scaling_,
+                                     problem_.lambda_pair, pairs(gradient));
     });
     latest_ = {};
     for (Index i = 0; i < columns_; ++i) {
@@ -202,17 +203,19 @@ Evaluation CpuKernel::evaluate(int x, int gradient, bool best_fields) {
     return latest_;
 }
 
-// Leaves w_k p_k(a) in work.rows and the gradient of the fields, regulariser included, in
+// Writes w_k p_k(a) to work.rows, and the gradient of the fields with its regulariser to
 // `gradient`.
 double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool best_fields,
                              Workspace& work, double* gradient) {
     const int free = letter_count_ - 1;
-    double totals[kMostFreeLetters + 1];
+    const ColumnSteps& steps = column_steps(stride_);
+    double totals[kMaxFreeLetters + 1];
     const FieldPass pass = [&](const double* at, double* g, double* hessian) {
-        const double data = softmax_pass(view, work.sums.data(), at, work.rows.data(), totals);
+        const double data =
+            steps.softmax_pass(view, work.sums.data(), at, work.rows.data(), totals);
         for (int a = 0; a < free; ++a) g[a] = totals[a] - counts_(i, a);
         if (hessian != nullptr) {
-            gram_pass(view, work.rows.data(), free, hessian);
+            steps.gram_pass(view, work.rows.data(), free, hessian);
             for (int k = 0; k < free * free; ++k) hessian[k] = -hessian[k];
             for (int a = 0; a < free; ++a) hessian[a * free + a] += totals[a];
         }
@@ -235,38 +238,41 @@ double CpuKernel::fit_fields(const ColumnView& view, Index i, double* e, bool be
 CpuKernel::ColumnResult CpuKernel::column(int x, int gradient, Index i, bool best_fields,
                                           Workspace& work) {
     const int free = letter_count_ - 1;
-    build_table(pairs(x), i, columns_, letter_count_, scaling_, work.table.data());
-    sum_rows(tree_, work.table.data(), stride_, work.sums.data());
+    const ColumnSteps& steps = column_steps(stride_);
+    steps.build_table(pairs(x), i, columns_, letter_count_, scaling_, work.table.data());
+    steps.sum_rows(tree_, work.table.data(), work.sums.data());
 
     const ColumnView view{tree_.count(), letter_count_, stride_, &letters_(i, 0), weights_.data()};
-    double e[kMostFreeLetters + 1], field_gradient[kMostFreeLetters + 1];
-    float* fields = slots_[x].data() + i * stride_;
+    double e[kMaxFreeLetters + 1], field_gradient[kMaxFreeLetters + 1];
+    float* fields = vectors_[x].data() + i * stride_;
     std::copy_n(fields, letter_count_, e);
     ColumnResult result{fit_fields(view, i, e, best_fields, work, field_gradient), 0, 0};
     for (int a = 0; a < free; ++a) {
         if (best_fields) fields[a] = static_cast<float>(e[a]);
         result.field_gradient2 += field_gradient[a] * field_gradient[a];
         result.field_point2 += e[a] * e[a];
-        // With the best fields this is zero up to rounding, and no part of the reduced problem.
+        // At the best fields this is zero up to rounding, and the reduced problem has no fields.
         if (!best_fields) {
-            slots_[gradient].data()[i * stride_ + a] = static_cast<float>(field_gradient[a]);
+            vectors_[gradient].data()[i * stride_ + a] = static_cast<float>(field_gradient[a]);
         }
     }
     for (Index k = 0; k < tree_.count(); ++k) work.rows(k, letters_(i, k)) -= weights_[k];
     std::memset(work.gradient.data(), 0, work.gradient.bytes());
-    scatter_rows(tree_, work.rows.data(), stride_, work.gradient.data());
-    // Every block gets exactly two summands onto zero, so their order does not change a bit.
+    steps.scatter_rows(tree_, work.rows.data(), work.gradient.data());
+    // Each block is the sum of exactly two terms, so their order does not change a bit.
     for (Index j = 0; j < i; ++j) {
         const std::lock_guard lock(row_locks_[j]);
-        add_table(work.gradient.data(), i, j, j + 1, columns_, letter_count_, pairs(gradient));
+        steps.add_table(work.gradient.data(), i, j, j + 1, columns_, letter_count_,
+                        pairs(gradient));
     }
     const std::lock_guard lock(row_locks_[i]);
-    add_table(work.gradient.data(), i, i + 1, columns_, columns_, letter_count_, pairs(gradient));
+    steps.add_table(work.gradient.data(), i, i + 1, columns_, columns_, letter_count_,
+                    pairs(gradient));
     return result;
 }
 
-void CpuKernel::unscaled_block(int slot, Index i, Index j, View<float, 2> out) const {
-    const float* from = pairs(slot) + pair_index(i, j, columns_) * block();
+void CpuKernel::unscaled_block(int vector, Index i, Index j, View<float, 2> out) const {
+    const float* from = pairs(vector) + pair_index(i, j, columns_) * block();
     for (int a = 0; a < letter_count_; ++a) {
         for (int b = 0; b < letter_count_; ++b) {
             out(a, b) = from[b * stride_ + a] * scale(i, a, j, b);
@@ -274,44 +280,44 @@ void CpuKernel::unscaled_block(int slot, Index i, Index j, View<float, 2> out) c
     }
 }
 
-Model CpuKernel::model(int slot) const {
+Model CpuKernel::model(int vector) const {
     Model model{
         Array<float, 2>(columns_, letter_count_),
         Array<float, 3>::unset(columns_ * (columns_ - 1) / 2, letter_count_, letter_count_)};
     parallel_for(threads_, columns_, [&](Index i, int) {
-        std::copy_n(slots_[slot].data() + i * stride_, letter_count_, &model.fields(i, 0));
+        std::copy_n(vectors_[vector].data() + i * stride_, letter_count_, &model.fields(i, 0));
         for (Index j = i + 1; j < columns_; ++j) {
-            unscaled_block(slot, i, j, model.pairs[pair_index(i, j, columns_)]);
+            unscaled_block(vector, i, j, model.pairs[pair_index(i, j, columns_)]);
         }
     });
     return model;
 }
 
-Array<double, 2> CpuKernel::raw_scores(int slot, int threads) const {
+Array<double, 2> CpuKernel::raw_scores(int vector, int threads) const {
     Array<double, 2> scores(columns_, columns_);
     parallel_for(threads, columns_, [&](Index i, int) {
         Array<float, 2> block(letter_count_, letter_count_);
         for (Index j = i + 1; j < columns_; ++j) {
-            unscaled_block(slot, i, j, block);
+            unscaled_block(vector, i, j, block);
             scores(i, j) = scores(j, i) = centred_norm(block.view());
         }
     });
     return scores;
 }
 
-void CpuKernel::set_fields(int slot, View<const float, 2> fields) {
-    clear(pairs(slot), pair_floats_);
+void CpuKernel::set_fields(int vector, View<const float, 2> fields) {
+    clear(pairs(vector), layout_.pair_size());
     for (Index i = 0; i < columns_; ++i) {
-        std::copy_n(&fields(i, 0), letter_count_, slots_[slot].data() + i * stride_);
+        std::copy_n(&fields(i, 0), letter_count_, vectors_[vector].data() + i * stride_);
     }
 }
 
-void CpuKernel::set_model(int slot, const Model& model) {
+void CpuKernel::set_model(int vector, const Model& model) {
     parallel_for(threads_, columns_, [&](Index i, int) {
-        std::copy_n(&model.fields(i, 0), letter_count_, slots_[slot].data() + i * stride_);
+        std::copy_n(&model.fields(i, 0), letter_count_, vectors_[vector].data() + i * stride_);
         for (Index j = i + 1; j < columns_; ++j) {
             const Index pair = pair_index(i, j, columns_);
-            float* to = pairs(slot) + pair * block();
+            float* to = pairs(vector) + pair * block();
             for (int a = 0; a < letter_count_; ++a) {
                 for (int b = 0; b < letter_count_; ++b) {
                     to[b * stride_ + a] = model.pairs(pair, a, b) / scale(i, a, j, b);

@@ -1,4 +1,4 @@
-// Reference kernel: float64, one thread, the objective as the paper writes it.
+// Reference kernel: the objective as in the paper, in float64 on one thread.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -32,16 +32,16 @@ public:
     }
 
     void reserve(int count) override {
-        while (static_cast<int>(slots_.size()) < count) slots_.emplace_back(size(), 0.0);
+        while (static_cast<int>(vectors_.size()) < count) vectors_.emplace_back(size(), 0.0);
     }
     Index size() const override {
         return columns_ * letters_ + columns_ * (columns_ - 1) / 2 * letters_ * letters_;
     }
-    void download(int slot, float* to) const override {
-        std::copy(slots_[slot].begin(), slots_[slot].end(), to);
+    void download(int vector, float* to) const override {
+        std::copy(vectors_[vector].begin(), vectors_[vector].end(), to);
     }
-    void upload(int slot, const float* from) override {
-        std::copy_n(from, size(), slots_[slot].begin());
+    void upload(int vector, const float* from) override {
+        std::copy_n(from, size(), vectors_[vector].begin());
     }
 
     void dots(int a, std::span<const int> with, std::span<double> out) override {
@@ -49,18 +49,19 @@ public:
         for (std::size_t k = 0; k < with.size(); ++k) {
             double sum = 0;
             for (Index e = 0; e < size(); ++e) {
-                sum +=
-                    (e < fields ? 1.0 : problem_.pair_metric) * slots_[a][e] * slots_[with[k]][e];
+                sum += (e < fields ? 1.0 : problem_.pair_metric) * vectors_[a][e] *
+                       vectors_[with[k]][e];
             }
             out[k] = sum;
         }
     }
 
-    void combine(int out, std::span<const int> slots, std::span<const double> factors) override {
+    void combine(int out, std::span<const int> vectors, std::span<const double> factors) override {
         for (Index e = 0; e < size(); ++e) {
             double sum = 0;
-            for (std::size_t k = 0; k < slots.size(); ++k) sum += factors[k] * slots_[slots[k]][e];
-            slots_[out][e] = sum;
+            for (std::size_t k = 0; k < vectors.size(); ++k)
+                sum += factors[k] * vectors_[vectors[k]][e];
+            vectors_[out][e] = sum;
         }
     }
 
@@ -70,18 +71,18 @@ public:
     Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
     const Evaluation& latest() const override { return latest_; }
 
-    Model model(int slot) const override {
+    Model model(int vector) const override {
         Model model{Array<float, 2>(columns_, letters_),
                     Array<float, 3>(columns_ * (columns_ - 1) / 2, letters_, letters_)};
         for (Index i = 0; i < columns_; ++i) {
             for (int a = 0; a < letters_; ++a) {
-                model.fields(i, a) = static_cast<float>(slots_[slot][field(i, a)]);
+                model.fields(i, a) = static_cast<float>(vectors_[vector][field(i, a)]);
             }
             for (Index j = i + 1; j < columns_; ++j) {
                 for (int a = 0; a < letters_; ++a) {
                     for (int b = 0; b < letters_; ++b) {
                         model.pairs(pair_index(i, j, columns_), a, b) =
-                            static_cast<float>(coupling(slot, i, a, j, b));
+                            static_cast<float>(coupling(vector, i, a, j, b));
                     }
                 }
             }
@@ -89,13 +90,13 @@ public:
         return model;
     }
 
-    void set_model(int slot, const Model& model) override {
+    void set_model(int vector, const Model& model) override {
         for (Index i = 0; i < columns_; ++i) {
-            for (int a = 0; a < letters_; ++a) slots_[slot][field(i, a)] = model.fields(i, a);
+            for (int a = 0; a < letters_; ++a) vectors_[vector][field(i, a)] = model.fields(i, a);
             for (Index j = i + 1; j < columns_; ++j) {
                 for (int a = 0; a < letters_; ++a) {
                     for (int b = 0; b < letters_; ++b) {
-                        slots_[slot][pair(i, a, j, b)] =
+                        vectors_[vector][pair(i, a, j, b)] =
                             model.pairs(pair_index(i, j, columns_), a, b) / scale(i, a, j, b);
                     }
                 }
@@ -114,12 +115,12 @@ private:
         return 1 / std::sqrt(2 * problem_.lambda_pair +
                              2 * total_weight_ * spread_(i, a) * spread_(j, b));
     }
-    double coupling(int slot, Index i, int a, Index j, int b) const {
-        return slots_[slot][pair(i, a, j, b)] * scale(i, a, j, b);
+    double coupling(int vector, Index i, int a, Index j, int b) const {
+        return vectors_[vector][pair(i, a, j, b)] * scale(i, a, j, b);
     }
 
     Evaluation evaluate(int x, int gradient, bool best_fields) {
-        std::fill(slots_[gradient].begin(), slots_[gradient].end(), 0.0);
+        std::fill(vectors_[gradient].begin(), vectors_[gradient].end(), 0.0);
         latest_ = {};
         for (Index i = 0; i < columns_; ++i) {
             if (best_fields) improve_fields(x, i);
@@ -132,7 +133,7 @@ private:
         return latest_;
     }
 
-    // h_i(a) without e_i(a): the couplings' part of the logits of one sequence.
+    // h_i(a) without e_i(a): the sum over couplings in the logits of one sequence.
     std::vector<double> from_couplings(int x, Index n, Index i) const {
         std::vector<double> h(letters_, 0.0);
         for (Index j = 0; j < columns_; ++j) {
@@ -143,10 +144,10 @@ private:
     }
 
     static double log_sum(const std::vector<double>& h) {
-        const double most = *std::max_element(h.begin(), h.end());
+        const double max = *std::max_element(h.begin(), h.end());
         double sum = 0;
-        for (const double value : h) sum += std::exp(value - most);
-        return most + std::log(sum);
+        for (const double value : h) sum += std::exp(value - max);
+        return max + std::log(sum);
     }
 
     void improve_fields(int x, Index i) {
@@ -161,10 +162,10 @@ private:
                 std::vector<double> p = base[n];
                 for (int a = 0; a < free; ++a) p[a] += e[a];
                 const double w = problem_.weights[n], z = log_sum(p);
-                const int own = problem_.letters(n, i);
-                data += w * (z - p[own]);
+                const int observed = problem_.letters(n, i);
+                data += w * (z - p[observed]);
                 for (double& value : p) value = std::exp(value - z);
-                for (int a = 0; a < free; ++a) g[a] += w * (p[a] - (a == own));
+                for (int a = 0; a < free; ++a) g[a] += w * (p[a] - (a == observed));
                 for (int a = 0; hessian != nullptr && a < free; ++a) {
                     for (int b = 0; b < free; ++b) {
                         hessian[a * free + b] += w * ((a == b ? p[a] : 0.0) - p[a] * p[b]);
@@ -174,23 +175,24 @@ private:
             return data;
         };
         const double target2 = 4 * problem_.lambda_single * field_gap / columns_;
-        minimise_fields(free, problem_.lambda_single, target2, &slots_[x][field(i, 0)], pass);
-        slots_[x][field(i, free)] = 0;
+        minimise_fields(free, problem_.lambda_single, target2, &vectors_[x][field(i, 0)], pass);
+        vectors_[x][field(i, free)] = 0;
     }
 
     // The data term of column i: its value, and its gradient by e_i and by all e_ij.
     void add_column(int x, int gradient, Index i, bool best_fields) {
         for (Index n = 0; n < count_; ++n) {
             std::vector<double> h = from_couplings(x, n, i);
-            for (int a = 0; a < letters_ - 1; ++a) h[a] += slots_[x][field(i, a)];
+            for (int a = 0; a < letters_ - 1; ++a) h[a] += vectors_[x][field(i, a)];
             const double z = log_sum(h), w = problem_.weights[n];
-            const int own = problem_.letters(n, i);
-            latest_.objective += w * (z - h[own]);
+            const int observed = problem_.letters(n, i);
+            latest_.objective += w * (z - h[observed]);
             for (int a = 0; a < letters_; ++a) {
-                const double residual = w * (std::exp(h[a] - z) - (a == own));
-                if (a < letters_ - 1) slots_[gradient][field(i, a)] += residual;
+                const double residual = w * (std::exp(h[a] - z) - (a == observed));
+                if (a < letters_ - 1) vectors_[gradient][field(i, a)] += residual;
                 for (Index j = 0; j < columns_; ++j) {
-                    if (j != i) slots_[gradient][pair(i, a, j, problem_.letters(n, j))] += residual;
+                    if (j != i)
+                        vectors_[gradient][pair(i, a, j, problem_.letters(n, j))] += residual;
                 }
             }
         }
@@ -198,13 +200,13 @@ private:
 
     void add_field_regulariser(int x, int gradient, Index i, bool best_fields) {
         for (int a = 0; a < letters_ - 1; ++a) {
-            const double e = slots_[x][field(i, a)];
-            double& g = slots_[gradient][field(i, a)];
+            const double e = vectors_[x][field(i, a)];
+            double& g = vectors_[gradient][field(i, a)];
             g += 2 * problem_.lambda_single * e;
             latest_.objective += problem_.lambda_single * e * e;
             latest_.field_gradient2 += g * g;
             latest_.point2 += e * e;
-            if (best_fields) g = 0;  // zero up to rounding, and no part of the reduced problem
+            if (best_fields) g = 0;  // zero up to rounding; the reduced problem has no fields
         }
     }
 
@@ -212,7 +214,7 @@ private:
         for (int a = 0; a < letters_; ++a) {
             for (int b = 0; b < letters_; ++b) {
                 const double e = coupling(x, i, a, j, b);
-                double& g = slots_[gradient][pair(i, a, j, b)];
+                double& g = vectors_[gradient][pair(i, a, j, b)];
                 g += 2 * problem_.lambda_pair * e;
                 latest_.objective += problem_.lambda_pair * e * e;
                 latest_.pair_gradient2 += g * g;
@@ -227,7 +229,7 @@ private:
     int letters_;
     double total_weight_ = 0;
     Array<double, 2> spread_;
-    std::vector<std::vector<double>> slots_;
+    std::vector<std::vector<double>> vectors_;
     Evaluation latest_;
 };
 

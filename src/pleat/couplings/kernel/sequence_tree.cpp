@@ -1,4 +1,4 @@
-// Sequence tree: Prim's algorithm in chunks, then depth-first positions and lists of changed rows.
+// Sequence tree: Prim's algorithm for each chunk, depth-first positions, and lists of changed rows.
 #include "pleat/couplings/kernel/sequence_tree.h"
 
 #include <algorithm>
@@ -14,15 +14,15 @@ namespace {
 
 // Prim costs chunk^2 / 2 distances, and a chunk's sums (2048 rows of 96 bytes) stay in L2.
 constexpr Index kChunk = 2048;
-constexpr int kMostGenerations = 24;
+constexpr int kMaxGenerations = 24;
 
 struct Chunk {
     Index first, count;
     std::vector<std::int32_t> parent;  // within the chunk, by sequence; -1 for the first
 };
 
-// Prim: the tree grows from the chunk's first sequence, always by the nearest outsider (ties: the
-// earliest sequence).
+// Prim: the tree grows from the chunk's first sequence, always by the nearest sequence outside it;
+// ties go to the earliest sequence.
 void span_tree(View<const std::uint8_t, 2> padded, Chunk& chunk) {
     const Index width = padded.extent(1);
     chunk.parent.assign(chunk.count, -1);
@@ -41,9 +41,9 @@ void span_tree(View<const std::uint8_t, 2> padded, Chunk& chunk) {
                 distance[n] = fresh[k];
                 nearest[n] = added;
             }
-            const std::int32_t champion = outside[best];
-            if (distance[n] < distance[champion] ||
-                (distance[n] == distance[champion] && n < champion)) {
+            const std::int32_t nearest_yet = outside[best];
+            if (distance[n] < distance[nearest_yet] ||
+                (distance[n] == distance[nearest_yet] && n < nearest_yet)) {
                 best = k;
             }
         }
@@ -73,8 +73,8 @@ void append_depth_first(const Chunk& chunk, std::vector<std::int32_t>& order,
     }
 }
 
-// Lists for each position which rows change against its parent; far relatives and long chains
-// become roots.
+// Lists for each position the rows that change against its parent. Sequences far from their parent
+// and ends of long chains become roots.
 void list_changes(View<const std::uint8_t, 2> letters, int letter_count, int row_stride,
                   SequenceTree& tree) {
     const Index columns = letters.extent(1);
@@ -82,7 +82,7 @@ void list_changes(View<const std::uint8_t, 2> letters, int letter_count, int row
     std::vector<std::uint32_t> added, removed;
     tree.begin.push_back(0);
     for (Index k = 0; k < tree.count(); ++k) {
-        const std::uint8_t* own = &letters(tree.order[k], 0);
+        const std::uint8_t* current = &letters(tree.order[k], 0);
         const auto row = [&](Index j, std::uint8_t letter) {
             return static_cast<std::uint32_t>((j * letter_count + letter) * row_stride);
         };
@@ -91,17 +91,17 @@ void list_changes(View<const std::uint8_t, 2> letters, int letter_count, int row
             added.clear();
             removed.clear();
             for (Index j = 0; j < columns; ++j) {
-                if (own[j] == above[j]) continue;
-                added.push_back(row(j, own[j]));
+                if (current[j] == above[j]) continue;
+                added.push_back(row(j, current[j]));
                 removed.push_back(row(j, above[j]));
             }
             generation[k] = generation[tree.parent[k]] + 1;
             const bool far = 2 * static_cast<Index>(added.size()) >= columns;
-            if (far || generation[k] > kMostGenerations) tree.parent[k] = -1;
+            if (far || generation[k] > kMaxGenerations) tree.parent[k] = -1;
         }
         if (tree.parent[k] < 0) {
             generation[k] = 0;
-            for (Index j = 0; j < columns; ++j) tree.rows.push_back(row(j, own[j]));
+            for (Index j = 0; j < columns; ++j) tree.rows.push_back(row(j, current[j]));
         } else {
             tree.rows.insert(tree.rows.end(), added.begin(), added.end());
             tree.rows.insert(tree.rows.end(), removed.begin(), removed.end());
@@ -110,8 +110,8 @@ void list_changes(View<const std::uint8_t, 2> letters, int letter_count, int row
     }
 }
 
-// Turns the lists around by counting, then filling, so that positions ascend within each list.
-void list_places(const std::vector<Chunk>& chunks, int row_stride, SequenceTree& tree) {
+// Makes the inverse lists by counting and then filling, so that positions ascend within each list.
+void list_positions(const std::vector<Chunk>& chunks, int row_stride, SequenceTree& tree) {
     const auto each = [&](auto&& visit) {
         Index k = 0;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
@@ -126,17 +126,28 @@ void list_places(const std::vector<Chunk>& chunks, int row_stride, SequenceTree&
         }
     };
     const Index lists = 2 * tree.chunk_count * tree.row_count;
-    tree.place_begin.assign(lists + 1, 0);
-    each([&](Index list, Index) { ++tree.place_begin[list + 1]; });
-    for (Index list = 0; list < lists; ++list) tree.place_begin[list + 1] += tree.place_begin[list];
-    std::vector<std::uint64_t> next(tree.place_begin.begin(), tree.place_begin.end() - 1);
-    tree.places.resize(tree.rows.size());
+    tree.position_begin.assign(lists + 1, 0);
+    each([&](Index list, Index) { ++tree.position_begin[list + 1]; });
+    for (Index list = 0; list < lists; ++list)
+        tree.position_begin[list + 1] += tree.position_begin[list];
+    std::vector<std::uint64_t> next(tree.position_begin.begin(), tree.position_begin.end() - 1);
+    tree.positions.resize(tree.rows.size());
     each([&](Index list, Index k) {
-        tree.places[next[list]++] = static_cast<std::uint32_t>(k * row_stride);
+        tree.positions[next[list]++] = static_cast<std::uint32_t>(k * row_stride);
     });
 }
 
+Index chunks_of(Index sequences) { return (sequences + kChunk - 1) / kChunk; }
+
 }  // namespace
+
+std::int64_t tree_bytes(Index sequences, Index columns, int letter_count) {
+    // At most L numbers per sequence in `rows` and in `positions`; the padded letters; five numbers
+    // per position; and two per list in `position_begin` and while it is filled.
+    const std::int64_t padded = (columns + 63) / 64 * 64;
+    const std::int64_t lists = 2 * chunks_of(sequences) * columns * letter_count;
+    return sequences * (8 * columns + padded + 40) + 2 * 8 * (lists + 1);
+}
 
 SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter_count,
                                  int row_stride, int threads) {
@@ -146,7 +157,7 @@ SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter
     for (Index n = 0; n < count; ++n) std::copy_n(&letters(n, 0), columns, &padded(n, 0));
 
     SequenceTree tree;
-    tree.chunk_count = (count + kChunk - 1) / kChunk;
+    tree.chunk_count = chunks_of(count);
     tree.row_count = columns * letter_count;
     std::vector<Chunk> chunks;
     for (Index c = 0; c < tree.chunk_count; ++c) {
@@ -156,7 +167,7 @@ SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter
     parallel_for(threads, tree.chunk_count, [&](Index c, int) { span_tree(padded, chunks[c]); });
     for (const Chunk& chunk : chunks) append_depth_first(chunk, tree.order, tree.parent);
     list_changes(letters, letter_count, row_stride, tree);
-    list_places(chunks, row_stride, tree);
+    list_positions(chunks, row_stride, tree);
     return tree;
 }
 

@@ -1,5 +1,5 @@
-// Sequence tree: each sequence as a few changes of a similar one, so that sums over columns are
-// shared.
+// Sequence tree: describes each sequence as a few changes of a similar one, so that sums over
+// columns can be shared.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,33 @@ namespace pleat::couplings {
 /// / (N L) is 0.37 for 1atzA). The transposed sum (scattering a row to all its letters) becomes
 /// sums over subtrees first, then for each letter the sum of the subtrees where it appears minus
 /// those where it disappears. Trees are minimum spanning trees of Hamming distances (Prim) within
-/// chunks of consecutive sequences; chains are cut to a full sum every few generations, so that
-/// rounding does not build up.
+/// chunks of consecutive sequences. Every few generations a sequence gets a full sum, so that
+/// rounding does not accumulate.
 struct SequenceTree {
-    /// Positions put every parent before its children; order[position] = sequence.
+    /// order[position] = sequence; every parent comes before its children.
     std::vector<std::int32_t> order;
     /// Earlier position, or -1 for a root.
     std::vector<std::int32_t> parent;
-    /// rows[begin[k]] .. rows[begin[k + 1]]: for a root all its L rows; else the rows to add, then
-    /// as many to subtract. A row is (column * letter_count + letter) * row_stride.
+    /// rows[begin[k], begin[k + 1]): for a root all its L rows; else the rows to add, then as many
+    /// to subtract. A row is (column * letter_count + letter) * row_stride.
     std::vector<std::uint64_t> begin;
     std::vector<std::uint32_t> rows;
-    /// The same lists turned around, chunk by chunk so that a chunk's sums stay in cache: with
-    /// list = 2 (chunk * row_count + row) [+ 1], places[place_begin[list]] .. are the positions
-    /// times row_stride at which `row` (without its stride) is added [subtracted].
+    /// The inverse lists, by chunk so that a chunk's sums stay in cache: for list = 2 (chunk *
+    /// row_count + row) [+ 1], positions[position_begin[list], position_begin[list + 1]) are the
+    /// positions times row_stride at which `row` (without its stride) is added [subtracted].
     Index chunk_count = 0, row_count = 0;
-    std::vector<std::uint64_t> place_begin;
-    std::vector<std::uint32_t> places;
+    std::vector<std::uint64_t> position_begin;
+    std::vector<std::uint32_t> positions;
 
     Index count() const { return static_cast<Index>(order.size()); }
-    /// Rows touched for one pass, over those of the plain double loop (N L).
+    /// Rows read in one pass, relative to the plain double loop (N L).
     double cost(Index column_count) const {
         return static_cast<double>(rows.size()) / (static_cast<double>(count()) * column_count);
     }
 };
+
+/// An upper bound of the bytes that building and keeping a forest takes.
+std::int64_t tree_bytes(Index sequences, Index columns, int letter_count);
 
 /// Builds the forest; the same for any thread count.
 SequenceTree build_sequence_tree(View<const std::uint8_t, 2> letters, int letter_count,

@@ -17,7 +17,7 @@ using test::RandomFamily;
 
 Parameters compatible_parameters() {
     Parameters parameters;
-    parameters.compatible = "ccmpred";
+    parameters.compatible = CompatibleProgram::ccmpred;
     return parameters;
 }
 
@@ -29,7 +29,7 @@ TEST_P(CompatibleOracle, ReproducesTheScoresOfTheProgram) {
     const Alignment alignment = read_alignment(family.file(".aln.gz"));
     const Result result = run(alignment, compatible_parameters(), {});
     EXPECT_EQ(result.iterations, family.compatible_iterations);
-    EXPECT_EQ(result.ending, Ending::settled);
+    EXPECT_EQ(result.stop_reason, StopReason::compatible_rule);
     EXPECT_GT(result.objective, family.least_objective * 1.005);  // that program stops early
     const auto expected = test::read_matrix(family.file(".ccmpred.mat.gz"));
     EXPECT_LT(test::largest_difference(result.corrected, expected), 1e-4);
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Families, CompatibleOracle, testing::ValuesIn(test::kOr
                          [](const auto& family) { return std::string(family.param.name); });
 
 // One CG iteration from the definition, on the plain objective: x - g / |g|, pairs counted twice.
-TEST(Compatible, TheFirstStepIsThatOfTheProgram) {
+TEST(Compatible, MakesTheFirstStepOfTheProgram) {
     const RandomFamily family(40, 5, 21, 3);
     Problem problem = family.problem(false);
     problem.pair_metric = 2;
@@ -79,7 +79,7 @@ TEST(Compatible, TheFirstStepIsThatOfTheProgram) {
     }
 }
 
-TEST(Compatible, StopsAboveTheOptimumWithHonestFigures) {
+TEST(Compatible, ReportsItsDistanceFromTheOptimum) {
     const RandomFamily family(120, 14, 21, 7);
     const Alignment alignment = family.alignment();
     const Result early = run(alignment, compatible_parameters(), {});
@@ -94,13 +94,13 @@ TEST(Compatible, StopsAboveTheOptimumWithHonestFigures) {
     EXPECT_GT(early.evaluations, early.iterations);
 }
 
-TEST(Compatible, EndsAfterTheIterationsAskedFor) {
+TEST(Compatible, StopsAtTheIterationLimit) {
     const RandomFamily family(120, 14, 21, 7);
     Parameters parameters = compatible_parameters();
-    parameters.iterations = 3;
+    parameters.max_iterations = 3;
     const Result result = run(family.alignment(), parameters, {});
     EXPECT_EQ(result.iterations, 3);
-    EXPECT_EQ(result.ending, Ending::iteration_limit);
+    EXPECT_EQ(result.stop_reason, StopReason::iteration_limit);
 }
 
 TEST(Compatible, ReferenceAndCpuAgreeForAnyThreads) {
@@ -121,7 +121,7 @@ TEST(Compatible, ReferenceAndCpuAgreeForAnyThreads) {
     EXPECT_EQ(test::largest_difference(three.corrected, one.corrected), 0);
 }
 
-TEST(Compatible, AResumedFitEndsAtTheSameBits) {
+TEST(Compatible, ResumesToTheSameBits) {
     const RandomFamily family(80, 12, 21, 13);
     const Alignment alignment = family.alignment();
     const Result whole = run(alignment, compatible_parameters(), {});
@@ -152,7 +152,7 @@ TEST(Compatible, AResumedFitEndsAtTheSameBits) {
     }
 }
 
-TEST(Compatible, AFinishedFitResumesToItsResult) {
+TEST(Compatible, ResumesAFinishedFitToItsResult) {
     const RandomFamily family(50, 8, 21, 17);
     const Alignment alignment = family.alignment();
     pleat::test::TemporaryFolder folder;
@@ -165,7 +165,7 @@ TEST(Compatible, AFinishedFitResumesToItsResult) {
     EXPECT_EQ(again.objective, first.objective);
     EXPECT_EQ(again.relative_gap, first.relative_gap);
     EXPECT_EQ(again.iterations, first.iterations);
-    EXPECT_EQ(again.ending, first.ending);
+    EXPECT_EQ(again.stop_reason, first.stop_reason);
     EXPECT_EQ(test::largest_difference(again.corrected, first.corrected), 0);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using pleat::testing::SmallFamily;
 
-TEST(ContactList, FallsAndKeepsTheSeparation) {
+TEST(ContactList, IsSortedAndKeepsTheMinSeparation) {
     SmallFamily family(5, 12, Alphabet::protein(), 1);
     family.result.effective_sequences = kMinEffectiveSequences;
     // Columns stand 2 apart in the source, so a separation of 7 asks for 4 columns between.
@@ -31,7 +31,7 @@ TEST(ContactList, FallsAndKeepsTheSeparation) {
     EXPECT_TRUE(rank_pairs(family.alignment, family.result, 23).empty());
 }
 
-TEST(ContactList, EqualScoresStandInRowOrder) {
+TEST(ContactList, KeepsEqualScoresInRowOrder) {
     SmallFamily family(5, 4, Alphabet::protein(), 2);
     family.result.corrected.fill(1);
     const std::vector<RankedPair> pairs = rank_pairs(family.alignment, family.result, 1, true, 3);
@@ -44,13 +44,13 @@ TEST(ContactList, EqualScoresStandInRowOrder) {
     }
 }
 
-TEST(ContactList, NucleicAcidsHaveNoProbability) {
+TEST(ContactList, GivesNucleicAcidsNoProbability) {
     const SmallFamily family(5, 4, Alphabet::rna(), 3);
     for (const RankedPair& pair : rank_pairs(family.alignment, family.result, 1))
         EXPECT_TRUE(std::isnan(pair.probability));
 }
 
-TEST(ContactList, FamiliesOfTooFewSequencesHaveNoProbability) {
+TEST(ContactList, GivesShallowFamiliesNoProbability) {
     SmallFamily family(5, 12, Alphabet::protein(), 1);
     family.result.effective_sequences = kMinEffectiveSequences - 0.1;
     for (const RankedPair& pair : rank_pairs(family.alignment, family.result, 6))
@@ -60,8 +60,8 @@ TEST(ContactList, FamiliesOfTooFewSequencesHaveNoProbability) {
         EXPECT_FALSE(std::isnan(pair.probability));
 }
 
-TEST(Calibration, WarnsOfFewSequencesByWhatWasMeasured) {
-    EXPECT_NE(depth_warning(2).find("have no probability"), std::string::npos);
+TEST(Calibration, WarnsOfFewSequencesWithTheNearestMeasurement) {
+    EXPECT_NE(depth_warning(2).find("need at least 20"), std::string::npos);
     EXPECT_NE(depth_warning(35).find("0.38"), std::string::npos) << depth_warning(35);
     EXPECT_NE(depth_warning(35).find("0.15"), std::string::npos) << depth_warning(35);
     EXPECT_NE(depth_warning(499), "");
@@ -69,7 +69,7 @@ TEST(Calibration, WarnsOfFewSequencesByWhatWasMeasured) {
     EXPECT_EQ(depth_warning(5000), "");
 }
 
-TEST(Calibration, ScaleCountsPairsSixApartInTheSource) {
+TEST(Calibration, ScalesByPairsSixColumnsApart) {
     Array<double, 2> scores(4, 4);
     const std::vector<Index> columns = {0, 5, 6, 12};
     // Pairs at least 6 apart: (0,2) 6, (0,3) 12, (1,3) 7, (2,3) 6; nearer ones hold a decoy.
@@ -84,7 +84,7 @@ TEST(Calibration, ScaleCountsPairsSixApartInTheSource) {
     EXPECT_DOUBLE_EQ(scale.z(3.0 + scale.deviation), 1.0);
 }
 
-TEST(Calibration, NarrowAlignmentsUseAllPairs) {
+TEST(Calibration, ScalesNarrowAlignmentsByAllPairs) {
     Array<double, 2> scores(3, 3);
     scores(0, 1) = 1;
     scores(0, 2) = 2;
@@ -111,7 +111,7 @@ TEST(Calibration, ProbabilityRisesWithZAndFallsWithTheColumns) {
     EXPECT_EQ(contact_probability(3, 9000), contact_probability(3, 500));
 }
 
-TEST(Calibration, AnAveragePairIsRarelyAContactAndAStrongOneMostly) {
+TEST(Calibration, IsLowForAveragePairsAndHighForStrongOnes) {
     EXPECT_LT(contact_probability(0, 150), 0.05);
     EXPECT_GT(contact_probability(8, 150), 0.7);
 }

@@ -18,7 +18,7 @@ using test::RandomFamily;
 constexpr Index kSequences = 333, kColumns = 67;
 constexpr int kLetters = 21;
 
-TEST(CudaChoices, EachEvaluatesAnOddShape) {
+TEST(CudaChoices, AllEvaluateAnOddShape) {
     const std::string absence = pleat::test::cuda_absence();
     if (!absence.empty()) GTEST_SKIP() << absence;
     const RandomFamily family(kSequences, kColumns, kLetters, 41);

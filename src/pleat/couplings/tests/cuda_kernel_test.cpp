@@ -8,7 +8,7 @@
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/couplings/cuda/cuda_layout.h"
-#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/kernel/kernel.h"
 #include "pleat/couplings/tests/kernel_agreement.h"
 #include "pleat/couplings/tests/random_family.h"
@@ -58,7 +58,7 @@ TEST_F(CudaKernel, AgreesWithTheReferenceInBlocksOfColumns) {
     }
 }
 
-TEST_F(CudaKernel, AgreesCoarselyWhereThatIsEnough) {
+TEST_F(CudaKernel, AgreesCoarselyIfCoarseErrorsAreAllowed) {
     expect_agreement(
         [](Problem problem) {
             problem.objective_error = 1e-6;
@@ -78,10 +78,10 @@ TEST_F(CudaKernel, RefusesHugeCouplings) {
     EXPECT_TRUE(std::isfinite(kernel->evaluate_plain(0, 1).objective));
 }
 
-// A kernel after one evaluation of its slot 0: objective, norm of the gradient, both slots.
+// A kernel after one evaluation of its vector 0: objective, norm of the gradient, both vectors.
 struct Bits {
     double objective, norm;
-    std::vector<float> slots[2];
+    std::vector<float> vectors[2];
     bool operator==(const Bits&) const = default;
 };
 
@@ -90,9 +90,9 @@ Bits evaluated_bits(const Problem& problem, const Model& point) {
     kernel->reserve(2);
     kernel->set_model(0, point);
     Bits bits{kernel->evaluate_best_fields(0, 1).objective, inner(*kernel, 1, 1), {}};
-    for (int slot = 0; slot < 2; ++slot) {
-        bits.slots[slot].resize(kernel->size());
-        kernel->download(slot, bits.slots[slot].data());
+    for (int vector = 0; vector < 2; ++vector) {
+        bits.vectors[vector].resize(kernel->size());
+        kernel->download(vector, bits.vectors[vector].data());
     }
     return bits;
 }
@@ -111,8 +111,8 @@ TEST_F(CudaKernel, GivesTheSameBitsFromRunToRun) {
     }
 }
 
-// A slot's old contents, and a larger gradient before, leave no trace.
-TEST_F(CudaKernel, ForgetsEarlierEvaluations) {
+// A vector's old contents, and a larger gradient before, leave no trace.
+TEST_F(CudaKernel, DoesNotDependOnEarlierEvaluations) {
     const RandomFamily family(500, 11, 21, 79);
     const auto kernel = make_cuda_kernel(family.problem(), 0);
     kernel->reserve(3);
@@ -129,14 +129,14 @@ TEST_F(CudaKernel, ForgetsEarlierEvaluations) {
     EXPECT_EQ(distance(kernel->model(1).fields, gradient.fields), 0);
 }
 
-TEST_F(CudaKernel, TakesTheMemoryThatIsAnnounced) {
+TEST_F(CudaKernel, UsesTheAnnouncedMemory) {
     const RandomFamily family(3000, 200, 21, 82);
-    const int slots = Lbfgs::slots_needed({.history = kHistory});
+    const int vectors = Lbfgs::vectors_needed({.history = kHistory});
     const std::int64_t before = use_cuda_device(0).free_bytes;
     const auto kernel = make_cuda_kernel(family.problem(), 0);
-    kernel->reserve(slots);
+    kernel->reserve(vectors);
     const std::int64_t taken = before - use_cuda_device(0).free_bytes;
-    const std::int64_t announced = cuda::Layout{3000, 200, 21}.bytes(slots);
+    const std::int64_t announced = cuda::Layout{3000, 200, 21}.bytes(vectors);
     // Each of some 33 arrays is rounded up to 2 MiB at most.
     EXPECT_NEAR(static_cast<double>(taken), static_cast<double>(announced), 66 << 20);
 }
@@ -155,7 +155,7 @@ double norm_after_evaluations(std::uint64_t seed) {
 }
 
 // Two fits on one GPU from two threads, each with a stream of its own: the bits of each alone.
-TEST_F(CudaKernel, IsSharedByThreads) {
+TEST_F(CudaKernel, WorksFromSeveralThreads) {
     const double alone[2] = {norm_after_evaluations(85), norm_after_evaluations(86)};
     double together[2] = {};
     {

@@ -82,7 +82,7 @@ TEST(Evaluation, CountsTheTopOfEachRange) {
     EXPECT_THROW(evaluation.at("all", "3L"), UsageError);
 }
 
-TEST(Evaluation, DepthsAreRoundedDownButNeverZero) {
+TEST(Evaluation, RoundsDepthsDownToAtLeastOne) {
     Case c(9);
     c.pair(0, 8, 1, true);
     const ContactEvaluation evaluation = c.evaluate();
@@ -95,7 +95,7 @@ TEST(Evaluation, DepthsAreRoundedDownButNeverZero) {
     EXPECT_TRUE(std::isnan(evaluation.at("long", "L").precision));
 }
 
-TEST(Evaluation, PassesOverWhatTheStructureDoesNotShow) {
+TEST(Evaluation, IgnoresColumnsWithoutResidues) {
     Case c(20);
     c.pair(0, 10, 9, false);
     c.pair(1, 11, 8, true);
@@ -109,7 +109,7 @@ TEST(Evaluation, PassesOverWhatTheStructureDoesNotShow) {
     EXPECT_EQ(evaluation.evaluated, 14 * 15 / 2 - 14);
 }
 
-TEST(Evaluation, SeparationsAreThoseOfTheSource) {
+TEST(Evaluation, CountsSeparationsInTheSource) {
     Case c(10);
     c.pair(0, 3, 9, true);
     EXPECT_EQ(c.evaluate().contacts, 0);
@@ -121,7 +121,7 @@ TEST(Evaluation, SeparationsAreThoseOfTheSource) {
     EXPECT_EQ(evaluation.at("short", "L/10").correct, 0);
 }
 
-TEST(Evaluation, EqualScoresStandInRowOrderAndTheCutOffIsOpen) {
+TEST(Evaluation, KeepsEqualScoresInRowOrderAndExcludesTheCutoff) {
     Case c(10);
     c.pair(0, 6, 1, true);
     c.pair(0, 7, 1, false);
@@ -130,7 +130,7 @@ TEST(Evaluation, EqualScoresStandInRowOrderAndTheCutOffIsOpen) {
     EXPECT_EQ(c.evaluate().at("all", "L/10").correct, 0);
 }
 
-TEST(Evaluation, RefusesShapesAndScoresThatAreNone) {
+TEST(Evaluation, RefusesOtherShapesAndNaN) {
     Case c(10);
     c.columns.pop_back();
     EXPECT_THROW(c.evaluate(), UsageError);
@@ -155,7 +155,7 @@ Array<double, 2> matrix_of(const fs::path& path, Index length) {
     return matrix;
 }
 
-TEST(Evaluation, OptimumOf1atzAHasItsKnownPrecision) {
+TEST(Evaluation, FindsTheKnownPrecisionOf1atzA) {
     const fs::path shared = PLEAT_SHARED;
     if (!fs::exists(shared / "oracle/couplings")) GTEST_SKIP() << "no shared data at " << shared;
     const Alignment alignment = read_alignment(shared / "oracle/couplings/1atzA.aln.gz");

@@ -12,7 +12,7 @@
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/couplings/contacts/scores.h"
-#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/tests/oracle.h"
 #include "pleat/couplings/tests/random_family.h"
 
@@ -34,6 +34,12 @@ Parameters with_tolerance(double tolerance) {
     return parameters;
 }
 
+Alignment alignment_of_size(Index sequences, Index columns) {
+    Alignment alignment = RandomFamily(2, 2, 21, 1).alignment();
+    alignment.letters = Array<std::uint8_t, 2>(sequences, columns);
+    return alignment;
+}
+
 TEST(Fit, ReferenceAndCpuReachTheSameOptimum) {
     std::uint64_t seed = 20;
     for (const auto& [sequences, columns, letters] :
@@ -42,7 +48,7 @@ TEST(Fit, ReferenceAndCpuReachTheSameOptimum) {
         const Alignment alignment = RandomFamily(sequences, columns, letters, ++seed).alignment();
         const Result reference = run(alignment, with_tolerance(1e-8), on("reference"));
         const Result cpu = run(alignment, with_tolerance(1e-8), on("cpu"));
-        EXPECT_EQ(reference.ending, Ending::converged);
+        EXPECT_EQ(reference.stop_reason, StopReason::converged);
         EXPECT_NEAR(cpu.objective, reference.objective, 1e-6 * reference.objective);
         EXPECT_EQ(cpu.weights, reference.weights);
         // Two points within 1e-8 of the least f may lie this far apart: curvature is no more than
@@ -87,7 +93,7 @@ TEST(Fit, CudaConvergesByDefault) {
         for (const double tolerance : {1e-3, 1e-4, 1e-5}) {
             parameters.tolerance = tolerance;
             const Result result = run(alignment, parameters, on("cuda"));
-            EXPECT_EQ(result.ending, Ending::converged);
+            EXPECT_EQ(result.stop_reason, StopReason::converged);
             EXPECT_LE(result.relative_gap, tolerance);
             EXPECT_LE(result.objective - least, result.relative_gap * result.objective);
             EXPECT_GE(result.objective - least, -1e-6 * least);
@@ -95,41 +101,69 @@ TEST(Fit, CudaConvergesByDefault) {
     }
 }
 
-// 13 slots of 500 x 21 + 124750 x 441 numbers; operands in two parts and products, 10240 by 10048
+// 13 vectors of 500 x 21 + 124750 x 441 numbers; operands in two parts and products, 10240 by 10048
 // for 500 columns of 20 letters; logits, residuals and letters of 5120 sequences.
-TEST(Fit, MemoryOfAGpuIsCounted) {
-    const int slots = 13;
+TEST(Fit, CountsTheMemoryOfAGpu) {
+    const int vectors = 13;
     const cuda::Layout layout{5000, 500, 21};
-    const std::int64_t vectors = std::int64_t{slots} * 4 * (10500 + 55014750);
+    const std::int64_t vector_bytes = std::int64_t{vectors} * 4 * (10500 + 55014750);
     const std::int64_t operands = std::int64_t{4} * 10240 * 10048 + std::int64_t{4} * 10240 * 10240;
     const std::int64_t of_sequences =
         std::int64_t{5120} * ((4 + 4) * 10240 + 2 * (500 + 6 + 3) + 4);
     const std::int64_t sums = 4 * 10240 * (63 + 20) + 500 * (16 * 63 + 1208 * 5);
-    EXPECT_EQ(layout.bytes(slots), vectors + operands + of_sequences + sums);
+    EXPECT_EQ(layout.bytes(vectors), vector_bytes + operands + of_sequences + sums);
 }
 
 // What does not fit at once is worked on in blocks of columns, down to 64 of them.
-TEST(Fit, BlocksOfColumnsSaveMemory) {
-    const int slots = 13;
+TEST(Fit, SavesMemoryByBlocksOfColumns) {
+    const int vectors = 13;
     const cuda::Layout large{5000, 3000, 21};
-    const std::int64_t all = cuda::bytes_needed(large, slots);
-    EXPECT_EQ(cuda::fit_layout(large, slots, all).blocks, 1);
-    const cuda::Layout less = cuda::fit_layout(large, slots, all - 1);
+    const std::int64_t all = cuda::bytes_needed(large, vectors);
+    EXPECT_EQ(cuda::fit_layout(large, vectors, all).blocks, 1);
+    const cuda::Layout less = cuda::fit_layout(large, vectors, all - 1);
     EXPECT_EQ(less.blocks, 2);
-    EXPECT_LT(cuda::bytes_needed(less, slots), all - (std::int64_t{4} << 30));
-    const cuda::Layout least = cuda::fit_layout(large, slots, 0);
-    EXPECT_EQ(least.block_columns(), 128);
-    EXPECT_EQ(memory_needed(5000, 3000, 21, Device::parse("cuda"), 1),
-              cuda::bytes_needed(least, slots));
-    EXPECT_EQ(cuda::fit_layout({5000, 64, 21}, slots, 0).blocks, 1);
+    EXPECT_LT(cuda::bytes_needed(less, vectors), all - (std::int64_t{4} << 30));
+    const cuda::Layout smallest = cuda::fit_layout(large, vectors, 0);
+    EXPECT_EQ(smallest.block_columns(), 128);
+    EXPECT_EQ(gpu_memory_needed(alignment_of_size(5000, 3000)),
+              cuda::bytes_needed(smallest, vectors));
+    EXPECT_EQ(cuda::fit_layout({5000, 64, 21}, vectors, 0).blocks, 1);
     // Two blocks of so few columns take more than one.
-    EXPECT_EQ(cuda::fit_layout({5000, 130, 21}, slots, 0).blocks, 1);
+    EXPECT_EQ(cuda::fit_layout({5000, 130, 21}, vectors, 0).blocks, 1);
     // Estimates come before checks.
-    for (const cuda::Layout& empty : {cuda::Layout{0, 4, 21}, {0, 0, 21}, {4, 0, 21}})
-        EXPECT_GT(memory_needed(empty.sequences, empty.columns, 21, Device::parse("cuda"), 1), 0);
+    for (const auto& [sequences, columns] : {std::pair{0, 4}, {0, 0}, {4, 0}})
+        EXPECT_GT(gpu_memory_needed(alignment_of_size(sequences, columns)), 0);
 }
 
-TEST(Fit, MemoryOnTheHostCountsTheModelsThatAreThere) {
+TEST(Fit, CountsTheModelsInHostMemory) {
+    const Alignment alignment = RandomFamily(40, 60, 21, 71).alignment();
+    Context context = on("cpu");
+    Parameters parameters;
+    const auto estimate = [&] { return memory_demand(alignment, parameters, context).host; };
+    const std::int64_t model = 4 * (1770 * 441 + 60 * 21);
+    const std::int64_t with_model = estimate();
+    parameters.models = false;
+    const std::int64_t without = with_model - model;
+    EXPECT_EQ(estimate(), without);
+    parameters.initial = "couplings.npz";
+    EXPECT_EQ(estimate(), without + model);
+    parameters.models = true;
+    EXPECT_EQ(estimate(), without + 2 * model);
+    parameters.compatible = CompatibleProgram::ccmpred;
+    parameters.initial = "";
+    const std::int64_t vector = 4 * (1770 * 21 * 24 + 60 * 24);
+    EXPECT_EQ(estimate(), without - 10 * vector + 2 * model + 4 * 1260 * 1260);
+    // Resuming reads one vector after the other.
+    parameters.compatible = CompatibleProgram::none;
+    parameters.models = false;
+    pleat::test::TemporaryFolder folder;
+    context.checkpoint = folder / "checkpoint.npz";
+    EXPECT_EQ(estimate(), without);
+    std::ofstream(context.checkpoint) << "there";
+    EXPECT_EQ(estimate(), without + vector);
+}
+
+TEST(Fit, AnnouncesTheMemoryItEstimates) {
     const Alignment alignment = RandomFamily(40, 60, 21, 71).alignment();
     struct Listener : Progress {
         std::string heard;
@@ -139,41 +173,18 @@ TEST(Fit, MemoryOnTheHostCountsTheModelsThatAreThere) {
     } listener;
     Context context = on("cpu");
     context.progress = &listener;
-    Parameters parameters;
-    const auto announced = [&] {
-        check_memory(alignment, parameters, context);
-        return listener.heard.substr(0, listener.heard.find(" of "));
-    };
-    const std::int64_t model = 4 * 1770 * 441;
-    const std::int64_t without = memory_needed(40, 60, 21, context.device, 1);
-    const std::string text = "40 sequences, 60 columns: needs ";
-    EXPECT_EQ(announced(), text + human_bytes(without + model));
-    parameters.models = false;
-    EXPECT_EQ(announced(), text + human_bytes(without));
-    parameters.initial = "couplings.npz";
-    EXPECT_EQ(announced(), text + human_bytes(without + model));
-    parameters.models = true;
-    EXPECT_EQ(announced(), text + human_bytes(without + 2 * model));
-    parameters.compatible = "ccmpred";
-    parameters.initial = "";
-    const std::int64_t slot = 4 * (1770 * 21 * 24 + 60 * 24);
-    EXPECT_EQ(announced(), text + human_bytes(without - 10 * slot + 2 * model + 4 * 1260 * 1260));
-    // Resuming reads one vector after the other.
-    parameters.compatible = "";
-    parameters.models = false;
-    pleat::test::TemporaryFolder folder;
-    context.checkpoint = folder / "checkpoint.npz";
-    EXPECT_EQ(announced(), text + human_bytes(without));
-    std::ofstream(context.checkpoint) << "there";
-    EXPECT_EQ(announced(), text + human_bytes(without + slot));
+    EXPECT_EQ(check_memory(alignment, {}, context), kHistory);
+    const std::string needed = human_bytes(memory_demand(alignment, {}, context).host);
+    EXPECT_EQ(listener.heard.substr(0, listener.heard.find(" of ")),
+              "40 sequences, 60 columns: needs " + needed);
 }
 
-TEST(Fit, TheToleranceIsKept) {
+TEST(Fit, KeepsTheTolerance) {
     const Alignment alignment = RandomFamily(120, 15, 21, 31).alignment();
     const double least = run(alignment, with_tolerance(1e-8), on("cpu")).objective;
     for (const double tolerance : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}) {
         const Result result = run(alignment, with_tolerance(tolerance), on("cpu"));
-        EXPECT_EQ(result.ending, Ending::converged);
+        EXPECT_EQ(result.stop_reason, StopReason::converged);
         EXPECT_LE(result.relative_gap, tolerance);
         EXPECT_LE((result.objective - least) / result.objective, result.relative_gap + 1e-7);
         EXPECT_GT(result.evaluations, result.iterations);
@@ -191,21 +202,21 @@ TEST(Fit, IsBitEqualForAnyThreads) {
     }
 }
 
-TEST(Fit, StopsAtTheIterationLimitAndSaysSo) {
+TEST(Fit, StopsAtTheIterationLimitAndReportsIt) {
     const Alignment alignment = RandomFamily(90, 13, 21, 41).alignment();
     Parameters parameters = with_tolerance(1e-8);
-    parameters.iterations = 3;
+    parameters.max_iterations = 3;
     const Result result = run(alignment, parameters, on("cpu"));
     EXPECT_EQ(result.iterations, 3);
-    EXPECT_EQ(result.ending, Ending::iteration_limit);
+    EXPECT_EQ(result.stop_reason, StopReason::iteration_limit);
     EXPECT_GT(result.relative_gap, 1e-8);
 }
 
-TEST(Fit, OptionsDoWhatTheySay) {
+TEST(Fit, AppliesItsOptions) {
     const Alignment alignment = RandomFamily(60, 10, 21, 43).alignment();
     const Result plain = run(alignment, {}, on("cpu"));
     Parameters parameters;
-    parameters.weights = false;
+    parameters.sequence_weights = false;
     const Result unweighted = run(alignment, parameters, on("cpu"));
     EXPECT_EQ(unweighted.weights, std::vector<double>(60, 1.0));
     EXPECT_EQ(unweighted.effective_sequences, 60);
@@ -223,9 +234,9 @@ TEST(Fit, OptionsDoWhatTheySay) {
     EXPECT_LT(strong, 0.5 * weak);
 }
 
-TEST(Fit, LeavesTheModelOutWhereNobodyWantsIt) {
+TEST(Fit, OmitsTheModelWithoutTheOption) {
     const Alignment alignment = RandomFamily(60, 10, 21, 61).alignment();
-    for (const char* compatible : {"", "ccmpred"}) {
+    for (const auto compatible : {CompatibleProgram::none, CompatibleProgram::ccmpred}) {
         Parameters parameters;
         parameters.compatible = compatible;
         const Result whole = run(alignment, parameters, on("cpu"));
@@ -240,7 +251,7 @@ TEST(Fit, LeavesTheModelOutWhereNobodyWantsIt) {
     }
 }
 
-TEST(Fit, TakesWeightsThatWereComputedBefore) {
+TEST(Fit, UsesGivenWeights) {
     const Alignment alignment = RandomFamily(60, 10, 21, 67).alignment();
     const Result whole = run(alignment, {}, on("cpu"));
     std::vector<double> weights = sequence_weights(alignment, {}, on("cpu", 2));
@@ -249,23 +260,23 @@ TEST(Fit, TakesWeightsThatWereComputedBefore) {
     EXPECT_EQ(halves.objective, whole.objective);
     for (double& weight : weights) weight = 1;
     EXPECT_EQ(run(alignment, {}, weights, on("cpu")).effective_sequences, 60);
-    EXPECT_THROW(run(alignment, {}, {1, 1}, on("cpu")), std::logic_error);
+    EXPECT_THROW(run(alignment, {}, {1, 1}, on("cpu")), UsageError);
     EXPECT_THROW(sequence_weights(RandomFamily(1, 9, 21, 1).alignment(), {}, on("cpu")),
                  InputError);
 }
 
-TEST(Fit, OnlyWeightsOfLargeAlignmentsWaitForAGpu) {
+TEST(Fit, WaitsForAGpuWithWeightsOfLargeAlignmentsOnly) {
     Alignment alignment = RandomFamily(60, 10, 21, 67).alignment();
     EXPECT_FALSE(weights_want_gpu(alignment, {}, on("cpu", 1)));
     alignment.letters = Array<std::uint8_t, 2>(80000, 10);
     EXPECT_TRUE(weights_want_gpu(alignment, {}, on("cpu", 1)));
     EXPECT_FALSE(weights_want_gpu(alignment, {}, on("cpu", 16)));
     Parameters unweighted;
-    unweighted.weights = false;
+    unweighted.sequence_weights = false;
     EXPECT_FALSE(weights_want_gpu(alignment, unweighted, on("cpu", 1)));
 }
 
-TEST(Fit, AResumedFitEndsAtTheSameBits) {
+TEST(Fit, ResumesToTheSameBits) {
     const Alignment alignment = RandomFamily(80, 12, 21, 47).alignment();
     const Result whole = run(alignment, with_tolerance(1e-8), on("cpu"));
     struct StopOnce : Progress {
@@ -296,7 +307,7 @@ TEST(Fit, AResumedFitEndsAtTheSameBits) {
     }
 }
 
-TEST(Fit, AFinishedFitResumesToItsResult) {
+TEST(Fit, ResumesAFinishedFitToItsResult) {
     const Alignment alignment = RandomFamily(50, 8, 21, 53).alignment();
     pleat::test::TemporaryFolder folder;
     Context context = on("cpu");
@@ -307,18 +318,18 @@ TEST(Fit, AFinishedFitResumesToItsResult) {
     const Result again = run(alignment, {}, context);
     EXPECT_EQ(again.objective, first.objective);
     EXPECT_EQ(again.relative_gap, first.relative_gap);
-    EXPECT_EQ(again.ending, first.ending);
+    EXPECT_EQ(again.stop_reason, first.stop_reason);
     EXPECT_EQ(test::largest_difference(again.corrected, first.corrected), 0);
 }
 
-TEST(Fit, RefusesWhatCannotBeFitted) {
+TEST(Fit, RefusesTooSmallAlignmentsAndBadOptions) {
     EXPECT_THROW(run(RandomFamily(1, 9, 21, 1).alignment(), {}, on("cpu")), InputError);
     EXPECT_THROW(run(RandomFamily(9, 1, 21, 1).alignment(), {}, on("cpu")), InputError);
     EXPECT_THROW(run(RandomFamily(9, 9, 21, 1).alignment(), with_tolerance(-1), on("cpu")),
                  UsageError);
 }
 
-TEST(Fit, DegenerateFamiliesConverge) {
+TEST(Fit, ConvergesOnDegenerateFamilies) {
     for (int kind = 0; kind < 4; ++kind) {
         RandomFamily family(20, 6, 21, 59);
         if (kind == 0) family.fill_column(2, 20);  // all gaps
@@ -328,7 +339,7 @@ TEST(Fit, DegenerateFamiliesConverge) {
             for (Index i = 0; i < 6; ++i) family.fill_column(i, 3);  // one sequence
         if (kind == 3) family.replace(20, 0);                        // no gaps
         const Result result = run(family.alignment(), {}, on("cpu"));
-        EXPECT_EQ(result.ending, Ending::converged) << kind;
+        EXPECT_EQ(result.stop_reason, StopReason::converged) << kind;
         for (const double value : result.corrected) EXPECT_TRUE(std::isfinite(value)) << kind;
     }
 }
@@ -357,10 +368,10 @@ protected:
     Array<double, 2> expected_;
 };
 
-TEST_P(FitOracle, TightFitsReachTheOptimumAndItsContacts) {
+TEST_P(FitOracle, ReachesTheOptimumAndItsContactsWithATightTolerance) {
     const Result result = run(alignment_, with_tolerance(1e-8), {});
     record(result);
-    EXPECT_NE(result.ending, Ending::iteration_limit);
+    EXPECT_NE(result.stop_reason, StopReason::iteration_limit);
     EXPECT_NEAR(result.objective, GetParam().least_objective, 1e-6 * result.objective);
     EXPECT_LE(result.relative_gap, 1e-6);
     EXPECT_LT(test::largest_difference(result.corrected, expected_), 1e-3);
@@ -382,10 +393,10 @@ TEST_P(FitOracle, TightFitsReachTheOptimumAndItsContacts) {
         ASSERT_EQ(result.weights[n], weights[n][0]) << n;
 }
 
-TEST_P(FitOracle, DefaultFitsKeepTheirCertificateAndTheContacts) {
+TEST_P(FitOracle, KeepsItsCertificateAndTheContactsByDefault) {
     const Result result = run(alignment_, {}, {});
     record(result);
-    EXPECT_EQ(result.ending, Ending::converged);
+    EXPECT_EQ(result.stop_reason, StopReason::converged);
     EXPECT_LE(result.relative_gap, 1e-4);
     const double least = GetParam().least_objective;
     EXPECT_LE((result.objective - least) / result.objective, result.relative_gap + 1e-7);

@@ -73,18 +73,19 @@ TEST(ReferenceKernel, ComputesTheFormula) {
     }
 }
 
-// Slots of the reference: 0 the point, 1 its gradient, 2 a direction, 3 and 4 a moved point and its
-// gradient.
+// VectorStore of the reference: 0 the point, 1 its gradient, 2 a direction, 3 and 4 a moved point
+// and its gradient.
 class Differences : public testing::TestWithParam<std::tuple<bool, bool>> {
 protected:
-    /// df/dt along slot 2 by central differences. Extrapolated from two steps: error of order h^4.
+    /// df/dt along vector 2 by central differences. Extrapolated from two steps: error of order
+    /// h^4.
     static double derivative(Kernel& kernel, const std::function<double(int, int)>& f) {
         const auto central = [&](double h) {
             double value[2];
             for (const int side : {0, 1}) {
-                const int slots[2] = {0, 2};
+                const int vectors[2] = {0, 2};
                 const double factors[2] = {1, side == 0 ? -h : h};
-                kernel.combine(3, slots, factors);
+                kernel.combine(3, vectors, factors);
                 value[side] = f(3, 4);
             }
             return (value[1] - value[0]) / (2 * h);
@@ -138,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Differences, testing::Combine(testing::Bool(), t
                                     (std::get<1>(mode.param) ? "BestFields" : "Plain");
                          });
 
-TEST(ReferenceKernel, BestFieldsAreNoWorseThanAnyOthers) {
+TEST(ReferenceKernel, FindsTheBestFields) {
     const RandomFamily family(25, 6, 21, 5);
     const Problem problem = family.problem();
     const auto kernel = make_reference_kernel(problem);

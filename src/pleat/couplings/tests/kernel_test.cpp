@@ -52,17 +52,17 @@ TEST_P(CpuKernel, IsBitEqualForAnyThreads) {
     }
 }
 
-TEST_P(CpuKernel, PaddingStaysZero) {
+TEST_P(CpuKernel, KeepsPaddingZero) {
     const RandomFamily family(50, 6, 21, 91);
     const auto kernel = make_cpu_kernel(family.problem(), 1);
     kernel->reserve(3);
     kernel->set_model(0, random_model(6, 21, 0.2, 92));
     kernel->evaluate_plain(0, 1);
-    const int slots[2] = {0, 1};
+    const int vectors[2] = {0, 1};
     const double factors[2] = {1, -0.1};
-    kernel->combine(2, slots, factors);
+    kernel->combine(2, vectors, factors);
     const Model model = kernel->model(2), gradient = kernel->model(1);
-    // What a model holds is all that a slot holds: setting it anew gives the same norm.
+    // What a model holds is all that a vector holds: setting it anew gives the same norm.
     const double before = inner(*kernel, 2, 2);
     kernel->set_model(2, model);
     EXPECT_NEAR(inner(*kernel, 2, 2), before, 1e-6 * before);
@@ -72,7 +72,7 @@ TEST_P(CpuKernel, PaddingStaysZero) {
 INSTANTIATE_TEST_SUITE_P(InstructionSets, CpuKernel, testing::ValuesIn(instruction_sets()),
                          [](const auto& name) { return name.param; });
 
-TEST_P(EveryKernel, GiveBackTheModelThatWasSet) {
+TEST_P(EveryKernel, ReturnsTheModelThatWasSet) {
     for (const int letters : {5, 21}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(30, 8, letters, 3);
@@ -83,12 +83,12 @@ TEST_P(EveryKernel, GiveBackTheModelThatWasSet) {
             const Model back = kernel->model(1);
             EXPECT_EQ(distance(back.fields, model.fields), 0);
             EXPECT_LT(distance(back.pairs, model.pairs), scaled ? 1e-6 : 1e-30);
-            EXPECT_EQ(inner(*kernel, 0, 0), 0);  // the other slot is as it was
+            EXPECT_EQ(inner(*kernel, 0, 0), 0);  // the other vector is as it was
         }
     }
 }
 
-TEST_P(EveryKernel, CombineAndDotLikeVectors) {
+TEST_P(EveryKernel, CombinesVectorsAndTheirProducts) {
     const RandomFamily family(10, 9, 21, 5);
     Problem problem = family.problem(false);
     for (const double metric : {1.0, 2.0}) {
@@ -134,7 +134,7 @@ TEST_P(EveryKernel, CombineAndDotLikeVectors) {
     }
 }
 
-TEST_P(EveryKernel, DownloadAndUploadKeepAPoint) {
+TEST_P(EveryKernel, KeepsAPointThroughDownloadAndUpload) {
     const RandomFamily family(20, 7, 21, 6);
     const auto kernel = make(family.problem());
     kernel->reserve(2);
@@ -148,7 +148,7 @@ TEST_P(EveryKernel, DownloadAndUploadKeepAPoint) {
     EXPECT_LT(distance(kernel->model(1).pairs, kernel->model(0).pairs), 1e-7);
 }
 
-TEST_P(EveryKernel, ReserveKeepsWhatSlotsHold) {
+TEST_P(EveryKernel, ReserveKeepsTheVectors) {
     const RandomFamily family(20, 5, 21, 8);
     const auto kernel = make(family.problem());
     kernel->reserve(3);
@@ -160,7 +160,7 @@ TEST_P(EveryKernel, ReserveKeepsWhatSlotsHold) {
 }
 
 // f* is where the gradient of a convex function is zero, to rounding: from a fit in float64.
-TEST_P(EveryKernel, TheCertifiedGapBoundsTheRealOne) {
+TEST_P(EveryKernel, BoundsTheGapByItsCertificate) {
     for (const Shape& shape : {Shape{30, 5, 5}, Shape{40, 6, 21}, Shape{8, 3, 21}}) {
         const RandomFamily family(shape.sequences, shape.columns, shape.letters, 12);
         const Problem problem = family.problem();

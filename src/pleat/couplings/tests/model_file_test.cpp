@@ -32,7 +32,7 @@ protected:
     const std::filesystem::path path_ = folder_ / "couplings.npz";
 };
 
-TEST_F(ModelFile, ComesBackBitForBit) {
+TEST_F(ModelFile, IsReadBackBitForBit) {
     const SmallFamily family(9, 5, Alphabet::protein(), 1);
     write_model(path_, family.result.model, family.alignment);
     const Model back = read_model(path_, family.alignment);
@@ -65,7 +65,7 @@ TEST_F(ModelFile, RefusesAnotherWidthOrAlphabet) {
         path_.string() + ": array 'letters': expected the dna letters 'ACGT-', found 'ACGU-'");
 }
 
-TEST_F(ModelFile, RefusesWhatIsNoNumber) {
+TEST_F(ModelFile, RefusesNaN) {
     SmallFamily family(4, 3, Alphabet::rna(), 4);
     family.result.model.pairs(1, 0, 2) = std::numeric_limits<float>::quiet_NaN();
     write_model(path_, family.result.model, family.alignment);

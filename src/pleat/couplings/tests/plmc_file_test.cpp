@@ -77,7 +77,7 @@ Parsed written(const SmallFamily& family, const Parameters& parameters, std::str
     return parsed;
 }
 
-TEST(PlmcFile, HeadSaysWhatWasFitted) {
+TEST(PlmcFile, HeaderDescribesTheFit) {
     const SmallFamily family(8, 4, Alphabet::protein(), 1);
     Parameters parameters;
     const Parsed parsed = written(family, parameters, "AC-Y", 1);
@@ -93,7 +93,7 @@ TEST(PlmcFile, HeadSaysWhatWasFitted) {
     EXPECT_EQ(parsed.places, (std::vector<std::int32_t>{1, 3, 5, 7}));
     for (std::size_t n = 0; n < parsed.copies.size(); ++n)
         EXPECT_FLOAT_EQ(parsed.copies[n], static_cast<float>(1 / family.result.weights[n]));
-    parameters.weights = false;
+    parameters.sequence_weights = false;
     EXPECT_FLOAT_EQ(written(family, parameters, "AC-Y", 1).numbers[0], -1.0f);
 }
 
@@ -134,11 +134,11 @@ void expect_all_numbers(const Alphabet& alphabet, int threads) {
     }
 }
 
-TEST(PlmcFile, HoldsEveryNumberOfAProtein) { expect_all_numbers(Alphabet::protein(), 1); }
-TEST(PlmcFile, HoldsEveryNumberOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
-TEST(PlmcFile, IsTheSameFromThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
+TEST(PlmcFile, HasAllNumbersOfAProtein) { expect_all_numbers(Alphabet::protein(), 1); }
+TEST(PlmcFile, HasAllNumbersOfAnRna) { expect_all_numbers(Alphabet::rna(), 1); }
+TEST(PlmcFile, IsTheSameWithThreeThreads) { expect_all_numbers(Alphabet::dna(), 3); }
 
-TEST(PlmcFile, TwoColumnsMakeOnePair) {
+TEST(PlmcFile, HasOnePairForTwoColumns) {
     const SmallFamily family(2, 2, Alphabet::rna(), 5);
     const Parsed parsed = written(family, {}, "A-", 2);
     EXPECT_TRUE(parsed.complete);

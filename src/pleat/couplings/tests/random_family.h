@@ -89,7 +89,7 @@ struct Shape {
     int letters;
 };
 
-/// <a, b> of two slots.
+/// <a, b> of two vectors.
 inline double inner(Kernel& kernel, int a, int b) {
     double value = 0;
     kernel.dots(a, std::span(&b, 1), std::span(&value, 1));

@@ -81,7 +81,7 @@ TEST(AverageProductCorrection, FollowsItsFormula) {
     }
 }
 
-TEST(AverageProductCorrection, SmallAndEmptyCases) {
+TEST(AverageProductCorrection, HandlesSmallAndEmptyMatrices) {
     Array<double, 2> two(2, 2);
     two(0, 1) = two(1, 0) = 3;
     const Array<double, 2> one_pair = average_product_correction(two);
@@ -93,7 +93,7 @@ TEST(AverageProductCorrection, SmallAndEmptyCases) {
 
 class ScoresOracle : public testing::TestWithParam<test::OracleFamily> {};
 
-TEST_P(ScoresOracle, TheCorrectionTakesRawToCorrected) {
+TEST_P(ScoresOracle, CorrectsRawScores) {
     const test::OracleFamily& family = GetParam();
     if (!family.is_present()) GTEST_SKIP() << "needs " << family.file(".aln.gz");
     const auto raw = test::read_matrix(family.file(".frob.mat.gz"));

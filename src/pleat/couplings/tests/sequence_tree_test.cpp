@@ -58,6 +58,11 @@ void expect_sound(const SequenceTree& tree, View<const std::uint8_t, 2> letters,
     }
     EXPECT_LE(tree.cost(columns), 1.0);
     EXPECT_GT(tree.cost(columns), 0.0);
+    const auto bytes = [](const auto& list) { return list.size() * sizeof(list[0]); };
+    EXPECT_LE(static_cast<std::int64_t>(bytes(tree.order) + bytes(tree.parent) + bytes(tree.begin) +
+                                        bytes(tree.rows) + bytes(tree.position_begin) +
+                                        bytes(tree.positions)),
+              tree_bytes(tree.count(), columns, letter_count));
 }
 
 bool same(const SequenceTree& a, const SequenceTree& b) {
@@ -78,7 +83,7 @@ TEST(SequenceTree, RebuildsEverySequence) {
     }
 }
 
-TEST(SequenceTree, ManyChunksAreTheSameFromAnyThreads) {
+TEST(SequenceTree, IsTheSameForAnyThreads) {
     const Index count = 9000;  // three chunks of at most 4096
     const RandomFamily family(count, 20, 21, 3);
     const SequenceTree one = build_sequence_tree(family.letters, 21, 24, 1);
@@ -89,7 +94,7 @@ TEST(SequenceTree, ManyChunksAreTheSameFromAnyThreads) {
     }
 }
 
-TEST(SequenceTree, CopiesCostNothing) {
+TEST(SequenceTree, StoresCopiesAtNoCost) {
     RandomFamily family(100, 30, 21, 5);
     for (Index n = 1; n < 100; ++n) std::copy_n(&family.letters(0, 0), 30, &family.letters(n, 0));
     const SequenceTree tree = build_sequence_tree(family.letters, 21, 24, 1);
@@ -98,7 +103,7 @@ TEST(SequenceTree, CopiesCostNothing) {
     EXPECT_LE(tree.cost(30), 0.05);
 }
 
-TEST(SequenceTree, UnrelatedSequencesStandAlone) {
+TEST(SequenceTree, MakesUnrelatedSequencesRoots) {
     Array<std::uint8_t, 2> letters(5, 12);
     for (Index n = 0; n < 5; ++n) {
         for (Index i = 0; i < 12; ++i) letters(n, i) = static_cast<std::uint8_t>(n);
@@ -112,10 +117,10 @@ TEST(SequenceTree, UnrelatedSequencesStandAlone) {
 // Sequences 0 ... 4 differ from the next by one letter: the tree must find this chain in any order.
 TEST(SequenceTree, FindsTheNearestRelatives) {
     constexpr Index columns = 16;
-    const int places[] = {3, 0, 4, 1, 2};  // sequence n is link places[n] of the chain
+    const int links[] = {3, 0, 4, 1, 2};  // sequence n is link links[n] of the chain
     Array<std::uint8_t, 2> letters(5, columns);
     for (Index n = 0; n < 5; ++n) {
-        for (Index i = 0; i < columns; ++i) letters(n, i) = i < places[n] ? 1 : 0;
+        for (Index i = 0; i < columns; ++i) letters(n, i) = i < links[n] ? 1 : 0;
     }
     const SequenceTree tree = build_sequence_tree(letters, 21, 24, 1);
     expect_sound(tree, letters, 21, 24);
@@ -123,7 +128,7 @@ TEST(SequenceTree, FindsTheNearestRelatives) {
     EXPECT_EQ(tree.rows.size(), 16u + 4 * 2);
 }
 
-TEST(SequenceTree, ChainsAreCutSoThatRoundingDoesNotBuildUp) {
+TEST(SequenceTree, LimitsTheLengthOfChains) {
     constexpr Index columns = 200, count = 150;
     Array<std::uint8_t, 2> letters(count, columns);  // a chain of 149 links
     for (Index n = 0; n < count; ++n) {

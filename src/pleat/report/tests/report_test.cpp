@@ -1,6 +1,7 @@
 // Report: which sections the files of small runs become, what is refused, and texts that stay
 // texts.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 
@@ -12,7 +13,7 @@
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
-#include "pleat/report/known_chain.h"
+#include "pleat/report/run_structure.h"
 #include "small_run.h"
 
 namespace pleat::report {
@@ -56,7 +57,7 @@ TEST(Report, DrawsScoresOfPairsAsAMap) {
     EXPECT_EQ(section(drawn, "Pairs")["rows"].size(), 2U);
 }
 
-TEST(Report, DrawsASelectionByItsScoresAndTheRunsWithinBehindIt) {
+TEST(Report, DrawsASelectionAndThenTheRunsInItsFolder) {
     SmallRun run;
     run.add("scores.tsv",
             "place\tframe\tcluster\tjoined\tcontacts\tchi2\trmsd\n"
@@ -78,12 +79,12 @@ TEST(Report, DrawsASelectionByItsScoresAndTheRunsWithinBehindIt) {
     EXPECT_EQ(scatter["columns"][1]["values"], Json({0.5, 0.25, 0.0}));
     EXPECT_EQ(scatter["group"]["values"], Json({0, 1, -1}));
     EXPECT_EQ(scatter["group"]["shown"][1]["name"], "2: cluster 1");
-    EXPECT_EQ(section(runs[0], "Frames, the best first")["rows"].size(), 3U);
-    EXPECT_EQ(section(runs[0], "Selected clusters, and the others")["rows"].size(), 2U);
+    EXPECT_EQ(section(runs[0], "Frames, best first")["rows"].size(), 3U);
+    EXPECT_EQ(section(runs[0], "Clusters, selected ones first")["rows"].size(), 2U);
     EXPECT_TRUE(section(runs[0], "Cluster sizes").is_null());  // drawn once
 }
 
-TEST(Report, KeepsTheFirstRowsAndTellsHowManyThereAre) {
+TEST(Report, KeepsTheFirstRowsAndTheNumberOfAll) {
     SmallRun run;
     run.add("some_list.tsv", "n\n1\n2\n3\n");
     Parameters parameters;
@@ -113,7 +114,7 @@ void add_trypsin_pairs(SmallRun& run, const Chain& chain, Index size) {
     run.add("contacts.tsv", text);
 }
 
-TEST(Report, FindsTheStructureOfARunAgain) {
+TEST(Report, DrawsTheStructureThatARunUsed) {
     const Chain chain = read_structure(kTrypsin).chains.front();
     SmallRun run = trypsin_run(kTrypsin, hash_file(kTrypsin).sha256);
     const Index size = 40;
@@ -140,15 +141,15 @@ TEST(Report, FindsTheStructureOfARunAgain) {
     EXPECT_FALSE(section(drawn, "Structure 1ql9_A.pdb.gz, chain A").is_null());
 }
 
-TEST(Report, LeavesAStructureThatChangedOut) {
+TEST(Report, OmitsAStructureThatChanged) {
     const Chain chain = read_structure(kTrypsin).chains.front();
     SmallRun run = trypsin_run(kTrypsin, "another hash");
     add_trypsin_pairs(run, chain, 20);
     const Json drawn = drawn_run(run.path());
     ASSERT_EQ(drawn["notes"].size(), 1U);
-    EXPECT_NE(
-        drawn["notes"][0].get<std::string>().find("is not there or has changed; --structure names"),
-        std::string::npos);
+    EXPECT_NE(drawn["notes"][0].get<std::string>().find(
+                  "is missing or has changed; give its present path with --structure"),
+              std::string::npos);
     EXPECT_FALSE(section(drawn, "Scores of pairs").is_null());
     Parameters parameters;
     parameters.structure = kTrypsin + ":A";
@@ -158,9 +159,31 @@ TEST(Report, LeavesAStructureThatChangedOut) {
     EXPECT_NE(refused.find("expected residues of the run"), std::string::npos);
 }
 
-// Without the structure, a list of all pairs tells contacts; one that leaves pairs out does not.
-TEST(Report, TakesContactsOfACompleteList) {
-    const Json parameters = {{"parameters", {{"min-separation", 3}, {"cutoff", 7.5}}}};
+// Opening a pipe without a writer would wait for ever.
+TEST(Report, DoesNotOpenAPipeAsTheStructureOfARun) {
+    const Chain chain = read_structure(kTrypsin).chains.front();
+    SmallRun run = trypsin_run("to be replaced", "any hash");
+    const std::string pipe = run.file("structure.pdb").string();
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    run.add("manifest.json", Json{{"program", "pleat"},
+                                  {"status", "finished"},
+                                  {"parameters", {{"structure", pipe}}},
+                                  {"inputs", {{{"path", pipe}, {"sha256", "any hash"}}}}}
+                                 .dump());
+    add_trypsin_pairs(run, chain, 20);
+    const Json drawn = drawn_run(run.path());
+    ASSERT_EQ(drawn["notes"].size(), 1U);
+    EXPECT_NE(drawn["notes"][0].get<std::string>().find("is missing or has changed"),
+              std::string::npos);
+    EXPECT_FALSE(section(drawn, "Scores of pairs").is_null());
+}
+
+// Without the structure, a list with the distances of all pairs gives the contacts. Runs of earlier
+// versions name the cutoff "cutoff".
+class CompleteList : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CompleteList, GivesTheContacts) {
+    const Json parameters = {{"parameters", {{"min-separation", 3}, {GetParam(), 7.5}}}};
     const std::string head =
         "i\tj\tletter_i\tletter_j\tresidue_i\tnumber_i\tresidue_j\tnumber_j\tdistance\tcorrected\n";
     const std::string near = "1\t5\tA\tC\tALA\t7\tNA\tNA\tNA\t3\n",
@@ -177,6 +200,7 @@ TEST(Report, TakesContactsOfACompleteList) {
     EXPECT_EQ(map["placed"], Json({true, true, false, true}));
     EXPECT_TRUE(section(drawn_run(partial.path()), "Scores of pairs")["contacts"].is_null());
 }
+INSTANTIATE_TEST_SUITE_P(Names, CompleteList, ::testing::Values("contact-cutoff", "cutoff"));
 
 TEST(PdbText, IsReadBackAsTheSameResidues) {
     Chain chain = read_structure(kTrypsin).chains.front();
@@ -218,7 +242,7 @@ TEST(Report, DrawsClusters) {
     EXPECT_TRUE(section(drawn, "Histogram of RMSD")["to"][1].is_null());
 }
 
-TEST(Report, TellsTablesOfScatteringByTheirColumns) {
+TEST(Report, RecognisesScatteringTablesByTheirColumns) {
     SmallRun run;
     run.add("fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n0.2\t4\t1\t4\t0\n");
     run.add("minimal_fit.tsv", "q\tintensity\tsigma\tmodel\tresidual\n0.1\t9\t1\t8\t1\n");
@@ -239,13 +263,13 @@ TEST(Report, TellsTablesOfScatteringByTheirColumns) {
     EXPECT_EQ(guinier["series"][0]["values"], Json({2.0, nullptr}));
     EXPECT_EQ(guinier["series"][1]["values"], Json({nullptr, 1.0}));
     // I falls below 0.4 I(0) at the third point.
-    EXPECT_EQ(section(drawn, "Guinier view of the profile")["positions"].size(), 2U);
-    EXPECT_NEAR(section(drawn, "Kratky view of the profile")["series"][0]["values"][2], 0.04,
+    EXPECT_EQ(section(drawn, "Guinier plot of the profile")["positions"].size(), 2U);
+    EXPECT_NEAR(section(drawn, "Kratky plot of the profile")["series"][0]["values"][2], 0.04,
                 1e-12);
     EXPECT_EQ(section(drawn, "Pair distances P(r)")["positions"], Json({1.0, 3.0}));
 }
 
-TEST(Report, KeepsTextsOfFilesFromBecomingMarkup) {
+TEST(Report, EscapesTextsOfFiles) {
     const std::string bad = "</script><script>alert(1)</script><!-- <b>\xff";
     SmallRun run(Json{{"command", "</script>"}, {"arguments", {"<!--", "]]>"}}});
     run.add("list.tsv", bad + "\n" + bad + "\n");
@@ -263,13 +287,13 @@ TEST(Report, KeepsTextsOfFilesFromBecomingMarkup) {
     EXPECT_EQ(cell, "</script><script>alert(1)</script><!-- <b>\xef\xbf\xbd");
 }
 
-TEST(Report, TellsOfARunThatHasNotFinished) {
+TEST(Report, ReportsUnfinishedRuns) {
     SmallRun run(Json{{"status", "running"}});
     EXPECT_NE(drawn_run(run.path())["notes"][0].get<std::string>().find("has not finished"),
               std::string::npos);
 }
 
-TEST(Report, RefusesWhatIsNoRunAndWhatIsDamaged) {
+TEST(Report, RefusesDamagedFilesAndOtherFolders) {
     const TemporaryFolder folder;
     const auto refused = [](const std::filesystem::path& path) {
         return error_text<InputError>([&] { draw({path}, {}); });
@@ -311,7 +335,7 @@ TEST(Report, RefusesWhatIsNoRunAndWhatIsDamaged) {
               std::string::npos);
 }
 
-TEST(Report, KnowsItsPages) {
+TEST(Report, RecognisesItsPages) {
     const TemporaryFolder folder;
     spill(folder / "page.html", draw({}, {}).html);
     spill(folder / "other.html", "<!doctype html>\n<title>mine</title>");

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Packing,
                                          std::tuple(33, 130, 9), std::tuple(30, 128, 32),
                                          std::tuple(30, 77, 33), std::tuple(30, 200, 256)));
 
-TEST(Packing, TakesAsManyPlanesAsTheCodesNeed) {
+TEST(Packing, UsesAsManyPlanesAsTheCodesNeed) {
     Array<std::uint8_t, 2> letters(2, 3);
     for (const auto& [code, planes] :
          {std::pair{0, 3}, {7, 3}, {8, 5}, {31, 5}, {32, 8}, {255, 8}}) {

@@ -44,7 +44,7 @@ void expect_reference(const Problem& problem) {
     EXPECT_EQ(counted(*make_cuda_kernel(problem, on_gpu())),
               counted(*make_reference_kernel(problem)))
         << "sequences " << problem.letters.extent(0) << ", columns " << problem.letters.extent(1)
-        << ", differences " << problem.most_differences;
+        << ", differences " << problem.max_differences;
 }
 
 void expect_reference(const Shape& shape, std::uint64_t seed) {
@@ -98,7 +98,7 @@ TEST_F(CudaKernel, CountsConstantAlignments) {
     EXPECT_EQ(counted(*make_cuda_kernel({letters, 90}, on_gpu())), std::vector<Index>(500, 500));
 }
 
-TEST_F(CudaKernel, DrawsTheLineBetweenTheLastDifferenceAllowedAndTheNext) {
+TEST_F(CudaKernel, SeparatesTheLastAllowedDifferenceFromTheNext) {
     // Row k differs from row 0 in k columns, of which none is twice among 17 i + 3.
     for (const Index columns : {2, 31, 32, 33, 64, 65, 129, 256, 257, 500}) {
         Array<std::uint8_t, 2> letters(columns + 1, columns);
@@ -114,7 +114,7 @@ TEST_F(CudaKernel, DrawsTheLineBetweenTheLastDifferenceAllowedAndTheNext) {
 }
 
 // Deep and wide enough for several steps, so one of them done twice or not at all would show.
-TEST_F(CudaKernel, CountsInStepsWhatTheCpuCounts) {
+TEST_F(CudaKernel, CountsTheSameAsTheCpuInSteps) {
     const auto letters = random_family(50000, 2200, 21, 23);
     const Problem problem{letters, 440};
     const auto kernel = make_cuda_kernel(problem, on_gpu());
@@ -123,7 +123,7 @@ TEST_F(CudaKernel, CountsInStepsWhatTheCpuCounts) {
     EXPECT_EQ(counted(*kernel), counted(*make_cpu_kernel(problem, cpu)));
 }
 
-TEST_F(CudaKernel, WeighsALargeAlignmentToTheBitsOfTheCpu) {
+TEST_F(CudaKernel, GivesALargeAlignmentTheWeightsOfTheCpu) {
     const auto letters = random_family(60000, 20, 21, 29);
     Context gpu = on_gpu(), cpu;
     gpu.threads = 1;
@@ -133,7 +133,7 @@ TEST_F(CudaKernel, WeighsALargeAlignmentToTheBitsOfTheCpu) {
                   sequence_weights(letters, threshold, cpu));
 }
 
-TEST(GpuPays, WhereTheThreadsTakeLongerThanStartingOne) {
+TEST(GpuPays, IfTheThreadsTakeLongerThanStartingAGpu) {
     EXPECT_FALSE(gpu_pays(5000, 150, 1));
     EXPECT_TRUE(gpu_pays(50000, 150, 1));
     EXPECT_TRUE(gpu_pays(50000, 150, 2));
@@ -143,7 +143,7 @@ TEST(GpuPays, WhereTheThreadsTakeLongerThanStartingOne) {
     EXPECT_TRUE(gpu_pays(Index{1} << 33, 64, 1024));  // its square has more than 64 bits
 }
 
-TEST(GpuPays, SmallAlignmentsNeedNoGpuAndLargeOnesFallBackToNothing) {
+TEST(GpuPays, SmallAlignmentsNeedNoGpuAndLargeOnesRequireIt) {
     const Context absent = [] {
         Context context = on_gpu(999);
         context.threads = 1;

@@ -37,55 +37,55 @@ protected:
 
 using Weights = std::vector<double>;
 
-TEST_P(Definition, OnlyMoreIdenticalColumnsThanTheRoundedThresholdMakeNeighbours) {
+TEST_P(Definition, NeighboursHaveMoreIdenticalColumnsThanTheThreshold) {
     // ceil(0.8 * 10) = 8: nine identical columns are enough, eight are not.
     const auto letters = rows({"ACDEFGHIKL", "ACDEFGHIKV", "ACDEFGHIVV", "ACDEFGHVVV"});
     EXPECT_EQ(weights(letters, 0.8), (Weights{1.0 / 2, 1.0 / 3, 1.0 / 3, 1.0 / 2}));
 }
 
-TEST_P(Definition, AThresholdBetweenTwoColumnCountsRoundsUp) {
+TEST_P(Definition, RoundsAThresholdBetweenColumnCountsUp) {
     // ceil(0.71 * 10) = 8 as well; ceil(0.7 * 10) = 7 makes eight identical columns enough.
     const auto letters = rows({"ACDEFGHIKL", "ACDEFGHIVV"});
     EXPECT_EQ(weights(letters, 0.71), (Weights{1, 1}));
     EXPECT_EQ(weights(letters, 0.7), (Weights{0.5, 0.5}));
 }
 
-TEST_P(Definition, AGapAgainstAGapIsIdenticalAndAgainstALetterIsNot) {
+TEST_P(Definition, TreatsGapsAsLetters) {
     const auto letters = rows({"AC--------", "AV--------", "ACGGGGGGGG"});
     EXPECT_EQ(weights(letters, 0.8), (Weights{0.5, 0.5, 1}));
 }
 
-TEST_P(Definition, EqualSequencesShareOneUnit) {
+TEST_P(Definition, EqualSequencesShareOneWeight) {
     const auto letters = rows({"ACDEF", "ACDEF", "VVVVV", "ACDEF"});
     EXPECT_EQ(weights(letters, 0.6), (Weights{1.0 / 3, 1.0 / 3, 1, 1.0 / 3}));
 }
 
-TEST_P(Definition, WhereTheThresholdReachesAllColumnsEverySequenceCountsFully) {
+TEST_P(Definition, GivesWeightOneIfTheThresholdIsAllColumns) {
     const auto letters = rows({"ACDEF", "ACDEF", "ACDEV"});
     EXPECT_EQ(weights(letters, 1.0), (Weights{1, 1, 1}));
     EXPECT_EQ(weights(letters, 0.81), (Weights{1, 1, 1}));
     EXPECT_EQ(weights(letters, 0.8), (Weights{0.5, 0.5, 1}));
 }
 
-TEST_P(Definition, ThresholdZeroNeedsOneIdenticalColumn) {
+TEST_P(Definition, NeedsOneIdenticalColumnAtThresholdZero) {
     const auto letters = rows({"AAA", "CCA", "CCC", "DDD"});
     EXPECT_EQ(weights(letters, 0.0), (Weights{1.0 / 2, 1.0 / 3, 1.0 / 2, 1}));
 }
 
-TEST_P(Definition, TwoColumnsAndTwoSequences) {
+TEST_P(Definition, HandlesTwoColumnsAndTwoSequences) {
     EXPECT_EQ(weights(rows({"AC", "AC"}), 0.5), (Weights{0.5, 0.5}));
     EXPECT_EQ(weights(rows({"AC", "AD"}), 0.5), (Weights{1, 1}));
     EXPECT_EQ(weights(rows({"AC", "AC"}), 0.8), (Weights{1, 1}));
     EXPECT_EQ(weights(rows({"AC", "AD"}), 0.0), (Weights{0.5, 0.5}));
 }
 
-TEST_P(Definition, AlignmentsWithoutSequencesOrColumns) {
+TEST_P(Definition, HandlesEmptyAlignments) {
     EXPECT_EQ(weights(Array<std::uint8_t, 2>(0, 7), 0.8), Weights{});
     EXPECT_EQ(weights(Array<std::uint8_t, 2>(1, 7), 0.8), Weights{1});
     EXPECT_EQ(weights(Array<std::uint8_t, 2>(3, 0), 0.8), (Weights{1, 1, 1}));
 }
 
-TEST_P(Definition, AThresholdOutsideZeroToOneIsRefused) {
+TEST_P(Definition, RefusesAThresholdOutsideZeroToOne) {
     const Array<std::uint8_t, 2> letters(3, 4);
     EXPECT_THROW(weights(letters, -0.01), UsageError);
     EXPECT_THROW(weights(letters, 1.01), UsageError);
@@ -99,21 +99,21 @@ std::string device_name(const testing::TestParamInfo<Device::Kind>& device) {
 INSTANTIATE_TEST_SUITE_P(Devices, Definition,
                          testing::Values(Device::Kind::reference, Device::Kind::cpu), device_name);
 
-TEST(MinimumIdentical, IsExactForEveryPercentageAndWidth) {
+TEST(MinIdentical, IsExactForEveryPercentageAndWidth) {
     for (Index percent = 0; percent <= 100; ++percent) {
         const double threshold = static_cast<double>(percent) / 100.0;
         for (Index columns = 0; columns <= 5000; ++columns) {
             const Index ceiling = (percent * columns + 99) / 100;
-            ASSERT_EQ(minimum_identical(threshold, columns), ceiling + 1)
+            ASSERT_EQ(min_identical(threshold, columns), ceiling + 1)
                 << percent << " % of " << columns;
         }
     }
 }
 
-TEST(MinimumIdentical, ForgivesWhatRoundingAdds) {
+TEST(MinIdentical, IgnoresRoundingErrors) {
     ASSERT_GT(0.55 * 100, 55.0);
-    EXPECT_EQ(minimum_identical(0.55, 100), 56);
-    EXPECT_EQ(minimum_identical(0.55 + 1e-6, 100), 57);
+    EXPECT_EQ(min_identical(0.55, 100), 56);
+    EXPECT_EQ(min_identical(0.55 + 1e-6, 100), 57);
 }
 
 TEST(EffectiveCount, IsTheSumOfTheWeights) {
@@ -121,7 +121,7 @@ TEST(EffectiveCount, IsTheSumOfTheWeights) {
     EXPECT_EQ(effective_count(Weights{}), 0.0);
 }
 
-TEST(Devices, ForCudaTheCpuWeighsSmallAlignments) {
+TEST(Devices, TheCpuComputesSmallAlignmentsForCuda) {
     Context context;
     context.device.kind = Device::Kind::cuda;
     const auto letters = rows({"ACDEF", "ACDEF", "FEDCA"});

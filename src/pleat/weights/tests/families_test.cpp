@@ -54,7 +54,7 @@ TEST(DeepFamily, EveryHundredthSequenceHasTheWeightOfTheDefinition) {
     if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs " << file;
     const Alignment alignment = read_alignment(file);
     const Index columns = alignment.column_count();
-    const Index enough = minimum_identical(0.8, columns);
+    const Index enough = min_identical(0.8, columns);
     Context context;
     context.threads = 2;
     const auto found = sequence_weights(alignment.letters, 0.8, context);

@@ -37,7 +37,7 @@ void expect_equal_everywhere(const Problem& problem) {
             EXPECT_EQ(on_cpu(problem, threads), expected)
                 << hwy::TargetName(target) << ", threads " << threads << ", sequences "
                 << problem.letters.extent(0) << ", columns " << problem.letters.extent(1)
-                << ", differences " << problem.most_differences;
+                << ", differences " << problem.max_differences;
         }
     }
 }
@@ -68,9 +68,9 @@ TEST(CpuKernel, CountsMoreColumnsThanAByteHolds) {
     }
 }
 
-TEST(CpuKernel, DrawsTheLineBetweenTheLastDifferenceAllowedAndTheNext) {
+TEST(CpuKernel, SeparatesTheLastAllowedDifferenceFromTheNext) {
     // Row k differs from row 0 in k columns (11 divides none of the widths, so these columns
-    // are spread and distinct): most_differences + 1 rows are near row 0.
+    // are spread and distinct): max_differences + 1 rows are near row 0.
     for (const Index columns : {2, 63, 64, 65, 127, 128, 129, 192, 500}) {
         Array<std::uint8_t, 2> letters(columns + 1, columns);
         for (Index k = 1; k <= columns; ++k) {
@@ -84,7 +84,7 @@ TEST(CpuKernel, DrawsTheLineBetweenTheLastDifferenceAllowedAndTheNext) {
     }
 }
 
-TEST(CpuKernel, AllEqualAndAllDifferent) {
+TEST(CpuKernel, HandlesAllEqualAndAllDifferent) {
     Array<std::uint8_t, 2> letters(21, 90);
     EXPECT_EQ(on_cpu({letters, 0}, 2), std::vector<Index>(21, 21));
     for (Index n = 0; n < 21; ++n) {

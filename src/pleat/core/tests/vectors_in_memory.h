@@ -1,4 +1,4 @@
-// Slots in memory for tests of the minimisers: a few vectors of T and any function of one.
+// VectorStore in memory for tests of the minimisers: a few vectors of T and any function of one.
 #pragma once
 
 #include <cmath>
@@ -19,18 +19,18 @@ inline double norm(const std::vector<double>& x) {
 
 /// Holds vectors as T, sums in double; the function sees the stored (rounded) point in double.
 template <class T>
-class VectorSlots final : public Slots {
+class VectorsInMemory final : public VectorStore {
 public:
     using Function =
         std::function<double(const std::vector<double>& x, std::vector<double>& gradient)>;
 
-    VectorSlots(Index size, Function function) : size_(size), function_(std::move(function)) {}
+    VectorsInMemory(Index size, Function function) : size_(size), function_(std::move(function)) {}
 
     double evaluate(int x, int gradient) override {
         ++evaluations;
         std::vector<double> g(static_cast<std::size_t>(size_), 0.0);
         const double f = function_(value(x), g);
-        slots_[gradient].assign(g.begin(), g.end());
+        vectors_[gradient].assign(g.begin(), g.end());
         return f;
     }
     void dots(int a, std::span<const int> with, std::span<double> out) override {
@@ -38,34 +38,43 @@ public:
             out[k] = 0;
             for (Index e = 0; e < size_; ++e) {
                 out[k] +=
-                    static_cast<double>(slots_[a][e]) * static_cast<double>(slots_[with[k]][e]);
+                    static_cast<double>(vectors_[a][e]) * static_cast<double>(vectors_[with[k]][e]);
             }
         }
     }
-    void combine(int out, std::span<const int> slots, std::span<const double> factors) override {
+    void combine(int out, std::span<const int> vectors, std::span<const double> factors) override {
         for (Index e = 0; e < size_; ++e) {
             double sum = 0;
-            for (std::size_t k = 0; k < slots.size(); ++k) {
-                sum += factors[k] * static_cast<double>(slots_[slots[k]][e]);
+            for (std::size_t k = 0; k < vectors.size(); ++k) {
+                sum += factors[k] * static_cast<double>(vectors_[vectors[k]][e]);
             }
-            slots_[out][e] = static_cast<T>(sum);
+            vectors_[out][e] = static_cast<T>(sum);
         }
     }
     void reserve(int count) override {
-        while (static_cast<int>(slots_.size()) < count) {
-            slots_.emplace_back(static_cast<std::size_t>(size_));
+        while (static_cast<int>(vectors_.size()) < count) {
+            vectors_.emplace_back(static_cast<std::size_t>(size_));
         }
     }
     Index size() const override { return size_; }
-    void download(int slot, float* to) const override {
-        for (Index e = 0; e < size_; ++e) to[e] = static_cast<float>(slots_[slot][e]);
+    void download(int vector, float* to) const override {
+        for (Index e = 0; e < size_; ++e) to[e] = static_cast<float>(vectors_[vector][e]);
     }
-    void upload(int slot, const float* from) override { slots_[slot].assign(from, from + size_); }
+    void upload(int vector, const float* from) override {
+        vectors_[vector].assign(from, from + size_);
+    }
 
-    std::vector<double> value(int slot) const { return {slots_[slot].begin(), slots_[slot].end()}; }
-    void set(int slot, const std::vector<double>& x) {
-        reserve(slot + 1);
-        slots_[slot].assign(x.begin(), x.end());
+    std::vector<double> value(int vector) const {
+        return {vectors_[vector].begin(), vectors_[vector].end()};
+    }
+    double norm(int vector) const {
+        double sum = 0;
+        for (const double x : value(vector)) sum += x * x;
+        return std::sqrt(sum);
+    }
+    void set(int vector, const std::vector<double>& x) {
+        reserve(vector + 1);
+        vectors_[vector].assign(x.begin(), x.end());
     }
 
     Index evaluations = 0;
@@ -73,7 +82,7 @@ public:
 private:
     Index size_;
     Function function_;
-    std::vector<std::vector<T>> slots_;
+    std::vector<std::vector<T>> vectors_;
 };
 
 /// f(x) = offset + 1/2 (x - c)' A (x - c), A = H diag(eigenvalues) H with a random reflection H.

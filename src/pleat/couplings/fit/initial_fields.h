@@ -1,4 +1,4 @@
-// Start: the fields of columns that know nothing of each other.
+// Initial fields: the fields that a fit starts from, those of independent columns.
 #pragma once
 
 #include "pleat/bio/alignment/alignment.h"
@@ -6,7 +6,7 @@
 
 namespace pleat::couplings {
 
-/// e_i(a) = ln(c_a + 1) - ln(c_gap + 1) from unweighted counts c, [column, letter], 0 for the gap
+/// e_i(a) = ln(c_a + 1) - ln(c_gap + 1) from unweighted counts c; [column, letter], 0 for the gap
 /// (Seemayer et al. 2014).
 Array<float, 2> independent_fields(const Alignment& alignment, int threads);
 

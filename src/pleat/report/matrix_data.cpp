@@ -1,5 +1,5 @@
-// Packing: base64, 16-bit matrices and block means of distance files.
-#include "pleat/report/packed.h"
+// Matrix data: base64, 16-bit numbers and block means of distance files.
+#include "pleat/report/matrix_data.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::uint16_t kMissing = 65535;
 
-/// The number of frames whose pairs are this many; 0 where there is none.
+/// The number of frames that have this many pairs; 0 if there is no such number.
 Index frames_of_pairs(Index pairs) {
     const auto frames = static_cast<Index>(
         std::llround((1 + std::sqrt(1.0 + 8.0 * static_cast<double>(pairs))) / 2));
     return pairs > 0 && frames * (frames - 1) / 2 == pairs ? frames : 0;
 }
 
-/// An open .npy file of distances, read by runs of elements.
+/// An open .npy file of distances, read piece by piece.
 class DistanceFile {
 public:
     explicit DistanceFile(const std::filesystem::path& path)
@@ -64,15 +64,15 @@ public:
         return {frames, frames};
     }
     void read(std::vector<double>& values) {
-        if (header_.element_bytes == sizeof(double)) return take(values.data(), values.size());
+        if (header_.element_bytes == sizeof(double)) return fill(values.data(), values.size());
         narrow_.resize(values.size());
-        take(narrow_.data(), values.size());
+        fill(narrow_.data(), values.size());
         std::copy(narrow_.begin(), narrow_.end(), values.begin());
     }
 
 private:
     template <class T>
-    void take(T* values, std::size_t count) {
+    void fill(T* values, std::size_t count) {
         const auto bytes = static_cast<std::streamsize>(count * sizeof(T));
         file_.read(reinterpret_cast<char*>(values), bytes);
         if (file_.gcount() != bytes)
@@ -85,7 +85,7 @@ private:
     std::vector<float> narrow_;
 };
 
-/// Sums over the blocks of a matrix, its diagonal apart.
+/// Sums over the blocks of a matrix without its diagonal, which is kept separately.
 class BlockMeans {
 public:
     explicit BlockMeans(const DistanceCells& cells)
@@ -100,12 +100,12 @@ public:
             diagonal_.push_back(value);
             return;
         }
-        const std::size_t cell = place(i / block_, j / block_);
+        const std::size_t cell = cell_at(i / block_, j / block_);
         sums_[cell] += value;
         ++counts_[cell];
     }
     bool is_symmetric(double self) const {
-        constexpr double kRounding = 1e-4;  // of float32, and of frames beside themselves
+        constexpr double kRounding = 1e-4;  // of float32, and of frames with themselves
         const auto is_near = [](double a, double b) {
             return (std::isnan(a) && std::isnan(b)) ||
                    std::abs(a - b) <= kRounding * (1 + std::abs(a));
@@ -118,13 +118,13 @@ public:
                 if (!is_near(mean(a, b), mean(b, a))) return false;
         return true;
     }
-    /// Of one set's pairs what is above the diagonal, and it; of two sets all.
+    /// The means of all cells, or of those above and on the diagonal.
     std::vector<double> values(bool symmetric, double self) {
         if (!symmetric)
             for (std::size_t n = 0; n < diagonal_.size(); ++n) {
                 const auto a = static_cast<Index>(n) / block_;
-                sums_[place(a, a)] += diagonal_[n];
-                ++counts_[place(a, a)];
+                sums_[cell_at(a, a)] += diagonal_[n];
+                ++counts_[cell_at(a, a)];
             }
         std::vector<double> values;
         for (Index a = 0; a < rows_; ++a)
@@ -134,9 +134,11 @@ public:
     }
 
 private:
-    std::size_t place(Index a, Index b) const { return static_cast<std::size_t>(a * columns_ + b); }
+    std::size_t cell_at(Index a, Index b) const {
+        return static_cast<std::size_t>(a * columns_ + b);
+    }
     double mean(Index a, Index b) const {
-        const std::size_t cell = place(a, b);
+        const std::size_t cell = cell_at(a, b);
         return counts_[cell] > 0 ? sums_[cell] / static_cast<double>(counts_[cell])
                                  : std::numeric_limits<double>::quiet_NaN();
     }
@@ -148,27 +150,28 @@ private:
     std::vector<double> diagonal_;
 };
 
-/// The least and the greatest number, and all as 16-bit steps between them.
-Json pack_numbers(std::span<const double> values) {
-    double least = std::numeric_limits<double>::infinity(), most = -least;
+/// The minimum and the maximum, and all values as 16-bit steps between them.
+Json encode_numbers(std::span<const double> values) {
+    double min = std::numeric_limits<double>::infinity(), max = -min;
     for (const double value : values) {
         if (!std::isfinite(value)) continue;
-        least = std::min(least, value);
-        most = std::max(most, value);
+        min = std::min(min, value);
+        max = std::max(max, value);
     }
-    if (least > most) least = most = 0;
+    if (min > max) min = max = 0;
     std::vector<std::uint8_t> bytes;
     bytes.reserve(2 * values.size());
     for (const double value : values) {
-        std::uint16_t packed = kMissing;
+        std::uint16_t step = kMissing;
         if (std::isfinite(value))
-            packed = most > least ? static_cast<std::uint16_t>(
-                                        std::lround((value - least) / (most - least) * 65534))
-                                  : std::uint16_t{0};
-        bytes.push_back(static_cast<std::uint8_t>(packed & 255));
-        bytes.push_back(static_cast<std::uint8_t>(packed >> 8));
+            step =
+                max > min
+                    ? static_cast<std::uint16_t>(std::lround((value - min) / (max - min) * 65534))
+                    : std::uint16_t{0};
+        bytes.push_back(static_cast<std::uint8_t>(step & 255));
+        bytes.push_back(static_cast<std::uint8_t>(step >> 8));
     }
-    return {{"least", least}, {"most", most}, {"data", base64(bytes)}};
+    return {{"least", min}, {"most", max}, {"data", base64(bytes)}};
 }
 
 }  // namespace
@@ -188,23 +191,23 @@ std::string base64(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
-Json pack_symmetric(std::span<const double> upper, Index size, bool diagonal) {
-    Json packed = {{"size", size}, {"diagonal", diagonal}};
-    packed.update(pack_numbers(upper));
-    return packed;
+Json encode_symmetric(std::span<const double> upper, Index size, bool diagonal) {
+    Json encoded = {{"size", size}, {"diagonal", diagonal}};
+    encoded.update(encode_numbers(upper));
+    return encoded;
 }
 
-Json pack_rectangle(std::span<const double> values, Index rows, Index columns) {
-    Json packed = {{"rows", rows}, {"columns", columns}};
-    packed.update(pack_numbers(values));
-    return packed;
+Json encode_rectangle(std::span<const double> values, Index rows, Index columns) {
+    Json encoded = {{"rows", rows}, {"columns", columns}};
+    encoded.update(encode_numbers(values));
+    return encoded;
 }
 
-DistanceCells read_distances(const std::filesystem::path& path, Index most, double self) {
+DistanceCells read_distances(const std::filesystem::path& path, Index max_cells, double self) {
     DistanceFile file(path);
     DistanceCells cells;
     std::tie(cells.frames, cells.others) = file.sides();
-    cells.block = (std::max(cells.frames, cells.others) + most - 1) / most;
+    cells.block = (std::max(cells.frames, cells.others) + max_cells - 1) / max_cells;
     cells.rows = (cells.frames + cells.block - 1) / cells.block;
     cells.columns = (cells.others + cells.block - 1) / cells.block;
     BlockMeans means(cells);

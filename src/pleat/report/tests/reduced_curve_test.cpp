@@ -1,5 +1,5 @@
 // Thinning: what stands out stays, what is short is left as it is.
-#include "pleat/report/thinned.h"
+#include "pleat/report/reduced_curve.h"
 
 #include <gtest/gtest.h>
 
@@ -24,20 +24,20 @@ std::vector<double> places(Index count) {
     return all;
 }
 
-TEST(ThinCurve, LeavesShortOnesAsTheyAre) {
+TEST(ReduceCurve, KeepsShortCurves) {
     const std::vector<double> values = {3, kNone, 1};
-    const ThinnedCurve curve = thin_curve(places(3), values, 3);
+    const ReducedCurve curve = reduce_curve(places(3), values, 3);
     EXPECT_EQ(curve.positions, places(3));
     EXPECT_EQ(curve.values[0], 3);
     EXPECT_TRUE(std::isnan(curve.values[1]));
     EXPECT_EQ(curve.block, 1);
     EXPECT_EQ(curve.note("frames"), "");
-    EXPECT_TRUE(thin_curve({}, {}, 2).values.empty());
+    EXPECT_TRUE(reduce_curve({}, {}, 2).values.empty());
 }
 
-TEST(ThinCurve, KeepsTheExtremesOfBlocksInTheirOrder) {
+TEST(ReduceCurve, KeepsTheExtremesOfEachBlock) {
     const std::vector<double> values = {5, 1, 2, 9, kNone, 4, 7, 7, kNone, kNone};
-    const ThinnedCurve curve = thin_curve(places(10), values, 6);  // blocks of 4
+    const ReducedCurve curve = reduce_curve(places(10), values, 6);  // blocks of 4
     EXPECT_EQ(curve.block, 4);
     ASSERT_EQ(curve.positions, (std::vector<double>{1, 3, 5, 6, 8}));
     EXPECT_EQ(curve.values[0], 1);
@@ -45,10 +45,9 @@ TEST(ThinCurve, KeepsTheExtremesOfBlocksInTheirOrder) {
     EXPECT_EQ(curve.values[2], 4);
     EXPECT_EQ(curve.values[3], 7);
     EXPECT_TRUE(std::isnan(curve.values[4]));
-    EXPECT_EQ(curve.note("frames"),
-              "Of every 4 frames the least and the greatest value are drawn.");
+    EXPECT_EQ(curve.note("frames"), "The minimum and the maximum of every 4 frames are drawn.");
     for (const Index count : {4001, 4002, 8000, 123457}) {
-        const ThinnedCurve many = thin_curve(places(count), places(count));
+        const ReducedCurve many = reduce_curve(places(count), places(count));
         EXPECT_LE(many.values.size(), 4000U);
         EXPECT_GE(many.values.size(), 2000U);
         EXPECT_EQ(many.values.front(), 0);
@@ -56,23 +55,23 @@ TEST(ThinCurve, KeepsTheExtremesOfBlocksInTheirOrder) {
     }
 }
 
-TEST(ThinSteps, TakesWhatMostOfABlockAre) {
+TEST(ReduceSteps, KeepsTheMostFrequentLabelOfEachBlock) {
     const std::vector<std::int64_t> labels = {0, 1, 1, 2, 0, 2, -1, 3, 3, 3};
-    const ThinnedSteps whole = thin_steps(labels, 8);
+    const ReducedSteps whole = reduce_steps(labels, 8);
     EXPECT_EQ(whole.labels, (std::vector<std::int64_t>{0, 1, 2, 0, 2, -1, 3}));
     EXPECT_EQ(whole.lengths, (std::vector<std::int64_t>{1, 2, 1, 1, 1, 1, 3}));
     EXPECT_EQ(whole.note("frames"), "");
-    const ThinnedSteps few = thin_steps(labels, 4);  // blocks of 3
+    const ReducedSteps few = reduce_steps(labels, 4);  // blocks of 3
     EXPECT_EQ(few.labels, (std::vector<std::int64_t>{1, 2, 3}));
     EXPECT_EQ(few.lengths, (std::vector<std::int64_t>{3, 3, 4}));
-    EXPECT_EQ(few.note("frames"), "Each step is what most of 3 frames are.");
+    EXPECT_EQ(few.note("frames"), "Each step is the most frequent value of 3 frames.");
     // Few changes in many labels are all there.
     std::vector<std::int64_t> long_runs(100000, 0);
     long_runs[50000] = 1;
-    EXPECT_EQ(thin_steps(long_runs).lengths, (std::vector<std::int64_t>{50000, 1, 49999}));
+    EXPECT_EQ(reduce_steps(long_runs).lengths, (std::vector<std::int64_t>{50000, 1, 49999}));
 }
 
-TEST(Report, ThinsWhatRunsOverManyFrames) {
+TEST(Report, ReducesCurvesOverManyFrames) {
     constexpr Index kFrames = 200000;
     SmallRun run;
     std::string text = "frame\tfile\trmsd\n";
@@ -92,15 +91,15 @@ TEST(Report, ThinsWhatRunsOverManyFrames) {
     EXPECT_EQ(curve["positions"].size(), 4000U);
     EXPECT_EQ(curve["series"][0]["values"].size(), 4000U);
     EXPECT_NE(curve["series"][0]["values"].dump().find("99.0"), std::string::npos);
-    EXPECT_EQ(curve["note"], "Of every 100 frames the least and the greatest value are drawn.");
+    EXPECT_EQ(curve["note"], "The minimum and the maximum of every 100 frames are drawn.");
     const Json steps = section(drawn, "Cluster against time");
     EXPECT_EQ(steps["values"], Json({0}));
     EXPECT_EQ(steps["lengths"], Json({kFrames}));
-    EXPECT_EQ(steps["note"], "Each step is what most of 50 frames are.");
+    EXPECT_EQ(steps["note"], "Each step is the most frequent value of 50 frames.");
 }
 
 // A file with a hole of terabytes: what memory does not hold is refused before it is read.
-TEST(Report, RefusesFilesThatMemoryDoesNotHold) {
+TEST(Report, RefusesFilesLargerThanMemory) {
     for (const char* name : {"list.tsv", "reference.tsv", "results.json", "tree.nwk", "medoids.pdb",
                              "assignment.npy", "scores.npz", "manifest.json"}) {
         SmallRun run;

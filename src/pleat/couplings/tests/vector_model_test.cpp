@@ -1,4 +1,4 @@
-// Tests of what every kernel does with whole models: scores of a slot, and a start from fields.
+// Tests of what every kernel does with whole models: scores of a vector, and a start from fields.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ using test::random_model;
 using test::RandomFamily;
 using test::Shape;
 
-class SlotModel : public test::EveryKernel {};
+class VectorModel : public test::EveryKernel {};
 
-TEST_P(SlotModel, IsScoredLikeAModel) {
+TEST_P(VectorModel, IsScoredLikeAModel) {
     for (const Shape& shape : {Shape{30, 8, 5}, Shape{40, 2, 21}, Shape{30, 19, 21}}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(shape.sequences, shape.columns, shape.letters, 6);
@@ -38,14 +38,14 @@ TEST_P(SlotModel, IsScoredLikeAModel) {
     }
 }
 
-TEST_P(SlotModel, TakesFieldsAsAModelWithoutCouplings) {
+TEST_P(VectorModel, SetsFieldsLikeAModelWithoutCouplings) {
     for (const Shape& shape : {Shape{30, 8, 5}, Shape{30, 19, 21}}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(shape.sequences, shape.columns, shape.letters, 8);
             const auto kernel = make(family.problem(scaled));
             kernel->reserve(3);
             Model model = random_model(shape.columns, shape.letters, 0.3, 9);
-            kernel->set_model(0, model);  // what a slot held before is gone
+            kernel->set_model(0, model);  // what a vector held before is gone
             kernel->set_fields(0, model.fields);
             model.pairs.fill(0);
             kernel->set_model(1, model);
@@ -62,7 +62,7 @@ TEST_P(SlotModel, TakesFieldsAsAModelWithoutCouplings) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, SlotModel, testing::Values("reference", "cpu", "cuda"),
+INSTANTIATE_TEST_SUITE_P(Devices, VectorModel, testing::Values("reference", "cpu", "cuda"),
                          [](const auto& name) { return std::string(name.param); });
 
 }  // namespace

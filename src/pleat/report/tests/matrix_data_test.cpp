@@ -29,14 +29,14 @@ TEST(Base64, MatchesTheStandard) {
     EXPECT_EQ(encoded("\xff\xfe\xfd"), "//79");
 }
 
-TEST(PackSymmetric, KeepsNumbersToHalfAStep) {
+TEST(EncodeSymmetric, KeepsNumbersToHalfAStep) {
     std::mt19937_64 source(3);
     std::normal_distribution<double> normal;
     std::vector<double> values(45);
     for (double& value : values) value = 1e3 * normal(source);
     values[7] = std::nan("");
     values[8] = INFINITY;
-    const Json packed = pack_symmetric(values, 10, false);
+    const Json packed = encode_symmetric(values, 10, false);
     const std::vector<double> back = unpacked(packed);
     ASSERT_EQ(back.size(), values.size());
     const double half_step =
@@ -49,11 +49,11 @@ TEST(PackSymmetric, KeepsNumbersToHalfAStep) {
     }
 }
 
-TEST(PackSymmetric, TakesConstantMissingAndNoNumbers) {
-    EXPECT_EQ(unpacked(pack_symmetric(std::vector<double>{2, 2, 2}, 3, false)),
+TEST(EncodeSymmetric, EncodesConstantAndMissingNumbers) {
+    EXPECT_EQ(unpacked(encode_symmetric(std::vector<double>{2, 2, 2}, 3, false)),
               (std::vector<double>{2, 2, 2}));
-    EXPECT_TRUE(std::isnan(unpacked(pack_symmetric(std::vector<double>{NAN}, 2, false))[0]));
-    EXPECT_TRUE(unpacked(pack_symmetric({}, 1, false)).empty());
+    EXPECT_TRUE(std::isnan(unpacked(encode_symmetric(std::vector<double>{NAN}, 2, false))[0]));
+    EXPECT_TRUE(unpacked(encode_symmetric({}, 1, false)).empty());
 }
 
 /// All pairs of frames on a line, condensed.
@@ -65,7 +65,7 @@ std::vector<float> line_distances(Index frames) {
     return pairs;
 }
 
-TEST(ReadDistances, TellsCondensedAndSquareFilesAlike) {
+TEST(ReadDistances, ReadsCondensedAndSquareFilesAlike) {
     const TemporaryFolder folder;
     const Index frames = 7;
     const std::vector<float> pairs = line_distances(frames);
@@ -115,7 +115,7 @@ TEST(ReadDistances, KeepsOneSetAgainstAnother) {
                         two = read_distances(folder / "sets.npy", 3, 0);
     EXPECT_FALSE(all.symmetric);
     EXPECT_EQ(all.values, values);
-    EXPECT_EQ(unpacked(pack_rectangle(all.values, 5, 3)).size(), 15U);
+    EXPECT_EQ(unpacked(encode_rectangle(all.values, 5, 3)).size(), 15U);
     ASSERT_EQ(two.rows, 3);
     ASSERT_EQ(two.columns, 2);
     EXPECT_EQ(two.values[0], (0 + 1 + 9 + 16) / 4.0);
@@ -136,7 +136,7 @@ TEST(ReadDistances, KeepsOneSetAgainstAnother) {
 }
 
 // A frame beside itself has no part in a block's mean, of a square file as of a condensed one.
-TEST(ReadDistances, LeavesTheDiagonalOutOfMeans) {
+TEST(ReadDistances, OmitsTheDiagonalFromMeans) {
     const TemporaryFolder folder;
     const std::vector<double> square = {1, 0.2, 0.4, 0.2, 1, 0.6, 0.4, 0.6, 1};
     write_npy(folder / "tm.npy", square.data(), {3, 3});
@@ -147,7 +147,7 @@ TEST(ReadDistances, LeavesTheDiagonalOutOfMeans) {
     EXPECT_TRUE(std::isnan(cells.values[2]));
 }
 
-TEST(ReadDistances, LeavesACellWithoutPairsOut) {
+TEST(ReadDistances, MarksCellsWithoutPairsAsMissing) {
     const TemporaryFolder folder;
     const std::vector<float> pairs = line_distances(3);
     write_npy(folder / "rmsd.npy", pairs.data(), {3});
@@ -191,7 +191,7 @@ TEST(Table, ReadsLinesOfAnyEnding) {
     EXPECT_EQ(a[2], -2500);
 }
 
-TEST(Table, NamesTheLineThatIsWrong) {
+TEST(Table, NamesTheWrongLine) {
     const TemporaryFolder folder;
     const std::string path = folder / "t.tsv";
     const auto refused = [&](const std::string& text, const char* column) {

@@ -1,5 +1,5 @@
-// Known chain: finding a run's structure again and writing it small.
-#include "pleat/report/known_chain.h"
+// Run structure: finding the structure that a run used, and writing a chain in PDB format.
+#include "pleat/report/run_structure.h"
 
 #include <fmt/format.h>
 
@@ -15,41 +15,44 @@ namespace pleat::report {
 
 namespace {
 
-/// The residue of each column by name and number; -1 where the chain has none.
-std::vector<Index> lay_over(const Chain& chain, const std::vector<ColumnLabel>& labels) {
+/// The index of each column's residue, found by name and number; -1 if the chain does not have it.
+std::vector<Index> residues_of_columns(const Chain& chain, const std::vector<ColumnLabel>& labels) {
     std::map<std::string, Index> by_id;
     for (std::size_t i = 0; i < chain.residues.size(); ++i)
         by_id.emplace(chain.residues[i].name + ' ' + chain.residues[i].id(), static_cast<Index>(i));
     std::vector<Index> residues;
     for (const ColumnLabel& label : labels) {
-        const auto found =
+        const auto entry =
             label.number.empty() ? by_id.end() : by_id.find(label.residue + ' ' + label.number);
-        residues.push_back(found == by_id.end() ? -1 : found->second);
+        residues.push_back(entry == by_id.end() ? -1 : entry->second);
     }
     return residues;
 }
 
-std::optional<KnownChain> best_chain(const StructureChoice& choice,
-                                     const std::vector<ColumnLabel>& labels) {
+std::optional<AlignedChain> best_chain(const StructureChoice& choice,
+                                       const std::vector<ColumnLabel>& labels) {
     const Structure structure = read_structure(choice.file);
-    KnownChain best{.chain = {}, .residues = {}, .file = choice.file.filename().string()};
-    Index most = 0;
+    AlignedChain best{.chain = {}, .residues = {}, .file = choice.file.filename().string()};
+    Index best_count = 0;
     for (const Chain& chain : structure.chains) {
         if (!choice.chain.empty() && chain.name != choice.chain) continue;
-        std::vector<Index> residues = lay_over(chain, labels);
-        const Index fitting =
+        std::vector<Index> residues = residues_of_columns(chain, labels);
+        const Index count =
             std::count_if(residues.begin(), residues.end(), [](Index r) { return r >= 0; });
-        if (fitting <= most) continue;
-        most = fitting;
+        if (count <= best_count) continue;
+        best_count = count;
         best.chain = chain;
         best.residues = std::move(residues);
     }
-    if (most == 0) return std::nullopt;
+    if (best_count == 0) return std::nullopt;
     return best;
 }
 
-/// Whether the file is the one that the manifest hashed.
-bool unchanged(const RunFolder& run, const std::string& file) {
+/// Whether the path is a regular file with the hash that the manifest lists. Anything else is never
+/// opened: a pipe or a device might not end.
+bool is_unchanged(const RunFolder& run, const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return false;
     for (const Json& input : run.inputs())
         if (input.is_object() && input.value("path", Json()) == file)
             return input.value("sha256", Json()) == hash_file(file).sha256;
@@ -62,7 +65,7 @@ bool is_backbone(const Atom& atom) {
     return std::find(kNames.begin(), kNames.end(), atom.name) != kNames.end();
 }
 
-/// PDB's columns hold coordinates up to 9999.999: a chain farther out is moved to the origin.
+/// The shift to the origin for a chain whose coordinates do not fit PDB's columns; else zero.
 std::array<double, 3> shift_of(const Chain& chain) {
     std::array<double, 3> sum = {};
     double atoms = 0, farthest = 0;
@@ -82,12 +85,12 @@ std::array<double, 3> shift_of(const Chain& chain) {
 
 }  // namespace
 
-std::optional<KnownChain> find_known_chain(const RunFolder& run,
-                                           const std::vector<ColumnLabel>& labels,
-                                           const std::string& choice,
-                                           std::vector<std::string>& notes) {
+std::optional<AlignedChain> find_aligned_chain(const RunFolder& run,
+                                               const std::vector<ColumnLabel>& labels,
+                                               const std::string& choice,
+                                               std::vector<std::string>& notes) {
     if (!choice.empty()) {
-        std::optional<KnownChain> chain = best_chain(parse_structure_choice(choice), labels);
+        std::optional<AlignedChain> chain = best_chain(parse_structure_choice(choice), labels);
         if (chain) return chain;
         const bool any = std::any_of(labels.begin(), labels.end(),
                                      [](const auto& l) { return !l.number.empty(); });
@@ -99,23 +102,23 @@ std::optional<KnownChain> find_known_chain(const RunFolder& run,
         throw InputError(choice, 0,
                          fmt::format("expected residues of the run {}, found none", run.name()));
     }
-    const std::string own = run.parameter("structure");
-    if (own.empty()) return std::nullopt;
+    const std::string used = run.parameter("structure");
+    if (used.empty()) return std::nullopt;
     try {
-        const StructureChoice parsed = parse_structure_choice(own);
-        if (unchanged(run, parsed.file.string())) return best_chain(parsed, labels);
+        const StructureChoice parsed = parse_structure_choice(used);
+        if (is_unchanged(run, parsed.file.string())) return best_chain(parsed, labels);
     } catch (const Error&) {
-        // Gone or unreadable: told below, as a file that changed.
+        // Missing or unreadable: reported below like a file that changed.
     }
     notes.push_back(fmt::format(
-        "{}: its structure {} is not there or has changed; --structure names another place",
-        run.name(), own));
+        "{}: its structure {} is missing or has changed; give its present path with --structure",
+        run.name(), used));
     return std::nullopt;
 }
 
 std::string pdb_text(const Chain& chain) {
-    constexpr std::size_t kAllAtoms = 600;
-    const bool all = chain.residues.size() <= kAllAtoms;
+    constexpr std::size_t kMaxResiduesWithAllAtoms = 600;
+    const bool all = chain.residues.size() <= kMaxResiduesWithAllAtoms;
     const std::array<double, 3> shift = shift_of(chain);
     std::string text;
     int serial = 0;

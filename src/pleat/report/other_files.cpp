@@ -1,4 +1,4 @@
-// Rest: tables, results and vectors of numbers that no reader of a known kind took.
+// Other files: tables and JSON that no other reader has drawn, as tables of texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string title_of(const std::string& file) {
     return title;
 }
 
-/// Scalars of nested objects as rows "a.b", value.
+/// Appends the scalars of nested objects as rows {"a.b", value}.
 void flatten(const Json& value, const std::string& name, Json& rows) {
     if (value.is_structured()) {
         std::size_t number = 0;
@@ -59,7 +59,7 @@ void draw_json(Drawing& drawing, const std::string& file) {
 
 }  // namespace
 
-bool Drawing::take(const std::string& file) { return run.has(file) && drawn.insert(file).second; }
+bool Drawing::claim(const std::string& file) { return run.has(file) && drawn.insert(file).second; }
 
 Json table_section(const std::string& title, const Table& table) {
     return {
@@ -75,7 +75,7 @@ Json finite(const std::vector<double>& values) {
     return list;
 }
 
-void draw_rest(Drawing& drawing) {
+void draw_other_files(Drawing& drawing) {
     for (const std::string& file : drawing.run.files()) {
         if (drawing.drawn.contains(file)) continue;
         if (file.ends_with(".tsv")) {
@@ -86,7 +86,7 @@ void draw_rest(Drawing& drawing) {
         } else {
             continue;
         }
-        drawing.take(file);
+        drawing.claim(file);
     }
 }
 

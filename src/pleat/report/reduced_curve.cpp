@@ -1,5 +1,5 @@
-// Thinning: the extremes of blocks, and what most of a block is.
-#include "pleat/report/thinned.h"
+// Reduced curves: the extremes and the most frequent label of each block.
+#include "pleat/report/reduced_curve.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace pleat::report {
 
 namespace {
 
-void add_run(ThinnedSteps& steps, std::int64_t label, std::int64_t length) {
+void add_stretch(ReducedSteps& steps, std::int64_t label, std::int64_t length) {
     if (!steps.labels.empty() && steps.labels.back() == label) {
         steps.lengths.back() += length;
         return;
@@ -30,52 +30,53 @@ std::int64_t most_frequent(std::span<const std::int64_t> labels) {
 
 }  // namespace
 
-std::string ThinnedCurve::note(const std::string& item) const {
-    return block == 1 ? ""
-                      : fmt::format("Of every {} {} the least and the greatest value are drawn.",
-                                    block, item);
+std::string ReducedCurve::note(const std::string& item) const {
+    return block == 1
+               ? ""
+               : fmt::format("The minimum and the maximum of every {} {} are drawn.", block, item);
 }
 
-ThinnedCurve thin_curve(std::span<const double> positions, std::span<const double> values,
-                        Index most) {
+ReducedCurve reduce_curve(std::span<const double> positions, std::span<const double> values,
+                          Index max_positions) {
     const auto count = static_cast<Index>(values.size());
-    if (count <= most)
+    if (count <= max_positions)
         return {{positions.begin(), positions.end()}, {values.begin(), values.end()}, 1};
-    const Index blocks = std::max<Index>(most / 2, 1);
-    ThinnedCurve curve;
+    const Index blocks = std::max<Index>(max_positions / 2, 1);
+    ReducedCurve curve;
     curve.block = (count + blocks - 1) / blocks;
     for (Index first = 0; first < count; first += curve.block) {
         const Index last = std::min(first + curve.block, count);
-        Index least = first, greatest = first;
+        Index min = first, max = first;
         for (Index n = first + 1; n < last; ++n) {
             if (std::isnan(values[n])) continue;
-            if (!(values[n] >= values[least])) least = n;
-            if (!(values[n] <= values[greatest])) greatest = n;
+            if (!(values[n] >= values[min])) min = n;
+            if (!(values[n] <= values[max])) max = n;
         }
         const auto add = [&](Index n) {
             curve.positions.push_back(positions[n]);
             curve.values.push_back(values[n]);
         };
-        add(std::min(least, greatest));
-        if (least != greatest) add(std::max(least, greatest));
+        add(std::min(min, max));
+        if (min != max) add(std::max(min, max));
     }
     return curve;
 }
 
-std::string ThinnedSteps::note(const std::string& item) const {
-    return block == 1 ? "" : fmt::format("Each step is what most of {} {} are.", block, item);
+std::string ReducedSteps::note(const std::string& item) const {
+    return block == 1 ? ""
+                      : fmt::format("Each step is the most frequent value of {} {}.", block, item);
 }
 
-ThinnedSteps thin_steps(std::span<const std::int64_t> labels, Index most) {
-    ThinnedSteps steps;
-    for (const std::int64_t label : labels) add_run(steps, label, 1);
-    if (static_cast<Index>(steps.labels.size()) <= most) return steps;
+ReducedSteps reduce_steps(std::span<const std::int64_t> labels, Index max_positions) {
+    ReducedSteps steps;
+    for (const std::int64_t label : labels) add_stretch(steps, label, 1);
+    if (static_cast<Index>(steps.labels.size()) <= max_positions) return steps;
     const auto count = static_cast<Index>(labels.size());
     steps = {};
-    steps.block = (count + most - 1) / most;
+    steps.block = (count + max_positions - 1) / max_positions;
     for (Index first = 0; first < count; first += steps.block) {
         const Index length = std::min(steps.block, count - first);
-        add_run(steps, most_frequent(labels.subspan(first, length)), length);
+        add_stretch(steps, most_frequent(labels.subspan(first, length)), length);
     }
     return steps;
 }
