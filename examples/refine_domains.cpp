@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 namespace {
 
 using namespace pleat;
-using saxs::Session;
+using saxs::ProfileSession;
 
 constexpr double kLinker = 3.8;                      // angstrom between neighbours along the chain
 constexpr double kNearest = 3.8;                     // and between any others
@@ -95,7 +95,7 @@ saxs::Model smooth_balls(Index residues) {
 }
 
 /// The curve of these positions with errors of two per cent, and more at large q.
-Curve measured(const Session& of, const saxs::Model& model, std::mt19937_64& random) {
+Curve measured(const ProfileSession& of, const saxs::Model& model, std::mt19937_64& random) {
     std::normal_distribution<double> normal;
     Curve curve;
     for (Index k = 0; k < model.q_count(); ++k) {
@@ -158,9 +158,9 @@ int refine(const char* path, int moves) {
             truth = tried;
         }
     }
-    const Curve curve = measured(Session(model, truth, {}, bodies, {}, context), model, random);
+    const Curve curve = measured(ProfileSession(model, truth, {}, bodies, {}, context), model, random);
 
-    Session session(model, xyz, {}, bodies, {}, context);
+    ProfileSession session(model, xyz, {}, bodies, {}, context);
     const double start = chi_square(session.profile(0), curve);
     double chi = start, best = start;
     double tension = strain(xyz.view()[0], first, moved(xyz.view()[0], first, {{0, 0, 1}, 0, {}}));

@@ -109,7 +109,7 @@ std::string residual_lines(saxs::Bodies bodies, const Cases& cases,
         for (std::size_t n = 0; n + 1 < std::size(kRanges); ++n)
             text += fmt::format(
                 "\t{:.2f}", 100 * saxs::root_mean_square(deviations, kRanges[n], kRanges[n + 1]));
-        text += fmt::format("\t{:.2f}\n", saxs::most_by_error_model(deviations, 0.5));
+        text += fmt::format("\t{:.2f}\n", saxs::largest_by_error_model(deviations, 0.5));
     }
     return text;
 }

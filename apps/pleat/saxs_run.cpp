@@ -14,7 +14,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/citations.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/output.h"
 #include "ranks.h"
 #include "saxs_summary.h"
@@ -77,7 +77,7 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
         if (options.ensemble.select != "all" || !text.starts_with("selection "))
             note(context, text);
     }
-    const std::string remark = saxs::settle_models(options.models, ensemble);
+    const std::string remark = saxs::interpret_models(options.models, ensemble);
     if (!remark.empty()) note(context, remark);
     return ensemble;
 }
@@ -143,13 +143,13 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
 /// A GPU is for sums that take the CPU much longer than a GPU takes to start, a third of a second.
 std::string settle_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
                                Context& context) {
-    constexpr double kLeastSeconds = 1.0;
-    if (options.run.names_device()) return choose_device(options.run, 0, ranks, context);
+    constexpr double kMinSeconds = 1.0;
+    if (options.run.device != "auto") return settle_device(options.run, 0, ranks, context);
     const saxs::Effort effort = saxs::effort(
         input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
     const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
-    if (effort.gpu_bytes >= 0 && seconds >= kLeastSeconds)
-        return choose_device(options.run, effort.gpu_bytes, ranks, context);
+    if (effort.gpu_bytes >= 0 && seconds >= kMinSeconds)
+        return settle_device(options.run, effort.gpu_bytes, ranks, context);
     context.device = {Device::Kind::cpu, 0};
     return effort.gpu_bytes < 0
                ? "device cpu: GPUs sum over pairs in float32"
@@ -214,7 +214,7 @@ std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& 
                           Ranks& ranks, Progress* shown) {
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.names_device()) device_start = start_device(options.run, context, true);
+    if (options.run.device != "auto") device_start = start_device(options.run, context, true);
     Leading leading;
     ranks.lead([&] {
         leading.run.emplace(RunDirectory::Request{.path = options.run.output,

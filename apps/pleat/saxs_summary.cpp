@@ -26,12 +26,12 @@ std::string shape_lines(const saxs::Result& result) {
     const auto by_gyration = [](const saxs::Shape& a, const saxs::Shape& b) {
         return a.gyration2 < b.gyration2;
     };
-    const auto [least, most] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
+    const auto [smallest, largest] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
     const auto longest = std::max_element(
         shapes.begin(), shapes.end(),
         [](const saxs::Shape& a, const saxs::Shape& b) { return a.diameter < b.diameter; });
-    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*least),
-                       rg(*most), longest->diameter, note);
+    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*smallest),
+                       rg(*largest), longest->diameter, note);
 }
 
 std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atomic) {

@@ -12,7 +12,7 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "structures.h"
 
 namespace pleat::python {
@@ -90,7 +90,7 @@ std::unique_ptr<Scattered> scatter(const std::vector<Structures*>& components,
             form_factors_of(form_factors, parameters.model, notes);
         for (Structures* component : components) {
             component->turn();
-            const std::string remark = saxs::settle_models(models, component->ensemble);
+            const std::string remark = saxs::interpret_models(models, component->ensemble);
             const std::vector<std::string>& read = component->ensemble.notes;
             notes.insert(notes.end(), read.begin(), read.end());
             if (!remark.empty()) notes.push_back(remark);

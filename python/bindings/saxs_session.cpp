@@ -1,6 +1,6 @@
 // Sessions of saxs: models of arrays, profiles of scatterers, and Monte Carlo chains, one call at a
 // time.
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
@@ -14,15 +14,15 @@
 #include "parts.h"
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/fit/fit.h"
-#include "pleat/saxs/model/joined.h"
-#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/model/fixed_contrast.h"
 #include "structures.h"
 
 namespace pleat::python {
 
 namespace {
 
-using saxs::Session;
+using saxs::ProfileSession;
 
 saxs::Model make_model(const Argument<double>& q, const Argument<double>& factors,
                        const Argument<std::int32_t>& types, const std::vector<bool>& scaled) {
@@ -132,7 +132,7 @@ public:
         device_ = call.context.device.name();
         call.context.progress = nullptr;  // the session outlives the call
         session_.emplace(model, by_axis(view), used, divided,
-                         saxs::SessionOptions{saxs::debye_options(parameters).precision, refresh},
+                         saxs::ProfileSessionOptions{saxs::debye_options(parameters).precision, refresh},
                          call.context);
         pairs_ = model.pair_count();
         q_ = model.q_count();
@@ -171,7 +171,7 @@ public:
         }
         py::array_t<double> found({static_cast<Index>(moves.size()), pairs_, q_});
         double* const to = found.mutable_data();
-        locked([&](Session& session) {
+        locked([&](ProfileSession& session) {
             const View<const double, 3> partial = session.propose(moves);
             std::copy(partial.begin(), partial.end(), to);
         });
@@ -181,7 +181,7 @@ public:
     py::array_t<double> profile(Index chain) {
         py::array_t<double> found({pairs_, q_});
         double* const to = found.mutable_data();
-        locked([&](Session& session) {
+        locked([&](ProfileSession& session) {
             const View<const double, 2> partial = session.profile(chain);
             std::copy(partial.begin(), partial.end(), to);
         });
@@ -190,13 +190,13 @@ public:
 
     py::array_t<float> positions(Index chain) {
         const Array<float, 2> xyz =
-            locked([&](Session& session) { return session.positions(chain); });
+            locked([&](ProfileSession& session) { return session.positions(chain); });
         return by_scatterer<float>(xyz.view());
     }
 
     py::array_t<double> gradient(Index chain, const Argument<double>& weight) {
         const View<const double, 2> given = partial_of(weight);
-        const Array<double, 2> found = locked([&](Session& session) {
+        const Array<double, 2> found = locked([&](ProfileSession& session) {
             Array<double, 2> slope(Index{3}, session.positions(chain).extent(1));
             session.gradient(chain, given, slope);
             return slope;
@@ -208,7 +208,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::optional<Session> session_;
+    std::optional<ProfileSession> session_;
     std::string device_;
     Index pairs_ = 0, q_ = 0;
 };
@@ -223,26 +223,26 @@ void add_session(py::module_& module) {
         .def("positions", &SharedSession::positions)
         .def("gradient", &SharedSession::gradient)
         .def("accept",
-             [](SharedSession& s, Index n) { s.locked([n](Session& own) { own.accept(n); }); })
+             [](SharedSession& s, Index n) { s.locked([n](ProfileSession& own) { own.accept(n); }); })
         .def("reject",
-             [](SharedSession& s, Index n) { s.locked([n](Session& own) { own.reject(n); }); })
+             [](SharedSession& s, Index n) { s.locked([n](ProfileSession& own) { own.reject(n); }); })
         .def("refresh",
              [](SharedSession& s, Index n) {
-                 return s.locked([n](Session& own) { return own.refresh(n); });
+                 return s.locked([n](ProfileSession& own) { return own.refresh(n); });
              })
         .def_property_readonly("device", &SharedSession::device);
     const auto number = [&](const char* name, auto part) {
         session.def_property_readonly(name, [part](SharedSession& s) {
-            return s.locked([part](const Session& own) { return part(own); });
+            return s.locked([part](const ProfileSession& own) { return part(own); });
         });
     };
-    number("drift", [](const Session& own) { return own.drift(); });
-    number("chains", [](const Session& own) { return own.chain_count(); });
-    number("recomputed_pairs", [](const Session& own) { return own.recomputed_pairs(); });
+    number("drift", [](const ProfileSession& own) { return own.drift(); });
+    number("chains", [](const ProfileSession& own) { return own.chain_count(); });
+    number("recomputed_pairs", [](const ProfileSession& own) { return own.recomputed_pairs(); });
 }
 
 /// What `structures` are made of at these q (empty: evenly up to --q-max).
-std::unique_ptr<saxs::Prepared> prepare(Structures& structures, const Argument<double>& q,
+std::unique_ptr<saxs::FixedContrastModel> prepare(Structures& structures, const Argument<double>& q,
                                         const std::string& models, const std::string& form_factors,
                                         const py::dict& options, const py::dict& how) {
     saxs::Parameters parameters;
@@ -255,11 +255,11 @@ std::unique_ptr<saxs::Prepared> prepare(Structures& structures, const Argument<d
         const std::optional<saxs::FormFactorTable> table =
             form_factors_of(form_factors, parameters.model, notes);
         structures.turn();
-        const std::string remark = saxs::settle_models(models, structures.ensemble);
+        const std::string remark = saxs::interpret_models(models, structures.ensemble);
         if (!remark.empty()) notes.push_back(remark);
         if (grid.empty())
             grid = saxs::even_grid(parameters.q_max, static_cast<std::size_t>(parameters.points));
-        auto made = std::make_unique<saxs::Prepared>(saxs::prepare(
+        auto made = std::make_unique<saxs::FixedContrastModel>(saxs::prepare(
             structures.ensemble, table ? &*table : nullptr, parameters, grid, call.context));
         made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
         return made;
@@ -280,10 +280,10 @@ void add_models(py::module_& module) {
         .def_property_readonly("scaled", [](const saxs::Model& own) {
             return std::vector<bool>(own.scaled.begin(), own.scaled.end());
         });
-    py::class_<saxs::Prepared> made(module, "Scatterers");
-    made.def_readonly("model", &saxs::Prepared::model)
+    py::class_<saxs::FixedContrastModel> made(module, "Scatterers");
+    made.def_readonly("model", &saxs::FixedContrastModel::model)
         .def_property_readonly("xyz",
-                               [](const saxs::Prepared& own) {
+                               [](const saxs::FixedContrastModel& own) {
                                    const Index frames = own.xyz.extent(0);
                                    auto all =
                                        Array<float, 3>::unset(frames, own.xyz.extent(2), Index{3});
@@ -295,17 +295,17 @@ void add_models(py::module_& module) {
                                })
         .def_property_readonly("scales",
                                [](py::object self) -> py::object {
-                                   const auto& own = self.cast<const saxs::Prepared&>();
+                                   const auto& own = self.cast<const saxs::FixedContrastModel&>();
                                    if (own.scales.size() == 0) return py::none();
                                    return shown(own.scales, self);
                                })
         .def_property_readonly(
             "atoms",
-            [](py::object self) { return shown(self.cast<const saxs::Prepared&>().atoms, self); })
-        .def_readonly("type_names", &saxs::Prepared::type_names)
-        .def_readonly("sites", &saxs::Prepared::sites)
-        .def_readonly("name", &saxs::Prepared::name)
-        .def_readonly("notes", &saxs::Prepared::notes);
+            [](py::object self) { return shown(self.cast<const saxs::FixedContrastModel&>().atoms, self); })
+        .def_readonly("type_names", &saxs::FixedContrastModel::type_names)
+        .def_readonly("sites", &saxs::FixedContrastModel::sites)
+        .def_readonly("name", &saxs::FixedContrastModel::name)
+        .def_readonly("notes", &saxs::FixedContrastModel::notes);
     module.def("scatterers", &prepare);
 }
 

@@ -14,6 +14,6 @@
 #include "pleat/report/report.h"
 #include "pleat/rmsd/rmsd.h"
 #include "pleat/saxs/saxs.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "pleat/select/select.h"
 #include "pleat/weights/weights.h"

@@ -11,12 +11,12 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/fit/set_fit.h"
-#include "pleat/saxs/model/places.h"
-#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/model/scatterer_positions.h"
+#include "pleat/saxs/model/fixed_contrast.h"
 #include "pleat/saxs/model/scatterers.h"
-#include "pleat/saxs/needs.h"
+#include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/shared_rows.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -35,11 +35,9 @@ void check_device(const Parameters& parameters, const Device& device) {
             "expected --method debye or auto with --device {}, found multipole", device.name()));
 }
 
-/// `name`: the structure, for the message.
-void check_span(double diameter, std::string_view name, const Parameters& parameters) {
-    if (parameters.bin > 0 && diameter / parameters.bin > kMostBins)
+void check_span(double diameter, const Parameters& parameters) {
+    if (parameters.bin > 0 && diameter / parameters.bin > kMaxBins)
         throw InputError(
-            name, 0,
             fmt::format("expected a structure of at most a million --bin widths of {:g} "
                         "angstrom across, found {:.4g} angstrom; --bin 0 leaves out P(r)",
                         parameters.bin, diameter));
@@ -48,20 +46,19 @@ void check_span(double diameter, std::string_view name, const Parameters& parame
 void check_input(std::span<const Ensemble> components, const Profile* curve,
                  Parameters parameters) {
     check(fields(parameters));
-    if (parameters.c1_least > parameters.c1_most)
+    if (parameters.c1_min > parameters.c1_max)
         throw UsageError(fmt::format("expected --c1-least of at most --c1-most ({:g}), found {:g}",
-                                     parameters.c1_most, parameters.c1_least));
-    if (parameters.c2_least > parameters.c2_most)
+                                     parameters.c1_max, parameters.c1_min));
+    if (parameters.c2_min > parameters.c2_max)
         throw UsageError(fmt::format("expected --c2-least of at most --c2-most ({:g}), found {:g}",
-                                     parameters.c2_most, parameters.c2_least));
+                                     parameters.c2_max, parameters.c2_min));
     if (parameters.bin > 0 && parameters.bin < 0.01)
         throw UsageError(
             fmt::format("expected --bin of 0 or at least 0.01, found {:g}", parameters.bin));
     for (const Ensemble& ensemble : components) check_structures(ensemble);
-    if (components.empty()) throw UsageError("expected at least 1 structure, found none");
+    if (components.empty()) throw InputError("expected at least 1 structure, found none");
     if (curve != nullptr && cut(*curve, parameters.q_max).size() < 8)
         throw InputError(
-            curve->source, 0,
             fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
                         "1/angstrom, found {} of {}",
                         parameters.q_max, cut(*curve, parameters.q_max).size(), curve->size()));
@@ -99,7 +96,7 @@ double gyration2_with_extent(double of_centres, std::span<const double> at_0,
 /// Structures of the same atoms.
 struct Component {
     Scatterers scatterers;
-    Places places;
+    ScattererPositions positions;
     Model model;
     Model near;                // the same at q = 0 and kNear, with all channels
     Array<double, 3> partial;  // [frame, channel pair, q]
@@ -108,15 +105,15 @@ constexpr double kNear = 0.005;  // 1/angstrom
 
 Shape measure_frame(const Component& component, Index frame, const Parameters& parameters,
                     const Contrast& contrast, const Context& context) {
-    const Places& places = component.places;
+    const ScattererPositions& positions = component.positions;
     const double radius = component.scatterers.mean_radius;
     const std::vector<double> at_0 =
-        amplitudes_at(0, component.near, places.scales[frame], contrast, radius);
-    Shape shape = measure_shape(places.xyz[frame], at_0, places.xyz.extent(2) - places.sites,
+        amplitudes_at(0, component.near, positions.scales[frame], contrast, radius);
+    Shape shape = measure_shape(positions.xyz[frame], at_0, positions.xyz.extent(2) - positions.sites,
                                 parameters.bin, context);
     shape.gyration2 = gyration2_with_extent(
         shape.gyration2, at_0,
-        amplitudes_at(1, component.near, places.scales[frame], contrast, radius), kNear);
+        amplitudes_at(1, component.near, positions.scales[frame], contrast, radius), kNear);
     shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
     return shape;
 }
@@ -166,7 +163,7 @@ std::vector<Shape> measure_block(const Component& component, Index from, Index c
 
 void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
-    const Index frames = component.places.xyz.extent(0), ranks = Turn(context).size;
+    const Index frames = component.positions.xyz.extent(0), ranks = Turn(context).size;
     const Index block = frames < resolve_threads(context) * ranks ? ranks : 64 * ranks;
     for (Index from = 0; from < frames; from += block) {
         context.update("shape", from, frames, "frames");
@@ -188,9 +185,9 @@ std::vector<double> grid(const Parameters& parameters, bool with_curve, double d
 }
 
 FitOptions fit_options(const Parameters& p) {
-    FitOptions options{p.c1_least, p.c1_most, p.c2_least, p.c2_most, p.background};
-    if (!std::isnan(p.c1)) options.c1_least = options.c1_most = p.c1;
-    if (!std::isnan(p.c2)) options.c2_least = options.c2_most = p.c2;
+    FitOptions options{p.c1_min, p.c1_max, p.c2_min, p.c2_max, p.background};
+    if (!std::isnan(p.c1)) options.c1_min = options.c1_max = p.c1;
+    if (!std::isnan(p.c2)) options.c2_min = options.c2_max = p.c2;
     return options;
 }
 
@@ -214,7 +211,7 @@ void fit_frames(const EnsembleProblem& problem, Result& result) {
     const std::vector<FittedSet> fitted =
         fit_from_grid(ProductTable(problem, false, threads), singles, 0, threads);
     result.frame_fits.resize(fitted.size());
-    parallel_until_stopped(problem.context, threads, frames, [&](Index frame, int) {
+    cancellable_parallel_for(problem.context, threads, frames, [&](Index frame, int) {
         const auto at = static_cast<std::size_t>(frame);
         Fit& one = result.frame_fits[at];
         one = fit_at(fitted[at].contrast, *problem.curve, problem.partial[frame],
@@ -234,7 +231,7 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     const Index frames = partial.extent(0);
     const auto points = static_cast<Index>(result.curve.size());
     Array<double, 3> at_curve(frames, partial.extent(1), points);
-    parallel_until_stopped(context, resolve_threads(context), frames, [&](Index frame, int) {
+    cancellable_parallel_for(context, resolve_threads(context), frames, [&](Index frame, int) {
         const Array<double, 2> one = resample(partial[frame], result.q, result.curve.q);
         std::copy(one.begin(), one.end(), at_curve[frame].begin());
     });
@@ -303,7 +300,7 @@ std::vector<Component> prepare(std::span<const Ensemble> components, bool with_h
         result.scatterers = std::max(result.scatterers, part.scatterers.count());
         for (const std::string& note : part.scatterers.notes)
             result.notes.push_back(fmt::format("{}: {}", ensemble.topology->source.string(), note));
-        part.places = place_all(ensemble.xyz, part.scatterers, with_hydration, context);
+        part.positions = scatterer_positions(ensemble.xyz, part.scatterers, with_hydration, context);
         for (const FrameOrigin& origin : ensemble.origins) {
             result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
             result.frames_of_files.push_back(origin.frame);
@@ -356,22 +353,21 @@ Result run(std::span<const Ensemble> components, const Profile* curve,
     double radius = 0, diameter = 0;
     for (const Component& part : parts) {
         radius += part.scatterers.mean_radius / static_cast<double>(parts.size());
-        diameter = std::max(diameter, most_diameter(part.places.xyz));
+        diameter = std::max(diameter, max_diameter(part.positions.xyz));
     }
-    const std::vector<std::string>& files = components.front().files;
-    check_span(diameter, files.empty() ? "" : files.front(), parameters);
+    check_span(diameter, parameters);
     result.q = grid(parameters, curve != nullptr, diameter);
     for (Component& part : parts) {
         part.scatterers.mean_radius = radius;  // one c1 for all components
-        part.model = make_model(part.scatterers, form_factors, result.q, part.places.sites);
+        part.model = make_model(part.scatterers, form_factors, result.q, part.positions.sites);
         part.near = make_model(part.scatterers, form_factors, std::vector<double>{0, kNear},
-                               part.places.sites);
+                               part.positions.sites);
         if (curve == nullptr)
-            part.model = settle_contrast(part.model, result.contrast, radius, with_hydration);
+            part.model = fix_contrast(part.model, result.contrast, radius, with_hydration);
         const View<const float, 3> scales =
-            part.model.scale_count() > 0 ? part.places.scales.view() : View<const float, 3>();
+            part.model.scale_count() > 0 ? part.positions.scales.view() : View<const float, 3>();
         part.partial =
-            profiles(part.model, part.places.xyz, scales, debye_options(parameters), context);
+            profiles(part.model, part.positions.xyz, scales, debye_options(parameters), context);
     }
     const Array<double, 3> partial = joined(parts);
     if (curve != nullptr) fit_curve(*curve, partial, radius, parameters, context, result);

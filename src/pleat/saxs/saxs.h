@@ -29,9 +29,9 @@ struct Parameters {
     bool water = false;
     std::string hydrogens = "implicit";  ///< "implicit", "explicit"
     double c1 = std::numeric_limits<double>::quiet_NaN();
-    double c1_least = 0.95, c1_most = 1.05;
+    double c1_min = 0.95, c1_max = 1.05;
     double c2 = std::numeric_limits<double>::quiet_NaN();
-    double c2_least = -2, c2_most = 4;
+    double c2_min = -2, c2_max = 4;
     bool background = false;
     double bin = 1;
     std::int64_t members = 5;

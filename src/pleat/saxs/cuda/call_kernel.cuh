@@ -18,21 +18,21 @@ inline constexpr int kCountBits = 12;
 /// What a small call needs beside what all tasks share.
 struct Call {
     const Task* tasks;               ///< as those of CallTable
-    const std::int32_t* first_slot;  ///< [pair of bodies, and one]
+    const std::int32_t* first_warp;  ///< [pair of bodies, and one]
     const std::int32_t* first_task;  ///< [slot, and one]
-    const uint4* sent;               ///< [pieces]: jobs, positions and scales in the host's memory
-    uint4* taken;                    ///< the same in the GPU's
+    const uint4* host_input;               ///< [pieces]: jobs, positions and scales in the host's memory
+    uint4* device_input;                    ///< the same in the GPU's
     Index pieces;
-    unsigned* takers;  ///< [2]: CTAs that have taken their part; that know all have; then 0
+    unsigned* copying_ctas;  ///< [2]: CTAs that have taken their part; that know all have; then 0
     const double*
         unit_scale;  ///< [1]: of `units`, as large scales leave fewer; these four in `taken`
     const PairJob* jobs;
     const float* xyz;     ///< [set, axis, slot]
     const float* scales;  ///< [set, scale, slot]
-    Index slots;
+    Index scatterer_count;
     std::int32_t scale_count;
     PairJob job;               ///< the one, if there are no more
-    std::int32_t takes;        ///< whether the kernel that sums takes what is sent
+    std::int32_t copies_input;        ///< whether the kernel that sums takes what is sent
     const double* units;       ///< [channel pair, q]: of one electron^2, powers of two
     unsigned long long* sums;  ///< [job, channel pair, q]: units and kCountBits; 0 between calls
     double* results;           ///< [job, channel pair, q] in the host's memory
@@ -40,31 +40,31 @@ struct Call {
 
 /// Takes the part of a CTA of what the host has sent, a piece a thread: few CTAs with much each,
 /// since a line of the host's memory is far.
-__device__ inline void take(const Call& call, Index cta) {
+__device__ inline void copy_input(const Call& call, Index cta) {
     const Index piece = cta * kCallThreads + threadIdx.x;
-    if (piece < call.pieces) call.taken[piece] = call.sent[piece];
+    if (piece < call.pieces) call.device_input[piece] = call.host_input[piece];
 }
 
 /// The same, and counts the CTAs that have.
-__device__ inline void take_and_count(const Call& call, Index cta) {
+__device__ inline void copy_input_and_count(const Call& call, Index cta) {
     if (cta * kCallThreads >= call.pieces) return;
-    take(call, cta);
+    copy_input(call, cta);
     __syncthreads();
     if (threadIdx.x > 0) return;
     __threadfence();
-    atomicAdd(call.takers, 1u);
+    atomicAdd(call.copying_ctas, 1u);
 }
 
 /// Waits for the parts of all CTAs, which must be on the GPU at once. Who is the last to know
 /// clears the counts for the next call.
 __device__ inline void await_all(const Call& call, unsigned ctas) {
     if (threadIdx.x == 0) {
-        const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
-        const volatile unsigned* const taken = call.takers;
-        while (*taken < takers) {
+        const auto copying_ctas = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
+        const volatile unsigned* const copied = call.copying_ctas;
+        while (*copied < copying_ctas) {
         }
         __threadfence();
-        if (atomicAdd(call.takers + 1, 1u) == ctas - 1) call.takers[0] = call.takers[1] = 0;
+        if (atomicAdd(call.copying_ctas + 1, 1u) == ctas - 1) call.copying_ctas[0] = call.copying_ctas[1] = 0;
     }
     __syncthreads();
 }
@@ -97,19 +97,19 @@ __device__ inline TwoWeights weights_of(const Scattering& from, const Task& of, 
 }
 
 /// The tasks of a warp's slot, and what the first counts for the first channel pair.
-struct SlotTasks {
+struct WarpTasks {
     Index next, last;
     Task first;
     TwoWeights weights;
 };
-__device__ inline SlotTasks tasks_of(const Scattering& from, const Call& call, const PairJob& of,
-                                     const Part& part, int warp, int lane) {
-    const std::int32_t* const slots = call.first_slot + body_pair(of.a, of.b, from.bodies);
-    const Index slot = slots[0] + Index{blockIdx.x} * kCallWarps + warp;
-    SlotTasks result{};
-    if (slot >= slots[1]) return result;
-    result.next = call.first_task[slot];
-    result.last = call.first_task[slot + 1];
+__device__ inline WarpTasks tasks_of(const Scattering& from, const Call& call, const PairJob& of,
+                                     const Part& part, int warp_of_cta, int lane) {
+    const std::int32_t* const warps = call.first_warp + body_pair(of.a, of.b, from.bodies);
+    const Index warp = warps[0] + Index{blockIdx.x} * kCallWarps + warp_of_cta;
+    WarpTasks result{};
+    if (warp >= warps[1]) return result;
+    result.next = call.first_task[warp];
+    result.last = call.first_task[warp + 1];
     result.first = call.tasks[result.next];
     result.weights = weights_of(from, result.first, part, 0, 0, lane);
     return result;
@@ -117,15 +117,15 @@ __device__ inline SlotTasks tasks_of(const Scattering& from, const Call& call, c
 
 /// Adds tasks to a warp's `sums` [channel pair, kTaskSums].
 template <bool kEven, bool kScaled>
-__device__ void sum_slot(const Scattering& from, const Call& call, const PairJob& of,
-                         const Part& part, SlotTasks tasks, Held& held, double* sums) {
+__device__ void sum_warp(const Scattering& from, const Call& call, const PairJob& of,
+                         const Part& part, WarpTasks tasks, Held& held, double* sums) {
     const int lane = threadIdx.x % kLanes;
     const int u = part.weighting / from.classes, v = part.weighting % from.classes;
     const auto scales = [&](int of_class) -> const float* {
         const int scale = of_class - from.has_plain;
-        return scale < 0 ? nullptr : call.scales + (of.set * call.scale_count + scale) * call.slots;
+        return scale < 0 ? nullptr : call.scales + (of.set * call.scale_count + scale) * call.scatterer_count;
     };
-    const Positions positions{call.xyz + of.set * 3 * call.slots, call.slots, scales(u), scales(v)};
+    const Positions positions{call.xyz + of.set * 3 * call.scatterer_count, call.scatterer_count, scales(u), scales(v)};
     while (tasks.next < tasks.last) {
         const TwoSums found = sums_of_task<kEven, kScaled>(from, positions, tasks.first, part.pass,
                                                            lane, held, Warp());
@@ -149,13 +149,13 @@ __device__ void sum_slot(const Scattering& from, const Call& call, const PairJob
 
 /// Adds a CTA's sum of one channel pair and q, and counts it; who is the last answers. Whole units
 /// add up to the same in every order.
-__device__ inline void add_and_answer(const Call& call, Index place, double sum, double units,
+__device__ inline void add_and_answer(const Call& call, Index position, double sum, double units,
                                       unsigned ctas) {
     const auto own = static_cast<unsigned long long>(whole(sum * units)) << kCountBits | 1u;
-    const unsigned long long all = atomicAdd(call.sums + place, own) + own;
+    const unsigned long long all = atomicAdd(call.sums + position, own) + own;
     if ((all & ((1u << kCountBits) - 1)) != ctas) return;
-    call.sums[place] = 0;
-    call.results[place] = static_cast<double>(static_cast<long long>(all) >> kCountBits) / units;
+    call.sums[position] = 0;
+    call.results[position] = static_cast<double>(static_cast<long long>(all) >> kCountBits) / units;
 }
 
 /// A warp a slot.
@@ -168,19 +168,19 @@ __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, 
     const Part part{blockIdx.y, static_cast<int>(blockIdx.z / from.pass_count),
                     static_cast<int>(blockIdx.z % from.pass_count)};
     for (int n = lane; n < of_warp; n += kLanes) sums[warp * of_warp + n] = 0.0;
-    if (call.takes != 0)
-        take_and_count(call, blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
+    if (call.copies_input != 0)
+        copy_input_and_count(call, blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
     PairJob of = call.job;
     // Tasks and factors of the only job are read while positions are on their way.
-    SlotTasks tasks{};
+    WarpTasks tasks{};
     if (gridDim.y == 1) tasks = tasks_of(from, call, of, part, warp, lane);
-    if (call.takes != 0) await_all(call, gridDim.x * gridDim.y * gridDim.z);
+    if (call.copies_input != 0) await_all(call, gridDim.x * gridDim.y * gridDim.z);
     if (gridDim.y > 1) {
         of = call.jobs[part.job];
         tasks = tasks_of(from, call, of, part, warp, lane);
     }
     __syncwarp();
-    sum_slot<kEven, kScaled>(from, call, of, part, tasks, held[warp], sums + warp * of_warp);
+    sum_warp<kEven, kScaled>(from, call, of, part, tasks, held[warp], sums + warp * of_warp);
     __syncthreads();
     for (int n = threadIdx.x; n < of_warp; n += kCallThreads) {
         const int k = part.pass * kPassSums + n % kTaskSums, pair = n / kTaskSums;
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, 
 }
 
 /// Takes what is sent, where not all CTAs of a call are on the GPU at once.
-static __global__ void __launch_bounds__(kCallThreads) take_all(Call call) {
-    take(call, blockIdx.x);
+static __global__ void __launch_bounds__(kCallThreads) copy_all_input(Call call) {
+    copy_input(call, blockIdx.x);
 }
 
 }  // namespace pleat::saxs::cuda

@@ -24,11 +24,11 @@ struct Cut {
 Cut cut_of(Index rows, Index columns, Index wanted) {
     const Index pieces = std::max<Index>((rows * columns + wanted - 1) / wanted, 1);
     const Index fewest = (rows + kLanes - 1) / kLanes;
-    Index best = fewest, least = -1;
+    Index best = fewest, smallest = -1;
     for (Index down = fewest; down <= std::min(std::max(pieces, fewest), rows); ++down) {
         const Index all = down * ((pieces + down - 1) / down);
-        if (least < 0 || all < least) {
-            least = all;
+        if (smallest < 0 || all < smallest) {
+            smallest = all;
             best = down;
         }
     }
@@ -38,7 +38,7 @@ Cut cut_of(Index rows, Index columns, Index wanted) {
 
 class Cutter {
 public:
-    Cutter(std::span<const Run> rows, std::span<const Run> columns, bool same_body)
+    Cutter(std::span<const TypeSegment> rows, std::span<const TypeSegment> columns, bool same_body)
         : rows_(rows), columns_(columns), same_body_(same_body) {}
 
     std::vector<Task> cut(Index wanted) {
@@ -54,17 +54,17 @@ public:
     }
 
 private:
-    void add(const Run& row, const Run& column, bool inner) {
+    void add(const TypeSegment& row, const TypeSegment& column, bool inner) {
         tasks_.push_back(
             {static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column.first),
              static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(column.count),
              row.type, column.type, inner ? 1 : 0});
     }
-    static Run part(const Run& run, Index first, Index count) {
-        return {run.type, run.first + first, std::min(count, run.count - first)};
+    static TypeSegment part(const TypeSegment& segment, Index first, Index count) {
+        return {segment.type, segment.first + first, std::min(count, segment.count - first)};
     }
 
-    void cut_rectangle(const Run& row, const Run& column, Index wanted) {
+    void cut_rectangle(const TypeSegment& row, const TypeSegment& column, Index wanted) {
         const Cut cut = cut_of(row.count, column.count, wanted);
         for (Index i = 0; i < row.count; i += cut.rows)
             for (Index j = 0; j < column.count; j += cut.columns)
@@ -73,62 +73,62 @@ private:
 
     /// Pairs inside a run: those inside pieces of equal size, and each piece with what comes after
     /// it.
-    void cut_inner(const Run& run, Index wanted) {
-        const Index pieces = (run.count + kLanes - 1) / kLanes;
-        const Index size = (run.count + pieces - 1) / std::max<Index>(pieces, 1);
-        for (Index i = 0; i < run.count; i += size) {
-            const Run piece = part(run, i, size);
+    void cut_inner(const TypeSegment& segment, Index wanted) {
+        const Index pieces = (segment.count + kLanes - 1) / kLanes;
+        const Index size = (segment.count + pieces - 1) / std::max<Index>(pieces, 1);
+        for (Index i = 0; i < segment.count; i += size) {
+            const TypeSegment piece = part(segment, i, size);
             if (piece.count > 1) add(piece, piece, true);
             const Index after = i + piece.count;
-            if (after < run.count) cut_rectangle(piece, part(run, after, run.count), wanted);
+            if (after < segment.count) cut_rectangle(piece, part(segment, after, segment.count), wanted);
         }
     }
 
-    std::span<const Run> rows_, columns_;
+    std::span<const TypeSegment> rows_, columns_;
     bool same_body_;
     std::vector<Task> tasks_;
 };
 
 /// Tasks of each slot, the longest first to whoever has least.
 struct Deal {
-    std::vector<std::vector<Task>> slots;
+    std::vector<std::vector<Task>> warps;
     Index longest = 0;
 };
-Deal deal(std::vector<Task> tasks, Index slots) {
+Deal deal(std::vector<Task> tasks, Index warps) {
     std::stable_sort(tasks.begin(), tasks.end(),
                      [](const Task& a, const Task& b) { return cost_of(a) > cost_of(b); });
     using Load = std::pair<Index, Index>;  // cost, slot
     std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-    for (Index slot = 0; slot < slots; ++slot) loads.push({0, slot});
-    Deal result{std::vector<std::vector<Task>>(static_cast<std::size_t>(slots)), 0};
+    for (Index warp = 0; warp < warps; ++warp) loads.push({0, warp});
+    Deal result{std::vector<std::vector<Task>>(static_cast<std::size_t>(warps)), 0};
     for (const Task& task : tasks) {
-        auto [load, slot] = loads.top();
+        auto [load, warp] = loads.top();
         loads.pop();
         load += cost_of(task);
-        result.slots[static_cast<std::size_t>(slot)].push_back(task);
+        result.warps[static_cast<std::size_t>(warp)].push_back(task);
         result.longest = std::max(result.longest, load);
-        loads.push({load, slot});
+        loads.push({load, warp});
     }
     return result;
 }
 
 /// The best of some sizes of tasks. `rectangles`: pairs of runs, each of which is a task at least.
-Deal best_deal(Cutter& cutter, Index pairs, Index rectangles, Index most_slots) {
+Deal best_deal(Cutter& cutter, Index pairs, Index rectangles, Index max_warps) {
     // Less work than this is not worth a warp; more pairs than this lose digits in a lane's sums,
     // and far fewer of them than a slot gets are dealt evenly without a search.
-    constexpr Index kLeastCost = 1500, kMostPairs = kLanes * 512;
+    constexpr Index kMinCost = 1500, kMaxPairs = kLanes * 512;
     constexpr Index kTries = 24;
     const Index cost = rectangles * kTaskCost + pairs * kPairCost / kLanes;
-    const Index worth = (cost / kLeastCost + kCallWarps) / kCallWarps * kCallWarps;
-    const Index slots = std::min(worth, most_slots);
+    const Index worth = (cost / kMinCost + kCallWarps) / kCallWarps * kCallWarps;
+    const Index warps = std::min(worth, max_warps);
     Deal best;
     for (Index n = 0; n < kTries; ++n) {
         // From half of what a slot gets to 31 sixteenths.
-        const Index even = pairs * (n + 8) / (16 * slots);
-        const Index wanted = std::clamp<Index>(even, kLanes, kMostPairs);
-        Deal found = deal(cutter.cut(wanted), slots);
+        const Index even = pairs * (n + 8) / (16 * warps);
+        const Index wanted = std::clamp<Index>(even, kLanes, kMaxPairs);
+        Deal found = deal(cutter.cut(wanted), warps);
         if (n == 0 || found.longest < best.longest) best = std::move(found);
-        if (wanted >= pairs || wanted == kMostPairs || slots <= kCallWarps) break;
+        if (wanted >= pairs || wanted == kMaxPairs || warps <= kCallWarps) break;
     }
     return best;
 }
@@ -139,34 +139,34 @@ Index cost_of(const Task& task) {
     return kTaskCost + kPairCost * ((pairs_of(task) + kLanes - 1) / kLanes);
 }
 
-CallTable::CallTable(const Runs& runs, Index most_slots)
-    : bodies(static_cast<Index>(runs.first_run.size()) - 1) {
-    const auto runs_of = [&](Index body) {
+CallTable::CallTable(const SortedScatterers& sorted, Index max_warps)
+    : bodies(static_cast<Index>(sorted.first_segment.size()) - 1) {
+    const auto segments_of = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
-        return std::span(runs.runs).subspan(
-            static_cast<std::size_t>(runs.first_run[n]),
-            static_cast<std::size_t>(runs.first_run[n + 1] - runs.first_run[n]));
+        return std::span(sorted.segments).subspan(
+            static_cast<std::size_t>(sorted.first_segment[n]),
+            static_cast<std::size_t>(sorted.first_segment[n + 1] - sorted.first_segment[n]));
     };
-    const auto size_of = [](std::span<const Run> of) {
+    const auto size_of = [](std::span<const TypeSegment> of) {
         Index size = 0;
-        for (const Run& run : of) size += run.count;
+        for (const TypeSegment& segment : of) size += segment.count;
         return size;
     };
-    first_slot.push_back(0);
+    first_warp.push_back(0);
     first_task.push_back(0);
     for (Index a = 0; a < bodies; ++a) {
         for (Index b = a; b < bodies; ++b) {
-            Cutter cutter(runs_of(a), runs_of(b), a == b);
-            const Index pairs = size_of(runs_of(a)) * size_of(runs_of(b)) / (a == b ? 2 : 1);
+            Cutter cutter(segments_of(a), segments_of(b), a == b);
+            const Index pairs = size_of(segments_of(a)) * size_of(segments_of(b)) / (a == b ? 2 : 1);
             const Deal best =
-                best_deal(cutter, pairs, static_cast<Index>(runs_of(a).size() * runs_of(b).size()),
-                          most_slots);
-            for (const std::vector<Task>& slot : best.slots) {
-                if (slot.empty()) continue;
-                tasks.insert(tasks.end(), slot.begin(), slot.end());
+                best_deal(cutter, pairs, static_cast<Index>(segments_of(a).size() * segments_of(b).size()),
+                          max_warps);
+            for (const std::vector<Task>& warp : best.warps) {
+                if (warp.empty()) continue;
+                tasks.insert(tasks.end(), warp.begin(), warp.end());
                 first_task.push_back(static_cast<std::int32_t>(tasks.size()));
             }
-            first_slot.push_back(static_cast<std::int32_t>(first_task.size()) - 1);
+            first_warp.push_back(static_cast<std::int32_t>(first_task.size()) - 1);
         }
     }
 }

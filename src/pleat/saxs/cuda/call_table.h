@@ -21,10 +21,10 @@ Index cost_of(const Task& task);
 /// Tasks dealt to slots, of which a pair of bodies has at most `most_slots`, and no more than there
 /// is work for.
 struct CallTable {
-    CallTable(const Runs& runs, Index most_slots);
+    CallTable(const SortedScatterers& sorted, Index max_warps);
 
     std::vector<Task> tasks;               ///< by slot
-    std::vector<std::int32_t> first_slot;  ///< [pair of bodies a <= b, and one]
+    std::vector<std::int32_t> first_warp;  ///< [pair of bodies a <= b, and one]
     std::vector<std::int32_t> first_task;  ///< [slot, and one]
     Index bodies = 0;
 };

@@ -59,8 +59,8 @@ DeviceArray<T> uploaded(const From& values) {
 
 /// A table of tasks on the device.
 struct DeviceTasks {
-    DeviceTasks(const Runs& runs, Index fewest)
-        : table(runs, fewest),
+    DeviceTasks(const SortedScatterers& sorted, Index fewest)
+        : table(sorted, fewest),
           tasks(uploaded<Task>(table.tasks)),
           first(uploaded<std::int32_t>(table.first)) {}
     TaskTable table;

@@ -24,12 +24,12 @@ using namespace cuda;
 /// Bytes for the sums of tasks in one launch, unless one job needs more.
 constexpr Index kSumBytes = Index{128} << 20;
 /// Jobs of a launch: what a grid takes.
-constexpr Index kMostJobs = 65535;
+constexpr Index kMaxJobs = 65535;
 
 class CudaBodyPairs final : public BodyPairs {
 public:
-    CudaBodyPairs(const Model& model, const Runs& runs, int device)
-        : model_(model), runs_(runs), classes_(model), grid_(model.q), bulk_(runs, 3) {
+    CudaBodyPairs(const Model& model, const SortedScatterers& sorted, int device)
+        : model_(model), sorted_(sorted), classes_(model), grid_(model.q), bulk_(sorted, 3) {
         factors_ = DeviceArray<double>(model.factors.size());
         factors_.upload(model.factors.data());
         std::vector<double> inverse_q;
@@ -39,13 +39,13 @@ public:
             std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
         make_passes();
         check(cudaDeviceSynchronize(), "cannot copy to the device");
-        calls_.emplace(model, runs, grid_, scattering(bulk_), device);
+        calls_.emplace(model, sorted, grid_, scattering(bulk_), device);
     }
 
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) override {
         if (jobs.empty()) return;
-        if (calls_->takes(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
+        if (calls_->can_compute(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
             calls_->evaluate(xyz, scales, jobs, partial);
         else
             evaluate_bulk(xyz, scales, jobs, partial);
@@ -60,7 +60,7 @@ private:
         for (std::size_t n = 0; n < jobs.size(); ++n) {
             const bool scaled = scales.size() > 0;
             if (forward_set_ < 0 || (scaled && (n == 0 || forward_set_ != jobs[n].set))) {
-                forward_ = forward_sums(model_, runs_,
+                forward_ = forward_sums(model_, sorted_,
                                         scaled ? scales[jobs[n].set] : View<const float, 2>{});
                 forward_set_ = jobs[n].set;
             }
@@ -112,7 +112,7 @@ private:
     /// Depends on nothing but the tasks, so that sums do not depend on what else is computed.
     static Index slice_count(Index tasks) {
         return std::clamp<Index>((tasks + kParts * kPartTasks - 1) / (kParts * kPartTasks), 1,
-                                 kMostSlices);
+                                 kMaxSlices);
     }
     void grow_slices(Slices& slices, Index jobs, Index tasks) const {
         grow(slices.sums, jobs * profile_size() * slice_count(tasks));
@@ -141,27 +141,27 @@ private:
     void evaluate_bulk(View<const float, 3> xyz, View<const float, 3> scales,
                        std::span<const PairJob> jobs, View<double, 3> partial) {
         const Index count = static_cast<Index>(jobs.size()), size = profile_size();
-        const Index most = bulk_.table.most;
+        const Index max_tasks = bulk_.table.max_tasks;
         const Index at_once =
-            std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(most), 1), 1, kMostJobs);
+            std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(max_tasks), 1), 1, kMaxJobs);
         const Index tasks = std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(1), 1), 1,
-                                              std::max<Index>(most, 1));
-        require(xyz, scales, std::min(at_once, count), std::min(tasks, most), count * size);
+                                              std::max<Index>(max_tasks, 1));
+        require(xyz, scales, std::min(at_once, count), std::min(tasks, max_tasks), count * size);
         grow(bulk_xyz_, xyz.size());
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
         DeviceArray<PairJob> device_jobs = uploaded<PairJob>(jobs);
         grow(bulk_sums_,
-             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, most)) / 4, 1));
-        grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, most));
+             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4, 1));
+        grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, max_tasks));
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
         Timer timer(stream_);
         for (Index first = 0; first < count; first += at_once) {
             const Index now = std::min(at_once, count - first);
-            for (Index task = 0; task == 0 || task < most; task += tasks) {
-                const Index some = std::min(tasks, most - task);
+            for (Index task = 0; task == 0 || task < max_tasks; task += tasks) {
+                const Index some = std::min(tasks, max_tasks - task);
                 const Work work{device_jobs.data() + first,
                                 bulk_xyz_.data(),
                                 bulk_scales_.data(),
@@ -196,7 +196,7 @@ private:
     }
 
     const Model& model_;
-    Runs runs_;
+    SortedScatterers sorted_;
     ScaleClasses classes_;
     SineGrid grid_;
     DeviceTasks bulk_;
@@ -220,7 +220,7 @@ constexpr Index kFrames = 512;
 class CudaKernel final : public Kernel {
 public:
     CudaKernel(const Model& model, int device)
-        : runs_(sort_by_type(model)), frames_(model, runs_), pairs_(model, runs_, device) {}
+        : sorted_(sort_by_type(model)), frames_(model, sorted_), pairs_(model, sorted_, device) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
@@ -235,7 +235,7 @@ public:
     }
 
 private:
-    Runs runs_;
+    SortedScatterers sorted_;
     FrameProfiles frames_;
     CudaBodyPairs pairs_;
 };
@@ -247,9 +247,9 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& cont
     return std::make_unique<CudaKernel>(model, context.device.index);
 }
 
-std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Runs& runs, int index) {
+std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted, int index) {
     use_cuda_device(index);
-    return std::make_unique<CudaBodyPairs>(model, runs, index);
+    return std::make_unique<CudaBodyPairs>(model, sorted, index);
 }
 
 }  // namespace pleat::saxs

@@ -11,7 +11,7 @@ inline constexpr int kWarps = 4;
 /// Values of q and parts of the tasks of a CTA that reduces.
 inline constexpr int kReducedQ = 32, kParts = 16;
 /// Tasks that a part takes, while there are no more CTAs a profile than this.
-inline constexpr int kPartTasks = 8, kMostSlices = 32;
+inline constexpr int kPartTasks = 8, kMaxSlices = 32;
 
 /// What all tasks share. Pointers are to the device's memory.
 struct Scattering {
@@ -30,7 +30,7 @@ struct Work {
     const PairJob* jobs;
     const float* xyz;     ///< [set, axis, slot]
     const float* scales;  ///< [set, scale, slot]
-    Index slots;
+    Index scatterer_count;
     std::int32_t scale_count;
     std::int32_t first_task, task_count;  ///< of each job, those of this launch
     float* sums;                          ///< [job, weighting, pass, task, kTaskSums]
@@ -67,7 +67,7 @@ PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index jo
 PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
                                     int of_class) {
     const int scale = of_class - from.has_plain;
-    return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
+    return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
 }
 
 /// What one lane of a warp does for a task: the sums of the values 2 lane and 2 lane + 1 of a pass.
@@ -97,7 +97,7 @@ PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, 
     const PairJob of = work.jobs[job];
     const JobTasks range = tasks_of(from, work, of);
     if (task >= range.count) return;  // all lanes alike
-    const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
+    const Positions positions{work.xyz + of.set * 3 * work.scatterer_count, work.scatterer_count,
                               scales_of(from, work, of.set, weighting / from.classes),
                               scales_of(from, work, of.set, weighting % from.classes)};
     const TwoSums sums = sums_of_task<kEven, kScaled>(

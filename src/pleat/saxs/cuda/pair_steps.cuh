@@ -12,7 +12,7 @@
 namespace pleat::saxs::cuda {
 
 /// A scatterer: where it stands, and its scale among rows or columns.
-struct alignas(16) Place {
+struct alignas(16) Point {
     float x, y, z, scale;
 };
 
@@ -21,7 +21,7 @@ inline constexpr int kHeldColumns = 128;
 
 /// What a warp holds of a task, in memory that its lanes share.
 struct Held {
-    Place places[kHeldColumns + kLanes];  ///< columns, then rows
+    Point points[kHeldColumns + kLanes];  ///< columns, then rows
     float others[kHeldColumns];           ///< scales among columns, of the pairs inside a piece
 };
 
@@ -32,14 +32,14 @@ struct Positions {
     const float* row_scale;  ///< [slot]; null: 1
     const float* column_scale;
 
-    PLEAT_DEVICE Place place(std::int32_t slot) const {
-        return {xyz[slot], xyz[stride + slot], xyz[2 * stride + slot], 1.0f};
+    PLEAT_DEVICE Point point(std::int32_t index) const {
+        return {xyz[index], xyz[stride + index], xyz[2 * stride + index], 1.0f};
     }
-    PLEAT_DEVICE float of_row(std::int32_t slot) const {
-        return row_scale != nullptr ? row_scale[slot] : 1.0f;
+    PLEAT_DEVICE float of_row(std::int32_t index) const {
+        return row_scale != nullptr ? row_scale[index] : 1.0f;
     }
-    PLEAT_DEVICE float of_column(std::int32_t slot) const {
-        return column_scale != nullptr ? column_scale[slot] : 1.0f;
+    PLEAT_DEVICE float of_column(std::int32_t index) const {
+        return column_scale != nullptr ? column_scale[index] : 1.0f;
     }
 };
 struct Wave {
@@ -102,7 +102,7 @@ PLEAT_DEVICE float inverse_root(float squared) {
 }
 
 /// Angstrom: beyond it phases are noise, and the half turns would not fit.
-inline constexpr float kMostDistance = 1e6f;
+inline constexpr float kMaxDistance = 1e6f;
 
 /// Sums of a lane: of centres, and of products with the steps to either side.
 struct LaneSums {
@@ -155,25 +155,25 @@ struct Columns {
 template <bool kScaled, class From>
 PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns, const From& from,
                        int lane) {
-    const auto row = [&](std::int32_t slot) {
-        Place place = from.place(slot);
-        if constexpr (kScaled) place.scale = from.of_row(slot);
-        return place;
+    const auto row = [&](std::int32_t index) {
+        Point point = from.point(index);
+        if constexpr (kScaled) point.scale = from.of_row(index);
+        return point;
     };
     for (int n = lane; n < columns.count; n += kLanes) {
-        const std::int32_t slot = columns.first + n;
+        const std::int32_t index = columns.first + n;
         if (task.inner == 0) {
-            Place place = from.place(slot);
-            if constexpr (kScaled) place.scale = from.of_column(slot);
-            held.places[n] = place;
+            Point point = from.point(index);
+            if constexpr (kScaled) point.scale = from.of_column(index);
+            held.points[n] = point;
             continue;
         }
-        held.places[n] = held.places[n + columns.count] = row(slot);
+        held.points[n] = held.points[n + columns.count] = row(index);
         if constexpr (kScaled)
-            held.others[n] = held.others[n + columns.count] = from.of_column(slot);
+            held.others[n] = held.others[n + columns.count] = from.of_column(index);
     }
     if (task.inner == 0 && lane < task.rows)
-        held.places[kHeldColumns + lane] = row(task.row + lane);
+        held.points[kHeldColumns + lane] = row(task.row + lane);
 }
 
 /// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without
@@ -200,11 +200,11 @@ PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body&
 }
 
 /// Distance of two places, and its inverse.
-PLEAT_DEVICE float pair_distance(const Place& a, const Place& b, float& inverse) {
+PLEAT_DEVICE float pair_distance(const Point& a, const Point& b, float& inverse) {
     const float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
     const float squared = fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
     inverse = inverse_root(squared);
-    return fminf(squared * inverse, kMostDistance);
+    return fminf(squared * inverse, kMaxDistance);
 }
 
 /// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of
@@ -219,7 +219,7 @@ PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, 
         hold<kScaled>(held, task, {task.column + first, count}, from, lane);
         warp.sync();
         for_pairs(task, count, lane, [&](int i, int j) {
-            const Place a = held.places[i], b = held.places[j];
+            const Point a = held.points[i], b = held.points[j];
             float weight;
             const float r = pair_distance(a, b, weight);
             if constexpr (kScaled)

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "pleat/saxs/debye/runs.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/debye/sine_grid.h"
 
 namespace pleat::saxs::cuda {
@@ -33,12 +33,12 @@ struct Pass {
 
 struct TaskTable {
     /// Tasks of at least `fewest` times kLanes columns, where runs have as many.
-    explicit TaskTable(const Runs& runs, Index fewest = 1);
+    explicit TaskTable(const SortedScatterers& sorted, Index fewest = 1);
 
     std::vector<Task> tasks;
     std::vector<std::int32_t> first;  ///< [pair of bodies a <= b, and one]
     Index bodies = 0;
-    Index most = 0;  ///< tasks of one pair of bodies
+    Index max_tasks = 0;  ///< tasks of one pair of bodies
 };
 
 }  // namespace pleat::saxs::cuda

@@ -251,7 +251,7 @@ HWY_EXPORT(join);
 namespace {
 
 /// Distances after which copies are joined: sums of sums are rounded less than long ones.
-constexpr Index kMostAdded = 1 << 13;
+constexpr Index kMaxAdded = 1 << 13;
 
 void join_copies(DistanceMoments& moments) {
     HWY_DYNAMIC_DISPATCH(join)(moments);
@@ -279,7 +279,7 @@ void add_chunk(DistanceMoments& moments, DistanceChunk<float>& chunk) {
     if (chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_all)(moments, chunk);
     moments.added += chunk.count;
     chunk.count = 0;
-    if (moments.added >= kMostAdded) join_copies(moments);
+    if (moments.added >= kMaxAdded) join_copies(moments);
 }
 
 void take_sums(DistanceMoments& moments, const double* total, View<double, 2> result) {

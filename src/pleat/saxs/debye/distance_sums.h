@@ -40,7 +40,7 @@ struct DistanceSums {
     Weightings weightings;
     Split<Real> step, start, turn;  ///< turns of a step, of the first centre, from one to the next
     std::vector<Split<Real>> each;  ///< turns of each q where they are not even
-    Real most;                      ///< angstrom: longer distances have no phase but its
+    Real max_distance;                      ///< angstrom: longer distances have no phase but its
     DistanceChunk<Real> chunk;
     Array<Real, 2> scratch;  ///< [row, kChunk + kSlack]: phases and their sines
     Array<Real, 1> sums;     ///< [weighting, sum, kSlack]: a lane each
@@ -58,15 +58,15 @@ template <class Real>
 void take_sums(DistanceSums<Real>& sums, const double* total, View<double, 2> result);
 
 /// Pairs of one point, the row, with points column, ..., column + count - 1.
-struct Segment {
+struct RowPairs {
     Index row, column, count;
 };
 
 /// Squared distances of all pairs of the segments, one after another, between points of `xyz`
 /// [axis][stride]; with room for kSlack more.
-void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments,
+void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        float* to);
-void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
+void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        double* to);
 
 /// Weights of a profile's slope, arranged as sines are: see pair_slopes().

@@ -14,8 +14,8 @@ namespace {
 constexpr Index kLanes = 16;
 /// Half a bin's width in units of 1 / q, at the last q.
 constexpr double kHalfWidth = 0.75;
-constexpr Index kMostBins = 2048;
-constexpr Index kMostWaves = Index{1} << 22;
+constexpr Index kMaxBins = 2048;
+constexpr Index kMaxWaves = Index{1} << 22;
 
 /// Coefficients of the powers of y of Chebyshev's polynomial of this degree.
 std::array<double, kMoments> chebyshev(Index degree) {
@@ -37,10 +37,10 @@ MomentTable::MomentTable(const SineGrid& from)
     : grid(&from),
       q_stride((from.count + kLanes - 1) / kLanes * kLanes),
       powers(kMoments, q_stride) {
-    const double least = std::max(from.q.back() / (2.0 * kHalfWidth), 1e-6);
+    const double smallest = std::max(from.q.back() / (2.0 * kHalfWidth), 1e-6);
     constexpr double kDigits = 16.0;
     int exponent = 0;
-    const double fraction = std::frexp(least, &exponent);
+    const double fraction = std::frexp(smallest, &exponent);
     per_width = static_cast<float>(std::ldexp(std::ceil(fraction * kDigits) / kDigits, exponent));
     const double half = 0.5 / static_cast<double>(per_width);
     for (Index degree = 0; degree < kMoments; ++degree) {
@@ -61,12 +61,12 @@ MomentTable::MomentTable(const SineGrid& from)
 /// One for each width, half of one at both ends, and one for what roundings add.
 Index MomentTable::wanted(double reach) const {
     const double widths = reach * static_cast<double>(per_width);
-    return widths < static_cast<double>(kMostBins) ? static_cast<Index>(widths) + 3 : 0;
+    return widths < static_cast<double>(kMaxBins) ? static_cast<Index>(widths) + 3 : 0;
 }
 
 void MomentTable::extend(double reach) {
     const Index bins = wanted(reach);
-    if (bins <= waves.extent(0) || bins > kMostBins || bins * q_stride > kMostWaves) return;
+    if (bins <= waves.extent(0) || bins > kMaxBins || bins * q_stride > kMaxWaves) return;
     Array<float, 2> more(bins, 2 * q_stride);
     std::copy(waves.begin(), waves.end(), more.begin());
     for (Index bin = waves.extent(0); bin < bins; ++bin) {

@@ -12,14 +12,14 @@
 namespace pleat::saxs {
 
 /// Scatterers of one type, side by side.
-struct Run {
+struct TypeSegment {
     std::int32_t type = 0;
     Index first = 0, count = 0;
 };
 
 /// The pairs of a scatterer of the row and one of the column; those inside the row where `inner`.
-struct RunPair {
-    Run row, column;
+struct SegmentPair {
+    TypeSegment row, column;
     bool inner = false;
 
     double pair_count() const {
@@ -70,24 +70,24 @@ public:
 
     /// Adds what pairs give, in either order, to `partial` [channel pair, q]. All rows are of one
     /// type, and all columns.
-    void add(const Points<Real>& points, std::span<const RunPair> pairs, View<double, 2> partial);
+    void add(const Points<Real>& points, std::span<const SegmentPair> pairs, View<double, 2> partial);
     /// What scatterers give by themselves.
-    void add_self(const Points<Real>& points, const Run& run, View<double, 2> partial) const;
+    void add_self(const Points<Real>& points, const TypeSegment& segment, View<double, 2> partial) const;
 
     /// Adds to `gradient` [axis, slot] that of the sum of `weight` [channel pair, q] times partial
     /// profiles, over pairs of a row and a column of the same points; `inner`: row_run is
     /// column_run.
-    void add_gradient(const Points<Real>& points, const Run& row_run, const Run& column_run,
+    void add_gradient(const Points<Real>& points, const TypeSegment& row_segment, const TypeSegment& column_segment,
                       bool inner, View<const double, 2> weight, View<double, 2> gradient);
 
 private:
     template <class Flush>
-    void gather(const Points<Real>& points, const RunPair& pair, const Flush& flush);
+    void gather(const Points<Real>& points, const SegmentPair& pair, const Flush& flush);
     void measure(const Points<Real>& points);
     void gather_weights(const Points<Real>& points, Index row, Index column, Index count);
-    void find_totals(const Points<Real>& points, std::span<const RunPair> pairs);
-    double scale_total(const Points<Real>& points, Index of_class, Index first, Index last) const;
-    double pair_total(const Points<Real>& points, const RunPair& pair, Index u, Index v) const;
+    void sum_pair_weights(const Points<Real>& points, std::span<const SegmentPair> pairs);
+    double scale_sum(const Points<Real>& points, Index of_class, Index first, Index last) const;
+    double pair_weight_sum(const Points<Real>& points, const SegmentPair& pair, Index u, Index v) const;
     void add_weighted(std::int32_t row_type, std::int32_t column_type,
                       View<double, 2> partial) const;
     void slope_weight(std::int32_t row_type, std::int32_t column_type, Index u, Index v,
@@ -99,8 +99,8 @@ private:
     DistanceSums<Real> sums_;
     std::optional<DistanceMoments> moments_;
     Array<double, 2> weighted_;   ///< [weighting, q]
-    std::vector<double> totals_;  ///< [weighting]
-    std::vector<Segment> segments_;
+    std::vector<double> weight_sums_;  ///< [weighting]
+    std::vector<RowPairs> row_pairs_;
     Array<Real, 2> slopes_;  ///< [2, kChunk + kSlack]: of one weighting, and of all
 };
 

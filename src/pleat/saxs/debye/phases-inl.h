@@ -96,13 +96,13 @@ template <class T>
 HWY_INLINE void prepare(DistanceSums<T>& sums) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
-    const auto most = hn::Set(d, sums.most);
+    const auto largest = hn::Set(d, sums.max_distance);
     const T* HWY_RESTRICT const squared = sums.chunk.squared.data();
     T* HWY_RESTRICT const to = sums.scratch.data();
     for (Index p = 0; p < count; p += lanes) {
         hn::Vec<decltype(d)> r, inverse;
         distance(d, hn::Load(d, squared + p), r, inverse);
-        hn::Store(hn::Min(r, most), d, to + kDistance * kRowStride + p);
+        hn::Store(hn::Min(r, largest), d, to + kDistance * kRowStride + p);
         hn::Store(inverse, d, to + kInverse * kRowStride + p);
     }
     std::fill(to + kInverse * kRowStride + count, to + (kInverse + 1) * kRowStride, T{0});

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 

@@ -41,12 +41,12 @@ struct Weighted {
 /// `kMinWeight`: a size is left out where no set of that size fits better than a smaller one with
 /// such weights. All of this is done again with each fifth of the curve left out, which validates
 /// each size. Throws Cancelled.
-std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
+std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context);
 /// The same without validation: [size - 1], the best ensemble of at most as many conformers. Throws
 /// Cancelled.
-std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most, int threads);
-inline constexpr Index kMostTried = 5000, kRepresentatives = 100, kKept = 20;
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads);
+inline constexpr Index kMaxTried = 5000, kRepresentatives = 100, kKept = 20;
 inline constexpr double kMinWeight = 1e-3;
 
 /// The smallest ensemble whose validation is within a standard error of the best one's.

@@ -10,7 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/saxs/fit/spline.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -18,11 +18,11 @@ namespace {
 
 /// One quantity that is searched between bounds, from 0 to 1.
 struct Range {
-    double least, most;
+    double min, max;
 
-    double width() const { return most - least; }
+    double width() const { return max - min; }
     bool is_fixed() const { return width() == 0; }
-    double at(double part) const { return least + part * width(); }
+    double at(double part) const { return min + part * width(); }
     /// Values of a grid with steps of at most `step`: at least 25, at most 101.
     int grid_size(double step) const {
         return is_fixed()
@@ -30,11 +30,11 @@ struct Range {
                    : static_cast<int>(std::clamp(std::ceil(width() / step) + 1, 25.0, 101.0));
     }
     double part(double value) const {
-        return is_fixed() ? 0 : std::clamp((value - least) / width(), 0.0, 1.0);
+        return is_fixed() ? 0 : std::clamp((value - min) / width(), 0.0, 1.0);
     }
     bool at_bound(double value) const {
         const double slack = 1e-4 * width();
-        return !is_fixed() && (value < least + slack || value > most - slack);
+        return !is_fixed() && (value < min + slack || value > max - slack);
     }
 };
 
@@ -50,8 +50,8 @@ public:
         : chi2_(chi2),
           context_(context),
           precision_(precision),
-          ranges_{Range{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
-                  Range{options.c2_least, options.c2_most}} {}
+          ranges_{Range{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
+                  Range{options.c2_min, options.c2_max}} {}
 
     Contrast run(const Contrast* start) {
         std::vector<Minimum> starts;
@@ -63,16 +63,16 @@ public:
         }
         Minimum lowest{INFINITY, starts.front().at};
         for (const Minimum& from : starts) {
-            least_ = from.chi2;
+            smallest_ = from.chi2;
             best_ = from.at;
             descend();
-            if (least_ < lowest.chi2) lowest = {least_, best_};
+            if (smallest_ < lowest.chi2) lowest = {smallest_, best_};
         }
         return contrast(lowest.at);
     }
 
 private:
-    static constexpr int kMostSteps = 60;
+    static constexpr int kMaxSteps = 60;
     static constexpr double kPrecision = 1e-7, kDifference = 1e-3;
 
     struct Minimum {
@@ -90,16 +90,16 @@ private:
     void descend() {
         double damping = 1e-3;
         Derivatives at_best = derivatives();
-        for (int step = 0; step < kMostSteps && damping < 1e8; ++step) {
+        for (int step = 0; step < kMaxSteps && damping < 1e8; ++step) {
             const Point move = newton(at_best, damping);
             Point next = best_;
             for (std::size_t n = 0; n < 2; ++n) next[n] = std::clamp(best_[n] + move[n], 0.0, 1.0);
             const double moved =
                 std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
-            if (moved < kPrecision || expected_fall(at_best, next) < precision_ * least_) break;
+            if (moved < kPrecision || expected_fall(at_best, next) < precision_ * smallest_) break;
             const double found = value(next);
-            if (found < least_) {
-                least_ = found;
+            if (found < smallest_) {
+                smallest_ = found;
                 best_ = next;
                 damping /= 10;
                 at_best = derivatives();
@@ -126,7 +126,7 @@ private:
 
     /// The lowest local minima of a grid.
     std::vector<Minimum> scan() const {
-        constexpr std::size_t kMostStarts = 3;
+        constexpr std::size_t kMaxStarts = 3;
         const int rows = ranges_[0].grid_size(0.005), columns = ranges_[1].grid_size(0.25);
         const auto position = [](int n, int count) {
             return count == 1 ? 0 : static_cast<double>(n) / (count - 1);
@@ -149,7 +149,7 @@ private:
         }
         std::stable_sort(minima.begin(), minima.end(),
                          [](const Minimum& a, const Minimum& b) { return a.chi2 < b.chi2; });
-        if (minima.size() > kMostStarts) minima.resize(kMostStarts);
+        if (minima.size() > kMaxStarts) minima.resize(kMaxStarts);
         return minima;
     }
 
@@ -163,7 +163,7 @@ private:
             const double up = value_at(n == 0, n == 1), down = value_at(-(n == 0), -(n == 1));
             found.slope[n] = (up - down) / 2;
             // By its size, so that a step leaves a saddle downwards.
-            found.bend[n] = std::max(std::abs(up - 2 * least_ + down), 1e-12 * least_ + 1e-300);
+            found.bend[n] = std::max(std::abs(up - 2 * smallest_ + down), 1e-12 * smallest_ + 1e-300);
             found.free[n] =
                 !(best_[n] <= 0 && found.slope[n] > 0) && !(best_[n] >= 1 && found.slope[n] < 0);
         }
@@ -191,7 +191,7 @@ private:
     const double precision_;
     const std::array<Range, 2> ranges_;
     Point best_{};
-    double least_ = 0;
+    double smallest_ = 0;
 };
 
 }  // namespace
@@ -243,8 +243,8 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
     const Scaling scaling = scale_to(curve, fit.model, options.background);
     for (double& value : fit.model) value = scaling.scale * value + scaling.background;
     const bool is_atomic = are_atomic(partial);
-    const Range c1{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
-        c2{options.c2_least, options.c2_most};
+    const Range c1{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
+        c2{options.c2_min, options.c2_max};
     fit.scale = scaling.scale;
     fit.background = scaling.background;
     fit.points = static_cast<Index>(curve.size());
@@ -292,9 +292,9 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
     return at;
 }
 
-Profile cut(const Profile& curve, double most) {
+Profile cut(const Profile& curve, double q_max) {
     const auto count = static_cast<std::size_t>(
-        std::upper_bound(curve.q.begin(), curve.q.end(), most) - curve.q.begin());
+        std::upper_bound(curve.q.begin(), curve.q.end(), q_max) - curve.q.begin());
     const auto part = [&](const std::vector<double>& all) {
         return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     };

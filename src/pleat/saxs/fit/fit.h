@@ -16,8 +16,8 @@ namespace pleat::saxs {
 
 /// What may vary, and how far. A bound of NaN on neither side: least = most fixes a value.
 struct FitOptions {
-    double c1_least = 0.95, c1_most = 1.05;
-    double c2_least = -2, c2_most = 4;
+    double c1_min = 0.95, c1_max = 1.05;
+    double c2_min = -2, c2_max = 4;
     bool background = false;  ///< a constant is added to the model
 };
 
@@ -69,7 +69,7 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
                           std::span<const double> to);
 
 /// The points of a curve with q of at most `most`.
-Profile cut(const Profile& curve, double most);
+Profile cut(const Profile& curve, double q_max);
 
 }  // namespace pleat::saxs
 

@@ -48,7 +48,7 @@ public:
             const std::size_t entering = steepest();
             if (entering == n) break;
             passive_.push_back(entering);
-            if (!settle()) {
+            if (!move_to_optimum()) {
                 std::erase(passive_, entering);
                 refused_[entering] = true;
             }
@@ -61,15 +61,15 @@ private:
     std::size_t steepest() const {
         const std::size_t n = right_.size();
         std::size_t found = n;
-        double most = 0;
+        double largest = 0;
         for (std::size_t i = 0; i < n; ++i) {
             if (refused_[i] || std::find(passive_.begin(), passive_.end(), i) != passive_.end())
                 continue;
             double fall = right_[i];
             for (std::size_t k = 0; k < n; ++k) fall -= matrix_[i * n + k] * x_[k];
             const double scale = std::sqrt(std::max(matrix_[i * n + i], 1e-300));
-            if (fall / scale > most && fall > 1e-12 * std::abs(right_[i])) {
-                most = fall / scale;
+            if (fall / scale > largest && fall > 1e-12 * std::abs(right_[i])) {
+                largest = fall / scale;
                 found = i;
             }
         }
@@ -77,7 +77,7 @@ private:
     }
 
     /// Moves to the optimum over the passive variables, dropping those that would be negative.
-    bool settle() {
+    bool move_to_optimum() {
         const std::size_t n = right_.size();
         std::vector<double> part;
         while (!passive_.empty()) {

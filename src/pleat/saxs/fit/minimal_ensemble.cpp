@@ -6,7 +6,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/set_fit.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -143,7 +143,7 @@ Members representatives_of(const EnsembleProblem& problem, int threads) {
     while (static_cast<Index>(chosen.size()) < kRepresentatives) {
         chosen.push_back(next);
         const double* const newest = profiles[next].data;
-        parallel_until_stopped(problem.context, threads, frames, [&](Index frame, int) {
+        cancellable_parallel_for(problem.context, threads, frames, [&](Index frame, int) {
             const double* const row = profiles[frame].data;
             double square = 0;
             for (std::size_t k = 0; k < points; ++k)
@@ -174,10 +174,10 @@ public:
             keep_best(best_);
             return best_;
         }
-        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMostTried);
+        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMaxTried);
         is_exhaustive_ = is_exhaustive_ && is_all;
         const auto few = static_cast<Index>(few_.frames.size());
-        if (is_all || (size_ == 2 && set_count(few, 2) <= static_cast<double>(kMostTried))) {
+        if (is_all || (size_ == 2 && set_count(few, 2) <= static_cast<double>(kMaxTried))) {
             best_ =
                 refined(few_, fit_from_grid(few_.table, all_sets(few, size_), kCoarse, threads_));
         } else {
@@ -208,8 +208,8 @@ private:
 
     /// The best set, with members exchanged one at a time while that lowers chi^2.
     void exchange() {
-        constexpr int kMostRounds = 10;
-        for (int round = 0; round < kMostRounds && !best_.empty(); ++round) {
+        constexpr int kMaxRounds = 10;
+        for (int round = 0; round < kMaxRounds && !best_.empty(); ++round) {
             const FittedSet from = best_.front();
             std::vector<FittedSet> found = exchanged(from);
             best_.insert(best_.end(), found.begin(), found.end());
@@ -239,8 +239,8 @@ private:
     /// The frames that improve a set most as the exchange of one member, at the set's contrast.
     Members promising(const FittedSet& from) const {
         EnsembleProblem fixed = problem_;
-        fixed.options.c1_least = fixed.options.c1_most = from.contrast.c1;
-        fixed.options.c2_least = fixed.options.c2_most = from.contrast.c2;
+        fixed.options.c1_min = fixed.options.c1_max = from.contrast.c1;
+        fixed.options.c2_min = fixed.options.c2_max = from.contrast.c2;
         // Blocks, since the products of all pairs of a block are computed.
         constexpr Index kBlock = 64;
         std::vector<std::pair<double, Index>> order;
@@ -318,10 +318,10 @@ Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set) {
 
 }  // namespace
 
-std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most, int threads) {
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads) {
     SetSearch search(problem, representatives_of(problem, threads), threads);
     std::vector<Weighted> sizes;
-    for (Index size = 1; size <= std::min<Index>(most, problem.partial.extent(0)); ++size) {
+    for (Index size = 1; size <= std::min<Index>(max_size, problem.partial.extent(0)); ++size) {
         const std::vector<FittedSet>& best = search.next_size();
         Weighted found;
         if (!best.empty()) found = weighted_of(problem, best.front());
@@ -333,13 +333,13 @@ std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most,
     return sizes;
 }
 
-std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
+std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context) {
     const int threads = resolve_threads(context);
     EnsembleProblem asking = problem;
     asking.context = context;
     std::vector<Weighted> sizes = validated(
-        asking, [&](const EnsembleProblem& part) { return best_ensembles(part, most, threads); },
+        asking, [&](const EnsembleProblem& part) { return best_ensembles(part, max_size, threads); },
         context, "minimal ensembles");
     // A size that repeats the one before is no ensemble of that size.
     std::vector<Weighted> distinct;

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -62,14 +62,14 @@ bool is_accurate(std::span<const double> nodes, double min, double max, const Fu
 }
 
 std::vector<double> nodes_of_c1(double min, double max, double mean_radius, double largest_q) {
-    constexpr std::size_t kMost = 64;
+    constexpr std::size_t kMax = 64;
     if (min == max) return {min};
     for (std::size_t count = 4;; ++count) {
         std::vector<double> nodes = chebyshev_nodes(min, max, count);
         const auto fourth_power = [&](double q) {
             return [=](double c1) { return std::pow(volume_factor(c1, mean_radius, q), 4); };
         };
-        if (count == kMost || (is_accurate(nodes, min, max, fourth_power(0)) &&
+        if (count == kMax || (is_accurate(nodes, min, max, fourth_power(0)) &&
                                is_accurate(nodes, min, max, fourth_power(largest_q))))
             return nodes;
     }
@@ -93,16 +93,16 @@ double dot(const double* a, const double* b, std::size_t count) {
 ContrastNodes::ContrastNodes(const FitOptions& options, bool is_atomic, double mean_radius,
                              double largest_q) {
     constexpr std::size_t kPowers = 5;
-    c1_ = is_atomic ? nodes_of_c1(options.c1_least, options.c1_most, mean_radius, largest_q)
+    c1_ = is_atomic ? nodes_of_c1(options.c1_min, options.c1_max, mean_radius, largest_q)
                     : std::vector<double>{1};
-    c2_ = options.c2_least == options.c2_most
-              ? std::vector<double>{options.c2_least}
-              : chebyshev_nodes(options.c2_least, options.c2_most, kPowers);
+    c2_ = options.c2_min == options.c2_max
+              ? std::vector<double>{options.c2_min}
+              : chebyshev_nodes(options.c2_min, options.c2_max, kPowers);
 }
 
 void ContrastNodes::weigh(const Contrast& contrast, std::span<double> weights) const {
-    constexpr std::size_t kMost = 64;
-    std::array<double, kMost> of_c1{}, of_c2{};
+    constexpr std::size_t kMax = 64;
+    std::array<double, kMax> of_c1{}, of_c2{};
     lagrange_weights(c1_, contrast.c1, {of_c1.data(), c1_.size()});
     lagrange_weights(c2_, contrast.c2, {of_c2.data(), c2_.size()});
     for (std::size_t i = 0; i < c1_.size(); ++i)
@@ -146,7 +146,7 @@ void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
     const std::size_t points = by_sigma_.size();
     const Array<double, 2> factors = channel_pair_factors(
         problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
-    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
+    cancellable_parallel_for(problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
         double* const profile = profiles[with_pairs_ ? frame : thread].data;
         std::fill_n(profile, points, 0.0);
         for (Index pair = 0; pair < factors.extent(0); ++pair) {
@@ -160,7 +160,7 @@ void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
             dot(profile, curve_.data(), points);
     });
     if (!with_pairs_) return;
-    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index a, int) {
+    cancellable_parallel_for(problem_.context, threads_, frame_count(), [&](Index a, int) {
         for (Index b = 0; b < a; ++b)
             products_[row(a, b) + node] = dot(profiles[a].data, profiles[b].data, points);
     });

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "pleat/saxs/fit/least_squares.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -187,9 +187,9 @@ private:
 
 /// Values from `min` to `max` in steps of at most `step`.
 std::vector<double> grid_values(double min, double max, double step) {
-    constexpr int kMost = 61;
+    constexpr int kMax = 61;
     const int count =
-        max == min ? 1 : std::min(kMost, static_cast<int>(std::ceil((max - min) / step)) + 1);
+        max == min ? 1 : std::min(kMax, static_cast<int>(std::ceil((max - min) / step)) + 1);
     std::vector<double> values;
     for (int n = 0; n < count; ++n)
         values.push_back(count == 1 ? min : min + (max - min) * n / (count - 1));
@@ -205,10 +205,10 @@ public:
         const bool is_atomic = are_atomic(table.problem().partial[0]);
         const bool is_coarse = !sets.empty() && sets.front().size() > 2;
         for (const double c1 :
-             is_atomic ? grid_values(options.c1_least, options.c1_most, is_coarse ? 0.025 : 0.01)
+             is_atomic ? grid_values(options.c1_min, options.c1_max, is_coarse ? 0.025 : 0.01)
                        : std::vector<double>{1})
             for (const double c2 :
-                 grid_values(options.c2_least, options.c2_most, is_coarse ? 1 : 0.5))
+                 grid_values(options.c2_min, options.c2_max, is_coarse ? 1 : 0.5))
                 contrasts_.push_back({c1, c2});
         std::vector<std::vector<double>> weights(contrasts_.size(),
                                                  std::vector<double>(table.nodes().size()));
@@ -225,7 +225,7 @@ public:
         const bool with_pairs = !sets.empty() && sets.front().size() > 1;
         right_.resize(frames * size);
         products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames) * size);
-        parallel_until_stopped(
+        cancellable_parallel_for(
             table.problem().context, threads, static_cast<Index>(frames), [&](Index index, int) {
                 const auto a = static_cast<std::size_t>(index);
                 for (std::size_t n = 0; n < size; ++n)
@@ -251,7 +251,7 @@ public:
             for (std::size_t b = 0; b <= a; ++b)
                 products.push_back(row(index(members[a]), index(members[b])));
         }
-        double most = -1;
+        double largest = -1;
         std::size_t best = 0;
         unsigned bits = 1;
         for (std::size_t n = 0; n < size; ++n) {
@@ -262,9 +262,9 @@ public:
                     equations.products()[a * count + b] = equations.products()[b * count + a] =
                         products[at++][n];
             }
-            const double gain = best_gain(equations, bits, most);
-            if (gain <= most) continue;
-            most = gain;
+            const double gain = best_gain(equations, bits, largest);
+            if (gain <= largest) continue;
+            largest = gain;
             best = n;
         }
         return contrasts_[best];
@@ -297,7 +297,7 @@ std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Mem
     const bool is_atomic = are_atomic(problem.partial[0]);
     std::vector<FittedSet> fitted(sets.size());
     const auto count = static_cast<Index>(sets.size());
-    parallel_until_stopped(
+    cancellable_parallel_for(
         problem.context, threads, (count + kBlock - 1) / kBlock, [&](Index block, int thread) {
             const Context own = context_of_thread(problem.context, thread);
             for (Index n = block * kBlock; n < std::min(count, (block + 1) * kBlock); ++n) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -45,7 +45,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
 }
 
 struct RowSums {
-    double most2 = 0;
+    double largest2 = 0;
     std::vector<double> pairs;
 };
 
@@ -60,15 +60,15 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
     // Rows are dealt in turn, since early ones have more partners.
     for (Index i = block; i < count; i += kBlocks) {
         stop_if_asked(context, thread);
-        float most = 0;
+        float largest = 0;
         for (Index j = 0; j < i; ++j) {
             const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
             squares[static_cast<std::size_t>(j)] = dx * dx + dy * dy + dz * dz;
         }
-        for (Index j = 0; j < i; ++j) most = std::max(most, squares[static_cast<std::size_t>(j)]);
-        if (i < solid) sums.most2 = std::max(sums.most2, static_cast<double>(most));
+        for (Index j = 0; j < i; ++j) largest = std::max(largest, squares[static_cast<std::size_t>(j)]);
+        if (i < solid) sums.largest2 = std::max(sums.largest2, static_cast<double>(largest));
         if (bin == 0) continue;
-        const double longest = std::sqrt(static_cast<double>(most));
+        const double longest = std::sqrt(static_cast<double>(largest));
         const auto bins = static_cast<std::size_t>(longest / bin) + 2;
         if (sums.pairs.size() < bins) sums.pairs.resize(bins);
         const double own = 2 * amplitudes[static_cast<std::size_t>(i)];
@@ -123,13 +123,13 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
         blocks[static_cast<std::size_t>(block)] =
             sum_rows(positions, amplitudes, solid, bin, block, context, thread);
     });
-    double most2 = 0;
+    double largest2 = 0;
     for (const RowSums& sums : blocks) {
-        most2 = std::max(most2, sums.most2);
+        largest2 = std::max(largest2, sums.largest2);
         if (sums.pairs.size() > shape.pairs.size()) shape.pairs.resize(sums.pairs.size());
         for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
     }
-    shape.diameter = std::sqrt(most2);
+    shape.diameter = std::sqrt(largest2);
     if (bin > 0) {
         if (shape.pairs.empty()) shape.pairs.resize(1);
         while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
@@ -139,19 +139,19 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
 }
 
 Guinier guinier(const Profile& curve) {
-    constexpr std::size_t kLeastPoints = 5;
-    constexpr double kMostProduct = 1.3;
+    constexpr std::size_t kMinPoints = 5;
+    constexpr double kMaxProduct = 1.3;
     Guinier best;
     std::size_t first = 0;
     while (first < curve.size() && (curve.intensity[first] <= 0 || curve.q[first] == 0)) ++first;
     Line line;
     for (std::size_t last = first; last < curve.size() && curve.intensity[last] > 0; ++last) {
         line.add(curve.q[last], curve.intensity[last], curve.sigma[last]);
-        if (last + 1 < first + kLeastPoints) continue;
+        if (last + 1 < first + kMinPoints) continue;
         if (!line.solve()) break;
         if (line.slope >= 0) continue;
         const double gyration = std::sqrt(-3 * line.slope);
-        if (curve.q[last] * gyration > kMostProduct) continue;
+        if (curve.q[last] * gyration > kMaxProduct) continue;
         best.found = true;
         best.gyration = gyration;
         best.gyration_error = 1.5 * line.slope_error / gyration;

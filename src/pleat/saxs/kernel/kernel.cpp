@@ -48,11 +48,11 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
 }
 
 /// q R beyond which tables of harmonics would be vast.
-constexpr double kMostWaves = 300.0;
-constexpr double kMostBytes = 4e9;
+constexpr double kMaxWaves = 300.0;
+constexpr double kMaxBytes = 4e9;
 
 bool prefers_pairs(const Model& model, const Cost& cost, double radius) {
-    return radius * model.q.back() > kMostWaves || cost.multipole_bytes > kMostBytes ||
+    return radius * model.q.back() > kMaxWaves || cost.multipole_bytes > kMaxBytes ||
            cost.pairs <= cost.multipole;
 }
 
@@ -94,8 +94,8 @@ private:
     bool prefers_pairs(View<const float, 2> xyz) const {
         double squared = 0.0;
         for (Index axis = 0; axis < 3; ++axis) {
-            const auto [least, most] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
-            squared += std::pow(0.5 * (double{*most} - double{*least}), 2);
+            const auto [smallest, largest] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
+            squared += std::pow(0.5 * (double{*largest} - double{*smallest}), 2);
         }
         const double radius = std::sqrt(squared);  // of the box: at least the scatterers'
         return saxs::prefers_pairs(model_, count(model_, even_, with_moments_, radius), radius);

@@ -8,7 +8,7 @@
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -26,13 +26,13 @@ public:
     CpuKernel(const Model& model, const Context& context)
         : model_(model),
           grid_(model.q),
-          runs_(sort_by_type(model)),
-          frames_(model_, runs_),
-          pieces_(split(runs_.runs, kRows)),
+          sorted_(sort_by_type(model)),
+          frames_(model_, sorted_),
+          pieces_(split(sorted_.segments, kRows)),
           context_(context),
           threads_(resolve_threads(context)),
           pairs_(make_cpu_body_pairs(
-              model, runs_, std::is_same_v<Real, double> ? Precision::float64 : Precision::float32,
+              model, sorted_, std::is_same_v<Real, double> ? Precision::float64 : Precision::float32,
               context)) {
         sums_.resize(static_cast<std::size_t>(threads_));
     }
@@ -49,7 +49,7 @@ public:
                   View<const double, 2> weight, View<double, 2> gradient) override {
         const Index count = model_.scatterer_count(), pieces = static_cast<Index>(pieces_.size());
         Points<Real> points(count, model_.scale_count());
-        points.fill(xyz, scales, runs_.order);
+        points.fill(xyz, scales, sorted_.order);
         const Index parts = std::min(kGradientParts, pieces);
         std::vector<Array<double, 2>> sums(static_cast<std::size_t>(parts));
         parallel_for(threads_, parts, [&](Index part, int thread) {
@@ -59,7 +59,7 @@ public:
             if (!own) own = std::make_unique<PairSums<Real>>(model_, grid_);
             for (Index piece = part; piece < pieces; piece += parts) {
                 stop_if_asked(context_, thread);
-                for_pairs(piece, [&](const Run& row, const Run& column, bool inner) {
+                for_pairs(piece, [&](const TypeSegment& row, const TypeSegment& column, bool inner) {
                     own->add_gradient(points, row, column, inner, weight, sum);
                 });
             }
@@ -68,7 +68,7 @@ public:
             for (Index n = 0; n < count; ++n) {
                 double sum = 0.0;
                 for (const Array<double, 2>& part : sums) sum += part(axis, n);
-                gradient(axis, runs_.order[static_cast<std::size_t>(n)]) = sum;
+                gradient(axis, sorted_.order[static_cast<std::size_t>(n)]) = sum;
             }
         }
     }
@@ -77,21 +77,21 @@ private:
     /// A piece with itself, with what follows in its run, and with each later run.
     template <class Body>
     void for_pairs(Index piece, const Body& body) const {
-        const Run& row = pieces_[static_cast<std::size_t>(piece)];
+        const TypeSegment& row = pieces_[static_cast<std::size_t>(piece)];
         body(row, row, true);
-        for (const Run& run : runs_.runs) {
-            const Index end = run.first + run.count, first = row.first + row.count;
+        for (const TypeSegment& segment : sorted_.segments) {
+            const Index end = segment.first + segment.count, first = row.first + row.count;
             if (end <= first) continue;
-            const Index from = std::max(run.first, first);
-            body(row, Run{run.type, from, end - from}, false);
+            const Index from = std::max(segment.first, first);
+            body(row, TypeSegment{segment.type, from, end - from}, false);
         }
     }
 
     const Model& model_;
     SineGrid grid_;
-    Runs runs_;
+    SortedScatterers sorted_;
     FrameProfiles frames_;
-    std::vector<Run> pieces_;
+    std::vector<TypeSegment> pieces_;
     Context context_;
     int threads_;
     std::unique_ptr<BodyPairs> pairs_;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 

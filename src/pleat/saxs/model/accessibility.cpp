@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -33,9 +33,9 @@ public:
     Cells(View<const float, 2> centres, double reach) : count_(centres.extent(1)) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const float* const x = centres[static_cast<Index>(axis)].data;
-            const auto [least, most] = std::minmax_element(x, x + count_);
-            origin_[axis] = static_cast<double>(*least);
-            span_[axis] = static_cast<double>(*most) - origin_[axis];
+            const auto [smallest, largest] = std::minmax_element(x, x + count_);
+            origin_[axis] = static_cast<double>(*smallest);
+            span_[axis] = static_cast<double>(*largest) - origin_[axis];
         }
         // Sparse structures get wider cells, for memory's sake.
         width_ = reach;
@@ -145,12 +145,12 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
     const Index count = centres.extent(1);
     std::vector<Exposure> all(static_cast<std::size_t>(count));
     if (count == 0) return all;
-    const double most = *std::max_element(radii.begin(), radii.end());
-    const Cells cells(centres, 2 * (most + probe));
+    const double largest = *std::max_element(radii.begin(), radii.end());
+    const Cells cells(centres, 2 * (largest + probe));
     const std::vector<Point> points = spiral();
     constexpr Index kBlock = 64;
     const Index blocks = (count + kBlock - 1) / kBlock;
-    parallel_until_stopped(context, resolve_threads(context), blocks, [&](Index block, int) {
+    cancellable_parallel_for(context, resolve_threads(context), blocks, [&](Index block, int) {
         std::vector<Neighbour> neighbours;
         for (Index i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
             const Point at = centre(centres, i);

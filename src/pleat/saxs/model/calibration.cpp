@@ -25,7 +25,7 @@ void check_complete(const Topology& topology) {
         {"ALA", 5}, {"ARG", 11}, {"ASN", 8}, {"ASP", 8},  {"CYS", 6},  {"GLN", 9}, {"GLU", 9},
         {"GLY", 4}, {"HIS", 10}, {"ILE", 8}, {"LEU", 8},  {"LYS", 9},  {"MET", 8}, {"PHE", 11},
         {"PRO", 7}, {"SER", 6},  {"THR", 7}, {"TRP", 14}, {"TYR", 12}, {"VAL", 7}};
-    constexpr Index kLeast = 40;
+    constexpr Index kMin = 40;
     std::vector<Index> counts(topology.residues.size(), 0);
     for (const Topology::Atom& atom : topology.atoms)
         counts[static_cast<std::size_t>(atom.residue)] +=
@@ -36,11 +36,11 @@ void check_complete(const Topology& topology) {
         complete += known != kHeavyAtoms.end() && counts[r] >= known->second;
     }
     const auto residues = static_cast<Index>(counts.size());
-    if (residues < kLeast || 20 * complete < 19 * residues)
+    if (residues < kMin || 20 * complete < 19 * residues)
         throw InputError(topology.source.string(), 0,
                          fmt::format("expected {} or more residues, 95 % of them with all heavy "
                                      "atoms, found {} of {}",
-                                     kLeast, complete, residues));
+                                     kMin, complete, residues));
 }
 
 /// Profile of the atoms with net amplitudes.
@@ -57,17 +57,17 @@ std::vector<double> reference_profile(const Scatterers& atoms, View<const float,
         for (Index k = 0; k < full.q_count(); ++k)
             net.factors(0, t, k) = full.factors(0, t, k) - full.factors(1, t, k);
     }
-    Array<float, 3> places(1, 3, atoms.count());
-    place(atoms, xyz, places[0]);
+    Array<float, 3> positions(1, 3, atoms.count());
+    set_centres_of_mass(atoms, xyz, positions[0]);
     Context alone = context;
     alone.progress = nullptr;
     const Array<double, 3> profile = profiles(
-        net, places, {}, {.precision = Precision::float64, .method = Method::debye}, alone);
+        net, positions, {}, {.precision = Precision::float64, .method = Method::debye}, alone);
     return {profile.begin(), profile.end()};
 }
 
 /// Sums over pairs of bodies by their types, [q][type][type].
-std::vector<double> sum_pairs(const Scatterers& bodies, View<const float, 2> places,
+std::vector<double> sum_pairs(const Scatterers& bodies, View<const float, 2> positions,
                               std::size_t types) {
     const std::vector<double> q = calibration_grid();
     std::vector<double> sums(kPoints * types * types, 0);
@@ -78,7 +78,7 @@ std::vector<double> sum_pairs(const Scatterers& bodies, View<const float, 2> pla
             double r2 = 0;
             for (Index axis = 0; axis < 3; ++axis) {
                 const double d =
-                    static_cast<double>(places(axis, i)) - static_cast<double>(places(axis, j));
+                    static_cast<double>(positions(axis, i)) - static_cast<double>(positions(axis, j));
                 r2 += d * d;
             }
             const double r = std::sqrt(r2);
@@ -149,10 +149,10 @@ private:
 
     std::vector<double> fit_point(std::size_t k, const std::vector<double>& before,
                                   double ridge) const {
-        constexpr int kMostSteps = 100;
+        constexpr int kMaxSteps = 100;
         std::vector<double> factors = before;
         double value = objective(k, factors, before, ridge), damping = 1e-4;
-        for (int step = 0; step < kMostSteps && damping < 1e10; ++step) {
+        for (int step = 0; step < kMaxSteps && damping < 1e10; ++step) {
             std::vector<double> matrix(types_ * types_, 0), right(types_, 0), slopes(types_), move;
             for (const CalibrationCase* one : cases_) {
                 const double d = deviation(*one, k, factors, &slopes);
@@ -226,9 +226,9 @@ CalibrationCase make_case(std::string name, const Topology& topology, View<const
     CalibrationCase made;
     made.name = std::move(name);
     made.reference = reference_profile(atoms, xyz, context);
-    Array<float, 2> places(3, coarse.count());
-    place(coarse, xyz, places);
-    made.pair_sums = sum_pairs(coarse, places, types);
+    Array<float, 2> positions(3, coarse.count());
+    set_centres_of_mass(coarse, xyz, positions);
+    made.pair_sums = sum_pairs(coarse, positions, types);
     made.amounts.assign(types, 0);
     made.electrons.assign(types, 0);
     std::vector<double> net(static_cast<std::size_t>(topology.atom_count()), 0);
@@ -298,13 +298,13 @@ std::vector<std::vector<double>> deviations(const std::vector<CalibrationCase>& 
     return all;
 }
 
-double root_mean_square(const std::vector<std::vector<double>>& deviations, double least,
-                        double most) {
+double root_mean_square(const std::vector<std::vector<double>>& deviations, double q_min,
+                        double q_max) {
     double sum = 0, count = 0;
     const std::vector<double> q = calibration_grid();
     for (const std::vector<double>& row : deviations) {
         for (std::size_t k = 0; k < kPoints; ++k) {
-            if (q[k] < least - 1e-9 || q[k] >= most - 1e-9) continue;
+            if (q[k] < q_min - 1e-9 || q[k] >= q_max - 1e-9) continue;
             sum += row[k] * row[k];
             count += 1;
         }
@@ -312,11 +312,11 @@ double root_mean_square(const std::vector<std::vector<double>>& deviations, doub
     return count > 0 ? std::sqrt(sum / count) : 0;
 }
 
-double most_by_error_model(const std::vector<std::vector<double>>& deviations, double most) {
+double largest_by_error_model(const std::vector<std::vector<double>>& deviations, double q_max) {
     const std::vector<double> q = calibration_grid();
     double found = 0;
     for (const std::vector<double>& row : deviations) {
-        for (std::size_t k = 0; k < kPoints && q[k] <= most + 1e-9; ++k)
+        for (std::size_t k = 0; k < kPoints && q[k] <= q_max + 1e-9; ++k)
             found = std::max(found, std::abs(row[k]) / (0.30 * (q[k] + 0.15)));
     }
     return found;

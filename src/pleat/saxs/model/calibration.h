@@ -46,12 +46,12 @@ Calibration calibrate(const std::vector<CalibrationCase>& cases, Bodies bodies,
 std::vector<std::vector<double>> deviations(const std::vector<CalibrationCase>& cases,
                                             const FormFactorTable& table);
 
-/// Root mean square of deviations over cases and the points with `least` <= q < `most`.
-double root_mean_square(const std::vector<std::vector<double>>& deviations, double least,
-                        double most);
+/// Root mean square of deviations over cases and the points with q_min <= q < q_max.
+double root_mean_square(const std::vector<std::vector<double>>& deviations, double q_min,
+                        double q_max);
 
-/// The largest deviation at q <= `most`, by the error model of measured curves that Antonov et al.
+/// The largest deviation at q <= q_max, by the error model of measured curves that Antonov et al.
 /// (2012) use, sigma = 0.30 (q + 0.15) I.
-double most_by_error_model(const std::vector<std::vector<double>>& deviations, double most);
+double largest_by_error_model(const std::vector<std::vector<double>>& deviations, double q_max);
 
 }  // namespace pleat::saxs

@@ -13,7 +13,7 @@ namespace pleat::saxs {
 
 namespace {
 
-constexpr Index kMostBytes = 16 << 20;
+constexpr Index kMaxBytes = 16 << 20;
 constexpr std::size_t kPublishedPoints = 51;
 constexpr double kPublishedStep = 0.015;
 
@@ -144,7 +144,7 @@ FormFactorTable read_form_factors(const std::filesystem::path& path, Bodies bodi
         throw UsageError(
             "expected the model one-body or two-body with --form-factors, found "
             "all-atom");
-    ByteSource source(path, kMostBytes);
+    ByteSource source(path, kMaxBytes);
     const Rows read = RowReader(source).read();
     const std::string file = source.name();
     if (read.rows.size() < 2)

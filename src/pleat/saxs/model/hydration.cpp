@@ -39,7 +39,7 @@ Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
     const std::vector<Exposure> all = exposures(centres, scatterers.radii, kProbe, context);
     Hydration layer{std::vector<float>(static_cast<std::size_t>(scatterers.count()), 0),
                     Array<float, 2>(3, scatterers.count())};
-    place(scatterers, frame, layer.sites);
+    set_centres_of_mass(scatterers, frame, layer.sites);
     for (std::size_t s = 0; s < layer.amounts.size(); ++s) {
         double amount = 0, sum[3] = {};
         for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {

@@ -154,11 +154,11 @@ private:
         return topology_.atoms[static_cast<std::size_t>(atom)].element;
     }
     Index nearest_heavy(Index hydrogen) const {
-        double least = 1.3;
+        double smallest = 1.3;
         Index found = -1;
         for (Index j = first_; j < last_; ++j) {
-            if (is_hydrogen(element(j)) || distance(xyz_, hydrogen, j) >= least) continue;
-            least = distance(xyz_, hydrogen, j);
+            if (is_hydrogen(element(j)) || distance(xyz_, hydrogen, j) >= smallest) continue;
+            smallest = distance(xyz_, hydrogen, j);
             found = j;
         }
         return found;
@@ -195,14 +195,14 @@ private:
 
 void free_disulfides(const Topology& topology, View<const float, 2> xyz,
                      std::vector<int>& hydrogens) {
-    constexpr double kMostLength = 2.5;
+    constexpr double kMaxLength = 2.5;
     std::vector<Index> sulfurs;
     for (Index i = 0; i < topology.atom_count(); ++i) {
         if (topology.atoms[static_cast<std::size_t>(i)].name == "SG") sulfurs.push_back(i);
     }
     for (const Index i : sulfurs) {
         for (const Index j : sulfurs) {
-            if (i != j && distance(xyz, i, j) < kMostLength)
+            if (i != j && distance(xyz, i, j) < kMaxLength)
                 hydrogens[static_cast<std::size_t>(i)] = 0;
         }
     }

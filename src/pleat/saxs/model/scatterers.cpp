@@ -255,7 +255,7 @@ Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
     return Builder(topology, xyz, options).build();
 }
 
-void place(const Scatterers& scatterers, View<const float, 2> frame, View<float, 2> positions) {
+void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> frame, View<float, 2> positions) {
     for (Index s = 0; s < scatterers.count(); ++s) {
         double sum[3] = {}, mass = 0;
         for (Index m = scatterers.starts[static_cast<std::size_t>(s)];

@@ -73,7 +73,7 @@ Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
 bool has_alpha_carbons_only(const Topology& topology);
 
 /// Sets `positions` [axis, scatterer] to the centres of mass in a frame [axis, atom], angstrom.
-void place(const Scatterers& scatterers, View<const float, 2> frame, View<float, 2> positions);
+void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> frame, View<float, 2> positions);
 
 /// The water that scatterers touch: how much, and where it stands.
 struct Hydration {

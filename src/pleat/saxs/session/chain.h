@@ -5,7 +5,7 @@
 
 #include "pleat/core/array.h"
 #include "pleat/saxs/session/rigid_motion.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 namespace pleat::saxs {
 
@@ -17,17 +17,17 @@ struct BodyPair {
 class Chain {
 public:
     /// `slots` [axis, slot]; `first_slot` [body + 1]; `size` of a profile: channel pairs times q.
-    Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size);
+    Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size);
 
     Index size() const { return sums.extent(1); }
     bool is_pending() const { return pending_; }
 
     /// Writes a move's positions into `proposed`. InputError naming a scatterer that is none.
-    void place(const Move& move, const std::vector<Index>& slot_of);
+    void write_move(const Move& move, const std::vector<Index>& sorted_index_of);
     /// The pairs of bodies whose sums the proposal changes; first_slot [body + 1].
-    const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_slot);
+    const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_sorted);
     /// Takes the changed pairs' new sums, in their order, and writes the proposed profile.
-    void take(const double* new_sums, double* to);
+    void set_new_sums(const double* new_sums, double* to);
     void accept();
     void forget();
     /// Finds the profile anew from the sums of all pairs of bodies.
@@ -41,7 +41,7 @@ public:
 
 private:
     /// Takes the moved positions of one into the other, so that nothing has moved.
-    void settle(const Array<float, 2>& from, Array<float, 2>& to);
+    void copy_moved(const Array<float, 2>& from, Array<float, 2>& to);
 
     Index bodies_;
     std::vector<Anchors> anchors_;             ///< [body]

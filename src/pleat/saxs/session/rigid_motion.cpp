@@ -24,11 +24,11 @@ Vector unit(const Vector& a) {
 template <class Measure>
 Index farthest(Index first, Index count, const Measure& measure) {
     Index best = first;
-    double most = -1.0;
+    double largest = -1.0;
     for (Index n = first; n < first + count; ++n) {
         const double value = measure(n);
-        if (value > most) {
-            most = value;
+        if (value > largest) {
+            largest = value;
             best = n;
         }
     }

@@ -10,7 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
 #include "turns.h"
 
@@ -92,7 +92,7 @@ TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
         {.scatterers = 60, .types = 3, .channels = 2, .scaled = 1, .q = 40, .frames = 5});
     std::vector<std::int32_t> bodies;
     for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
-    Session session(given.model, given.xyz, given.scales, bodies, {.refresh = 50}, on_gpu());
+    ProfileSession session(given.model, given.xyz, given.scales, bodies, {.refresh = 50}, on_gpu());
     test::Sampler sampler(bodies, 3);
     for (int step = 0; step < 300; ++step) {
         std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
@@ -127,7 +127,7 @@ TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
     const RandomScatterers given = random_scatterers({.scatterers = 60, .types = 3, .q = 40});
     std::vector<std::int32_t> bodies;
     for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
-    Session session(given.model, given.xyz, {}, bodies, {.refresh = 0}, on_gpu());
+    ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, on_gpu());
     test::Sampler sampler(bodies, 6);
     for (int step = 0; step < 100000; ++step) {
         const auto [moved, xyz] = sampler.move(session.positions(0));
@@ -152,7 +152,7 @@ TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
 TEST_F(CudaKernel, TakesWhatEachCallSends) {
     const RandomShape shape{.scatterers = 8000, .types = 4, .q = 17, .frames = 7};
     const RandomScatterers given = random_scatterers(shape);
-    const Runs runs = sort_by_type(given.model);
+    const SortedScatterers runs = sort_by_type(given.model);
     const auto gpu = make_cuda_body_pairs(given.model, runs, 0);
     const Array<double, 3> expected =
         profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz);
@@ -196,7 +196,7 @@ TEST(Devices, RefuseWhatTheyHaveNot) {
     EXPECT_THROW(make_kernel(given.model, {.precision = Precision::float64}, on_gpu()), UsageError);
     EXPECT_NO_THROW(make_kernel(given.model, {.precision = Precision::float64}, reference));
     EXPECT_THROW(
-        Session(given.model, given.xyz, {}, {}, {.precision = Precision::float64}, on_gpu()),
+        ProfileSession(given.model, given.xyz, {}, {}, {.precision = Precision::float64}, on_gpu()),
         UsageError);
 }
 

@@ -19,7 +19,7 @@ using test::RandomShape;
 
 struct Bodies {
     RandomScatterers given;
-    Runs runs;
+    SortedScatterers runs;
     std::vector<PairJob> jobs;
     Array<float, 3> xyz, scales;  ///< in the order of slots
 };
@@ -29,7 +29,7 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
     std::vector<std::int32_t> bodies;
     for (Index i = 0; i < shape.scatterers; ++i)
         bodies.push_back(static_cast<std::int32_t>(i * count / shape.scatterers));
-    result.runs = sort_by_body(result.given.model, bodies, count);
+    result.segments = sort_by_body(result.given.model, bodies, count);
     for (std::int32_t set = 0; set < shape.frames; ++set)
         for (std::int32_t a = 0; a < count; ++a)
             for (std::int32_t b = a; b < count; ++b) result.jobs.push_back({set, a, b});
@@ -39,7 +39,7 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
             for (Index row = 0; row < from.extent(1); ++row)
                 for (Index n = 0; n < from.extent(2); ++n)
                     to(frame, row, n) =
-                        from(frame, row, result.runs.order[static_cast<std::size_t>(n)]);
+                        from(frame, row, result.segments.order[static_cast<std::size_t>(n)]);
         return to;
     };
     result.xyz = arrange(result.given.xyz);
@@ -51,7 +51,7 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
 class HostDevice {
 public:
     HostDevice(const Bodies& bodies, Index fewest)
-        : bodies_(bodies), table_(bodies.runs, fewest), grid_(bodies.given.model.q) {
+        : bodies_(bodies), table_(bodies.segments, fewest), grid_(bodies.given.model.q) {
         const Model& model = bodies.given.model;
         const ScaleClasses classes(model);
         for (const double q : model.q) {
@@ -93,7 +93,7 @@ public:
         sums_.assign(
             static_cast<std::size_t>(job_count_ * weightings * passes_ * at_once * cuda::kTaskSums),
             std::numeric_limits<float>::quiet_NaN());
-        for (Index first = 0; first == 0 || first < table_.most; first += at_once) {
+        for (Index first = 0; first == 0 || first < table_.max_tasks; first += at_once) {
             const cuda::Work work{bodies_.jobs.data(),
                                   bodies_.xyz.data(),
                                   bodies_.scales.data(),
@@ -172,11 +172,11 @@ void expect_sums(const RandomShape& shape, Index count, Index at_once, Index few
     const Model& model = bodies.given.model;
     Array<double, 3> expected(static_cast<Index>(bodies.jobs.size()), model.pair_count(),
                               model.q_count());
-    make_cpu_body_pairs(model, bodies.runs, Precision::float64, {})
+    make_cpu_body_pairs(model, bodies.segments, Precision::float64, {})
         ->evaluate(bodies.xyz, bodies.scales, bodies.jobs, expected);
     Array<double, 3> found = HostDevice(bodies, fewest).evaluate(at_once);
     for (std::size_t n = 0; n < bodies.jobs.size() && model.q.front() == 0.0; ++n)
-        set_forward(forward_sums(model, bodies.runs,
+        set_forward(forward_sums(model, bodies.segments,
                                  shape.scaled > 0 ? bodies.scales.view()[bodies.jobs[n].set]
                                                   : View<float, 2>{}),
                     bodies.jobs[n], found.view()[static_cast<Index>(n)]);

@@ -12,7 +12,7 @@
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/model/places.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
 namespace {
@@ -31,9 +31,9 @@ struct Frames {
         for (int k = 0; k < 90; ++k) q.push_back(0.012 + 0.0032 * k);
         const Scatterers scatterers =
             make_scatterers(*ensemble.topology, ensemble.xyz[0], {.bodies = bodies});
-        const Places places = place_all(ensemble.xyz, scatterers, true, {});
-        const Model model = make_model(scatterers, nullptr, q, places.sites);
-        partial = profiles(model, places.xyz, places.scales, {}, {});
+        const ScattererPositions positions = scatterer_positions(ensemble.xyz, scatterers, true, {});
+        const Model model = make_model(scatterers, nullptr, q, positions.sites);
+        partial = profiles(model, positions.xyz, positions.scales, {}, {});
         mean_radius = scatterers.mean_radius;
     }
     View<const double, 3> first(Index count) const {
@@ -74,16 +74,16 @@ struct Mixture {
 
 /// chi^2 a point of the true frames at the best contrast, with weights near the true ones.
 double chi2_of(const EnsembleProblem& problem, const Mixture& mixture) {
-    double least = INFINITY;
+    double smallest = INFINITY;
     for (int step = -3; step <= 3; ++step) {
         const double first = mixture.weights[0] + 0.01 * step;
         const std::vector<double> weights = {first, 1 - first};
-        least = std::min(
-            least, fit(*problem.curve, weighted_partial(problem.partial, mixture.frames, weights),
+        smallest = std::min(
+            smallest, fit(*problem.curve, weighted_partial(problem.partial, mixture.frames, weights),
                        problem.mean_radius, problem.options)
                        .chi2);
     }
-    return least;
+    return smallest;
 }
 
 void expect_true_pairs(const Frames& all, Index frame_count, int first, int last,

@@ -17,7 +17,7 @@
 #include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
@@ -135,12 +135,12 @@ TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[0])], "BB");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[1])], "SER");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[2])], "ALA");
-    Array<float, 2> places(3, 3);
-    place(two, one.xyz[0], places);
-    EXPECT_NEAR(places(0, 1), 1.5, 1e-5);
-    EXPECT_NEAR(places(1, 1), -2.1, 1e-5);
+    Array<float, 2> positions(3, 3);
+    set_centres_of_mass(two, one.xyz[0], positions);
+    EXPECT_NEAR(positions(0, 1), 1.5, 1e-5);
+    EXPECT_NEAR(positions(1, 1), -2.1, 1e-5);
     const double n = 14.007 + 1.008, ca = 12.011 + 1.008;  // NH and CH
-    EXPECT_NEAR(places(1, 2), (2.4 * n + 3.8 * ca) / (n + ca), 1e-3);
+    EXPECT_NEAR(positions(1, 2), (2.4 * n + 3.8 * ca) / (n + ca), 1e-3);
     EXPECT_EQ(make_scatterers(*one.topology, one.xyz[0], {.bodies = Bodies::one_body}).count(), 2);
 }
 
@@ -199,10 +199,10 @@ TEST(Model, GivesTheProfilesOfTheOracle) {
     std::copy_n(model.factors.begin(), factors.size(), factors.begin());
     model.factors = factors;
     model.scaled = {0, 0};
-    Array<float, 3> places(1, 3, atoms.count());
-    place(atoms, tetramer.xyz[0], places[0]);
+    Array<float, 3> positions(1, 3, atoms.count());
+    set_centres_of_mass(atoms, tetramer.xyz[0], positions[0]);
     const Array<double, 3> partial = profiles(
-        model, places, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
+        model, positions, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
     for (std::size_t k = 0; k < q.size(); ++k) {
         const auto at = static_cast<Index>(k);
         EXPECT_NEAR(partial(0, 0, at) / expected[k][1], 1, 1e-3) << q[k];
@@ -232,10 +232,10 @@ TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
     bodies.bodies = Bodies::two_body;
     bodies.type_names = types_of(Bodies::two_body);
     const auto rows = columns(folder / "paper_1888" / "test1888.pos_matrix.txt");
-    Array<float, 3> places(1, 3, static_cast<Index>(rows.size()));
+    Array<float, 3> positions(1, 3, static_cast<Index>(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         for (std::size_t axis = 0; axis < 3; ++axis)
-            places(0, static_cast<Index>(axis), static_cast<Index>(i)) =
+            positions(0, static_cast<Index>(axis), static_cast<Index>(i)) =
                 static_cast<float>(rows[i][axis]);
         bodies.types.push_back(static_cast<std::int32_t>(rows[i][3]));
     }
@@ -244,7 +244,7 @@ TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
     std::copy_n(model.factors.begin(), factors.size(), factors.begin());
     model.factors = factors;
     model.scaled = {0};
-    const Array<double, 3> partial = profiles(model, places, {}, {}, cpu());
+    const Array<double, 3> partial = profiles(model, positions, {}, {}, cpu());
     const auto paper = columns(folder / "paper_1888" / "test1888.Iq_vec.txt");
     const auto exact = columns(folder / "paper_1888" / "oracle_float64_numpy.dat");
     for (std::size_t k = 0; k < 51; ++k) {

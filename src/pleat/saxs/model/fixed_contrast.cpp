@@ -1,5 +1,5 @@
 // Prepared: structures divided, placed, and their factors brought to one contrast.
-#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/model/fixed_contrast.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/saxs/model/places.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
@@ -19,8 +19,8 @@ namespace {
 void check_bodies(Bodies bodies, const Parameters& parameters) {
     if (bodies == Bodies::all_atom) return;
     const Parameters usual;
-    if (!std::isnan(parameters.c1) || parameters.c1_least != usual.c1_least ||
-        parameters.c1_most != usual.c1_most)
+    if (!std::isnan(parameters.c1) || parameters.c1_min != usual.c1_min ||
+        parameters.c1_max != usual.c1_max)
         throw UsageError(
             fmt::format("expected --c1 and its bounds for the all-atom model, found the "
                         "{} model, whose form factors have it built in",
@@ -69,7 +69,7 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
     return options;
 }
 
-Model settle_contrast(const Model& full, const Contrast& contrast, double mean_radius,
+Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radius,
                       bool with_hydration) {
     const Index channels = full.channel_count(), types = full.type_count();
     Model model;
@@ -99,14 +99,14 @@ Options debye_options(const Parameters& parameters) {
     return options;
 }
 
-std::vector<double> even_grid(double most, std::size_t points) {
+std::vector<double> even_grid(double q_max, std::size_t points) {
     std::vector<double> q(points);
     for (std::size_t k = 0; k < points; ++k)
-        q[k] = most * static_cast<double>(k) / static_cast<double>(points - 1);
+        q[k] = q_max * static_cast<double>(k) / static_cast<double>(points - 1);
     return q;
 }
 
-Prepared prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
+FixedContrastModel prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
                  const Parameters& parameters, std::span<const double> q, const Context& context) {
     Parameters checked = parameters;
     check(fields(checked));
@@ -119,10 +119,10 @@ Prepared prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
                    "fewer frames would fit");
     Scatterers scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
                                             scatterer_options(ensemble, parameters));
-    Places places = place_all(ensemble.xyz, scatterers, with_hydration, context);
-    const Model full = make_model(scatterers, form_factors, q, places.sites);
-    Prepared made;
-    made.model = settle_contrast(full, contrast, scatterers.mean_radius, with_hydration);
+    ScattererPositions positions = scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
+    const Model full = make_model(scatterers, form_factors, q, positions.sites);
+    FixedContrastModel made;
+    made.model = fix_contrast(full, contrast, scatterers.mean_radius, with_hydration);
     if (with_hydration)
         for (double& factor : made.model.factors[1]) factor *= contrast.c2;
     check(made.model);
@@ -130,13 +130,13 @@ Prepared prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
         const Index first = scatterers.starts[static_cast<std::size_t>(s)];
         made.atoms.push_back(scatterers.members[static_cast<std::size_t>(first)]);
     }
-    for (const Index scatterer : places.touching)
+    for (const Index scatterer : positions.scatterer_of_site)
         made.atoms.push_back(made.atoms[static_cast<std::size_t>(scatterer)]);
     made.type_names = scatterers.type_names;
     made.type_names.emplace_back("water");
-    made.sites = places.sites;
-    made.xyz = std::move(places.xyz);
-    if (with_hydration) made.scales = std::move(places.scales);
+    made.sites = positions.sites;
+    made.xyz = std::move(positions.xyz);
+    if (with_hydration) made.scales = std::move(positions.scales);
     made.name = name_of(scatterers.bodies);
     made.notes = scatterers.notes;
     return made;

@@ -1,4 +1,4 @@
-// Needs: how finely q is divided, and what memory and time a run takes for that.
+// Memory estimate: how finely q is divided, and the frames of a run.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace pleat::saxs {
 
 /// Bins of P(r) beyond which a structure is taken to be broken.
-inline constexpr double kMostBins = 1e6;
+inline constexpr double kMaxBins = 1e6;
 
 /// Points of the grid from 0 to --q-max. Profiles are read off between these where there is a
 /// curve, for which a step of 0.5 / diameter is close enough: the error of a cubic is (0.5)^4 / 384

@@ -19,6 +19,6 @@ Ensemble join_models(const Ensemble& ensemble);
 /// What an ensemble's models and frames are: "states" leaves them, "parts" makes one structure a
 /// file, "auto" does so where one file's are copies of one another. A remark tells what was
 /// guessed; empty where nothing was. UsageError for other words; InputError.
-std::string settle_models(std::string_view models, Ensemble& ensemble);
+std::string interpret_models(std::string_view models, Ensemble& ensemble);
 
 }  // namespace pleat::saxs

@@ -1,5 +1,5 @@
 // Places: frames side by side on threads and ranks, sites chosen from all of them.
-#include "pleat/saxs/model/places.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/shared_rows.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -44,7 +44,7 @@ Array<float, 3> hydrate_all(View<const float, 3> xyz, const Scatterers& scattere
 
 }  // namespace
 
-Places place_all(View<const float, 3> xyz, const Scatterers& scatterers, bool with_hydration,
+ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterers& scatterers, bool with_hydration,
                  const Context& context) {
     const Index frames = xyz.extent(0), count = scatterers.count();
     Array<float, 3> layers;
@@ -55,39 +55,39 @@ Places place_all(View<const float, 3> xyz, const Scatterers& scatterers, bool wi
         for (Index frame = 0; frame < layers.extent(0); ++frame) touches |= layers(frame, 0, s) > 0;
         if (touches) wet.push_back(s);
     }
-    Places places;
-    places.sites = static_cast<Index>(wet.size());
-    places.xyz = Array<float, 3>::unset(frames, 3, count + places.sites);
-    places.scales = Array<float, 3>(frames, 1, count + places.sites);
+    ScattererPositions positions;
+    positions.sites = static_cast<Index>(wet.size());
+    positions.xyz = Array<float, 3>::unset(frames, 3, count + positions.sites);
+    positions.scales = Array<float, 3>(frames, 1, count + positions.sites);
     Array<float, 2> positions(3, count);
     for (Index frame = 0; frame < frames; ++frame) {
-        place(scatterers, xyz[frame], positions);
+        set_centres_of_mass(scatterers, xyz[frame], positions);
         for (Index axis = 0; axis < 3; ++axis) {
-            std::copy_n(positions[axis].data, count, places.xyz[frame][axis].data);
-            for (Index w = 0; w < places.sites; ++w)
-                places.xyz(frame, axis, count + w) =
+            std::copy_n(positions[axis].data, count, positions.xyz[frame][axis].data);
+            for (Index w = 0; w < positions.sites; ++w)
+                positions.xyz(frame, axis, count + w) =
                     layers(frame, 1 + axis, wet[static_cast<std::size_t>(w)]);
         }
-        for (Index w = 0; w < places.sites; ++w)
-            places.scales(frame, 0, count + w) = layers(frame, 0, wet[static_cast<std::size_t>(w)]);
+        for (Index w = 0; w < positions.sites; ++w)
+            positions.scales(frame, 0, count + w) = layers(frame, 0, wet[static_cast<std::size_t>(w)]);
     }
-    places.touching = std::move(wet);
-    return places;
+    positions.scatterer_of_site = std::move(wet);
+    return positions;
 }
 
-double most_diameter(View<const float, 3> xyz) {
-    double most = 0;
+double max_diameter(View<const float, 3> xyz) {
+    double largest = 0;
     for (Index frame = 0; frame < xyz.extent(0); ++frame) {
         double square = 0;
         for (Index axis = 0; axis < 3; ++axis) {
             const float* const x = xyz[frame][axis].data;
-            const auto [least, greatest] = std::minmax_element(x, x + xyz.extent(2));
-            const double side = static_cast<double>(*greatest) - static_cast<double>(*least);
+            const auto [smallest, greatest] = std::minmax_element(x, x + xyz.extent(2));
+            const double side = static_cast<double>(*greatest) - static_cast<double>(*smallest);
             square += side * side;
         }
-        most = std::max(most, std::sqrt(square));
+        largest = std::max(largest, std::sqrt(square));
     }
-    return most;
+    return largest;
 }
 
 }  // namespace pleat::saxs

@@ -12,7 +12,7 @@
 namespace pleat::saxs {
 
 /// Structures as Session and profiles() take them.
-struct Prepared {
+struct FixedContrastModel {
     /// Channels: net amplitudes; where c2 is not 0 the hydration layer too, c2 in its factors, so
     /// that the weight of every channel is 1.
     Model model;
@@ -28,11 +28,11 @@ struct Prepared {
 /// Divides the frames of an ensemble by `parameters` (model, water, hydrogens; c1 and c2, NaN for 1
 /// and 0), with factors at `q`, rising from 0 or more, in 1/angstrom. `form_factors` (may be null)
 /// is for coarse models. UsageError, InputError, Cancelled.
-Prepared prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
+FixedContrastModel prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
                  const Parameters& parameters, std::span<const double> q, const Context& context);
 
-/// `points` values of q, evenly from 0 to `most`.
-std::vector<double> even_grid(double most, std::size_t points);
+/// `points` values of q, evenly from 0 to `q_max`.
+std::vector<double> even_grid(double q_max, std::size_t points);
 
 /// InputError unless an ensemble has frames, atoms, a topology of these atoms, and coordinates
 /// within 1e8 angstrom.
@@ -46,7 +46,7 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
 Options debye_options(const Parameters& parameters);
 
 /// The model with the contrast built in: net amplitudes and, if they are wanted, hydration.
-Model settle_contrast(const Model& full, const Contrast& contrast, double mean_radius,
+Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radius,
                       bool with_hydration);
 
 }  // namespace pleat::saxs

@@ -13,7 +13,7 @@
 
 namespace pleat::saxs {
 
-struct SessionOptions {
+struct ProfileSessionOptions {
     Precision precision = Precision::float32;
     /// Accepted moves of a chain after which all its sums are found anew; 0: never by itself.
     Index refresh = 1000;
@@ -30,17 +30,17 @@ struct Move {
 /// those that move as one: the sums over each two bodies are kept, and a move recomputes those of
 /// bodies that it changed. A body moved as a whole, without a change of its shape, keeps its own
 /// sum, and bodies moved alike keep those between them. Not for several threads at once.
-class Session {
+class ProfileSession {
 public:
     /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which
     /// stay; `bodies` [scatterer] from 0, or empty for a division into consecutive parts. The model
     /// is copied; the context's progress is asked for chain by chain here and never later.
     /// InputError, DeviceError, Cancelled.
-    Session(Model model, View<const float, 3> xyz, View<const float, 3> scales,
-            std::span<const std::int32_t> bodies, const SessionOptions& options,
+    ProfileSession(Model model, View<const float, 3> xyz, View<const float, 3> scales,
+            std::span<const std::int32_t> bodies, const ProfileSessionOptions& options,
             const Context& context);
-    Session(Session&&) noexcept;
-    ~Session();
+    ProfileSession(ProfileSession&&) noexcept;
+    ~ProfileSession();
 
     Index chain_count() const;
     /// The accepted positions [axis, scatterer] of a chain, and their partial profiles [channel

@@ -20,7 +20,7 @@ inline void stop_if_asked(const Context& context, int thread) {
 }
 
 /// parallel_for() that asks before each index which the first thread takes.
-inline void parallel_until_stopped(const Context& context, int threads, Index count,
+inline void cancellable_parallel_for(const Context& context, int threads, Index count,
                                    const std::function<void(Index, int)>& body) {
     parallel_for(threads, count, [&](Index n, int thread) {
         stop_if_asked(context, thread);

@@ -12,7 +12,7 @@
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 namespace pleat::saxs {
 namespace {
@@ -142,7 +142,7 @@ TEST(Stopping, IsNoMatterOfASessionThatIsMade) {
     CancelsAfter progress(1);
     Context context;
     context.progress = &progress;
-    Session session(given.model, given.xyz, {}, {}, {}, context);
+    ProfileSession session(given.model, given.xyz, {}, {}, {}, context);
     EXPECT_EQ(progress.asked(), 1);
     const std::vector<Index> one{7};
     const Array<float, 2> place(Index{3}, Index{1});
@@ -150,7 +150,7 @@ TEST(Stopping, IsNoMatterOfASessionThatIsMade) {
     EXPECT_NO_THROW(session.propose({&move, 1}));
     EXPECT_NO_THROW(session.refresh(0));
     EXPECT_EQ(progress.asked(), 1);
-    EXPECT_THROW(Session(given.model, given.xyz, {}, {}, {}, context), Cancelled);
+    EXPECT_THROW(ProfileSession(given.model, given.xyz, {}, {}, {}, context), Cancelled);
 }
 
 }  // namespace

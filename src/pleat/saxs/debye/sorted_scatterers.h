@@ -8,18 +8,18 @@
 
 namespace pleat::saxs {
 
-struct Runs {
+struct SortedScatterers {
     std::vector<Index> order;      ///< [slot]: the scatterer there
-    std::vector<Run> runs;         ///< in the order of slots
-    std::vector<Index> first_run;  ///< [body + 1]: its runs
+    std::vector<TypeSegment> segments;         ///< in the order of slots
+    std::vector<Index> first_segment;  ///< [body + 1]: its runs
 };
 
 /// By type alone, as one body.
-Runs sort_by_type(const Model& model);
+SortedScatterers sort_by_type(const Model& model);
 /// By body, from 0, then type. `bodies` [scatterer].
-Runs sort_by_body(const Model& model, std::span<const std::int32_t> bodies, Index body_count);
+SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies, Index body_count);
 
 /// The same runs in pieces of at most `rows`.
-std::vector<Run> split(const std::vector<Run>& runs, Index rows);
+std::vector<TypeSegment> split(const std::vector<TypeSegment>& segments, Index rows);
 
 }  // namespace pleat::saxs

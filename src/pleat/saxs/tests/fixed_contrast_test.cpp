@@ -1,6 +1,6 @@
 // Tests of prepared structures: their profiles are those of run(), and sites know what touches
 // them.
-#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/model/fixed_contrast.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/model_joining.h"
 
 namespace pleat::saxs {
 namespace {
@@ -24,7 +24,7 @@ Context one_thread() {
     return context;
 }
 
-TEST(Prepared, GivesTheProfileOfTheRun) {
+TEST(FixedContrastModel, GivesTheProfileOfTheRun) {
     const Ensemble ensemble = read_ensemble({kStructure});
     for (const char* model : {"all-atom", "one-body", "two-body"}) {
         for (const double c2 : {0.0, 1.5}) {
@@ -34,7 +34,7 @@ TEST(Prepared, GivesTheProfileOfTheRun) {
             if (parameters.model == "all-atom") parameters.c1 = 1.02;
             parameters.c2 = c2;
             const Result expected = run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread());
-            const Prepared made = prepare(ensemble, nullptr, parameters, expected.q, one_thread());
+            const FixedContrastModel made = prepare(ensemble, nullptr, parameters, expected.q, one_thread());
             EXPECT_EQ(made.name, model);
             EXPECT_EQ(made.sites > 0, c2 != 0);
             EXPECT_EQ(static_cast<Index>(made.atoms.size()), made.model.scatterer_count());
@@ -49,12 +49,12 @@ TEST(Prepared, GivesTheProfileOfTheRun) {
     }
 }
 
-TEST(Prepared, SitesBelongToTheAtomsThatTouchThem) {
+TEST(FixedContrastModel, SitesBelongToTheAtomsThatTouchThem) {
     const Ensemble ensemble = read_ensemble({kStructure});
     Parameters parameters;
     parameters.c2 = 1;
     const std::vector<double> q{0, 0.1};
-    const Prepared made = prepare(ensemble, nullptr, parameters, q, one_thread());
+    const FixedContrastModel made = prepare(ensemble, nullptr, parameters, q, one_thread());
     const Index solid = made.model.scatterer_count() - made.sites;
     ASSERT_GT(made.sites, 0);
     for (Index site = solid; site < made.model.scatterer_count(); ++site) {
@@ -70,7 +70,7 @@ TEST(Prepared, SitesBelongToTheAtomsThatTouchThem) {
     }
 }
 
-TEST(Prepared, RefusesWhatIsNoStructure) {
+TEST(FixedContrastModel, RefusesWhatIsNoStructure) {
     Ensemble ensemble = read_ensemble({kStructure});
     const auto text = [&] { return error_text<InputError>([&] { check_structures(ensemble); }); };
     ensemble.xyz(0, 1, 2) = std::numeric_limits<float>::quiet_NaN();
@@ -88,13 +88,13 @@ TEST(Joined, SettlesWhatModelsAre) {
     ensemble.origins = {{0, 0}, {0, 1}};
     for (float& x : ensemble.xyz.view()[1]) x += 60;
     Ensemble states = ensemble, parts = ensemble, guessed = ensemble;
-    EXPECT_EQ(settle_models("states", states), "");
+    EXPECT_EQ(interpret_models("states", states), "");
     EXPECT_EQ(states.frame_count(), 2);
-    EXPECT_EQ(settle_models("parts", parts), "");
+    EXPECT_EQ(interpret_models("parts", parts), "");
     EXPECT_EQ(parts.atom_count(), 2 * atoms);
-    EXPECT_NE(settle_models("auto", guessed).find("2 models are copies"), std::string::npos);
+    EXPECT_NE(interpret_models("auto", guessed).find("2 models are copies"), std::string::npos);
     EXPECT_EQ(guessed.frame_count(), 1);
-    EXPECT_THROW(settle_models("many", guessed), UsageError);
+    EXPECT_THROW(interpret_models("many", guessed), UsageError);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Joined: topologies repeated, coordinates side by side.
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/model_joining.h"
 
 #include <fmt/format.h>
 
@@ -105,7 +105,7 @@ Ensemble join_models(const Ensemble& ensemble) {
     return joined;
 }
 
-std::string settle_models(std::string_view models, Ensemble& ensemble) {
+std::string interpret_models(std::string_view models, Ensemble& ensemble) {
     if (models != "auto" && models != "states" && models != "parts")
         throw UsageError(
             fmt::format("--models: expected one of auto, states, parts, found '{}'", models));
