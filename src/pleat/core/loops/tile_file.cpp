@@ -154,10 +154,14 @@ void TileFile::put(const Tile& tile, View<const float, 2> output) {
     const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
     if (output.extent(0) != slot.items || output.extent(1) != slot.values)
         throw std::logic_error("a tile's output has another shape than announced");
-    const std::size_t bytes = static_cast<std::size_t>(output.size()) * sizeof(float);
+    put_bytes(tile, output.data);
+}
+
+void TileFile::put_bytes(const Tile& tile, const void* output) {
+    const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
     // Written through the descriptor: on a full disk a write into the mapping would kill the
     // process.
-    if (!write_fully(descriptor_, slot.offset, output.data, bytes)) fail("writing failed");
+    if (!write_fully(descriptor_, slot.offset, output, bytes(tile).size())) fail("writing failed");
     done_[static_cast<std::size_t>(tile.id)] = 1;
     unmarked_.push_back(tile.id);
     if (now() - last_flush_ >= kFlushSeconds) flush();
@@ -178,6 +182,28 @@ void TileFile::flush() {
 View<const float, 2> TileFile::output(const Tile& tile) const {
     const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
     return {reinterpret_cast<const float*>(mapped_ + slot.offset), slot.items, slot.values};
+}
+
+std::span<const std::uint8_t> TileFile::bytes(const Tile& tile) const {
+    const Slot& slot = slots_[static_cast<std::size_t>(tile.id)];
+    return {mapped_ + slot.offset,
+            static_cast<std::size_t>(slot.items * slot.values) * sizeof(float)};
+}
+
+std::unique_ptr<TileFile> open_on_ranks(const Context& context, const std::filesystem::path& path,
+                                        std::string_view problem, std::span<const Tile> tiles) {
+    std::unique_ptr<TileFile> file;
+    for (const bool is_first : {true, false}) {
+        std::exception_ptr error;
+        try {
+            if ((context.rank() == 0) == is_first)
+                file = std::make_unique<TileFile>(path, problem, tiles);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        agree_on_error(context, error);
+    }
+    return file;
 }
 
 }  // namespace pleat
