@@ -7,6 +7,7 @@
 #include "common_options.h"
 #include "ensemble_options.h"
 #include "pleat/bio/scattering/profile.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::program {
@@ -15,7 +16,8 @@ namespace pleat::program {
 struct SaxsOptions {
     RunOptions run;
     EnsembleSource ensemble;  ///< without weights
-    std::string models = "auto", data, form_factors;
+    saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
+    std::string data, form_factors;
     ProfileChoices curve;
     bool mixture = false;
     saxs::Parameters parameters;
@@ -25,8 +27,8 @@ std::vector<Field> curve_fields(SaxsOptions& options);
 /// The options that decide what is computed, in the manifest's order.
 std::vector<Field> result_fields(SaxsOptions& options);
 
-/// Reads, computes and, on the leading rank, writes the folder options.run.output; returns the
-/// summary for standard output, empty on other ranks. `shown` may be null. Every kind of Error.
+/// Reads, computes and, on the leading rank, writes the folder options.run.output. Returns the
+/// summary for standard output, empty on other ranks. `shown` may be null. Throws every Error.
 std::string make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
                           Ranks& ranks, Progress* shown);
 

@@ -135,11 +135,11 @@ SaxsOptions saxs_stage(const SelectOptions& options) {
     stage.ensemble.assembly = options.ensemble.assembly;
     stage.ensemble.frames = options.ensemble.frames;
     stage.ensemble.truncated = options.ensemble.truncated;
-    stage.models = "states";
+    stage.models_are = saxs::ModelsAre::states;
     stage.data = options.curve;
     stage.curve = options.curve_reading;
     // Each frame is fitted for itself here; weights of several are for 'pleat saxs'.
-    stage.parameters.members = 0;
+    stage.parameters.max_members = 0;
     stage.parameters.reweight = false;
     return stage;
 }

@@ -14,12 +14,10 @@ UNFINISHED = (
     "apps/pleat/common_options",
     "apps/pleat/famil",
     "apps/pleat/rmsd",
-    "apps/pleat/saxs",
     "apps/pleat/select",
     "src/pleat/cluster",
     "src/pleat/mutual_information",
     "src/pleat/rmsd",
-    "src/pleat/saxs",
     "src/pleat/weights",
 )
 

@@ -32,7 +32,6 @@ UNFINISHED = (
     "src/pleat/mutual_information/",
     "src/pleat/report/",
     "src/pleat/rmsd/",
-    "src/pleat/saxs/",
     "src/pleat/select/",
     "src/pleat/weights/",
 )

@@ -104,7 +104,7 @@ const Citation kReweighting{"Rozycki2011",
 
 std::vector<Citation> citations(const Result& result) {
     std::vector<Citation> all = {kProfiles, kDebye};
-    if (result.model == "all-atom")
+    if (result.model == Resolution::all_atom)
         all.push_back(kExcluded);
     else
         all.push_back(kCoarse);

@@ -1,4 +1,4 @@
-// Memory estimate: how finely q is divided, and the frames of a run.
+// Memory estimate: the grid of q, and the bytes that a run keeps at a time.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace pleat::saxs {
 
-/// Bins of P(r) beyond which a structure is taken to be broken.
-inline constexpr double kMaxBins = 1e6;
-
-/// Points of the grid from 0 to --q-max. Profiles are read off between these where there is a
-/// curve, for which a step of 0.5 / diameter is close enough: the error of a cubic is (0.5)^4 / 384
-/// of what the longest pairs contribute, 2e-4.
+/// Points of the grid from 0 to --q-max. With a curve, profiles are interpolated between them, for
+/// which a step of 0.5 / diameter is fine enough: the error of a cubic is (0.5)^4 / 384 of the
+/// contribution of the longest pairs, 2e-4.
 std::size_t grid_points(const Parameters& parameters, bool with_curve, double diameter);
 
 Index frame_count(std::span<const Ensemble> components);
+
+/// Bytes for the profiles of these frames at so many points of q, and for their scatterers'
+/// positions, besides the coordinates.
+std::int64_t component_memory(Index frames, Index scatterers, Index points);
 
 }  // namespace pleat::saxs

@@ -1,4 +1,4 @@
-// Call table: cuts rectangles of pairs into pieces of a wanted size, and deals them to slots.
+// Call table: cuts rectangles of pairs into pieces of a wanted size, and divides them among warps.
 #include "pleat/saxs/cuda/call_table.h"
 
 #include <algorithm>
@@ -15,13 +15,13 @@ Index pairs_of(const Task& task) {
     return task.inner != 0 ? columns * (columns - 1) / 2 : task.rows * columns;
 }
 
-/// Rows of a piece and columns of a piece.
-struct Cut {
+/// Rows and columns of a piece.
+struct PieceSize {
     Index rows, columns;
 };
 
-/// Pieces of at most kLanes rows and about `wanted` pairs, as few as that takes.
-Cut cut_of(Index rows, Index columns, Index wanted) {
+/// The fewest pieces of at most kLanes rows and about `wanted` pairs.
+PieceSize piece_size(Index rows, Index columns, Index wanted) {
     const Index pieces = std::max<Index>((rows * columns + wanted - 1) / wanted, 1);
     const Index fewest = (rows + kLanes - 1) / kLanes;
     Index best = fewest, smallest = -1;
@@ -60,27 +60,28 @@ private:
              static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(column.count),
              row.type, column.type, inner ? 1 : 0});
     }
-    static TypeSegment part(const TypeSegment& segment, Index first, Index count) {
+    static TypeSegment cut_segment(const TypeSegment& segment, Index first, Index count) {
         return {segment.type, segment.first + first, std::min(count, segment.count - first)};
     }
 
     void cut_rectangle(const TypeSegment& row, const TypeSegment& column, Index wanted) {
-        const Cut cut = cut_of(row.count, column.count, wanted);
-        for (Index i = 0; i < row.count; i += cut.rows)
-            for (Index j = 0; j < column.count; j += cut.columns)
-                add(part(row, i, cut.rows), part(column, j, cut.columns), false);
+        const PieceSize piece = piece_size(row.count, column.count, wanted);
+        for (Index i = 0; i < row.count; i += piece.rows)
+            for (Index j = 0; j < column.count; j += piece.columns)
+                add(cut_segment(row, i, piece.rows), cut_segment(column, j, piece.columns), false);
     }
 
-    /// Pairs inside a run: those inside pieces of equal size, and each piece with what comes after
-    /// it.
+    /// Cuts the pairs inside a segment: pairs inside pieces of equal size, and pairs of each piece
+    /// with later scatterers.
     void cut_inner(const TypeSegment& segment, Index wanted) {
         const Index pieces = (segment.count + kLanes - 1) / kLanes;
         const Index size = (segment.count + pieces - 1) / std::max<Index>(pieces, 1);
         for (Index i = 0; i < segment.count; i += size) {
-            const TypeSegment piece = part(segment, i, size);
+            const TypeSegment piece = cut_segment(segment, i, size);
             if (piece.count > 1) add(piece, piece, true);
             const Index after = i + piece.count;
-            if (after < segment.count) cut_rectangle(piece, part(segment, after, segment.count), wanted);
+            if (after < segment.count)
+                cut_rectangle(piece, cut_segment(segment, after, segment.count), wanted);
         }
     }
 
@@ -89,18 +90,19 @@ private:
     std::vector<Task> tasks_;
 };
 
-/// Tasks of each slot, the longest first to whoever has least.
-struct Deal {
+/// The tasks of each warp.
+struct Assignment {
     std::vector<std::vector<Task>> warps;
     Index longest = 0;
 };
-Deal deal(std::vector<Task> tasks, Index warps) {
+/// Assigns the tasks, the costliest first, each to the warp with the smallest load.
+Assignment assign(std::vector<Task> tasks, Index warps) {
     std::stable_sort(tasks.begin(), tasks.end(),
                      [](const Task& a, const Task& b) { return cost_of(a) > cost_of(b); });
-    using Load = std::pair<Index, Index>;  // cost, slot
+    using Load = std::pair<Index, Index>;  // cost, warp
     std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
     for (Index warp = 0; warp < warps; ++warp) loads.push({0, warp});
-    Deal result{std::vector<std::vector<Task>>(static_cast<std::size_t>(warps)), 0};
+    Assignment result{std::vector<std::vector<Task>>(static_cast<std::size_t>(warps)), 0};
     for (const Task& task : tasks) {
         auto [load, warp] = loads.top();
         loads.pop();
@@ -112,22 +114,23 @@ Deal deal(std::vector<Task> tasks, Index warps) {
     return result;
 }
 
-/// The best of some sizes of tasks. `rectangles`: pairs of runs, each of which is a task at least.
-Deal best_deal(Cutter& cutter, Index pairs, Index rectangles, Index max_warps) {
-    // Less work than this is not worth a warp; more pairs than this lose digits in a lane's sums,
-    // and far fewer of them than a slot gets are dealt evenly without a search.
+/// The best assignment over some sizes of tasks. `rectangles`: pairs of segments, each of which is
+/// at least one task.
+Assignment best_assignment(Cutter& cutter, Index pairs, Index rectangles, Index max_warps) {
+    // Less work than kMinCost is not worth a warp; more pairs than kMaxPairs lose digits in a
+    // lane's sums. If a warp gets many more pairs than that, any size is divided evenly.
     constexpr Index kMinCost = 1500, kMaxPairs = kLanes * 512;
     constexpr Index kTries = 24;
     const Index cost = rectangles * kTaskCost + pairs * kPairCost / kLanes;
     const Index worth = (cost / kMinCost + kCallWarps) / kCallWarps * kCallWarps;
     const Index warps = std::min(worth, max_warps);
-    Deal best;
+    Assignment best;
     for (Index n = 0; n < kTries; ++n) {
-        // From half of what a slot gets to 31 sixteenths.
+        // From half of the pairs of a warp to 31 sixteenths.
         const Index even = pairs * (n + 8) / (16 * warps);
         const Index wanted = std::clamp<Index>(even, kLanes, kMaxPairs);
-        Deal found = deal(cutter.cut(wanted), warps);
-        if (n == 0 || found.longest < best.longest) best = std::move(found);
+        Assignment tried = assign(cutter.cut(wanted), warps);
+        if (n == 0 || tried.longest < best.longest) best = std::move(tried);
         if (wanted >= pairs || wanted == kMaxPairs || warps <= kCallWarps) break;
     }
     return best;
@@ -143,9 +146,10 @@ CallTable::CallTable(const SortedScatterers& sorted, Index max_warps)
     : bodies(static_cast<Index>(sorted.first_segment.size()) - 1) {
     const auto segments_of = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
-        return std::span(sorted.segments).subspan(
-            static_cast<std::size_t>(sorted.first_segment[n]),
-            static_cast<std::size_t>(sorted.first_segment[n + 1] - sorted.first_segment[n]));
+        return std::span(sorted.segments)
+            .subspan(
+                static_cast<std::size_t>(sorted.first_segment[n]),
+                static_cast<std::size_t>(sorted.first_segment[n + 1] - sorted.first_segment[n]));
     };
     const auto size_of = [](std::span<const TypeSegment> of) {
         Index size = 0;
@@ -157,10 +161,11 @@ CallTable::CallTable(const SortedScatterers& sorted, Index max_warps)
     for (Index a = 0; a < bodies; ++a) {
         for (Index b = a; b < bodies; ++b) {
             Cutter cutter(segments_of(a), segments_of(b), a == b);
-            const Index pairs = size_of(segments_of(a)) * size_of(segments_of(b)) / (a == b ? 2 : 1);
-            const Deal best =
-                best_deal(cutter, pairs, static_cast<Index>(segments_of(a).size() * segments_of(b).size()),
-                          max_warps);
+            const Index pairs =
+                size_of(segments_of(a)) * size_of(segments_of(b)) / (a == b ? 2 : 1);
+            const Assignment best = best_assignment(
+                cutter, pairs, static_cast<Index>(segments_of(a).size() * segments_of(b).size()),
+                max_warps);
             for (const std::vector<Task>& warp : best.warps) {
                 if (warp.empty()) continue;
                 tasks.insert(tasks.end(), warp.begin(), warp.end());

@@ -1,4 +1,4 @@
-// Device memory: arrays, tables of tasks, streams and timers of the CUDA kernel of saxs.
+// Device memory: pinned arrays, tables of tasks, streams and timers of the CUDA kernel of saxs.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace pleat::saxs::cuda {
 using pleat::cuda::check;
 using pleat::cuda::DeviceArray;
 
-/// Memory of the host that the GPU reads and writes.
+/// Host memory that the GPU reads and writes.
 template <class T>
 class PinnedArray {
 public:
@@ -41,7 +41,7 @@ private:
     Index count_ = 0;
 };
 
-/// Makes room for `count` elements; what was there is lost where there was less.
+/// Makes room for `count` elements; the content is lost if the array must grow.
 template <class Array>
 void grow(Array& array, Index count) {
     if (array.size() >= count) return;
@@ -59,8 +59,8 @@ DeviceArray<T> uploaded(const From& values) {
 
 /// A table of tasks on the device.
 struct DeviceTasks {
-    DeviceTasks(const SortedScatterers& sorted, Index fewest)
-        : table(sorted, fewest),
+    DeviceTasks(const SortedScatterers& sorted, Index min_columns)
+        : table(sorted, min_columns),
           tasks(uploaded<Task>(table.tasks)),
           first(uploaded<std::int32_t>(table.first)) {}
     TaskTable table;
@@ -68,7 +68,7 @@ struct DeviceTasks {
     DeviceArray<std::int32_t> first;
 };
 
-/// What the last step of a reduction needs beside the sums of tasks.
+/// Memory of the last step of a reduction.
 struct Slices {
     DeviceArray<double> sums;
     DeviceArray<unsigned> arrived;

@@ -1,4 +1,4 @@
-// The CUDA kernel of saxs: tasks and factors stay on the GPU; a small call is one kernel.
+// The CUDA kernel of saxs: tasks and factors stay on the GPU; a small call launches one kernel.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -23,7 +23,7 @@ using namespace cuda;
 
 /// Bytes for the sums of tasks in one launch, unless one job needs more.
 constexpr Index kSumBytes = Index{128} << 20;
-/// Jobs of a launch: what a grid takes.
+/// Jobs of a launch: the limit of a grid.
 constexpr Index kMaxJobs = 65535;
 
 class CudaBodyPairs final : public BodyPairs {
@@ -109,7 +109,7 @@ private:
     Index profile_size() const { return model_.pair_count() * model_.q_count(); }
 
     Index q_blocks() const { return (model_.q_count() + kReducedQ - 1) / kReducedQ; }
-    /// Depends on nothing but the tasks, so that sums do not depend on what else is computed.
+    /// Depends only on the number of tasks, so that sums do not depend on other jobs.
     static Index slice_count(Index tasks) {
         return std::clamp<Index>((tasks + kParts * kPartTasks - 1) / (kParts * kPartTasks), 1,
                                  kMaxSlices);
@@ -119,13 +119,13 @@ private:
         grow(slices.arrived, jobs * model_.pair_count() * q_blocks());
     }
 
-    /// Launches what `work` is, of `jobs` jobs.
+    /// Launches the sums of `jobs` jobs and their reduction.
     void launch(const DeviceTasks& tasks, Work work, Index jobs, cudaStream_t stream) const {
         const Scattering from = scattering(tasks);
         const auto rows = static_cast<unsigned>(jobs);
         const dim3 grid(static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
                         static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
-        // A sine a pair and q hides what a scale of 1 costs.
+        // Scales of 1 cost little beside one sine per pair and q.
         const auto sum = !grid_.even                ? sum_tasks<false, true>
                          : model_.scale_count() > 0 ? sum_tasks<true, true>
                                                     : sum_tasks<true, false>;
@@ -137,7 +137,7 @@ private:
         check(cudaGetLastError(), "cannot start to sum over tasks");
     }
 
-    /// Many sets or large ones: jobs and tasks as many at a time as memory takes.
+    /// Computes many sets or large sets, as many jobs and tasks at a time as fit into memory.
     void evaluate_bulk(View<const float, 3> xyz, View<const float, 3> scales,
                        std::span<const PairJob> jobs, View<double, 3> partial) {
         const Index count = static_cast<Index>(jobs.size()), size = profile_size();
@@ -146,14 +146,16 @@ private:
             std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(max_tasks), 1), 1, kMaxJobs);
         const Index tasks = std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(1), 1), 1,
                                               std::max<Index>(max_tasks, 1));
-        require(xyz, scales, std::min(at_once, count), std::min(tasks, max_tasks), count * size);
+        require_gpu_memory(xyz, scales, std::min(at_once, count), std::min(tasks, max_tasks),
+                           count * size);
         grow(bulk_xyz_, xyz.size());
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
         DeviceArray<PairJob> device_jobs = uploaded<PairJob>(jobs);
         grow(bulk_sums_,
-             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4, 1));
+             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4,
+                             1));
         grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, max_tasks));
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
@@ -182,8 +184,8 @@ private:
         device_partial.download(partial.data);
     }
 
-    void require(const View<const float, 3>& xyz, const View<const float, 3>& scales, Index jobs,
-                 Index tasks, Index results) const {
+    void require_gpu_memory(const View<const float, 3>& xyz, const View<const float, 3>& scales,
+                            Index jobs, Index tasks, Index results) const {
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "cannot read its free memory");
         const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size());
@@ -210,11 +212,11 @@ private:
     DeviceArray<float> bulk_xyz_, bulk_scales_, bulk_sums_;
     Slices bulk_slices_;
     double device_seconds_ = 0.0;
-    ForwardSums forward_;  ///< of a set, or of all where there are no scales
+    ForwardSums forward_;  ///< of a set, or of all sets if there are no scales
     std::int32_t forward_set_ = -1;
 };
 
-/// Frames that are sent and computed at a time.
+/// Frames that are copied and computed at a time.
 constexpr Index kFrames = 512;
 
 class CudaKernel final : public Kernel {
@@ -247,7 +249,8 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& cont
     return std::make_unique<CudaKernel>(model, context.device.index);
 }
 
-std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted, int index) {
+std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,
+                                                int index) {
     use_cuda_device(index);
     return std::make_unique<CudaBodyPairs>(model, sorted, index);
 }

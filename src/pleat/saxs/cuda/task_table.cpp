@@ -1,4 +1,4 @@
-// Task table: rows of a lane each, and columns that grow with the system.
+// Task table: one row per lane, and more columns for larger systems.
 #include "pleat/saxs/cuda/task_table.h"
 
 #include <algorithm>
@@ -7,23 +7,24 @@ namespace pleat::saxs::cuda {
 
 namespace {
 
-/// Columns of a task: few where there are few scatterers, so that all of a GPU has work; many where
-/// there are many, so that tasks leave little behind.
-Index column_count(Index scatterers, Index fewest) {
-    return kLanes * std::clamp<Index>(scatterers / 2048, fewest, 32);
+/// Columns of a task: few for few scatterers, so that the whole GPU has work; many for many
+/// scatterers, so that there are few results of tasks.
+Index column_count(Index scatterers, Index min_columns) {
+    return kLanes * std::clamp<Index>(scatterers / 2048, min_columns, 32);
 }
 
 }  // namespace
 
-TaskTable::TaskTable(const SortedScatterers& sorted, Index fewest)
+TaskTable::TaskTable(const SortedScatterers& sorted, Index min_columns)
     : bodies(static_cast<Index>(sorted.first_segment.size()) - 1) {
-    const Index most_columns = column_count(static_cast<Index>(sorted.order.size()), fewest);
+    const Index max_columns = column_count(static_cast<Index>(sorted.order.size()), min_columns);
     const auto segments_of = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
         return std::vector<TypeSegment>(sorted.segments.begin() + sorted.first_segment[n],
-                                sorted.segments.begin() + sorted.first_segment[n + 1]);
+                                        sorted.segments.begin() + sorted.first_segment[n + 1]);
     };
-    const auto add = [&](const TypeSegment& row, Index column, Index count, std::int32_t type, bool inner) {
+    const auto add = [&](const TypeSegment& row, Index column, Index count, std::int32_t type,
+                         bool inner) {
         tasks.push_back({static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column),
                          static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(count),
                          row.type, type, inner ? 1 : 0});
@@ -38,9 +39,10 @@ TaskTable::TaskTable(const SortedScatterers& sorted, Index fewest)
                 for (const TypeSegment& segment : columns) {
                     const Index end = segment.first + segment.count;
                     // Inside a body, what comes after the piece.
-                    Index column = a == b ? std::max(segment.first, row.first + row.count) : segment.first;
-                    for (; column < end; column += most_columns)
-                        add(row, column, std::min(most_columns, end - column), segment.type, false);
+                    Index column =
+                        a == b ? std::max(segment.first, row.first + row.count) : segment.first;
+                    for (; column < end; column += max_columns)
+                        add(row, column, std::min(max_columns, end - column), segment.type, false);
                 }
             }
             const Index before = first.back(), count = static_cast<Index>(tasks.size()) - before;

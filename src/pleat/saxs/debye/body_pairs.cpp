@@ -1,4 +1,4 @@
-// Body pairs on CPUs, and what needs no positions.
+// Body pairs: sums on CPUs, terms i = j, and sums at q = 0.
 #include "pleat/saxs/debye/body_pairs.h"
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/debye/pair_sums.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Rows of one type that a thread takes at a time.
+/// Rows of one type in a task.
 constexpr Index kRows = 128;
 
 template <class Real>
@@ -44,12 +44,12 @@ public:
         const auto task_count = static_cast<Index>(tasks.size());
         cancellable_parallel_for(context_, threads_, task_count, [&](Index n, int thread) {
             const Task& task = tasks[static_cast<std::size_t>(n)];
-            PairSums<Real>& own = *sums_[static_cast<std::size_t>(thread)];
+            PairSums<Real>& pair_sums = *sums_[static_cast<std::size_t>(thread)];
             const PairJob& job = jobs[task.job];
             if (job.a == job.b)
-                add_inside(job, task, own, sums.view()[n]);
+                add_inside(job, task, pair_sums, sums.view()[n]);
             else
-                add_between(job, task, own, sums.view()[n]);
+                add_between(job, task, pair_sums, sums.view()[n]);
         });
         for (double& value : partial) value = 0.0;
         for (std::size_t n = 0; n < tasks.size(); ++n) {
@@ -60,8 +60,8 @@ public:
     }
 
 private:
-    /// Rows of one type: the piece of a run of body a, and that of a run of body b where that is
-    /// another. A run at the end of its body's runs stands for none.
+    /// Rows of one type: a piece of a segment of body a and, if b is another body, the same piece
+    /// of a segment of body b. The end of a body's segments stands for no segment.
     struct Task {
         std::size_t job;
         const TypeSegment *a, *b;
@@ -73,17 +73,20 @@ private:
     }
     const TypeSegment* end_of(Index body) const { return begin_of(body + 1); }
 
-    static Index piece_count(const TypeSegment& segment) { return (segment.count + kRows - 1) / kRows; }
+    static Index piece_count(const TypeSegment& segment) {
+        return (segment.count + kRows - 1) / kRows;
+    }
     static TypeSegment piece_of(const TypeSegment& segment, Index piece) {
         const Index count = piece_count(segment), size = (segment.count + count - 1) / count;
         const Index first = std::min(piece * size, segment.count);
         return {segment.type, segment.first + first, std::min(size, segment.count - first)};
     }
 
-    /// Calls body(run of a or its end, run of b or its end) for each type that either has from here
-    /// on.
+    /// Calls body(segment of a or its end, segment of b or its end) for each type in either, from
+    /// segments a and b on.
     template <class Body>
-    void for_types(const PairJob& job, const TypeSegment* a, const TypeSegment* b, const Body& body) const {
+    void for_types(const PairJob& job, const TypeSegment* a, const TypeSegment* b,
+                   const Body& body) const {
         const TypeSegment *const end_a = end_of(job.a), *const end_b = end_of(job.b);
         while (a != end_a || b != end_b) {
             const bool has_a = a != end_a && (b == end_b || a->type <= b->type);
@@ -101,10 +104,11 @@ private:
             for (Index piece = 0; piece < pieces; ++piece) tasks.push_back({at, a, b, piece});
         };
         if (job.a != job.b) return for_types(job, begin_of(job.a), begin_of(job.b), add);
-        for (const TypeSegment* segment = begin_of(job.a); segment != end_of(job.a); ++segment) add(segment, end_of(job.b));
+        for (const TypeSegment* segment = begin_of(job.a); segment != end_of(job.a); ++segment)
+            add(segment, end_of(job.b));
     }
 
-    /// The positions of the sets that jobs name.
+    /// Copies the positions of the sets of all jobs.
     void fill(View<const float, 3> xyz, View<const float, 3> scales,
               std::span<const PairJob> jobs) {
         points_.resize(static_cast<std::size_t>(xyz.extent(0)));
@@ -116,19 +120,20 @@ private:
             if (points_[set].stride == 0)
                 points_[set] = Points<Real>(model_.scatterer_count(), model_.scale_count());
             points_[set].fill(xyz[job.set],
-                              scales.size() > 0 ? scales[job.set] : View<const float, 2>{}, identity_);
+                              scales.size() > 0 ? scales[job.set] : View<const float, 2>{},
+                              identity_);
             if (std::is_same_v<Real, float>) table_.extend(points_[set].reach);
         }
     }
 
-    /// Pairs of the task's rows and later scatterers of the same body.
+    /// Adds the pairs of the task's rows and later scatterers of the same body.
     void add_inside(const PairJob& job, const Task& task, PairSums<Real>& sums,
                     View<double, 2> to) const {
         const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
         const TypeSegment row = piece_of(*task.a, task.piece);
         const Index first = row.first + row.count;
-        const TypeSegment rest{row.type, first, task.a->first + task.a->count - first};
-        const SegmentPair same[] = {{row, row, true}, {row, rest}};
+        const TypeSegment later{row.type, first, task.a->first + task.a->count - first};
+        const SegmentPair same[] = {{row, row, true}, {row, later}};
         sums.add(points, same, to);
         for (const TypeSegment* segment = task.a + 1; segment != end_of(job.a); ++segment) {
             const SegmentPair pair{row, *segment};
@@ -136,8 +141,8 @@ private:
         }
     }
 
-    /// Pairs of the task's rows and scatterers of the other body, of no earlier type: both orders
-    /// of two types at a time, since their form factors are the same.
+    /// Adds the pairs of the task's rows and scatterers of the other body of the same or a later
+    /// type: both orders of two types at a time, since their form factors are the same.
     void add_between(const PairJob& job, const Task& task, PairSums<Real>& sums,
                      View<double, 2> to) const {
         const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
@@ -146,8 +151,9 @@ private:
         const TypeSegment of_a = task.a != end_a ? piece_of(*task.a, task.piece) : TypeSegment{};
         const TypeSegment of_b = task.b != end_b ? piece_of(*task.b, task.piece) : TypeSegment{};
         const auto from = [&](Index body) {
-            return std::lower_bound(begin_of(body), end_of(body), type,
-                                    [](const TypeSegment& segment, std::int32_t t) { return segment.type < t; });
+            return std::lower_bound(
+                begin_of(body), end_of(body), type,
+                [](const TypeSegment& segment, std::int32_t t) { return segment.type < t; });
         };
         for_types(job, from(job.a), from(job.b), [&](const TypeSegment* a, const TypeSegment* b) {
             SegmentPair pairs[2];
@@ -191,7 +197,8 @@ std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatt
     return make_cpu_body_pairs(model, sorted, Precision::float64, plain);
 }
 
-Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted, View<const float, 2> scales) {
+Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted,
+                              View<const float, 2> scales) {
     const SineGrid grid(model.q);
     Points<double> points(model.scatterer_count(), model.scale_count());
     const Array<float, 2> nowhere(Index{3}, model.scatterer_count());
@@ -202,13 +209,14 @@ Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted
     return partial;
 }
 
-ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted, View<const float, 2> scales) {
+ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
+                         View<const float, 2> scales) {
     const ScaleClasses classes(model);
     const Index bodies = static_cast<Index>(sorted.first_segment.size()) - 1;
     const Index channels = model.channel_count();
     ForwardSums sums{Array<double, 2>(bodies, channels),
                      Array<double, 3>(bodies, channels, channels)};
-    std::vector<double> own(static_cast<std::size_t>(channels));
+    std::vector<double> amplitudes(static_cast<std::size_t>(channels));
     for (Index body = 0; body < bodies; ++body) {
         for (Index n = sorted.first_segment[static_cast<std::size_t>(body)];
              n < sorted.first_segment[static_cast<std::size_t>(body) + 1]; ++n) {
@@ -217,14 +225,14 @@ ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted, Vie
                 for (Index c = 0; c < channels; ++c) {
                     const auto channel = static_cast<std::size_t>(c);
                     const Index scale = classes.scale_of(classes.of_channel[channel]);
-                    own[channel] = model.factors(c, segment.type, 0) *
-                                   (scale < 0 ? 1.0 : double{scales(scale, index)});
-                    sums.amplitude(body, c) += own[channel];
+                    amplitudes[channel] = model.factors(c, segment.type, 0) *
+                                          (scale < 0 ? 1.0 : double{scales(scale, index)});
+                    sums.amplitude(body, c) += amplitudes[channel];
                 }
                 for (Index a = 0; a < channels; ++a)
                     for (Index b = 0; b < channels; ++b)
-                        sums.square(body, a, b) +=
-                            own[static_cast<std::size_t>(a)] * own[static_cast<std::size_t>(b)];
+                        sums.square(body, a, b) += amplitudes[static_cast<std::size_t>(a)] *
+                                                   amplitudes[static_cast<std::size_t>(b)];
             }
         }
     }
@@ -247,7 +255,8 @@ void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> pa
     }
 }
 
-Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> from, Index first, Index count) {
+Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> from, Index first,
+                         Index count) {
     const auto scatterers = static_cast<Index>(sorted.order.size());
     if (from.size() == 0) return Array<float, 3>(count, Index{0}, scatterers);
     Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), scatterers);
@@ -258,7 +267,8 @@ Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> fr
     return to;
 }
 
-FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted) : model_(model), sorted_(sorted) {
+FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted)
+    : model_(model), sorted_(sorted) {
     if (model.scale_count() == 0) self_ = self_profile(model, sorted, {});
 }
 
@@ -271,14 +281,14 @@ void FrameProfiles::compute(BodyPairs& pairs, Index at_once, View<const float, 3
         View<double, 3> to = partial;
         to.data = partial[first].data;
         to.extents[0] = count;
-        pairs.evaluate(arranged(sorted_, xyz, first, count), arranged(sorted_, scales, first, count),
-                       jobs, to);
+        pairs.evaluate(arranged(sorted_, xyz, first, count),
+                       arranged(sorted_, scales, first, count), jobs, to);
     }
     const bool scaled = model_.scale_count() > 0;
     for (Index frame = 0; frame < partial.extent(0); ++frame) {
-        const Array<double, 2> own =
+        const Array<double, 2> of_frame =
             scaled ? self_profile(model_, sorted_, scales[frame]) : Array<double, 2>();
-        const double* const self = scaled ? own.data() : self_.data();
+        const double* const self = scaled ? of_frame.data() : self_.data();
         for (Index n = 0; n < partial[frame].size(); ++n) partial[frame].data[n] += self[n];
     }
 }

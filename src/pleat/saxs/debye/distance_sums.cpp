@@ -49,8 +49,8 @@ HWY_INLINE void divide_by_distance(DistanceSums<T>& sums) {
     for (Index p = 0; p < sums.chunk.count; p += static_cast<Index>(hn::Lanes(d))) {
         const auto inverse = hn::Load(d, at + kInverse * kRowStride + p);
         for (const Index wave : {kSine, kCosine}) {
-            T* const place = at + wave * kRowStride + p;
-            hn::Store(hn::Mul(hn::Load(d, place), inverse), d, place);
+            T* const out = at + wave * kRowStride + p;
+            hn::Store(hn::Mul(hn::Load(d, out), inverse), d, out);
         }
     }
 }
@@ -100,9 +100,9 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
         }
     }
     HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
-        T* const place = to + (g * kSpan + 1 + offset + t) * kSlack;
-        hn::Store(hn::Add(plus[g][t], hn::Load(d, place)), d, place);
-        T* const other = place + kReach * kSlack;
+        T* const out = to + (g * kSpan + 1 + offset + t) * kSlack;
+        hn::Store(hn::Add(plus[g][t], hn::Load(d, out)), d, out);
+        T* const other = out + kReach * kSlack;
         hn::Store(hn::Add(minus[g][t], hn::Load(d, other)), d, other);
     }
 }
@@ -210,8 +210,8 @@ void add_float(DistanceSums<float>& sums) { add(sums); }
 void add_double(DistanceSums<double>& sums) { add(sums); }
 
 template <class T>
-HWY_INLINE void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs, Index segment_count,
-                           T* to) {
+HWY_INLINE void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs,
+                           Index segment_count, T* to) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     for (const RowPairs* s = row_pairs; s != row_pairs + segment_count; to += s->count, ++s) {
@@ -251,11 +251,11 @@ HWY_EXPORT(squared_double);
 
 namespace {
 
-/// Turns up to which phases are told apart: beyond them they are noise in that type.
+/// Turns up to which phases have meaning: larger phases are noise in that type.
 template <class T>
 constexpr double kMaxTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
 
-/// Distances after which float32 sums of lanes go to float64.
+/// Distances after which float32 sums of lanes are added to float64 sums.
 constexpr Index kMaxAdded = 1 << 14;
 
 void take_up(DistanceSums<float>& sums) {

@@ -10,7 +10,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Lanes that a row of q is filled up to.
+/// The length of a row of q is a multiple of this.
 constexpr Index kLanes = 16;
 /// Half a bin's width in units of 1 / q, at the last q.
 constexpr double kHalfWidth = 0.75;
@@ -58,7 +58,7 @@ MomentTable::MomentTable(const SineGrid& from)
     }
 }
 
-/// One for each width, half of one at both ends, and one for what roundings add.
+/// One bin per width, half a bin at both ends, and one for rounding errors.
 Index MomentTable::wanted(double reach) const {
     const double widths = reach * static_cast<double>(per_width);
     return widths < static_cast<double>(kMaxBins) ? static_cast<Index>(widths) + 3 : 0;
@@ -85,7 +85,7 @@ Index MomentTable::bins(double reach) const {
     return bins <= waves.extent(0) ? bins : 0;
 }
 
-/// Counted in vectors of 16 distances or values of q.
+/// Counts vectors of 16 distances or values of q.
 bool MomentTable::pays(double pairs, double reach, Index weightings) const {
     const double bins_taken = static_cast<double>(bins(reach)),
                  sums = static_cast<double>(weightings);

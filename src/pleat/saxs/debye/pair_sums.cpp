@@ -1,4 +1,4 @@
-// Pair sums: rows of distances gathered into chunks, and their sums multiplied by form factors.
+// Pair sums: distances gathered into chunks, and their sums multiplied by form factors.
 #include "pleat/saxs/debye/pair_sums.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentT
     if (std::is_same_v<Real, float> && table != nullptr) moments_.emplace(*table, sums_.weightings);
 }
 
-/// Weights of the pairs of one row that come next in the chunk.
+/// Sets the weights of the next pairs in the chunk, all of one row.
 template <class Real>
 void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index column,
                                     Index count) {
@@ -74,7 +74,8 @@ void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index
 /// Puts all pairs into the chunk, and calls flush() whenever it is full.
 template <class Real>
 template <class Flush>
-void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair, const Flush& flush) {
+void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
+                            const Flush& flush) {
     const bool weighted = classes_.scaled() > 0;
     const Index last = pair.column.first + pair.column.count;
     for (Index row = pair.row.first; row < pair.row.first + pair.row.count; ++row) {
@@ -90,7 +91,7 @@ void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
     }
 }
 
-/// Squared distances of what was gathered.
+/// Computes the squared distances of the gathered pairs.
 template <class Real>
 void PairSums<Real>::measure(const Points<Real>& points) {
     squared_distances(points.xyz.data(), points.stride, row_pairs_, sums_.chunk.squared.data());
@@ -98,7 +99,7 @@ void PairSums<Real>::measure(const Points<Real>& points) {
 
 template <class Real>
 double PairSums<Real>::scale_sum(const Points<Real>& points, Index of_class, Index first,
-                                   Index last) const {
+                                 Index last) const {
     const Index scale = classes_.scale_of(of_class);
     if (scale < 0) return static_cast<double>(last - first);
     return points.scale_sums(scale, last) - points.scale_sums(scale, first);
@@ -107,7 +108,7 @@ double PairSums<Real>::scale_sum(const Points<Real>& points, Index of_class, Ind
 /// The sum of the weights of all pairs.
 template <class Real>
 double PairSums<Real>::pair_weight_sum(const Points<Real>& points, const SegmentPair& pair, Index u,
-                                  Index v) const {
+                                       Index v) const {
     const Index first = pair.row.first, end = first + pair.row.count;
     const Index last = pair.column.first + pair.column.count;
     if (!pair.inner)
@@ -119,7 +120,8 @@ double PairSums<Real>::pair_weight_sum(const Points<Real>& points, const Segment
 }
 
 template <class Real>
-void PairSums<Real>::sum_pair_weights(const Points<Real>& points, std::span<const SegmentPair> pairs) {
+void PairSums<Real>::sum_pair_weights(const Points<Real>& points,
+                                      std::span<const SegmentPair> pairs) {
     const Index classes = classes_.count;
     for (Index u = 0; u < classes; ++u) {
         for (Index v = 0; v < classes; ++v) {
@@ -197,8 +199,9 @@ void PairSums<Real>::add_self(const Points<Real>& points, const TypeSegment& seg
                 product += scale(a, index) * scale(b, index);
             if (a != b) product *= 2.0;
             for (Index k = 0; k < model_.q_count(); ++k)
-                partial(channel_pair(a, b, channels), k) +=
-                    product * model_.factors(a, segment.type, k) * model_.factors(b, segment.type, k);
+                partial(channel_pair(a, b, channels), k) += product *
+                                                            model_.factors(a, segment.type, k) *
+                                                            model_.factors(b, segment.type, k);
         }
     }
 }
@@ -246,8 +249,8 @@ void PairSums<Real>::add_forces(const Points<Real>& points, const Real* slopes,
 
 template <class Real>
 void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment& row_segment,
-                                  const TypeSegment& column_segment, bool inner, View<const double, 2> weight,
-                                  View<double, 2> gradient) {
+                                  const TypeSegment& column_segment, bool inner,
+                                  View<const double, 2> weight, View<double, 2> gradient) {
     std::vector<SlopeWeights<Real>> of_weighting;
     std::vector<double> values(static_cast<std::size_t>(model_.q_count()));
     for (Index u = 0; u < classes_.count; ++u) {

@@ -1,4 +1,4 @@
-// Runs: sorts scatterers, and cuts runs into pieces.
+// Sorted scatterers: sorting, and cutting segments into pieces.
 #include "pleat/saxs/debye/sorted_scatterers.h"
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace pleat::saxs {
 
-SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies, Index body_count) {
+SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,
+                              Index body_count) {
     SortedScatterers result;
     result.order.resize(model.types.size());
     std::iota(result.order.begin(), result.order.end(), Index{0});
@@ -27,7 +28,8 @@ SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> 
         }
         ++result.segments.back().count;
     }
-    std::partial_sum(result.first_segment.begin(), result.first_segment.end(), result.first_segment.begin());
+    std::partial_sum(result.first_segment.begin(), result.first_segment.end(),
+                     result.first_segment.begin());
     return result;
 }
 
@@ -38,9 +40,11 @@ SortedScatterers sort_by_type(const Model& model) {
 std::vector<TypeSegment> split(const std::vector<TypeSegment>& segments, Index rows) {
     std::vector<TypeSegment> pieces;
     for (const TypeSegment& segment : segments) {
-        const Index count = (segment.count + rows - 1) / rows, size = (segment.count + count - 1) / count;
+        const Index count = (segment.count + rows - 1) / rows,
+                    size = (segment.count + count - 1) / count;
         for (Index first = 0; first < segment.count; first += size)
-            pieces.push_back({segment.type, segment.first + first, std::min(size, segment.count - first)});
+            pieces.push_back(
+                {segment.type, segment.first + first, std::min(size, segment.count - first)});
     }
     return pieces;
 }

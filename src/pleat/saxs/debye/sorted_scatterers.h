@@ -1,4 +1,4 @@
-// Runs: scatterers put in an order in which those of one body and type lie side by side.
+// Sorted scatterers: an order in which scatterers of one body and type are neighbours.
 #pragma once
 
 #include <span>
@@ -9,17 +9,18 @@
 namespace pleat::saxs {
 
 struct SortedScatterers {
-    std::vector<Index> order;      ///< [slot]: the scatterer there
-    std::vector<TypeSegment> segments;         ///< in the order of slots
-    std::vector<Index> first_segment;  ///< [body + 1]: its runs
+    std::vector<Index> order;           ///< [sorted scatterer]: its number in the model
+    std::vector<TypeSegment> segments;  ///< in this order
+    std::vector<Index> first_segment;   ///< [body, and one]: the first segment of each
 };
 
-/// By type alone, as one body.
+/// Sorts by type alone, as one body.
 SortedScatterers sort_by_type(const Model& model);
-/// By body, from 0, then type. `bodies` [scatterer].
-SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies, Index body_count);
+/// Sorts by body, from 0, then by type. `bodies` [scatterer].
+SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,
+                              Index body_count);
 
-/// The same runs in pieces of at most `rows`.
+/// The same segments cut into pieces of at most `rows` scatterers.
 std::vector<TypeSegment> split(const std::vector<TypeSegment>& segments, Index rows);
 
 }  // namespace pleat::saxs

@@ -1,4 +1,4 @@
-// Fit: linear in scale and background, by grids that close in on c1 and c2.
+// Fit: linear in scale and background, by a grid and Newton steps in c1 and c2.
 #include "pleat/saxs/fit/fit.h"
 
 #include <fmt/format.h>
@@ -8,28 +8,28 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/spline.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// One quantity that is searched between bounds, from 0 to 1.
+/// A quantity that is searched between bounds, mapped to [0, 1].
 struct Range {
     double min, max;
 
     double width() const { return max - min; }
     bool is_fixed() const { return width() == 0; }
-    double at(double part) const { return min + part * width(); }
+    double at(double fraction) const { return min + fraction * width(); }
     /// Values of a grid with steps of at most `step`: at least 25, at most 101.
     int grid_size(double step) const {
         return is_fixed()
                    ? 1
                    : static_cast<int>(std::clamp(std::ceil(width() / step) + 1, 25.0, 101.0));
     }
-    double part(double value) const {
+    double fraction(double value) const {
         return is_fixed() ? 0 : std::clamp((value - min) / width(), 0.0, 1.0);
     }
     bool at_bound(double value) const {
@@ -40,8 +40,8 @@ struct Range {
 
 using Point = std::array<double, 2>;
 
-/// A grid, then Newton steps from its best point with derivatives by differences, damped as
-/// Levenberg and Marquardt do. A bound that the steps run into holds.
+/// A grid, then Newton steps from its best points with derivatives by differences and
+/// Levenberg-Marquardt damping, kept within the bounds.
 class Search {
 public:
     Search(const FitOptions& options, bool is_atomic,
@@ -58,7 +58,7 @@ public:
         if (start == nullptr) {
             starts = scan();
         } else {
-            const Point at = {ranges_[0].part(start->c1), ranges_[1].part(start->c2)};
+            const Point at = {ranges_[0].fraction(start->c1), ranges_[1].fraction(start->c2)};
             starts.push_back({value(at), at});
         }
         Minimum lowest{INFINITY, starts.front().at};
@@ -97,9 +97,9 @@ private:
             const double moved =
                 std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
             if (moved < kPrecision || expected_fall(at_best, next) < precision_ * smallest_) break;
-            const double found = value(next);
-            if (found < smallest_) {
-                smallest_ = found;
+            const double result = value(next);
+            if (result < smallest_) {
+                smallest_ = result;
                 best_ = next;
                 damping /= 10;
                 at_best = derivatives();
@@ -138,13 +138,14 @@ private:
         std::vector<Minimum> minima;
         for (int i = 0; i < rows; ++i) {
             for (int j = 0; j < columns; ++j) {
-                const double own = values[static_cast<std::size_t>(i * columns + j)];
+                const double centre = values[static_cast<std::size_t>(i * columns + j)];
                 bool is_minimum = true;
                 for (int a = std::max(0, i - 1); a <= std::min(rows - 1, i + 1); ++a)
                     for (int b = std::max(0, j - 1); b <= std::min(columns - 1, j + 1); ++b)
                         is_minimum = is_minimum &&
-                                     !(values[static_cast<std::size_t>(a * columns + b)] < own);
-                if (is_minimum) minima.push_back({own, {position(i, rows), position(j, columns)}});
+                                     !(values[static_cast<std::size_t>(a * columns + b)] < centre);
+                if (is_minimum)
+                    minima.push_back({centre, {position(i, rows), position(j, columns)}});
             }
         }
         std::stable_sort(minima.begin(), minima.end(),
@@ -154,26 +155,27 @@ private:
     }
 
     Derivatives derivatives() const {
-        Derivatives found;
+        Derivatives result;
         const auto value_at = [&](double i, double j) {
             return value({best_[0] + i * kDifference, best_[1] + j * kDifference});
         };
         for (std::size_t n = 0; n < 2; ++n) {
             if (ranges_[n].is_fixed()) continue;
             const double up = value_at(n == 0, n == 1), down = value_at(-(n == 0), -(n == 1));
-            found.slope[n] = (up - down) / 2;
-            // By its size, so that a step leaves a saddle downwards.
-            found.bend[n] = std::max(std::abs(up - 2 * smallest_ + down), 1e-12 * smallest_ + 1e-300);
-            found.free[n] =
-                !(best_[n] <= 0 && found.slope[n] > 0) && !(best_[n] >= 1 && found.slope[n] < 0);
+            result.slope[n] = (up - down) / 2;
+            // The absolute value, so that a step leaves a saddle point downwards.
+            result.bend[n] =
+                std::max(std::abs(up - 2 * smallest_ + down), 1e-12 * smallest_ + 1e-300);
+            result.free[n] =
+                !(best_[n] <= 0 && result.slope[n] > 0) && !(best_[n] >= 1 && result.slope[n] < 0);
         }
-        if (found.free[0] && found.free[1])
-            found.cross =
+        if (result.free[0] && result.free[1])
+            result.cross =
                 (value_at(1, 1) - value_at(1, -1) - value_at(-1, 1) + value_at(-1, -1)) / 4;
-        return found;
+        return result;
     }
 
-    /// The step from the best point; none along what is fixed or pressed against its bound.
+    /// The step from the best point; 0 for a quantity that is fixed or held at its bound.
     Point newton(const Derivatives& at_best, double damping) const {
         const double a = at_best.bend[0] * (1 + damping), b = at_best.bend[1] * (1 + damping);
         const double cross = at_best.cross, determinant = a * b - cross * cross;
@@ -206,23 +208,23 @@ Scaling scale_to(const Profile& curve, std::span<const double> model, bool backg
         im += w * curve.intensity[k] * model[k];
         i1 += w * curve.intensity[k];
     }
-    Scaling found;
+    Scaling result;
     const double determinant = mm * s1 - m1 * m1;
-    // A model that is constant over the curve cannot be told from a background.
+    // A model that is constant over the curve is indistinguishable from a background.
     if (background && determinant > 1e-12 * mm * s1) {
-        found.scale = (im * s1 - i1 * m1) / determinant;
-        found.background = (mm * i1 - m1 * im) / determinant;
+        result.scale = (im * s1 - i1 * m1) / determinant;
+        result.background = (mm * i1 - m1 * im) / determinant;
     }
-    if (!background || found.scale <= 0 || found.background == 0) {
-        found.scale = mm > 0 ? std::max(0.0, im / mm) : 0;
-        found.background = 0;
-        if (background && found.scale == 0) found.background = i1 / s1;
+    if (!background || result.scale <= 0 || result.background == 0) {
+        result.scale = mm > 0 ? std::max(0.0, im / mm) : 0;
+        result.background = 0;
+        if (background && result.scale == 0) result.background = i1 / s1;
     }
     for (std::size_t k = 0; k < curve.size(); ++k) {
-        const double left = curve.intensity[k] - found.scale * model[k] - found.background;
-        found.chi2 += left * left / (curve.sigma[k] * curve.sigma[k]);
+        const double left = curve.intensity[k] - result.scale * model[k] - result.background;
+        result.chi2 += left * left / (curve.sigma[k] * curve.sigma[k]);
     }
-    return found;
+    return result;
 }
 
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
@@ -259,7 +261,7 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
         const FitOptions& options, const Contrast* start, const Context& context) {
-    const Contrast found = search_contrast(
+    const Contrast result = search_contrast(
         options, are_atomic(partial),
         [&](const Contrast& contrast) {
             return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
@@ -267,7 +269,7 @@ Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
                 .chi2;
         },
         start, context);
-    return fit_at(found, curve, partial, mean_radius, options);
+    return fit_at(result, curve, partial, mean_radius, options);
 }
 
 Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
@@ -295,10 +297,10 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
 Profile cut(const Profile& curve, double q_max) {
     const auto count = static_cast<std::size_t>(
         std::upper_bound(curve.q.begin(), curve.q.end(), q_max) - curve.q.begin());
-    const auto part = [&](const std::vector<double>& all) {
+    const auto fraction = [&](const std::vector<double>& all) {
         return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     };
-    return {part(curve.q), part(curve.intensity), part(curve.sigma), curve.source};
+    return {fraction(curve.q), fraction(curve.intensity), fraction(curve.sigma), curve.source};
 }
 
 }  // namespace pleat::saxs

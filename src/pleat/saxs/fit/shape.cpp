@@ -11,9 +11,7 @@ namespace pleat::saxs {
 
 namespace {
 
-constexpr Index kBlocks = 64;
-
-/// Centre and gyration of amplitudes; without weights where these sum to nothing.
+/// Centre and gyration of amplitudes; unweighted if the amplitudes sum to 0.
 void measure_moments(View<const float, 2> positions, std::span<const double> amplitudes,
                      Shape& shape) {
     const Index count = positions.extent(1);
@@ -25,7 +23,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
     shape.forward = sum * sum;
     const bool is_weighted = std::abs(sum) > 1e-6 * size;
     double total = 0, first[3] = {}, second = 0, size_of_squares = 0;
-    // About the first scatterer, so that structures far from the origin lose no digits.
+    // Relative to the first scatterer, so that structures far from the origin lose no digits.
     for (Index i = 0; i < count; ++i) {
         const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
         total += a;
@@ -38,7 +36,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
         }
     }
     for (const double f : first) second -= f * f / total;
-    // What rounding leaves of coincident scatterers is nothing.
+    // The rounding error of coincident scatterers counts as 0.
     shape.gyration2 = second / total;
     if (std::abs(second) <= 1e-12 * size_of_squares) shape.gyration2 = 0;
     shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
@@ -50,44 +48,45 @@ struct RowSums {
 };
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                 double bin, Index block, const Context& context, int thread) {
-    // Without a histogram only the distances of solid centres count.
-    const Index count = bin > 0 ? positions.extent(1) : solid;
+                 double bin_width, Index block, const Context& context, int thread) {
+    // Without a histogram, only distances between solid scatterers count.
+    const Index count = bin_width > 0 ? positions.extent(1) : solid;
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
     RowSums sums;
     std::vector<float> squares(static_cast<std::size_t>(count));
-    // Rows are dealt in turn, since early ones have more partners.
-    for (Index i = block; i < count; i += kBlocks) {
+    // Rows are divided among the blocks in turn, since later rows have more partners.
+    for (Index i = block; i < count; i += kShapeBlocks) {
         stop_if_asked(context, thread);
         float largest = 0;
         for (Index j = 0; j < i; ++j) {
             const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
             squares[static_cast<std::size_t>(j)] = dx * dx + dy * dy + dz * dz;
         }
-        for (Index j = 0; j < i; ++j) largest = std::max(largest, squares[static_cast<std::size_t>(j)]);
+        for (Index j = 0; j < i; ++j)
+            largest = std::max(largest, squares[static_cast<std::size_t>(j)]);
         if (i < solid) sums.largest2 = std::max(sums.largest2, static_cast<double>(largest));
-        if (bin == 0) continue;
+        if (bin_width == 0) continue;
         const double longest = std::sqrt(static_cast<double>(largest));
-        const auto bins = static_cast<std::size_t>(longest / bin) + 2;
+        const auto bins = static_cast<std::size_t>(longest / bin_width) + 2;
         if (sums.pairs.size() < bins) sums.pairs.resize(bins);
-        const double own = 2 * amplitudes[static_cast<std::size_t>(i)];
-        const auto scale = static_cast<float>(1 / bin);
+        const double twice = 2 * amplitudes[static_cast<std::size_t>(i)];
+        const auto scale = static_cast<float>(1 / bin_width);
         for (Index j = 0; j < i; ++j) {
             const auto n =
                 static_cast<std::size_t>(std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
-            sums.pairs[n] += own * amplitudes[static_cast<std::size_t>(j)];
+            sums.pairs[n] += twice * amplitudes[static_cast<std::size_t>(j)];
         }
     }
     return sums;
 }
 
-/// The weighted line of ln I by q^2 through points that are taken one by one.
+/// The weighted line of ln I against q^2 through points that are added one by one.
 class Line {
 public:
     double intercept = 0, slope = 0, intercept_error = 0, slope_error = 0;
 
-    /// Takes a point of positive intensity.
+    /// Adds a point with a positive intensity.
     void add(double q, double intensity, double sigma) {
         const double x = q * q, y = std::log(intensity);
         const double error = sigma / intensity, w = 1 / (error * error);
@@ -97,7 +96,7 @@ public:
         sxx_ += w * x * x;
         sxy_ += w * x * y;
     }
-    /// False where the points tell no line.
+    /// False if the points do not determine a line.
     bool solve() {
         const double determinant = s_ * sxx_ - sx_ * sx_;
         if (!(determinant > 0)) return false;
@@ -115,13 +114,13 @@ private:
 }  // namespace
 
 Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                    double bin, const Context& context) {
+                    double bin_width, const Context& context) {
     Shape shape;
     measure_moments(positions, amplitudes, shape);
-    std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
-    parallel_for(resolve_threads(context), kBlocks, [&](Index block, int thread) {
+    std::vector<RowSums> blocks(static_cast<std::size_t>(kShapeBlocks));
+    parallel_for(resolve_threads(context), kShapeBlocks, [&](Index block, int thread) {
         blocks[static_cast<std::size_t>(block)] =
-            sum_rows(positions, amplitudes, solid, bin, block, context, thread);
+            sum_rows(positions, amplitudes, solid, bin_width, block, context, thread);
     });
     double largest2 = 0;
     for (const RowSums& sums : blocks) {
@@ -130,7 +129,7 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
         for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
     }
     shape.diameter = std::sqrt(largest2);
-    if (bin > 0) {
+    if (bin_width > 0) {
         if (shape.pairs.empty()) shape.pairs.resize(1);
         while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
         for (const double a : amplitudes) shape.pairs[0] += a * a;
@@ -152,7 +151,7 @@ Guinier guinier(const Profile& curve) {
         if (line.slope >= 0) continue;
         const double gyration = std::sqrt(-3 * line.slope);
         if (curve.q[last] * gyration > kMaxProduct) continue;
-        best.found = true;
+        best.is_valid = true;
         best.gyration = gyration;
         best.gyration_error = 1.5 * line.slope_error / gyration;
         best.forward = std::exp(line.intercept);

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -17,7 +17,7 @@ namespace {
 /// Rows of one type that a thread takes at a time.
 constexpr Index kRows = 64;
 /// Sums of gradients that are kept apart, whatever the number of threads, and added in their order.
-constexpr Index kGradientParts = 16;
+constexpr Index kGradientGroups = 16;
 constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
 
 template <class Real>
@@ -32,8 +32,8 @@ public:
           context_(context),
           threads_(resolve_threads(context)),
           pairs_(make_cpu_body_pairs(
-              model, sorted_, std::is_same_v<Real, double> ? Precision::float64 : Precision::float32,
-              context)) {
+              model, sorted_,
+              std::is_same_v<Real, double> ? Precision::float64 : Precision::float32, context)) {
         sums_.resize(static_cast<std::size_t>(threads_));
     }
 
@@ -50,24 +50,25 @@ public:
         const Index count = model_.scatterer_count(), pieces = static_cast<Index>(pieces_.size());
         Points<Real> points(count, model_.scale_count());
         points.fill(xyz, scales, sorted_.order);
-        const Index parts = std::min(kGradientParts, pieces);
-        std::vector<Array<double, 2>> sums(static_cast<std::size_t>(parts));
-        parallel_for(threads_, parts, [&](Index part, int thread) {
-            Array<double, 2>& sum = sums[static_cast<std::size_t>(part)];
+        const Index group_count = std::min(kGradientGroups, pieces);
+        std::vector<Array<double, 2>> sums(static_cast<std::size_t>(group_count));
+        parallel_for(threads_, group_count, [&](Index group, int thread) {
+            Array<double, 2>& sum = sums[static_cast<std::size_t>(group)];
             sum = Array<double, 2>(Index{3}, count);
-            std::unique_ptr<PairSums<Real>>& own = sums_[static_cast<std::size_t>(thread)];
-            if (!own) own = std::make_unique<PairSums<Real>>(model_, grid_);
-            for (Index piece = part; piece < pieces; piece += parts) {
+            std::unique_ptr<PairSums<Real>>& pair_sums = sums_[static_cast<std::size_t>(thread)];
+            if (!pair_sums) pair_sums = std::make_unique<PairSums<Real>>(model_, grid_);
+            for (Index piece = group; piece < pieces; piece += group_count) {
                 stop_if_asked(context_, thread);
-                for_pairs(piece, [&](const TypeSegment& row, const TypeSegment& column, bool inner) {
-                    own->add_gradient(points, row, column, inner, weight, sum);
-                });
+                for_pairs(piece,
+                          [&](const TypeSegment& row, const TypeSegment& column, bool inner) {
+                              pair_sums->add_gradient(points, row, column, inner, weight, sum);
+                          });
             }
         });
         for (Index axis = 0; axis < 3; ++axis) {
             for (Index n = 0; n < count; ++n) {
                 double sum = 0.0;
-                for (const Array<double, 2>& part : sums) sum += part(axis, n);
+                for (const Array<double, 2>& of_group : sums) sum += of_group(axis, n);
                 gradient(axis, sorted_.order[static_cast<std::size_t>(n)]) = sum;
             }
         }

@@ -8,11 +8,11 @@
 
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/kernel/multipole_products.h"
-#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -40,8 +40,8 @@ public:
         : model_(model),
           classes_(model),
           sorted_(sort_by_type(model)),
-          pieces_(
-              split(sorted_.segments, std::max(kMinPiece, model.scatterer_count() / kMultipolePieces))),
+          pieces_(split(sorted_.segments,
+                        std::max(kMinPiece, model.scatterer_count() / kMultipolePieces))),
           context_(context),
           threads_(resolve_threads(context)),
           by_pairs_(make_cpu_kernel(model, precision, context)) {}
@@ -63,7 +63,8 @@ private:
         const Index count = model_.scatterer_count();
         Centred result{Array<double, 2>(Index{3}, count), 0.0};
         for (Index axis = 0; axis < 3; ++axis) {
-            const auto [smallest, largest] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
+            const auto [smallest, largest] =
+                std::minmax_element(xyz[axis].begin(), xyz[axis].end());
             const double middle = 0.5 * (double{*smallest} + double{*largest});
             for (Index n = 0; n < count; ++n)
                 result.xyz(axis, n) =
@@ -118,9 +119,9 @@ private:
     /// The nodes' harmonics of each run, [scale class, node, harmonic].
     std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
                                              const Tables& tables) const {
-        std::vector<Array<double, 3>> parts(pieces_.size());
+        std::vector<Array<double, 3>> piece_sums(pieces_.size());
         parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
-            auto& to = parts[static_cast<std::size_t>(piece)];
+            auto& to = piece_sums[static_cast<std::size_t>(piece)];
             to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
                                   tables.harmonic.stride);
             spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread,
@@ -130,12 +131,12 @@ private:
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
             const bool joins = piece > 0 && pieces_[piece].type == pieces_[piece - 1].type;
             if (!joins) {
-                result.push_back(std::move(parts[piece]));
+                result.push_back(std::move(piece_sums[piece]));
                 continue;
             }
-            for (Index n = 0; n < parts[piece].size(); ++n)
-                result.back().data()[n] += parts[piece].data()[n];
-            parts[piece] = {};
+            for (Index n = 0; n < piece_sums[piece].size(); ++n)
+                result.back().data()[n] += piece_sums[piece].data()[n];
+            piece_sums[piece] = {};
         }
         return result;
     }
@@ -165,7 +166,8 @@ private:
                 if (scale >= 0) {
                     for (Index n = 0; n < count; ++n) {
                         const double s = scales(
-                            scale, sorted_.order[static_cast<std::size_t>(segment.first + first + n)]);
+                            scale,
+                            sorted_.order[static_cast<std::size_t>(segment.first + first + n)]);
                         for (Index node = 0; node < nodes; ++node)
                             scaled(n, node) = s * weights(n, node);
                     }

@@ -16,7 +16,7 @@ Index far_degree(double x) { return static_cast<Index>(x + 16.0 * std::cbrt(x + 
 /// Degrees that leave at most kMultipoleError.
 Index degrees_for(double x) {
     const Index largest = far_degree(x);
-    constexpr double kVast = 1e4;  // whose harmonics no memory holds, so that a bound will do
+    constexpr double kVast = 1e4;  // too many harmonics for any memory: a bound suffices
     if (x > kVast) return largest;
     std::vector<double> values(static_cast<std::size_t>(largest));
     spherical_bessel(x, largest, values.data());

@@ -1,76 +1,21 @@
-// Prepared: structures divided, placed, and their factors brought to one contrast.
+// Fixed contrast: divides structures, finds their positions, and combines factors at one contrast.
 #include "pleat/saxs/model/fixed_contrast.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
-#include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/saxs/fit/contrast.h"
+#include "pleat/saxs/input_checks.h"
+#include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
 
-namespace {
-
-/// Options that bodies know nothing of.
-void check_bodies(Bodies bodies, const Parameters& parameters) {
-    if (bodies == Bodies::all_atom) return;
-    const Parameters usual;
-    if (!std::isnan(parameters.c1) || parameters.c1_min != usual.c1_min ||
-        parameters.c1_max != usual.c1_max)
-        throw UsageError(
-            fmt::format("expected --c1 and its bounds for the all-atom model, found the "
-                        "{} model, whose form factors have it built in",
-                        name_of(bodies)));
-    if (parameters.hydrogens == "explicit")
-        throw UsageError(
-            fmt::format("expected --hydrogens explicit for the all-atom model, found "
-                        "the {} model, whose form factors have them built in",
-                        name_of(bodies)));
-}
-
-}  // namespace
-
-void check_structures(const Ensemble& ensemble) {
-    constexpr float kFarthest = 1e8f;
-    const Index frames = ensemble.frame_count(), atoms = ensemble.atom_count();
-    if (frames < 1 || atoms < 1)
-        throw InputError(
-            fmt::format("expected at least 1 frame and 1 atom, found {} and {}", frames, atoms));
-    if (ensemble.xyz.extent(1) != 3 || ensemble.topology->atom_count() != atoms)
-        throw InputError(fmt::format("expected coordinates of {} atoms, found [{}, {}, {}]",
-                                     ensemble.topology->atom_count(), frames,
-                                     ensemble.xyz.extent(1), atoms));
-    for (Index frame = 0; frame < frames; ++frame)
-        for (const float x : ensemble.xyz[frame])
-            if (!(std::fabs(x) <= kFarthest))
-                throw ensemble.error_in(
-                    frame, fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
-}
-
-ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters) {
-    ScattererOptions options;
-    options.water = parameters.water;
-    options.explicit_hydrogens = parameters.hydrogens == "explicit";
-    const bool is_trace = has_alpha_carbons_only(*ensemble.topology);
-    if (parameters.model != "auto")
-        options.bodies = parse_bodies(parameters.model);
-    else if (is_trace)
-        options.bodies = Bodies::one_body;
-    if (is_trace && options.bodies != Bodies::one_body)
-        throw InputError(ensemble.topology->source.string(), 0,
-                         fmt::format("expected all atoms for the {} model, found CA alone; --model "
-                                     "one-body takes these",
-                                     name_of(options.bodies)));
-    check_bodies(options.bodies, parameters);
-    return options;
-}
-
 Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radius,
-                      bool with_hydration) {
+                   bool with_hydration) {
     const Index channels = full.channel_count(), types = full.type_count();
     Model model;
     model.q = full.q;
@@ -91,55 +36,43 @@ Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radi
     return model;
 }
 
-Options debye_options(const Parameters& parameters) {
-    Options options;
-    options.precision = parameters.precision == "float64" ? Precision::float64 : Precision::float32;
-    if (parameters.method == "debye") options.method = Method::debye;
-    if (parameters.method == "multipole") options.method = Method::multipole;
-    return options;
-}
-
-std::vector<double> even_grid(double q_max, std::size_t points) {
-    std::vector<double> q(points);
-    for (std::size_t k = 0; k < points; ++k)
-        q[k] = q_max * static_cast<double>(k) / static_cast<double>(points - 1);
-    return q;
-}
-
-FixedContrastModel prepare(const Ensemble& ensemble, const FormFactorTable* form_factors,
-                 const Parameters& parameters, std::span<const double> q, const Context& context) {
+FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
+                                             const FormFactorTable* form_factors,
+                                             const Parameters& parameters,
+                                             std::span<const double> q, const Context& context) {
     Parameters checked = parameters;
     check(fields(checked));
     check_structures(ensemble);
-    const Contrast contrast{std::isnan(parameters.c1) ? 1 : parameters.c1,
-                            std::isnan(parameters.c2) ? 0 : parameters.c2};
+    const Contrast contrast{parameters.c1.value_or(1), parameters.c2.value_or(0)};
     const bool with_hydration = contrast.c2 != 0;
-    require_memory(memory_needed(ensemble.frame_count(), ensemble.atom_count(), parameters),
+    require_memory(component_memory(ensemble.frame_count(), ensemble.atom_count(),
+                                    static_cast<Index>(q.size())),
                    fmt::format("scatterers of {} frames", ensemble.frame_count()),
                    "fewer frames would fit");
     Scatterers scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
                                             scatterer_options(ensemble, parameters));
-    ScattererPositions positions = scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
+    ScattererPositions positions =
+        scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
     const Model full = make_model(scatterers, form_factors, q, positions.sites);
-    FixedContrastModel made;
-    made.model = fix_contrast(full, contrast, scatterers.mean_radius, with_hydration);
+    FixedContrastModel result;
+    result.model = fix_contrast(full, contrast, scatterers.mean_radius, with_hydration);
     if (with_hydration)
-        for (double& factor : made.model.factors[1]) factor *= contrast.c2;
-    check(made.model);
+        for (double& factor : result.model.factors[1]) factor *= contrast.c2;
+    check(result.model);
     for (Index s = 0; s < scatterers.count(); ++s) {
         const Index first = scatterers.starts[static_cast<std::size_t>(s)];
-        made.atoms.push_back(scatterers.members[static_cast<std::size_t>(first)]);
+        result.atoms.push_back(scatterers.members[static_cast<std::size_t>(first)]);
     }
     for (const Index scatterer : positions.scatterer_of_site)
-        made.atoms.push_back(made.atoms[static_cast<std::size_t>(scatterer)]);
-    made.type_names = scatterers.type_names;
-    made.type_names.emplace_back("water");
-    made.sites = positions.sites;
-    made.xyz = std::move(positions.xyz);
-    if (with_hydration) made.scales = std::move(positions.scales);
-    made.name = name_of(scatterers.bodies);
-    made.notes = scatterers.notes;
-    return made;
+        result.atoms.push_back(result.atoms[static_cast<std::size_t>(scatterer)]);
+    result.type_names = scatterers.type_names;
+    result.type_names.emplace_back("water");
+    result.sites = positions.sites;
+    result.xyz = std::move(positions.xyz);
+    if (with_hydration) result.scales = std::move(positions.scales);
+    result.name = name_of(scatterers.resolution);
+    result.notes = scatterers.notes;
+    return result;
 }
 
 }  // namespace pleat::saxs

@@ -1,4 +1,4 @@
-// Chain: finds what a move changes, and swaps a proposal in.
+// Chain: which pairs a move changes, and accepting it.
 #include "pleat/saxs/session/chain.h"
 
 #include <fmt/format.h>
@@ -34,21 +34,21 @@ Chain::Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_so
 void Chain::write_move(const Move& move, const std::vector<Index>& sorted_index_of) {
     const Index count = static_cast<Index>(move.scatterers.size());
     if (move.xyz.extent(0) != 3 || move.xyz.extent(1) != count)
-        throw InputError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]", count,
+        throw UsageError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]", count,
                                      move.xyz.extent(0), move.xyz.extent(1)));
     const auto is_one = [&](Index scatterer) {
         return scatterer >= 0 && scatterer < static_cast<Index>(sorted_index_of.size());
     };
     for (const Index scatterer : move.scatterers)
         if (!is_one(scatterer))
-            throw InputError(fmt::format("expected scatterers from 0 to {}, found {}",
+            throw UsageError(fmt::format("expected scatterers from 0 to {}, found {}",
                                          sorted_index_of.size() - 1, scatterer));
     pending_ = true;
     const float *const x = move.xyz[0].data, *const y = move.xyz[1].data,
                        *const z = move.xyz[2].data;
     float *const u = proposed.view()[0].data, *const v = proposed.view()[1].data,
                  *const w = proposed.view()[2].data;
-    // In locals, as flags of bodies might be anything to the compiler.
+    // Local pointers: the compiler must assume that writing flags changes members.
     const Index *const moved = move.scatterers.data(), *const sorted_index = sorted_index_of.data();
     const std::int32_t* const bodies = body_of_.data();
     std::uint8_t* const flags = moved_.data();
@@ -84,7 +84,7 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
             const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
             if (!moved_[one] && !moved_[other]) continue;
             const auto [first, count] = block(b);
-            // Of a body with itself, and of two that moved alike, distances are what they were.
+            // Distances inside a rigid body, and between bodies that moved alike, did not change.
             if (motion[one] && motion[other] &&
                 (a == b || follows(*motion[one], xyz, proposed, first, count)))
                 continue;
@@ -118,8 +118,7 @@ void Chain::accept() {
 }
 
 void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
-    // What lies between the first and the last moved slot is the same in both, and copied faster
-    // than picked.
+    // Scatterers in between that did not move are equal in both; one long copy is faster.
     for (Index axis = 0; axis < 3 && first_moved_ <= last_moved_; ++axis)
         std::copy_n(&from(axis, first_moved_), last_moved_ - first_moved_ + 1,
                     &to(axis, first_moved_));
@@ -129,7 +128,7 @@ void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
     pending_ = false;
 }
 
-void Chain::forget() { copy_moved(xyz, proposed); }
+void Chain::drop_proposal() { copy_moved(xyz, proposed); }
 
 void Chain::add_up() {
     std::copy(self.begin(), self.end(), profile.begin());

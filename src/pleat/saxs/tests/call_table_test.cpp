@@ -13,7 +13,7 @@ namespace {
 using cuda::CallTable;
 using cuda::Task;
 
-SortedScatterers runs_of(Index scatterers, Index types, Index bodies) {
+SortedScatterers sorted_scatterers(Index scatterers, Index types, Index bodies) {
     Model model = test::random_scatterers({.scatterers = scatterers, .types = types}).model;
     std::vector<std::int32_t> body;
     for (Index i = 0; i < scatterers; ++i)
@@ -21,7 +21,7 @@ SortedScatterers runs_of(Index scatterers, Index types, Index bodies) {
     return sort_by_body(model, body, bodies);
 }
 
-/// Adds the pairs of slots that a task has.
+/// Counts the pairs of scatterers in a task.
 void meet(const Task& task, std::vector<std::vector<int>>& met) {
     for (int i = 0; i < task.rows; ++i)
         for (int j = task.inner != 0 ? i + 1 : 0; j < task.columns; ++j) {
@@ -41,8 +41,8 @@ TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
                                                            {500, 1, 1, 16}}) {
         SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) +
                      " bodies");
-        const SortedScatterers runs = runs_of(scatterers, types, bodies);
-        const CallTable table(runs, warps);
+        const SortedScatterers sorted = sorted_scatterers(scatterers, types, bodies);
+        const CallTable table(sorted, warps);
         std::vector<std::vector<int>> met(static_cast<std::size_t>(scatterers),
                                           std::vector<int>(static_cast<std::size_t>(scatterers)));
         for (const Task& task : table.tasks) {
@@ -61,9 +61,9 @@ TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
 }
 
 TEST(CallTable, DealsEqualWork) {
-    // 1888 bodies of 21 types as one, and in two, on 132 multiprocessors.
+    // 1888 beads of 21 types as one body, and as two, on 132 multiprocessors.
     for (const Index bodies : {1, 2}) {
-        const CallTable table(runs_of(1888, 21, bodies), 132 * cuda::kCallWarps);
+        const CallTable table(sorted_scatterers(1888, 21, bodies), 132 * cuda::kCallWarps);
         for (std::size_t pair = 0; pair + 1 < table.first_warp.size(); ++pair) {
             Index largest = 0, all = 0;
             const std::int32_t first = table.first_warp[pair], last = table.first_warp[pair + 1];
@@ -76,7 +76,7 @@ TEST(CallTable, DealsEqualWork) {
                 all += cost;
             }
             EXPECT_LT(static_cast<double>(largest), 1.3 * static_cast<double>(all) / (last - first))
-                << bodies << " bodies, " << last - first << " slots";
+                << bodies << " bodies, " << last - first << " warps";
         }
     }
 }

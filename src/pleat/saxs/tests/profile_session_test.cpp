@@ -99,7 +99,7 @@ TEST(ProfileSession, KeepsItsProfileRightOverManyMoves) {
         ProfileSessionOptions options;
         options.refresh = refresh;
         ProfileSession session(given.model, given.xyz, given.scales, two_bodies(60), options,
-                        one_thread());
+                               one_thread());
         Sampler sampler(two_bodies(60), 5);
         walk(session, sampler, 400);
         expect_profile(session.profile(0),
@@ -245,12 +245,13 @@ TEST(ProfileSession, GivesTheGradientOfChiSquare) {
     }
 }
 
-TEST(ProfileSession, RefusesWhatIsNoMove) {
+TEST(ProfileSession, RefusesInvalidBodiesChainsAndMoves) {
     const RandomScatterers given = random_scatterers(kChain);
     EXPECT_THROW(ProfileSession(given.model, given.xyz, {}, std::vector<std::int32_t>(59), {}, {}),
-                 InputError);
-    EXPECT_THROW(ProfileSession(given.model, given.xyz, {}, std::vector<std::int32_t>(60, -1), {}, {}),
-                 InputError);
+                 UsageError);
+    EXPECT_THROW(
+        ProfileSession(given.model, given.xyz, {}, std::vector<std::int32_t>(60, -1), {}, {}),
+        UsageError);
     ProfileSession session(given.model, given.xyz, {}, {}, {}, one_thread());
     EXPECT_THROW(session.accept(0), UsageError);
     Array<float, 2> xyz(Index{3}, Index{1});
@@ -259,26 +260,26 @@ TEST(ProfileSession, RefusesWhatIsNoMove) {
         const Move move{chain, moved, xyz};
         session.propose({&move, 1});
     };
-    EXPECT_THROW(propose(0, wrong), InputError);
-    EXPECT_THROW(propose(1, right), InputError);
+    EXPECT_THROW(propose(0, wrong), UsageError);
+    EXPECT_THROW(propose(1, right), UsageError);
     const Move move{0, right, xyz}, twice[] = {move, move};
-    EXPECT_THROW(session.propose(twice), InputError);
+    EXPECT_THROW(session.propose(twice), UsageError);
     xyz(0, 0) = std::numeric_limits<float>::quiet_NaN();
     EXPECT_THROW(propose(0, right), InputError);
     xyz(0, 0) = 0.0f;
-    propose(0, right);  // what was refused left nothing behind
+    propose(0, right);  // a refused move left nothing behind
     session.accept(0);
     expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
                    2e-6);
-    EXPECT_THROW(session.profile(1), InputError);
-    EXPECT_THROW(session.reject(-1), InputError);
+    EXPECT_THROW(session.profile(1), UsageError);
+    EXPECT_THROW(session.reject(-1), UsageError);
     const Array<double, 2> weight(Index{1}, Index{3});
     Array<double, 2> gradient(Index{3}, Index{60});
-    EXPECT_THROW(session.gradient(0, weight, gradient), InputError);
+    EXPECT_THROW(session.gradient(0, weight, gradient), UsageError);
 }
 
-// The first chain's move is sound, and must go with the second's.
-TEST(ProfileSession, ForgetsEveryMoveOfABatchThatFails) {
+// The first chain's move is valid, and must be dropped with the second chain's.
+TEST(ProfileSession, DropsEveryMoveOfABatchThatFails) {
     RandomShape shape = kChain;
     shape.frames = 2;
     const RandomScatterers given = random_scatterers(shape);
@@ -295,7 +296,7 @@ TEST(ProfileSession, ForgetsEveryMoveOfABatchThatFails) {
         {1, moved, broken}, {1, none, Array<float, 2>(Index{3}, Index{1})}, sound};
     for (const Move& bad : second) {
         const Move both[] = {sound, bad};
-        EXPECT_THROW(session.propose(both), InputError);
+        EXPECT_THROW(session.propose(both), Error);
         EXPECT_THROW(session.accept(0), UsageError);
         EXPECT_THROW(session.accept(1), UsageError);
         expect_same(session.profile(0), before);
