@@ -36,7 +36,7 @@ def time_run(program, shared):
     if not (shared / STRUCTURE).is_file():
         return None
     with tempfile.TemporaryDirectory() as folder:
-        command = [program, "saxs", shared / STRUCTURE, "--data", shared / CURVE, "--points", "501",
+        command = [program, "saxs", shared / STRUCTURE, "--data", shared / CURVE, "--q-points", "501",
                    "--threads", "1", "--device", "cpu", "-q", "-o", "run"]
         return measure.measure([str(word) for word in command], folder)
 

@@ -30,7 +30,7 @@ CASES = [
      "data/saxs/BSA_monomer_dimer/SASDA32.dat.gz", None, ["--mixture"]),
     # FoXS's stored fit of four states says Chi 1.2309, whose square this is.
     ("8 conformers", [f"data/saxs/foxs_ensemble8/{n}.pdb.gz" for n in range(1, 9)],
-     "data/saxs/foxs_ensemble8/iq.dat.gz", 1.515, ["--mixture", "--members", "4"]),
+     "data/saxs/foxs_ensemble8/iq.dat.gz", 1.515, ["--mixture", "--max-members", "4"]),
 ]
 FACTOR = 1.05
 

@@ -20,7 +20,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "pleat/saxs/tests/globule.h"
 #include "pleat/saxs/tests/turns.h"
 #include "product_ceilings.h"
@@ -87,14 +87,14 @@ Json profile() {
     const RandomScatterers given = saxs::test::paper_size();
     Json result{{"error", worst_error(given, 1)}};
     const Index count = given.model.scatterer_count();
-    const Runs one = sort_by_type(given.model);
+    const SortedScatterers one = sort_by_type(given.model);
     const auto pairs = make_cuda_body_pairs(given.model, one, 0);
     const Array<float, 3> slots = arranged(one, given.xyz, 0, 1);
     Array<double, 3> partial(Index{1}, Index{1}, given.model.q_count());
     const PairJob job{0, 0, 0};
     result["full"] = told(samples(500, [&] { pairs->evaluate(slots, {}, {&job, 1}, partial); }));
     const std::vector<std::int32_t> bodies = saxs::test::two_parts(count);
-    Session session(given.model, given.xyz, {}, bodies, {.refresh = 0}, gpu());
+    ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, gpu());
     saxs::test::Sampler sampler(bodies, 1);
     std::vector<Index> moved;
     for (Index i = 0; i < 2 * count / 5; ++i) moved.push_back(i);
@@ -104,7 +104,7 @@ Json profile() {
         session.propose({&move, 1});
         session.reject(0);
     }));
-    const Runs two = sort_by_body(given.model, bodies, 2);
+    const SortedScatterers two = sort_by_body(given.model, bodies, 2);
     const auto body_pairs = make_cuda_body_pairs(given.model, two, 0);
     const Array<float, 3> two_slots = arranged(two, given.xyz, 0, 1);
     const PairJob across{0, 0, 1};
@@ -118,7 +118,7 @@ Json profile() {
 Json timed(const RandomScatterers& given, int repeats) {
     const Index frames = given.xyz.extent(0), q_count = given.model.q_count();
     const double count = static_cast<double>(given.model.scatterer_count());
-    const Runs runs = sort_by_type(given.model);
+    const SortedScatterers runs = sort_by_type(given.model);
     const auto pairs = make_cuda_body_pairs(given.model, runs, 0);
     const Array<float, 3> slots = arranged(runs, given.xyz, 0, frames);
     std::vector<PairJob> jobs;
@@ -166,7 +166,7 @@ Json chains() {
     const RandomScatterers given = saxs::test::globule(
         {.scatterers = 200, .types = 21, .q = 51, .step = 0.01, .frames = kChains}, 70.0);
     const std::vector<std::int32_t> bodies(200, 0);
-    Session session(given.model, given.xyz, {}, bodies, {.refresh = 0}, gpu());
+    ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, gpu());
     // Ten scatterers move, so that the one body changes and all its pairs are new.
     std::vector<Index> moved;
     for (Index i = 50; i < 60; ++i) moved.push_back(i);

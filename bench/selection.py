@@ -105,7 +105,7 @@ def distances(program, ensemble, native, folder, first=-9999, last=9999):
 
 def synthetic_curve(program, native, folder):
     """A curve of the native structure's own profile with errors of 2 % and noise of that size."""
-    run(program, "saxs", native, "-o", folder / "profile", "--force", "-q", "--q-max", 0.35, "--points", 176,
+    run(program, "saxs", native, "-o", folder / "profile", "--force", "-q", "--q-max", 0.35, "--q-points", 176,
         "--c2", 1)
     noise = random.Random(1)
     path = folder / "synthetic.dat"

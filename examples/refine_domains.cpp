@@ -1,13 +1,14 @@
-// Example: finds how two domains lie to each other from a scattering curve, by Metropolis moves.
+// Example: finds the arrangement of two domains from a scattering curve, by Metropolis moves.
 //
 //     refine_domains data/1ql9_A.pdb.gz [MOVES]
 //
-// Trypsin has two barrels, one in either half of its chain. The program opens the structure like a
-// hinge, computes the curve of that, adds errors as a measurement has, and then starts from the
-// closed structure, knowing the curve alone. A move turns and shifts the second half a little; the
-// session recomputes only what is between the halves. The curve is made, so the program can tell
-// how near it came. Every residue scatters as the same smooth ball on its alpha carbon: take form
-// factors of residues, as pleat saxs does, for work with real curves.
+// Trypsin has two barrels, one in each half of its chain. The program opens the structure like a
+// hinge, computes the curve of the open structure, and adds errors like those of a measurement.
+// Then it starts from the closed structure with the curve alone. A move turns and shifts the second
+// half a little; the session recomputes only the pairs between the halves. Since the curve is
+// simulated, the program can compare the result with the true structure. Every residue scatters as
+// the same smooth ball on its alpha carbon; use form factors of residues, as pleat saxs does, for
+// measured curves.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -18,22 +19,22 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 namespace {
 
 using namespace pleat;
-using saxs::Session;
+using saxs::ProfileSession;
 
 constexpr double kLinker = 3.8;                      // angstrom between neighbours along the chain
-constexpr double kNearest = 3.8;                     // and between any others
+constexpr double kNearest = 3.8;                     // and at least between others
 constexpr double kStiffness = 2.0, kHardness = 1.0;  // per square angstrom, in units of chi^2 / 2
 
 struct Curve {
     std::vector<double> intensity, sigma;
 };
 
-/// A turn by `angle` about `axis` through `centre`, and a shift.
+/// A turn by `angle` about `axis`, and a shift.
 struct Turn {
     double axis[3], angle, shift[3];
 };
@@ -61,7 +62,7 @@ Array<float, 2> moved(View<const float, 2> xyz, Index first, const Turn& turn) {
     return to;
 }
 
-/// What keeps the halves apart and the chain between them whole.
+/// Penalty for overlap of the halves and for a broken chain between them.
 double strain(View<const float, 2> xyz, Index first, View<const float, 2> second) {
     double sum = 0.0;
     for (Index n = 0; n < second.extent(1); ++n) {
@@ -94,8 +95,8 @@ saxs::Model smooth_balls(Index residues) {
     return model;
 }
 
-/// The curve of these positions with errors of two per cent, and more at large q.
-Curve measured(const Session& of, const saxs::Model& model, std::mt19937_64& random) {
+/// The curve of a session's positions with errors of two percent, and more at large q.
+Curve measured(const ProfileSession& of, const saxs::Model& model, std::mt19937_64& random) {
     std::normal_distribution<double> normal;
     Curve curve;
     for (Index k = 0; k < model.q_count(); ++k) {
@@ -146,7 +147,7 @@ int refine(const char* path, int moves) {
         for (Index a = 0; a < 3; ++a)
             for (Index n = 0; n < half.extent(1); ++n) to(0, a, first + n) = half(a, n);
     };
-    // The truth: open by 70 degrees about the axis that takes the halves farthest apart.
+    // The true structure: open by 70 degrees about the axis that moves the halves farthest apart.
     Array<float, 3> truth = xyz;
     double widest = 0.0;
     for (int n = 0; n < 60; ++n) {
@@ -158,9 +159,10 @@ int refine(const char* path, int moves) {
             truth = tried;
         }
     }
-    const Curve curve = measured(Session(model, truth, {}, bodies, {}, context), model, random);
+    const Curve curve =
+        measured(ProfileSession(model, truth, {}, bodies, {}, context), model, random);
 
-    Session session(model, xyz, {}, bodies, {}, context);
+    ProfileSession session(model, xyz, {}, bodies, {}, context);
     const double start = chi_square(session.profile(0), curve);
     double chi = start, best = start;
     double tension = strain(xyz.view()[0], first, moved(xyz.view()[0], first, {{0, 0, 1}, 0, {}}));
@@ -174,7 +176,7 @@ int refine(const char* path, int moves) {
         const saxs::Move move{0, second, half};
         const double proposed = chi_square(session.propose({&move, 1})[0], curve);
         const double proposed_tension = strain(at, first, half);
-        // Cooled from a hundredfold temperature, so that the start does not hold the halves.
+        // Cooling from a hundredfold temperature lets the halves leave the start.
         const double temperature =
             std::pow(100.0, std::max(0.0, 1.0 - 2.0 * n / static_cast<double>(moves)));
         const double rise = 0.5 * (proposed - chi) + proposed_tension - tension;
@@ -192,7 +194,7 @@ int refine(const char* path, int moves) {
     const double drift = session.refresh(0);
     std::printf("%td residues, %d moves, %d accepted\n", static_cast<std::ptrdiff_t>(residues),
                 moves, accepted);
-    std::printf("chi^2 a point: start %.2f, end %.2f, best %.2f\n", start / points, chi / points,
+    std::printf("chi^2 per point: start %.2f, end %.2f, best %.2f\n", start / points, chi / points,
                 best / points);
     std::printf("radius of gyration: start %.2f, end %.2f, truth %.2f angstrom\n",
                 radius_of_gyration(xyz.view()[0]), radius_of_gyration(session.positions(0)),

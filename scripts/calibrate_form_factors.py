@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "pleat" / "saxs" / "form_factor_tables.cpp"
-HEAD = """// Form factors of coarse bodies, as scripts/calibrate_form_factors.py derived them from structures.
+TARGET = ROOT / "src" / "pleat" / "saxs" / "model" / "form_factor_tables.cpp"
+HEAD = """// Form factors of coarse resolution, as scripts/calibrate_form_factors.py derived them from structures.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -27,9 +27,9 @@ constexpr double kStep = 0.015;
 TAIL = """// clang-format on
 
 template <std::size_t N>
-FormFactorTable table_of(Bodies bodies, const std::array<double, N>& factors) {
+FormFactorTable table_of(Resolution resolution, const std::array<double, N>& factors) {
     FormFactorTable table;
-    table.types = types_of(bodies);
+    table.types = bead_types(resolution);
     for (std::size_t k = 0; k < kPoints; ++k) table.q.push_back(kStep * static_cast<double>(k));
     table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
     std::copy(factors.begin(), factors.end(), table.factors.begin());
@@ -38,11 +38,12 @@ FormFactorTable table_of(Bodies bodies, const std::array<double, N>& factors) {
 
 }  // namespace
 
-const FormFactorTable& derived_form_factors(Bodies bodies) {
-    static const FormFactorTable kOne = table_of(Bodies::one_body, kOneBody);
-    static const FormFactorTable kTwo = table_of(Bodies::two_body, kTwoBody);
-    if (bodies == Bodies::all_atom) throw std::logic_error("no table of bodies for all atoms");
-    return bodies == Bodies::one_body ? kOne : kTwo;
+const FormFactorTable& derived_form_factors(Resolution resolution) {
+    static const FormFactorTable kOne = table_of(Resolution::one_bead, kOneBead);
+    static const FormFactorTable kTwo = table_of(Resolution::two_bead, kTwoBead);
+    if (resolution == Resolution::one_bead) return kOne;
+    if (resolution == Resolution::two_bead) return kTwo;
+    throw std::logic_error("only the bead models have a table");
 }
 
 }  // namespace pleat::saxs
@@ -59,7 +60,7 @@ def array(name, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Derive the form factors of coarse bodies again.")
+    parser = argparse.ArgumentParser(description="Derive the form factors of coarse resolution again.")
     parser.add_argument("program", help="the program pleat")
     parser.add_argument("structures", nargs="+", help="PDB or mmCIF files, folders, or @LIST")
     arguments = parser.parse_args()
@@ -69,8 +70,8 @@ def main():
                               check=False)
         if done.returncode != 0:
             sys.exit(done.returncode)
-        text = HEAD + array("kOneBody", run / "form_factors_one_body.tsv") + "\n"
-        text += array("kTwoBody", run / "form_factors_two_body.tsv") + TAIL
+        text = HEAD + array("kOneBead", run / "form_factors_one_bead.tsv") + "\n"
+        text += array("kTwoBead", run / "form_factors_two_bead.tsv") + TAIL
     TARGET.write_text(text, encoding="utf-8")
     print(f"wrote {TARGET.relative_to(ROOT)}")
 

@@ -11,7 +11,7 @@
 
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/couplings/fit/memory_check.h"
+#include "pleat/couplings/fit/memory_estimate.h"
 
 namespace pleat::program {
 

@@ -23,15 +23,19 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat saxs protein.pdb -o run --data curve.dat\n"
-    "  pleat saxs protein.cif.gz -o run --points 501 --q-max 0.5 --c2 1\n"
+    "  pleat saxs protein.cif.gz -o run --q-points 501 --q-max 0.5 --c2 1\n"
     "  pleat saxs run.xtc --topology protein.pdb -o run --data curve.dat --frames 100::10\n"
-    "  pleat saxs models/ -o run --model two-body --data curve.dat --members 4\n\n"
-    "Several files, folders, and lists (@FILE, a path a line) are one ensemble, which must have\n"
-    "the same atoms. Frames count from 0. Selections: all, ca, backbone, heavy, protein, name CA "
+    "  pleat saxs models/ -o run --model two-bead --data curve.dat --max-members 4\n\n"
+    "Several files, folders, and lists (@FILE, one path per line) are one ensemble, which must\n"
+    "have the same atoms. Frames count from 0. Selections: all, ca, backbone, heavy, protein, name "
+    "CA "
     "CB,\n"
     "residues (A:10-50, last 10), gemmi's syntax, joined by and, or, not and parentheses.\n\n"
-    "A curve has columns q, intensity and error among titles and footers of any kind. Of several\n"
-    "frames the mean is fitted, then the fewest that suffice, and the weights of all.";
+    "A curve has columns q, intensity and error, with any titles and footers. If there are "
+    "several\n"
+    "frames, their mean is fitted, then the smallest ensembles that suffice, and the weights of\n"
+    "all frames.\n\n"
+    "The same command resumes a run that was stopped or killed: finished profiles are kept.";
 
 void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
     restrict_instruction_set_by_environment();

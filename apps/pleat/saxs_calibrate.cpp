@@ -1,5 +1,4 @@
-// pleat saxs-calibrate: form factors of coarse bodies, derived from all-atom profiles of
-// structures.
+// pleat saxs-calibrate: form factors of beads, derived from all-atom profiles of structures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/saxs/model/calibration.h"
 #include "standard_output.h"
@@ -27,18 +27,16 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Derive the form factors of the one- and two-body models from structures of proteins.";
+    "Derive the form factors of the one- and two-bead models from structures of proteins.";
 
 constexpr const char* kExamples =
     "Example:\n"
     "  pleat saxs-calibrate structures/ -o run\n"
-    "  pleat saxs protein.pdb -o run2 --model two-body --form-factors "
-    "run/form_factors_two_body.tsv\n\n"
-    "The first frame of each file is taken, of it the 20 amino acids. Files without all atoms, "
-    "and\n"
-    "proteins of the same composition as one before, are passed over and named. Every fourth of "
-    "the\n"
-    "others is held out, and residuals.tsv says how well the factors do on those.";
+    "  pleat saxs protein.pdb -o run2 --model two-bead --form-factors "
+    "run/form_factors_two_bead.tsv\n\n"
+    "The 20 amino acids in the first frame of each file are used. Files without all atoms, and\n"
+    "proteins of the same composition as an earlier one, are skipped and named. Every fourth of\n"
+    "the others is held out; residuals.tsv says how well the factors reproduce their profiles.";
 
 struct CalibrateOptions {
     RunOptions run;
@@ -54,32 +52,32 @@ struct Cases {
     std::vector<saxs::CalibrationCase> fitted, held_out;
 };
 
-Cases make_cases(const std::vector<std::string>& files, saxs::Bodies bodies,
+Cases make_cases(const std::vector<std::string>& files, saxs::Resolution resolution,
                  const Context& context) {
     Cases cases;
     std::vector<std::vector<double>> seen;
     std::size_t count = 0;
-    for (const std::string& file : files) {
-        context.update(saxs::name_of(bodies), static_cast<std::int64_t>(&file - files.data()),
-                       static_cast<std::int64_t>(files.size()), "structures");
-        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
+    const auto add = [&](Index n, Index) {
+        const std::string& file = files[static_cast<std::size_t>(n)];
         try {
             const Ensemble ensemble =
                 read_ensemble({file}, {.topology = {}, .select = kAminoAcids, .range = {1, 1, 1}});
-            saxs::CalibrationCase made =
-                saxs::make_case(file, *ensemble.topology, ensemble.xyz[0], bodies, context);
-            if (std::find(seen.begin(), seen.end(), made.amounts) != seen.end()) {
-                context.message(file + " passed over: the composition of one before");
-                continue;
+            saxs::CalibrationCase added =
+                saxs::make_case(file, *ensemble.topology, ensemble.xyz[0], resolution, context);
+            if (std::find(seen.begin(), seen.end(), added.amounts) != seen.end()) {
+                context.message(file + " skipped: the composition of an earlier structure");
+                return;
             }
-            seen.push_back(made.amounts);
+            seen.push_back(added.amounts);
             auto& to = ++count % kHeldOut == 0 ? cases.held_out : cases.fitted;
-            to.push_back(std::move(made));
+            to.push_back(std::move(added));
         } catch (const InputError& error) {
             const std::string text = error.what();
-            context.message("passed over: " + text.substr(0, text.find('\n')));
+            context.message("skipped: " + text.substr(0, text.find('\n')));
         }
-    }
+    };
+    for_each_block(context, saxs::name_of(resolution), static_cast<Index>(files.size()), 1, add,
+                   "structures");
     if (cases.held_out.empty())
         throw InputError(fmt::format("expected {} or more structures of proteins, found {}",
                                      kHeldOut, cases.fitted.size()));
@@ -99,28 +97,28 @@ std::string table_text(const saxs::FormFactorTable& table) {
     return text;
 }
 
-std::string residual_lines(saxs::Bodies bodies, const Cases& cases,
+std::string residual_lines(saxs::Resolution resolution, const Cases& cases,
                            const saxs::FormFactorTable& table) {
     std::string text;
     for (const auto* set : {&cases.fitted, &cases.held_out}) {
         const auto deviations = saxs::deviations(*set, table);
-        text += fmt::format("{}\t{}\t{}", saxs::name_of(bodies),
+        text += fmt::format("{}\t{}\t{}", saxs::name_of(resolution),
                             set == &cases.fitted ? "fitted" : "held out", set->size());
         for (std::size_t n = 0; n + 1 < std::size(kRanges); ++n)
             text += fmt::format(
                 "\t{:.2f}", 100 * saxs::root_mean_square(deviations, kRanges[n], kRanges[n + 1]));
-        text += fmt::format("\t{:.2f}\n", saxs::most_by_error_model(deviations, 0.5));
+        text += fmt::format("\t{:.2f}\n", saxs::largest_by_error_model(deviations, 0.5));
     }
     return text;
 }
 
-std::string deviation_lines(saxs::Bodies bodies, const Cases& cases,
+std::string deviation_lines(saxs::Resolution resolution, const Cases& cases,
                             const saxs::FormFactorTable& table) {
     std::string text;
     for (const auto* set : {&cases.fitted, &cases.held_out}) {
         const auto all = saxs::deviations(*set, table);
         for (std::size_t n = 0; n < all.size(); ++n) {
-            text += fmt::format("{}\t{}\t{}", saxs::name_of(bodies),
+            text += fmt::format("{}\t{}\t{}", saxs::name_of(resolution),
                                 set == &cases.fitted ? "fitted" : "held out",
                                 printable((*set)[n].name));
             for (std::size_t r = 0; r + 1 < std::size(kRanges); ++r)
@@ -150,17 +148,18 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
     run.context(context);
     refuse_ensemble_pipes(options.sources, "each structure is read twice");
     const std::vector<std::string> files = ensemble_files(options.sources);
-    std::string residuals = "model\tstructures\tcount\tq<0.15\tq<0.3\tq<0.5\tq<=0.75\tmost\n";
+    std::string residuals = "model\tstructures\tcount\tq<0.15\tq<0.3\tq<0.5\tq<=0.75\tmax\n";
     std::string deviations = "model\tstructures\tfile\tq<0.15\tq<0.3\tq<0.5\tq<=0.75\n";
-    for (const saxs::Bodies bodies : {saxs::Bodies::one_body, saxs::Bodies::two_body}) {
-        const Cases cases = make_cases(files, bodies, context);
-        const saxs::Calibration found = saxs::calibrate(cases.fitted, bodies, context);
-        const bool is_one = bodies == saxs::Bodies::one_body;
-        write_text(run.output(is_one ? "form_factors_one_body.tsv" : "form_factors_two_body.tsv"),
-                   table_text(found.table));
-        residuals += residual_lines(bodies, cases, found.table);
-        deviations += deviation_lines(bodies, cases, found.table);
-        run.fact(is_one ? "ridge_one_body" : "ridge_two_body", found.ridge);
+    for (const saxs::Resolution resolution :
+         {saxs::Resolution::one_bead, saxs::Resolution::two_bead}) {
+        const Cases cases = make_cases(files, resolution, context);
+        const saxs::Calibration calibration = saxs::calibrate(cases.fitted, resolution, context);
+        const bool is_one = resolution == saxs::Resolution::one_bead;
+        write_text(run.output(is_one ? "form_factors_one_bead.tsv" : "form_factors_two_bead.tsv"),
+                   table_text(calibration.table));
+        residuals += residual_lines(resolution, cases, calibration.table);
+        deviations += deviation_lines(resolution, cases, calibration.table);
+        run.fact(is_one ? "ridge_one_bead" : "ridge_two_bead", calibration.ridge);
     }
     record_lists(options.sources, run);
     for (const std::string& file : files) record_input(file, run);
@@ -168,7 +167,7 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
     write_text(run.output("deviations.tsv"), deviations);
     run.finish();
     if (!options.run.quiet)
-        print("Root mean square deviation from all-atom profiles, per cent\n" + residuals +
+        print("Root mean square deviation from all-atom profiles, percent\n" + residuals +
               fmt::format("\nThe run is in {}\n", printable(run.path().string())));
 }
 

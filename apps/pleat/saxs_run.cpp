@@ -1,4 +1,4 @@
-// SAXS run: reading, computing, writing.
+// SAXS run: reads the input, computes profiles and fits, writes the files of the run.
 #include "saxs_run.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/output.h"
 #include "ranks.h"
 #include "saxs_summary.h"
@@ -22,19 +23,12 @@ namespace pleat::program {
 
 namespace {
 
-/// What one rank alone has: the run.
-struct Leading {
-    std::optional<RunDirectory> run;
-};
-
 struct Input {
     std::vector<Ensemble> read;
     std::span<const Ensemble> components;  ///< `read`, or what was read before
     std::optional<ProfileFile> curve;
     std::optional<saxs::FormFactorTable> form_factors;
 };
-
-void note(const Context& context, const std::string& text) { context.message(text); }
 
 bool is_curve(const std::string& file) {
     std::error_code ignored;
@@ -75,20 +69,17 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
     for (const std::string& text : ensemble.notes) {
         // Where all atoms are taken the summary tells their number.
         if (options.ensemble.select != "all" || !text.starts_with("selection "))
-            note(context, text);
+            context.message(text);
     }
-    const std::string remark = saxs::settle_models(options.models, ensemble);
-    if (!remark.empty()) note(context, remark);
+    const std::string remark = saxs::interpret_models(options.models_are, ensemble);
+    if (!remark.empty()) context.message(remark);
     return ensemble;
 }
 
 /// Every file that is read is looked at first, as the frames may take long. Each rank reads all of
 /// them, which a pipe does not allow.
 void check_files(const SaxsOptions& options, const Ranks& ranks) {
-    const std::string& model = options.parameters.model;
-    if (!options.form_factors.empty() && model != "one-body" && model != "two-body")
-        throw UsageError(fmt::format(
-            "expected --model one-body or two-body with --form-factors, found '{}'", model));
+    if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
     const std::vector<std::string> others = {options.ensemble.topology, options.data,
                                              options.form_factors};
     check_ensemble_files(options.ensemble.sources);
@@ -117,19 +108,23 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
     if (!options.data.empty()) {
         input.curve = read_profile(options.data, options.curve);
         for (const std::string& text : input.curve->notes)
-            note(context, fmt::format("{}: {}", options.data, text));
+            context.message(fmt::format("{}: {}", options.data, text));
     }
     if (!options.form_factors.empty()) {
         std::vector<std::string> notes;
-        input.form_factors = saxs::read_form_factors(
-            options.form_factors, saxs::parse_bodies(options.parameters.model), notes);
-        for (const std::string& text : notes) note(context, text);
+        input.form_factors =
+            saxs::read_form_factors(options.form_factors, options.parameters.model, notes);
+        for (const std::string& text : notes) context.message(text);
     }
     input.components = input.read;
     return input;
 }
 
-void record_inputs(const SaxsOptions& options, const Input& input, RunDirectory& run) {
+/// Lists the inputs, and the checkpoint of each component, for the leading rank's run.
+void prepare_run(const SaxsOptions& options, const Input& input,
+                 const std::filesystem::path& checkpoint, RunDirectory& run) {
+    for (std::size_t n = 1; n < input.components.size(); ++n)
+        run.checkpoint(saxs::component_checkpoint(checkpoint, n).filename().string());
     record_lists(options.ensemble.sources, run);
     for (const Ensemble& ensemble : input.components) {
         for (const std::string& file : ensemble.files) record_input(file, run);
@@ -146,25 +141,25 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
                      context);
 }
 
-/// A GPU is for sums that take the CPU much longer than a GPU takes to start, a third of a second.
-std::string settle_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
+/// Chooses the device if the user named none: a GPU for sums that take the CPU much longer than a
+/// GPU takes to start, a third of a second. Returns the reason.
+std::string choose_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
                                Context& context) {
-    constexpr double kLeastSeconds = 1.0;
+    constexpr double kMinSeconds = 1.0;
     if (options.run.names_device()) return choose_device(options.run, 0, ranks, context);
     const saxs::Effort effort = saxs::effort(
         input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
     const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
-    if (effort.gpu_bytes >= 0 && seconds >= kLeastSeconds)
-        return choose_device(options.run, effort.gpu_bytes, ranks, context);
+    if (effort.gpu_bytes && seconds >= kMinSeconds)
+        return choose_device(options.run, *effort.gpu_bytes, ranks, context);
     context.device = {Device::Kind::cpu, 0};
-    return effort.gpu_bytes < 0
-               ? "device cpu: GPUs sum over pairs in float32"
-               : fmt::format("device cpu: it takes some {:.2g} s there, too little for a GPU",
-                             seconds);
+    if (!effort.gpu_bytes)
+        return "using the CPU: --precision float64 and --method multipole are not available on "
+               "GPUs";
+    return fmt::format("using the CPU: it needs about {:.2g} s, too little for a GPU", seconds);
 }
 
-std::string write(SaxsOptions& options, const saxs::Result& result, Leading& leading) {
-    RunDirectory& run = *leading.run;
+std::string write(const SaxsOptions& options, const saxs::Result& result, RunDirectory& run) {
     run.stage("write");
     run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
     saxs::write_results(run, result, options.parameters);
@@ -181,23 +176,20 @@ std::string write(SaxsOptions& options, const saxs::Result& result, Leading& lea
 std::vector<Field> input_fields(SaxsOptions& options) {
     std::vector<Field> all = frame_fields(options.ensemble);
     for (Field& field : all)
-        if (field.name == "select") field.help = "Atoms to take";
-    const std::vector<Field> own = {
-        {.name = "models",
-         .target = &options.models,
-         .help = "What models and frames are: states of an ensemble, or parts of one structure a "
-                 "file; auto: parts where they are copies of one another in other places",
-         .choices = {"auto", "states", "parts"}},
+        if (field.name == "select") field.help = "Atoms to use";
+    const std::vector<Field> fields = {
+        saxs::models_are_field(options.models_are),
         {.name = "mixture",
          .target = &options.mixture,
-         .help = "Each file is a component of a mixture with atoms of its own, such as a monomer "
-                 "and a dimer"},
+         .help =
+             "Each file is a component of a mixture with its own atoms, such as a monomer and a "
+             "dimer"},
         {.name = "form-factors",
          .target = &options.form_factors,
-         .help = "Form factors of a coarse model in place of pleat's: q and a column a type, or "
+         .help = "Form factors of a bead model instead of pleat's: q and one column per type, or "
                  "rows of the published tables",
          .value_name = "FILE"}};
-    all.insert(all.end(), own.begin(), own.end());
+    all.insert(all.end(), fields.begin(), fields.end());
     return all;
 }
 
@@ -222,28 +214,30 @@ SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& 
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
     if (options.run.names_device()) device_start = start_device(options.run, context, true);
-    Leading leading;
+    std::optional<RunDirectory> run;  // of the leading rank
     ranks.lead([&] {
-        leading.run.emplace(RunDirectory::Request{.path = options.run.output,
-                                                  .command = "saxs",
-                                                  .arguments = arguments,
-                                                  .force = options.run.force});
-        leading.run->parameters(result_fields(options));
-        leading.run->stage("read");
+        run.emplace(RunDirectory::Request{.path = options.run.output,
+                                          .command = "saxs",
+                                          .arguments = arguments,
+                                          .force = options.run.force});
+        run->parameters(result_fields(options));
+        context.checkpoint = run->checkpoint("checkpoint.tiles");
+        run->stage("read");
     });
-    context.progress = leading.run ? &leading.run->watch(shown) : shown;
+    ranks.share(context.checkpoint);
+    context.progress = run ? &run->watch(shown) : shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
     check_files(options, ranks);
     const Input input = read_input(options, read, context);
-    if (leading.run) record_inputs(options, input, *leading.run);
-    const std::string remark = settle_saxs_device(options, input, ranks, context);
-    if (leading.run) leading.run->context(context);
+    if (run) prepare_run(options, input, context.checkpoint, *run);
+    const std::string remark = choose_saxs_device(options, input, ranks, context);
+    if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
     saxs::Result result = compute(options, input, context);
-    for (const std::string& text : result.notes) note(context, text);
-    for (const std::string& text : result.warnings) note(context, "WARNING: " + text);
+    for (const std::string& text : result.notes) context.message(text);
+    for (const std::string& text : result.warnings) context.message("WARNING: " + text);
     std::string summary;
-    ranks.lead([&] { summary = write(options, result, leading); });
+    ranks.lead([&] { summary = write(options, result, *run); });
     return {std::move(result), std::move(summary)};
 }
 

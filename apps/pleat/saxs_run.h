@@ -8,6 +8,7 @@
 #include "common_options.h"
 #include "ensemble_options.h"
 #include "pleat/bio/scattering/profile.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::program {
@@ -16,7 +17,8 @@ namespace pleat::program {
 struct SaxsOptions {
     RunOptions run;
     EnsembleSource ensemble;  ///< without weights
-    std::string models = "auto", data, form_factors;
+    saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
+    std::string data, form_factors;
     ProfileOptions curve;
     bool mixture = false;
     saxs::Parameters parameters;

@@ -1,4 +1,4 @@
-// SAXS summary: sizes, the fit, and what an ensemble adds to it.
+// SAXS summary: sizes, the fit, and the ensemble fits.
 #include "saxs_summary.h"
 
 #include <fmt/format.h>
@@ -26,16 +26,16 @@ std::string shape_lines(const saxs::Result& result) {
     const auto by_gyration = [](const saxs::Shape& a, const saxs::Shape& b) {
         return a.gyration2 < b.gyration2;
     };
-    const auto [least, most] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
+    const auto [smallest, largest] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
     const auto longest = std::max_element(
         shapes.begin(), shapes.end(),
         [](const saxs::Shape& a, const saxs::Shape& b) { return a.diameter < b.diameter; });
-    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*least),
-                       rg(*most), longest->diameter, note);
+    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*smallest),
+                       rg(*largest), longest->diameter, note);
 }
 
 std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atomic) {
-    std::string text = fmt::format("{}: chi^2 {:.3f} a point, {:.3f} reduced ({} points)", name,
+    std::string text = fmt::format("{}: chi^2 {:.3f} per point, {:.3f} reduced ({} points)", name,
                                    fit.chi2, fit.chi2_reduced, fit.points);
     if (is_atomic)
         text += fmt::format(", c1 {:.3f}{}", fit.contrast.c1, fit.c1_at_bound ? " (bound)" : "");
@@ -45,12 +45,12 @@ std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atom
     return text + "\n";
 }
 
-/// What c1 and c2 at a bound mean; empty where none is.
+/// Explains c1 or c2 at a bound; empty if neither is.
 std::string bound_lines(const saxs::Result& result) {
     const auto explain = [](const std::string& name, const std::string& meaning) {
         return fmt::format(
             "{0} (bound): the best {0} lies beyond the values searched. {1} Try --background, "
-            "--{0}-least and --{0}-most, or a structure with all parts and states that scatter.\n",
+            "--{0}-min and --{0}-max, or a structure with all parts and states that scatter.\n",
             name, meaning);
     };
     std::string text;
@@ -60,8 +60,8 @@ std::string bound_lines(const saxs::Result& result) {
                         "part, another conformation), or the buffer was not subtracted well.");
     if (result.fit.c2_at_bound)
         text += explain("c2",
-                        "A hydration layer of any density does not make up for what the structure "
-                        "lacks (a loop, a glycan, a second conformation).");
+                        "A hydration layer cannot replace what the structure lacks (a loop, a "
+                        "glycan, a second conformation).");
     return text;
 }
 
@@ -92,18 +92,18 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
 }  // namespace
 
 std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
-    const bool is_atomic = result.model == "all-atom";
+    const bool is_atomic = result.model == saxs::Resolution::all_atom;
     std::string text =
         fmt::format("{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
                     printable(run.sources.front()), run.sources.size() > 1 ? " and more" : "",
                     result.shapes.size(), result.shapes.size() == 1 ? "" : "s", result.scatterers,
-                    result.model, result.q.size(), result.q.back());
+                    saxs::name_of(result.model), result.q.size(), result.q.back());
     text += shape_lines(result);
     if (result.has_fit) {
         text +=
             fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
         text += bound_lines(result);
-        if (result.guinier.found)
+        if (result.guinier.is_valid)
             text += fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
                                 result.guinier.gyration, result.guinier.gyration_error,
                                 result.guinier.forward);

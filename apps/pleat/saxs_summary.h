@@ -1,4 +1,4 @@
-// SAXS summary: the lines that a run of saxs prints at its end.
+// SAXS summary: the lines that pleat saxs prints at its end.
 #pragma once
 
 #include <string>

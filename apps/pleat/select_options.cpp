@@ -102,7 +102,7 @@ SaxsOptions saxs_stage(const SelectOptions& options) {
     stage.run = options.run;
     stage.ensemble = options.ensemble;
     stage.ensemble.select = EnsembleSource().select;
-    stage.models = "states";
+    stage.models_are = saxs::ModelsAre::states;
     stage.data = options.curve;
     stage.curve = options.curve_reading;
     stage.parameters = select::frame_fit_parameters();

@@ -1,4 +1,4 @@
-// Profiles: scattering curves from files and arrays, shown as they lie in memory.
+// Profiles: scattering curves from files and arrays, shown without copying.
 #include "pleat/bio/scattering/profile.h"
 
 #include <pybind11/stl.h>

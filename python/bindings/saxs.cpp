@@ -1,4 +1,4 @@
-// SAXS: calls of the engine on structures of Python's, and what a curve says of them.
+// SAXS: calls of the engine on structures from Python, and what a curve says about them.
 #include "pleat/saxs/saxs.h"
 
 #include <pybind11/stl.h>
@@ -12,7 +12,8 @@
 #include "options.h"
 #include "parts.h"
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "structures.h"
 
 namespace pleat::python {
@@ -32,19 +33,19 @@ Structures::Structures(const Argument<float>& xyz, std::shared_ptr<Topology> top
     if (static_cast<Index>(origins.size()) != view.extent(0))
         throw InputError(fmt::format("expected an origin of each of {} frames, found {}",
                                      view.extent(0), origins.size()));
-    // Of files whose frames were left out nothing stays.
-    std::map<Index, Index> places;
+    // Only files with frames are kept.
+    std::map<Index, Index> numbers;
     for (const auto& [file, frame] : origins) {
         if (file < 0 || file >= static_cast<Index>(files.size()))
             throw InputError(fmt::format("expected origins in files from 0 to {}, found {}",
                                          static_cast<Index>(files.size()) - 1, file));
-        const auto [place, is_new] = places.try_emplace(file, static_cast<Index>(places.size()));
+        const auto [number, is_new] = numbers.try_emplace(file, static_cast<Index>(numbers.size()));
         if (is_new) ensemble.files.push_back(files[static_cast<std::size_t>(file)]);
-        ensemble.origins.push_back({place->second, frame});
+        ensemble.origins.push_back({number->second, frame});
     }
 }
 
-void Structures::turn() {
+void Structures::transpose() {
     const Index frames = view.extent(0), atoms = view.extent(1);
     ensemble.xyz = Array<float, 3>::unset(frames, Index{3}, atoms);
     parallel_for(available_threads(), frames, [&](Index frame, int) {
@@ -54,74 +55,78 @@ void Structures::turn() {
     });
 }
 
-std::optional<saxs::FormFactorTable> form_factors_of(const std::string& path,
-                                                     const std::string& model,
-                                                     std::vector<std::string>& notes) {
-    if (path.empty()) return {};
-    if (model != "one-body" && model != "two-body")
-        throw UsageError(fmt::format(
-            "expected --model one-body or two-body with --form-factors, found '{}'", model));
-    return saxs::read_form_factors(path, saxs::parse_bodies(model), notes);
+std::vector<Field> SaxsOptions::fields() {
+    std::vector<Field> all = saxs::fields(parameters);
+    all.push_back(saxs::models_are_field(models_are));
+    return all;
+}
+
+SaxsInput saxs_input(const std::vector<Structures*>& components, const std::string& path,
+                     const SaxsOptions& options) {
+    SaxsInput input;
+    if (!path.empty()) {
+        saxs::check_bead_model(options.parameters.model);
+        input.form_factors = saxs::read_form_factors(path, options.parameters.model, input.notes);
+    }
+    for (Structures* component : components) {
+        component->transpose();
+        const std::string remark = saxs::interpret_models(options.models_are, component->ensemble);
+        const std::vector<std::string>& notes = component->ensemble.notes;
+        input.notes.insert(input.notes.end(), notes.begin(), notes.end());
+        if (!remark.empty()) input.notes.push_back(remark);
+        input.ensembles.push_back(std::move(component->ensemble));
+    }
+    return input;
 }
 
 namespace {
 
-struct Scattered {
+struct SaxsResult {
     saxs::Result result;
-    ProfileFile curve;  ///< the points that were used
-    double bin = 0;
+    ProfileFile curve;  ///< the points that were fitted
+    double bin_width = 0;
     std::string device;
 };
 
-std::unique_ptr<Scattered> scatter(const std::vector<Structures*>& components,
-                                   const ProfileFile* curve, const std::string& models,
-                                   const std::string& form_factors, const py::dict& options,
-                                   const py::dict& how) {
-    saxs::Parameters parameters;
-    set_fields(saxs::fields(parameters), options);
+std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
+                                    const ProfileFile* curve, const std::string& form_factors,
+                                    const py::dict& given, const py::dict& how) {
+    SaxsOptions options;
+    set_fields(options.fields(), given);
     Call call(work_of(how));
-    auto made = std::make_unique<Scattered>();
-    made->bin = parameters.bin;
+    auto result = std::make_unique<SaxsResult>();
+    result->bin_width = options.parameters.bin_width;
     without_lock(call.progress, [&] {
         call.settle(-1);
-        std::vector<std::string> notes;
-        std::vector<Ensemble> ensembles;
-        const std::optional<saxs::FormFactorTable> table =
-            form_factors_of(form_factors, parameters.model, notes);
-        for (Structures* component : components) {
-            component->turn();
-            const std::string remark = saxs::settle_models(models, component->ensemble);
-            const std::vector<std::string>& read = component->ensemble.notes;
-            notes.insert(notes.end(), read.begin(), read.end());
-            if (!remark.empty()) notes.push_back(remark);
-            ensembles.push_back(std::move(component->ensemble));
-        }
-        made->result = saxs::run(ensembles, curve != nullptr ? &curve->profile : nullptr,
-                                 table ? &*table : nullptr, parameters, call.context);
-        made->result.notes.insert(made->result.notes.begin(), notes.begin(), notes.end());
+        const SaxsInput input = saxs_input(components, form_factors, options);
+        result->result = saxs::run(input.ensembles, curve != nullptr ? &curve->profile : nullptr,
+                                   input.form_factors ? &*input.form_factors : nullptr,
+                                   options.parameters, call.context);
+        result->result.notes.insert(result->result.notes.begin(), input.notes.begin(),
+                                    input.notes.end());
     });
-    made->curve.profile = std::move(made->result.curve);
-    made->device = call.context.device.name();
-    return made;
+    result->curve.profile = std::move(result->result.curve);
+    result->device = call.context.device.name();
+    return result;
 }
 
-py::object guinier_of(const Scattered& scattered) {
-    const saxs::Guinier& found = scattered.result.guinier;
-    if (!found.found) return py::none();
+py::object guinier_of(const SaxsResult& scattered) {
+    const saxs::Guinier& guinier = scattered.result.guinier;
+    if (!guinier.is_valid) return py::none();
     py::dict all;
-    all["rg"] = found.gyration;
-    all["rg_error"] = found.gyration_error;
-    all["i0"] = found.forward;
-    all["i0_error"] = found.forward_error;
-    all["first"] = found.first;
-    all["last"] = found.last;
+    all["rg"] = guinier.gyration;
+    all["rg_error"] = guinier.gyration_error;
+    all["i0"] = guinier.forward;
+    all["i0_error"] = guinier.forward_error;
+    all["first"] = guinier.first;
+    all["last"] = guinier.last;
     return all;
 }
 
 /// An array of one number of each frame.
-py::array_t<double> of_frames(const Scattered& scattered, double saxs::Shape::*part) {
+py::array_t<double> of_frames(const SaxsResult& scattered, double saxs::Shape::*get) {
     std::vector<double> all;
-    for (const saxs::Shape& shape : scattered.result.shapes) all.push_back(shape.*part);
+    for (const saxs::Shape& shape : scattered.result.shapes) all.push_back(shape.*get);
     return owned(std::move(all));
 }
 
@@ -162,51 +167,52 @@ void add_fits(py::module_& module) {
 
 /// The models of a scan as objects that keep `self` alive.
 template <class Models, class Part>
-py::list listed(const Models& models, py::handle self, const Part& part) {
+py::list listed(const Models& models, py::handle self, const Part& get) {
     py::list all;
     for (const auto& model : models)
-        all.append(py::cast(part(model), py::return_value_policy::reference_internal, self));
+        all.append(py::cast(get(model), py::return_value_policy::reference_internal, self));
     return all;
 }
 
-void add_ensembles(py::class_<Scattered>& result) {
+void add_ensembles(py::class_<SaxsResult>& result) {
     result
-        .def_property_readonly(
-            "minimal",
-            [](py::object self) {
-                const auto& found = self.cast<const Scattered&>().result.ensemble;
-                return listed(found.minimal, self, [](const saxs::Weighted& one) { return &one; });
-            })
+        .def_property_readonly("minimal",
+                               [](py::object self) {
+                                   const auto& ensemble =
+                                       self.cast<const SaxsResult&>().result.ensemble;
+                                   return listed(ensemble.minimal, self,
+                                                 [](const saxs::Weighted& one) { return &one; });
+                               })
         .def_property_readonly("minimal_chosen",
-                               [](const Scattered& s) -> std::optional<std::size_t> {
+                               [](const SaxsResult& s) -> std::optional<std::size_t> {
                                    if (s.result.ensemble.minimal.empty()) return {};
                                    return s.result.ensemble.minimal_chosen;
                                })
         .def_property_readonly(
             "reweighted",
             [](py::object self) {
-                const auto& found = self.cast<const Scattered&>().result.ensemble;
-                return listed(found.scan, self,
+                const auto& ensemble = self.cast<const SaxsResult&>().result.ensemble;
+                return listed(ensemble.scan, self,
                               [](const saxs::Reweighted& one) { return &one.result; });
             })
         .def_property_readonly("thetas",
-                               [](const Scattered& s) {
+                               [](const SaxsResult& s) {
                                    std::vector<double> thetas;
                                    for (const saxs::Reweighted& one : s.result.ensemble.scan)
                                        thetas.push_back(one.theta);
                                    return owned(std::move(thetas));
                                })
         .def_property_readonly("reweighted_chosen",
-                               [](const Scattered& s) -> std::optional<std::size_t> {
+                               [](const SaxsResult& s) -> std::optional<std::size_t> {
                                    if (s.result.ensemble.scan.empty()) return {};
                                    return s.result.ensemble.scan_chosen;
                                });
 }
 
-void add_profiles(py::class_<Scattered>& result) {
-    const auto array = [&](const char* name, auto part) {
-        result.def_property_readonly(name, [part](py::object self) {
-            return shown(part(self.cast<const Scattered&>().result), self);
+void add_profiles(py::class_<SaxsResult>& result) {
+    const auto array = [&](const char* name, auto get) {
+        result.def_property_readonly(name, [get](py::object self) {
+            return shown(get(self.cast<const SaxsResult&>().result), self);
         });
     };
     array(
@@ -217,26 +223,29 @@ void add_profiles(py::class_<Scattered>& result) {
         "mean", [](const saxs::Result& r) -> auto& { return r.mean; });
     result
         .def_property_readonly(
-            "rg", [](const Scattered& s) { return of_frames(s, &saxs::Shape::gyration); })
+            "rg", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::gyration); })
         .def_property_readonly(
-            "i0", [](const Scattered& s) { return of_frames(s, &saxs::Shape::forward); })
+            "i0", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::forward); })
         .def_property_readonly(
-            "dmax", [](const Scattered& s) { return of_frames(s, &saxs::Shape::diameter); })
+            "dmax", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::diameter); })
         .def_property_readonly("pr",
                                [](py::object self) {
-                                   return shown_or_none(self.cast<const Scattered&>().result.pairs,
+                                   return shown_or_none(self.cast<const SaxsResult&>().result.pairs,
                                                         self);
                                })
-        .def_readonly("bin", &Scattered::bin)
-        .def_property_readonly("c1", [](const Scattered& s) { return s.result.contrast.c1; })
-        .def_property_readonly("c2", [](const Scattered& s) { return s.result.contrast.c2; })
-        .def_property_readonly("model", [](const Scattered& s) { return s.result.model; })
-        .def_property_readonly("scatterers", [](const Scattered& s) { return s.result.scatterers; })
-        .def_property_readonly("frames", [](const Scattered& s) { return s.result.shapes.size(); })
-        .def_property_readonly("files", [](const Scattered& s) { return s.result.files; })
-        .def_property_readonly("notes", [](const Scattered& s) { return s.result.notes; })
-        .def_property_readonly("warnings", [](const Scattered& s) { return s.result.warnings; })
-        .def_readonly("device", &Scattered::device);
+        .def_readonly("bin_width", &SaxsResult::bin_width)
+        .def_readonly("bin", &SaxsResult::bin_width)  // its name in earlier versions
+        .def_property_readonly("c1", [](const SaxsResult& s) { return s.result.contrast.c1; })
+        .def_property_readonly("c2", [](const SaxsResult& s) { return s.result.contrast.c2; })
+        .def_property_readonly("model",
+                               [](const SaxsResult& s) { return saxs::name_of(s.result.model); })
+        .def_property_readonly("scatterers",
+                               [](const SaxsResult& s) { return s.result.scatterers; })
+        .def_property_readonly("frames", [](const SaxsResult& s) { return s.result.shapes.size(); })
+        .def_property_readonly("files", [](const SaxsResult& s) { return s.result.files; })
+        .def_property_readonly("notes", [](const SaxsResult& s) { return s.result.notes; })
+        .def_property_readonly("warnings", [](const SaxsResult& s) { return s.result.warnings; })
+        .def_readonly("device", &SaxsResult::device);
 }
 
 }  // namespace
@@ -247,25 +256,21 @@ void add_saxs(py::module_& module) {
                       const std::vector<std::string>&, const std::vector<std::pair<Index, Index>>&,
                       const std::vector<std::string>&>());
     add_fits(module);
-    py::class_<Scattered> result(module, "Saxs");
+    py::class_<SaxsResult> result(module, "Saxs");
     add_profiles(result);
     add_ensembles(result);
-    const auto of_fit = [](auto part) {
-        return [part](py::object self) -> py::object {
-            const auto& scattered = self.cast<const Scattered&>();
+    const auto of_fit = [](auto get) {
+        return [get](py::object self) -> py::object {
+            const auto& scattered = self.cast<const SaxsResult&>();
             if (!scattered.result.has_fit) return py::none();
-            return py::cast(part(scattered), py::return_value_policy::reference_internal, self);
+            return py::cast(get(scattered), py::return_value_policy::reference_internal, self);
         };
     };
-    result.def_property_readonly("fit", of_fit([](const Scattered& s) { return &s.result.fit; }))
-        .def_property_readonly("curve", of_fit([](const Scattered& s) { return &s.curve; }))
+    result.def_property_readonly("fit", of_fit([](const SaxsResult& s) { return &s.result.fit; }))
+        .def_property_readonly("curve", of_fit([](const SaxsResult& s) { return &s.curve; }))
         .def_property_readonly("guinier", &guinier_of);
-    module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg(),
-               py::arg());
-    module.def("saxs_fields", [] {
-        saxs::Parameters parameters;
-        return described(saxs::fields(parameters));
-    });
+    module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg());
+    module.def("saxs_fields", [] { return described(SaxsOptions().fields()); });
 }
 
 }  // namespace pleat::python

@@ -1,6 +1,6 @@
-// Sessions of saxs: models of arrays, profiles of scatterers, and Monte Carlo chains, one call at a
+// SAXS sessions: models from arrays, profiles of scatterers, and Monte Carlo chains, one call at a
 // time.
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
@@ -14,15 +14,16 @@
 #include "parts.h"
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/fit/fit.h"
-#include "pleat/saxs/model/joined.h"
-#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/input_checks.h"
+#include "pleat/saxs/model/fixed_contrast.h"
 #include "structures.h"
 
 namespace pleat::python {
 
 namespace {
 
-using saxs::Session;
+using saxs::FixedContrastModel;
+using saxs::ProfileSession;
 
 saxs::Model make_model(const Argument<double>& q, const Argument<double>& factors,
                        const Argument<std::int32_t>& types, const std::vector<bool>& scaled) {
@@ -51,17 +52,25 @@ Array<T, 3> by_axis(View<const T, 3> from) {
     return to;
 }
 
-/// The other way, of one frame, as an array of NumPy's.
+/// [..., scatterer, 3] of [..., 3, scatterer].
 template <class T>
-py::array_t<T> by_scatterer(View<const T, 2> from) {
-    py::array_t<T> to({from.extent(1), from.extent(0)});
-    T* at = to.mutable_data();
-    for (Index i = 0; i < from.extent(1); ++i)
-        for (Index axis = 0; axis < 3; ++axis) *at++ = from(axis, i);
+Array<T, 3> by_scatterer(View<const T, 3> from) {
+    auto to = Array<T, 3>::unset(from.extent(0), from.extent(2), Index{3});
+    for (Index n = 0; n < from.extent(0); ++n)
+        for (Index i = 0; i < from.extent(2); ++i)
+            for (Index axis = 0; axis < 3; ++axis) to(n, i, axis) = from(n, axis, i);
     return to;
 }
 
-/// Empty where there are none.
+/// The same of one frame, as a NumPy array.
+template <class T>
+py::array_t<T> by_scatterer(View<const T, 2> from) {
+    const Array<T, 3> to =
+        by_scatterer(View<const T, 3>(from.data, Index{1}, from.extent(0), from.extent(1)));
+    return py::array_t<T>({from.extent(1), from.extent(0)}, to.data());
+}
+
+/// An empty view if there are none.
 View<const float, 3> scales_of(const Argument<float>& scales) {
     if (scales.size() == 0) return {};
     if (scales.ndim() != 3)
@@ -87,13 +96,12 @@ std::span<const T> line_of(const Argument<T>& values, Index size, const char* wh
     return {values.data(), static_cast<std::size_t>(size)};
 }
 
-/// One weight a channel, of which `pairs` are made.
+/// One weight per channel, of which `pairs` pairs are made.
 std::span<const double> weights_of(const Argument<double>& weights, Index pairs) {
     const Index channels = weights.ndim() == 1 ? weights.size() : 0;
     if (channels < 1 || channels * (channels + 1) / 2 != pairs)
-        throw InputError(
-            fmt::format("expected a weight of each channel of {} pairs, found shape {}", pairs,
-                        shape_text(weights)));
+        throw InputError(fmt::format("expected one weight per channel of {} pairs, found shape {}",
+                                     pairs, shape_text(weights)));
     return {weights.data(), static_cast<std::size_t>(channels)};
 }
 
@@ -107,7 +115,7 @@ py::array_t<double> profiles(const saxs::Model& model, const Argument<float>& xy
     const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
     return owned(without_lock(call.progress, [&] {
         call.settle(-1);
-        return saxs::profiles(model, by_axis(view), used, saxs::debye_options(parameters),
+        return saxs::profiles(model, by_axis(view), used, {parameters.precision, parameters.method},
                               call.context);
     }));
 }
@@ -125,15 +133,14 @@ public:
                 fmt::format("--refresh: expected a whole number >= 0, found {}", refresh));
         Call call(work_of(how));
         const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
-        const std::span<const std::int32_t> divided(bodies.data(),
+        const std::span<const std::int32_t> body_of(bodies.data(),
                                                     static_cast<std::size_t>(bodies.size()));
         const py::gil_scoped_release released;
         call.settle(-1);
         device_ = call.context.device.name();
         call.context.progress = nullptr;  // the session outlives the call
-        session_.emplace(model, by_axis(view), used, divided,
-                         saxs::SessionOptions{saxs::debye_options(parameters).precision, refresh},
-                         call.context);
+        session_.emplace(model, by_axis(view), used, body_of,
+                         saxs::ProfileSessionOptions{parameters.precision, refresh}, call.context);
         pairs_ = model.pair_count();
         q_ = model.q_count();
     }
@@ -149,7 +156,7 @@ public:
     /// Moves as (chain, scatterers, xyz [moved, 3]); [move, channel pair, q].
     py::array_t<double> propose(
         const std::vector<std::tuple<Index, Argument<Index>, Argument<float>>>& given) {
-        std::vector<Array<float, 2>> places;
+        std::vector<Array<float, 2>> positions;
         for (const auto& [chain, scatterers, xyz] : given) {
             if (scatterers.ndim() != 1 || xyz.ndim() != 2 || xyz.shape(1) != 3 ||
                 xyz.shape(0) != scatterers.size())
@@ -157,7 +164,7 @@ public:
                     fmt::format("expected moves of scatterers [moved] to [moved, 3], "
                                 "found shapes {} and {}",
                                 shape_text(scatterers), shape_text(xyz)));
-            Array<float, 2>& to = places.emplace_back(
+            Array<float, 2>& to = positions.emplace_back(
                 Array<float, 2>::unset(Index{3}, static_cast<Index>(xyz.shape(0))));
             for (Index i = 0; i < to.extent(1); ++i)
                 for (Index axis = 0; axis < 3; ++axis) to(axis, i) = xyz.data()[3 * i + axis];
@@ -167,108 +174,110 @@ public:
             const auto& [chain, scatterers, xyz] = given[n];
             moves.push_back({chain,
                              {scatterers.data(), static_cast<std::size_t>(scatterers.size())},
-                             places[n]});
+                             positions[n]});
         }
-        py::array_t<double> found({static_cast<Index>(moves.size()), pairs_, q_});
-        double* const to = found.mutable_data();
-        locked([&](Session& session) {
+        py::array_t<double> result({static_cast<Index>(moves.size()), pairs_, q_});
+        double* const to = result.mutable_data();
+        locked([&](ProfileSession& session) {
             const View<const double, 3> partial = session.propose(moves);
             std::copy(partial.begin(), partial.end(), to);
         });
-        return found;
+        return result;
     }
 
     py::array_t<double> profile(Index chain) {
-        py::array_t<double> found({pairs_, q_});
-        double* const to = found.mutable_data();
-        locked([&](Session& session) {
+        py::array_t<double> result({pairs_, q_});
+        double* const to = result.mutable_data();
+        locked([&](ProfileSession& session) {
             const View<const double, 2> partial = session.profile(chain);
             std::copy(partial.begin(), partial.end(), to);
         });
-        return found;
+        return result;
     }
 
     py::array_t<float> positions(Index chain) {
         const Array<float, 2> xyz =
-            locked([&](Session& session) { return session.positions(chain); });
+            locked([&](ProfileSession& session) { return session.positions(chain); });
         return by_scatterer<float>(xyz.view());
     }
 
     py::array_t<double> gradient(Index chain, const Argument<double>& weight) {
         const View<const double, 2> given = partial_of(weight);
-        const Array<double, 2> found = locked([&](Session& session) {
+        const Array<double, 2> result = locked([&](ProfileSession& session) {
             Array<double, 2> slope(Index{3}, session.positions(chain).extent(1));
             session.gradient(chain, given, slope);
             return slope;
         });
-        return by_scatterer<double>(found.view());
+        return by_scatterer<double>(result.view());
     }
 
     const std::string& device() const { return device_; }
 
 private:
     std::mutex mutex_;
-    std::optional<Session> session_;
+    std::optional<ProfileSession> session_;
     std::string device_;
     Index pairs_ = 0, q_ = 0;
 };
 
 void add_session(py::module_& module) {
-    py::class_<SharedSession> session(module, "Session");
-    session
-        .def(py::init<const saxs::Model&, const Argument<float>&, const Argument<float>&,
+    py::class_<SharedSession> type(module, "ProfileSession");
+    type.def(py::init<const saxs::Model&, const Argument<float>&, const Argument<float>&,
                       const Argument<std::int32_t>&, Index, const py::dict&, const py::dict&>())
         .def("propose", &SharedSession::propose)
         .def("profile", &SharedSession::profile)
         .def("positions", &SharedSession::positions)
         .def("gradient", &SharedSession::gradient)
         .def("accept",
-             [](SharedSession& s, Index n) { s.locked([n](Session& own) { own.accept(n); }); })
+             [](SharedSession& s, Index n) {
+                 s.locked([n](ProfileSession& session) { session.accept(n); });
+             })
         .def("reject",
-             [](SharedSession& s, Index n) { s.locked([n](Session& own) { own.reject(n); }); })
+             [](SharedSession& s, Index n) {
+                 s.locked([n](ProfileSession& session) { session.reject(n); });
+             })
         .def("refresh",
              [](SharedSession& s, Index n) {
-                 return s.locked([n](Session& own) { return own.refresh(n); });
+                 return s.locked([n](ProfileSession& session) { return session.refresh(n); });
              })
         .def_property_readonly("device", &SharedSession::device);
-    const auto number = [&](const char* name, auto part) {
-        session.def_property_readonly(name, [part](SharedSession& s) {
-            return s.locked([part](const Session& own) { return part(own); });
+    const auto number = [&](const char* name, auto get) {
+        type.def_property_readonly(name, [get](SharedSession& s) {
+            return s.locked([get](const ProfileSession& session) { return get(session); });
         });
     };
-    number("drift", [](const Session& own) { return own.drift(); });
-    number("chains", [](const Session& own) { return own.chain_count(); });
-    number("recomputed_pairs", [](const Session& own) { return own.recomputed_pairs(); });
+    number("drift", [](const ProfileSession& session) { return session.drift(); });
+    number("chains", [](const ProfileSession& session) { return session.chain_count(); });
+    number("recomputed_pairs",
+           [](const ProfileSession& session) { return session.recomputed_pairs(); });
 }
 
-/// What `structures` are made of at these q (empty: evenly up to --q-max).
-std::unique_ptr<saxs::Prepared> prepare(Structures& structures, const Argument<double>& q,
-                                        const std::string& models, const std::string& form_factors,
-                                        const py::dict& options, const py::dict& how) {
-    saxs::Parameters parameters;
-    set_fields(saxs::fields(parameters), options);
+/// The scatterers of `structures` at these q (empty: --q-points values from 0 to --q-max).
+std::unique_ptr<FixedContrastModel> make_scatterers(Structures& structures,
+                                                    const Argument<double>& q,
+                                                    const std::string& form_factors,
+                                                    const py::dict& given, const py::dict& how) {
+    SaxsOptions options;
+    set_fields(options.fields(), given);
+    const saxs::Parameters& parameters = options.parameters;
     Call call(work_of(how));
     std::vector<double> grid = copied(q);
     return without_lock(call.progress, [&] {
         call.settle(-1);
-        std::vector<std::string> notes;
-        const std::optional<saxs::FormFactorTable> table =
-            form_factors_of(form_factors, parameters.model, notes);
-        structures.turn();
-        const std::string remark = saxs::settle_models(models, structures.ensemble);
-        if (!remark.empty()) notes.push_back(remark);
+        const SaxsInput input = saxs_input({&structures}, form_factors, options);
         if (grid.empty())
-            grid = saxs::even_grid(parameters.q_max, static_cast<std::size_t>(parameters.points));
-        auto made = std::make_unique<saxs::Prepared>(saxs::prepare(
-            structures.ensemble, table ? &*table : nullptr, parameters, grid, call.context));
-        made->notes.insert(made->notes.begin(), notes.begin(), notes.end());
-        return made;
+            grid = saxs::even_grid(parameters.q_max, static_cast<std::size_t>(parameters.q_points));
+        auto result = std::make_unique<FixedContrastModel>(saxs::make_fixed_contrast_model(
+            input.ensembles.front(), input.form_factors ? &*input.form_factors : nullptr,
+            parameters, grid, call.context));
+        result->notes.insert(result->notes.begin(), input.notes.begin(), input.notes.end());
+        return result;
     });
 }
 
 void add_models(py::module_& module) {
-    py::class_<saxs::Model> model(module, "SaxsModel");
-    model.def(py::init(&make_model))
+    py::class_<saxs::Model> type(module, "SaxsModel");
+    type.def(py::init(&make_model))
         .def_property_readonly(
             "q", [](py::object self) { return shown(self.cast<const saxs::Model&>().q, self); })
         .def_property_readonly(
@@ -277,36 +286,29 @@ void add_models(py::module_& module) {
         .def_property_readonly(
             "factors",
             [](py::object self) { return shown(self.cast<const saxs::Model&>().factors, self); })
-        .def_property_readonly("scaled", [](const saxs::Model& own) {
-            return std::vector<bool>(own.scaled.begin(), own.scaled.end());
+        .def_property_readonly("scaled", [](const saxs::Model& model) {
+            return std::vector<bool>(model.scaled.begin(), model.scaled.end());
         });
-    py::class_<saxs::Prepared> made(module, "Scatterers");
-    made.def_readonly("model", &saxs::Prepared::model)
-        .def_property_readonly("xyz",
-                               [](const saxs::Prepared& own) {
-                                   const Index frames = own.xyz.extent(0);
-                                   auto all =
-                                       Array<float, 3>::unset(frames, own.xyz.extent(2), Index{3});
-                                   for (Index n = 0; n < frames; ++n)
-                                       for (Index i = 0; i < all.extent(1); ++i)
-                                           for (Index axis = 0; axis < 3; ++axis)
-                                               all(n, i, axis) = own.xyz(n, axis, i);
-                                   return owned(std::move(all));
-                               })
+    py::class_<FixedContrastModel> scatterers(module, "Scatterers");
+    scatterers.def_readonly("model", &FixedContrastModel::model)
+        .def_property_readonly(
+            "xyz",
+            [](const FixedContrastModel& found) { return owned(by_scatterer(found.xyz.view())); })
         .def_property_readonly("scales",
                                [](py::object self) -> py::object {
-                                   const auto& own = self.cast<const saxs::Prepared&>();
-                                   if (own.scales.size() == 0) return py::none();
-                                   return shown(own.scales, self);
+                                   const auto& found = self.cast<const FixedContrastModel&>();
+                                   if (found.scales.size() == 0) return py::none();
+                                   return shown(found.scales, self);
                                })
-        .def_property_readonly(
-            "atoms",
-            [](py::object self) { return shown(self.cast<const saxs::Prepared&>().atoms, self); })
-        .def_readonly("type_names", &saxs::Prepared::type_names)
-        .def_readonly("sites", &saxs::Prepared::sites)
-        .def_readonly("name", &saxs::Prepared::name)
-        .def_readonly("notes", &saxs::Prepared::notes);
-    module.def("scatterers", &prepare);
+        .def_property_readonly("atoms",
+                               [](py::object self) {
+                                   return shown(self.cast<const FixedContrastModel&>().atoms, self);
+                               })
+        .def_readonly("type_names", &FixedContrastModel::type_names)
+        .def_readonly("sites", &FixedContrastModel::sites)
+        .def_readonly("name", &FixedContrastModel::name)
+        .def_readonly("notes", &FixedContrastModel::notes);
+    module.def("scatterers", &make_scatterers);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Structures: coordinates of NumPy's with their topology, as the engine of saxs takes them.
+// Structures: NumPy coordinates with their topology, in the form that the saxs engine takes.
 #pragma once
 
 #include <memory>
@@ -9,30 +9,45 @@
 
 #include "arrays.h"
 #include "pleat/bio/ensemble/ensemble.h"
-#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/saxs.h"
 
 namespace pleat::python {
 
-/// One ensemble for one call: made with Python's lock, turned to the engine's order without it.
+/// One ensemble for one call: made with Python's lock, transposed to the engine's order without it.
 class Structures {
 public:
-    /// `xyz` [frame, atom, 3]; `origins` (file, frame of it from 0), empty for an array.
+    /// `xyz` [frame, atom, 3]; `origins` (file, its frame from 0), empty for an array.
     Structures(const Argument<float>& xyz, std::shared_ptr<Topology> topology,
                const std::vector<std::string>& files,
                const std::vector<std::pair<Index, Index>>& origins,
                const std::vector<std::string>& notes);
 
     /// Sets the coordinates of `ensemble`, [frame, axis, atom].
-    void turn();
+    void transpose();
 
     Argument<float> source;
     View<const float, 3> view;
     Ensemble ensemble;
 };
 
-/// The table of `path` for this model; nothing where `path` is empty. UsageError, InputError.
-std::optional<saxs::FormFactorTable> form_factors_of(const std::string& path,
-                                                     const std::string& model,
-                                                     std::vector<std::string>& notes);
+/// The options of pleat.saxs by the names of their fields.
+struct SaxsOptions {
+    saxs::Parameters parameters;
+    saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
+
+    std::vector<Field> fields();
+};
+
+/// What a call computes with.
+struct SaxsInput {
+    std::vector<Ensemble> ensembles;
+    std::optional<saxs::FormFactorTable> form_factors;
+    std::vector<std::string> notes;
+};
+/// Reads form factors from `path` (empty: none) and transposes `components`, whose coordinates it
+/// moves from. Throws UsageError, InputError.
+SaxsInput saxs_input(const std::vector<Structures*>& components, const std::string& path,
+                     const SaxsOptions& options);
 
 }  // namespace pleat::python

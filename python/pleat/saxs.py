@@ -2,7 +2,7 @@
 """Small angle X-ray scattering. The module is a function too:
 
     result = pleat.saxs("protein.pdb", data="curve.dat")     # profile, fit
-    session = pleat.saxs.Session(model, xyz)                 # chains whose moves cost what they change
+    session = pleat.saxs.ProfileSession(model, xyz)          # Monte Carlo chains
 
 Partial profiles I_ab are float64 [channel pair, q], pairs a <= b of the channels of amplitudes, with
 I(q) = sum of w_a w_b I_ab(q) for channel weights w (see `combine`); with one channel I(q) is row 0.
@@ -28,21 +28,21 @@ for _name, _result in (("Fit", Fit), ("Weights", Weights), ("Scatterers", Scatte
     _result.__module__, _result.__name__, _result.__qualname__ = "pleat.saxs", _name, _name
 Fit.__doc__ = """A fit to a curve.
 
-scale, background, c1, c2 : what was fitted or given; c1_at_bound, c2_at_bound: whether a bound holds it
-chi2 : mean over the points of ((I - model) / sigma)^2; chi2_reduced: sum by points - parameters, None
-    where there are not more points
-points, parameters : numbers of them
+scale, background, c1, c2 : fitted or given values; c1_at_bound, c2_at_bound: whether a fit ended at a bound
+chi2 : mean over the points of ((I - model) / sigma)^2; chi2_reduced: sum divided by
+    points - parameters, None if there are no more points than parameters
+points, parameters : how many points and fitted parameters
 model : float64 [point], scaled and with background, at the curve's q
 """
 Weights.__doc__ = """Weights of frames whose mean profile was fitted to a curve.
 
-frames : int64 [n], from 0, ascending; weights : float64 [n], not negative, of sum 1
+frames : int64 [n], from 0, ascending; weights : float64 [n], not negative, sum 1
 fit : Fit of their mean
-validation, validation_error : chi^2 a point on points that the fit did not see, and its standard error
+validation, validation_error : chi^2 per point on points that the fit did not see, and its standard error
 effective : exp(entropy of the weights), how many frames count
-exhaustive : of minimal ensembles, whether all sets of up to as many frames were fitted
+exhaustive : for minimal ensembles, whether all sets of up to as many frames were fitted
 """
-Scatterers.__doc__ = """What pleat.saxs.scatterers returns; its docstring says what each part is."""
+Scatterers.__doc__ = """What pleat.saxs.scatterers returns; its docstring describes each attribute."""
 
 _FIELDS = _pleat.saxs_fields()
 _NO_VALUES = np.empty(0)
@@ -59,7 +59,7 @@ def _structures(source, select="all"):
     if frames.topology is None:
         raise InputError("expected atoms of known elements, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
-    # How many atoms were selected is seen in what comes back.
+    # The result shows how many atoms were selected.
     notes = [note for note in frames.notes if not note.startswith("selection ")]
     return _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, notes)
 
@@ -69,37 +69,35 @@ def _text(path):
 
 
 @engine(_FIELDS)
-def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, mixture=False, models="auto",
+def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, mixture=False,
          form_factors=None, options, how):
     """Computes scattering profiles of structures and fits them to a measured curve.
 
     ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
-        with a topology as pleat.Ensemble(xyz, topology). Coordinates are turned axis by axis once
-    select : atoms to compute with, as text, indices or a mask
+        with a topology as pleat.Ensemble(xyz, topology). Coordinates are copied once
+    select : atoms to use, as text, indices or a mask
     data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
-    q_unit, assume_error : as pleat.profile takes them
-    mixture : `ensemble` is a list of components, each with atoms of its own
-    models : what models and frames are: 'states' of an ensemble, or 'parts' of one structure a file;
-        'auto': parts where those of one file are copies of one another in other places
-    form_factors : path of form factors of a coarse model in place of pleat's
+    q_unit, assume_error : as for pleat.profile
+    mixture : whether `ensemble` is a list of components, each with its own atoms
+    form_factors : path of form factors of a bead model instead of pleat's
 
     Returns pleat.Saxs:
-    q : float64 [q], 1/angstrom; with data more points than asked for where the structure needs them
+    q : float64 [q], 1/angstrom; with data more points than asked for if the structure needs them
     intensity : float64 [frame, q], electrons^2; mean : float64 [q], of the frames; both at c1 and c2
-    c1, c2 : scale of the radii in the displaced volume, density of the hydration layer
+    c1, c2 : scale factor of the radii in the excluded volume, hydration-layer contrast
     rg, i0, dmax : float64 [frame], angstrom, electrons^2, angstrom; rg is NaN where its square is
         negative
-    pr : float64 [bin], P(r) of the mean, bins of width `bin` angstrom; None with bin=0
-    model, scatterers, frames, files, notes, device : what was taken; files [frame]
+    pr : float64 [bin], P(r) of the mean, bins of `bin_width` angstrom; None with bin_width=0
+    model, scatterers, frames, files, notes, device : what was used; files [frame]
     warnings : list of str, what is probably wrong (also Python warnings)
     With data, else None:
-    curve : pleat.Profile, the points that were used
+    curve : pleat.Profile, the points that were fitted
     fit : pleat.saxs.Fit of the mean; guinier : dict of rg, rg_error, i0, i0_error and the points first
-        to last, None where the curve has no such range
+        to last, None if the curve has no such range
     With data and several frames, else empty:
-    minimal : list of pleat.saxs.Weights, the best ensembles by their number of frames, without numbers
-        that do not help; minimal_chosen : index
-    reweighted : list of pleat.saxs.Weights of all frames, maximum entropy at each of `thetas`;
+    minimal : list of pleat.saxs.Weights, the best ensembles by number of frames; numbers that do not
+        improve the fit are left out; minimal_chosen : index
+    reweighted : list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`;
         reweighted_chosen : index
     """
     if mixture and not isinstance(ensemble, (list, tuple)):
@@ -109,52 +107,51 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     if data is None and (q_unit != "auto" or assume_error is not None):
         raise UsageError("expected q_unit and assume_error with data, found none")
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error)
-    result = _pleat.saxs([_structures(one, select) for one in components], curve, models, _text(form_factors),
-                         options, how)
+    result = _pleat.saxs([_structures(one, select) for one in components], curve, _text(form_factors), options, how)
     for text in result.warnings:
         warnings.warn(text, stacklevel=3)
     return result
 
 
-@engine(_fields("model", "q-max", "points", "water", "hydrogens", "c1", "c2"))
-def scatterers(ensemble, *, q=None, models="auto", form_factors=None, options, how):
-    """What structures are made of: a model and places for Session and profiles.
+@engine(_fields("model", "q-max", "q-points", "water", "hydrogens", "c1", "c2", "models-are"))
+def scatterers(ensemble, *, q=None, form_factors=None, options, how):
+    """Divides structures into scatterers: a model and positions for ProfileSession and profiles.
 
     ensemble : what pleat.saxs takes; each frame may be a chain
-    q : float64 [q], 1/angstrom, rising; None: `points` values evenly from 0 to `q_max`, of which sums
-        cost least
-    models, form_factors : as pleat.saxs takes them
+    q : float64 [q], 1/angstrom, rising; None: `q_points` values evenly from 0 to `q_max`, which are
+        cheapest to compute
+    form_factors : as for pleat.saxs
 
-    The contrast is built in: c1 and c2 are not fitted (None: 1 and 0). With c2 other than 0 sites of
-    the hydration layer come behind the scatterers; they move with the atoms if you move them.
+    The contrast is built in: c1 and c2 are not fitted (None: 1 and 0). If c2 is not 0, sites of the
+    hydration layer follow the scatterers; they move with the atoms only if you move them.
 
     Returns pleat.saxs.Scatterers:
     model : Model, one channel, or with a layer two of weight 1, so that I(q) = partial.sum(axis=-2)
     xyz : float32 [frame, scatterer, 3], angstrom; a copy on each access
     scales : float32 [frame, 1, scatterer], water at each site; None without a layer
-    atoms : int64 [scatterer], the first atom of each (of a site: of what touches it): by the topology's
-        residues of these atoms bodies are chosen
+    atoms : int64 [scatterer], the first atom of each (for a site: of the scatterer that touches it);
+        their residues in the topology help to divide the scatterers into rigid bodies
     type_names : list of str [type]; sites : number of sites, the last scatterers
-    name : the model that was taken; notes : what was left out or assumed
+    name : the model that was used; notes : what was left out or assumed
     """
     grid = _NO_VALUES if q is None else np.ascontiguousarray(q, dtype=np.float64).ravel()
     if q is not None and not grid.size:
         raise InputError("expected at least 1 value of q, found none")
-    return _pleat.scatterers(_structures(ensemble), grid, models, _text(form_factors), options, how)
+    return _pleat.scatterers(_structures(ensemble), grid, _text(form_factors), options, how)
 
 
 Model = _pleat.SaxsModel
 Model.__module__, Model.__name__, Model.__qualname__ = "pleat.saxs", "Model", "Model"
-Model.__doc__ = """What scatters, whatever its place: A_i(q) = sum over channels c of w_c s_ci f_c[type_i](q).
+Model.__doc__ = """Scatterers without positions: A_i(q) = sum over channels c of w_c s_ci f_c[type_i](q).
 
 Model(q, factors, types=None, *, count=None, scaled=None)
 
-q : float64 [q], 1/angstrom, rising from 0 or more; evenly spaced ones cost least
-factors : float64 [channel, type, q], electrons; [type, q] where there is one channel
+q : float64 [q], 1/angstrom, rising from 0 or more; evenly spaced values are cheapest
+factors : float64 [channel, type, q], electrons; [type, q] if there is one channel
 types : int32 [scatterer], from 0; None: `count` scatterers of type 0
 scaled : bool [channel], whether scatterers have scales s_ci in it; None: in none
 
-All are copied. InputError for shapes that do not agree and values that are not finite.
+All are copied. UsageError for shapes that do not agree and values that are not finite.
 """
 _INIT = Model.__init__
 
@@ -201,62 +198,64 @@ def profiles(model, xyz, *, scales=None, options, how):
 
     model : Model
     xyz : float32 [frame, scatterer, 3] or [scatterer, 3], angstrom
-    scales : float32 [frame, channel with scales, scatterer]; None where the model has none
+    scales : float32 [frame, channel with scales, scatterer]; None if the model has none
     """
     return _pleat.saxs_profiles(model, _frames(xyz), _scales(scales), options, how)
 
 
-class Session:
-    """Monte Carlo chains of the same scatterers: a move recomputes the profile only where it changes it.
+class ProfileSession:
+    """Monte Carlo chains of the same scatterers: a move recomputes only the pairs that it changes.
 
     model : Model
     xyz : float32 [chain, scatterer, 3], or [scatterer, 3] for one chain, angstrom; copied
-    scales : float32 [chain, channel with scales, scatterer], which stay; None where the model has none
-    bodies : int [scatterer], from 0: best those that move as one, such as domains; None: consecutive
-        parts. Sums over each two bodies are kept. A body that moved without a change of its shape
-        keeps its own, and bodies that moved alike keep those between them
+    scales : float32 [chain, channel with scales, scatterer], which moves do not change; None if the
+        model has none
+    bodies : int [scatterer], from 0: the rigid body of each, best those that move as one, such as
+        domains; None: consecutive segments. The sums over pairs of bodies are kept. A body that moved
+        without a change of its shape keeps its own sum, and bodies that moved alike keep the sums
+        between them
     precision : 'float32' (profiles within 2e-6) or 'float64'
-    refresh : accepted moves of a chain after which all its sums are found anew; 0: never by itself
+    refresh : accepted moves of a chain after which all its sums are computed again; 0: only by refresh()
     device, threads : where to compute; 'auto' is the CPU
 
-    len(session) is the number of chains, `model` is kept, `device` says where it computes. Methods take
-    the number of a chain, from 0, and raise InputError where there is none. Threads of Python may
-    share a session; one at a time computes. Papers: the library's README of saxs.
+    len(session) is the number of chains, `model` the model, `device` the device. Methods take the number
+    of a chain, from 0, and raise UsageError if there is no such chain. Python threads may share a
+    session; one at a time computes. Papers: the library's README of saxs.
     """
 
     def __init__(self, model, xyz, *, scales=None, bodies=None, precision="float32", refresh=1000,
                  device="auto", threads=None):
         self.model = model
-        divided = np.empty(0, np.int32) if bodies is None else _integers(bodies, "bodies")
-        self._own = _pleat.Session(model, _frames(xyz), _scales(scales), divided.astype(np.int32),
+        body_of = np.empty(0, np.int32) if bodies is None else _integers(bodies, "bodies")
+        self._session = _pleat.ProfileSession(model, _frames(xyz), _scales(scales), body_of.astype(np.int32),
                                    refresh, {"precision": precision},
                                    {"device": device, "threads": threads})
 
     def __len__(self):
-        return self._own.chains
+        return self._session.chains
 
     @property
     def device(self):
-        """Where it computes."""
-        return self._own.device
+        """The device that computes."""
+        return self._session.device
 
     @property
     def drift(self):
-        """The largest part of itself by which a refresh found any profile to have moved."""
-        return self._own.drift
+        """The largest relative change of any profile that a refresh found."""
+        return self._session.drift
 
     @property
     def recomputed_pairs(self):
-        """Pairs of bodies that the last proposal recomputed: for choosing bodies."""
-        return self._own.recomputed_pairs
+        """Pairs of bodies that the last proposal recomputed, for the choice of bodies."""
+        return self._session.recomputed_pairs
 
     def profile(self, chain=0):
         """Partial profiles of the accepted positions: float64 [channel pair, q]."""
-        return self._own.profile(chain)
+        return self._session.profile(chain)
 
     def positions(self, chain=0):
         """The accepted positions: float32 [scatterer, 3], angstrom."""
-        return self._own.positions(chain)
+        return self._session.positions(chain)
 
     def propose(self, xyz, scatterers=None, chain=0):
         """Partial profiles as they would be after a move: float64 [channel pair, q].
@@ -264,32 +263,32 @@ class Session:
         xyz : float32 [moved, 3], angstrom, the new positions
         scatterers : int [moved], each once; None: all
 
-        The state is not touched until `accept`. A proposal that was not accepted is forgotten.
+        The state does not change until `accept`. A proposal that was not accepted is dropped.
         """
         return self.propose_all([(chain, scatterers, xyz)])[0]
 
     def propose_all(self, moves):
         """The same for many chains in one batch: float64 [move, channel pair, q].
 
-        moves : (chain, scatterers, xyz) of each, one a chain at most. Where one is refused, none is
+        moves : (chain, scatterers, xyz) of each, at most one per chain. If one is refused, none is
             proposed
         """
         whole = np.arange(self.model.types.size)
-        return self._own.propose([
+        return self._session.propose([
             (chain, whole if scatterers is None else _integers(scatterers, "scatterers"),
              np.asarray(xyz, dtype=np.float32)) for chain, scatterers, xyz in moves])
 
     def accept(self, chain=0):
-        """Makes a chain's proposal its state; UsageError where there is none."""
-        self._own.accept(chain)
+        """Makes a chain's proposal its state; UsageError if there is none."""
+        self._session.accept(chain)
 
     def reject(self, chain=0):
-        """Forgets a chain's proposal."""
-        self._own.reject(chain)
+        """Drops a chain's proposal."""
+        self._session.reject(chain)
 
     def refresh(self, chain=0):
-        """Finds all sums of a chain anew; by how much, of itself, its profile had drifted at worst."""
-        return self._own.refresh(chain)
+        """Computes all sums of a chain again; returns the largest relative drift of its profile."""
+        return self._session.refresh(chain)
 
     def gradient(self, weight, chain=0):
         """Gradient of sum weight(pair, q) I_pair(q) at the accepted positions: float64 [scatterer, 3].
@@ -298,13 +297,13 @@ class Session:
 
         DeviceError on a GPU, which has no gradients.
         """
-        return self._own.gradient(chain, np.asarray(weight, dtype=np.float64))
+        return self._session.gradient(chain, np.asarray(weight, dtype=np.float64))
 
 
 def combine(partial, weights=None):
     """I(q) = sum over a <= b of w_a w_b I_ab(q): float64 [..., q] of partial profiles [..., pair, q].
 
-    weights : float64 [channel]; None: 1 of each
+    weights : float64 [channel]; None: all 1
     """
     partial = np.asarray(partial, dtype=np.float64)
     if partial.ndim < 2:
@@ -317,7 +316,7 @@ def combine(partial, weights=None):
 
 
 def resample(partial, q, to):
-    """Partial profiles [channel pair, q] read off at other rising q by cubic splines: [channel pair, to]."""
+    """Partial profiles [channel pair, q] interpolated at other rising q by cubic splines: [channel pair, to]."""
     return _pleat.resample(partial, q, to)
 
 
@@ -327,16 +326,20 @@ def fit_scale(profile, curve):
 
 
 def chi_square_weights(partial, curve, scale, weights=None):
-    """Weights with which Session.gradient gives that of chi^2 = sum ((intensity - scale I) / sigma)^2.
+    """Weights with which ProfileSession.gradient gives the gradient of chi^2 = sum ((intensity - scale I) / sigma)^2.
 
     partial : float64 [channel pair, q] at the curve's q
-    scale : as fit_scale gives; then this is the gradient of the least chi^2
-    weights : float64 [channel]; None: 1 of each
+    scale : from fit_scale; then this is the gradient of the smallest chi^2
+    weights : float64 [channel]; None: all 1
     """
     partial = np.asarray(partial, dtype=np.float64)
     if weights is None:
         weights = np.ones(round(((1 + 8 * partial.shape[0]) ** 0.5 - 1) / 2))
     return _pleat.chi_square_weights(partial, weights, as_profile(curve), scale)
+
+
+# The name of ProfileSession in earlier versions.
+Session = ProfileSession
 
 
 class _Callable(_types.ModuleType):
@@ -350,5 +353,5 @@ _module.__class__ = _Callable
 # What inspect and help show of the call.
 _module.__signature__, _module.fields = saxs.__signature__, saxs.fields
 _module.__doc__ = __doc__ + "\n" + saxs.__doc__
-__all__ = ["Fit", "Model", "Scatterers", "Session", "Weights", "chi_square_weights", "combine", "fit_scale",
-           "profiles", "resample", "saxs", "scatterers"]
+__all__ = ["Fit", "Model", "ProfileSession", "Scatterers", "Weights", "chi_square_weights", "combine",
+           "fit_scale", "profiles", "resample", "saxs", "scatterers"]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from .saxs import Fit as _Fit
 from .saxs import Model as _Model
 from .saxs import Scatterers as _Scatterers
-from .saxs import Session as _Session
+from .saxs import ProfileSession as _ProfileSession
 from .saxs import Weights as _Weights
 from .saxs import chi_square_weights as _chi_square_weights
 from .saxs import combine as _combine
@@ -305,6 +305,8 @@ class Saxs:
     def dmax(self) -> NDArray[np.float64]: ...
     @property
     def pr(self) -> NDArray[np.float64] | None: ...
+    @property
+    def bin_width(self) -> float: ...
     @property
     def bin(self) -> float: ...
     @property

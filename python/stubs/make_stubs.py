@@ -15,7 +15,7 @@ OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
        "min_coverage": "float", "weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
-       "assume_error": "float | None", "mixture": "bool", "models": "Literal['auto', 'states', 'parts']",
+       "assume_error": "float | None", "mixture": "bool",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
        "xyz": "ArrayLike", "scales": "ArrayLike | None", "structure": "str | PathLike[str] | None",
        "contacts": "str | PathLike[str] | tuple[str, Sequence[tuple[int, int, float]]] | None"}
@@ -26,8 +26,9 @@ SAXS_RETURNS = {"saxs": "Saxs", "scatterers": "Scatterers", "profiles": "NDArray
 CALLABLE = """class _SaxsModule:
     Fit = _Fit
     Model = _Model
+    ProfileSession = _ProfileSession
     Scatterers = _Scatterers
-    Session = _Session
+    Session = _ProfileSession
     Weights = _Weights
     chi_square_weights = staticmethod(_chi_square_weights)
     combine = staticmethod(_combine)

@@ -23,7 +23,7 @@ def debye(xyz, factors, q):
 
 def made_curve(folder, noise=0.02, c1=1.01, c2=1.2):
     """A curve of the structure with errors, as a file; its columns."""
-    made = pleat.saxs(STRUCTURE, points=301, q_max=0.3, c1=c1, c2=c2)
+    made = pleat.saxs(STRUCTURE, q_points=301, q_max=0.3, c1=c1, c2=c2)
     random = np.random.default_rng(1)
     sigma = noise * made.mean[5:]
     columns = made.q[5:], made.mean[5:] + sigma * random.normal(size=sigma.size), sigma
@@ -46,10 +46,10 @@ def read_table(path):
     return np.genfromtxt(path, names=True, delimiter="\t", dtype=None, encoding="utf-8")
 
 
-@pytest.mark.parametrize("model", ["all-atom", "one-body", "two-body"])
+@pytest.mark.parametrize("model", ["all-atom", "one-bead", "two-bead"])
 def test_profiles_are_those_of_the_program(tmp_path, model):
-    program("saxs", STRUCTURE, "-o", tmp_path / "run", "--model", model, "--c2", 0.8, "--points", 61)
-    found = pleat.saxs(STRUCTURE, model=model, c2=0.8, points=61)
+    program("saxs", STRUCTURE, "-o", tmp_path / "run", "--model", model, "--c2", 0.8, "--q-points", 61)
+    found = pleat.saxs(STRUCTURE, model=model, c2=0.8, q_points=61)
     table = read_table(tmp_path / "run" / "profile.tsv")
     np.testing.assert_allclose(found.q, table["q"], rtol=1e-7)
     np.testing.assert_allclose(found.mean, table["intensity"], rtol=6e-9)
@@ -85,7 +85,7 @@ def test_fits_are_those_of_the_program(tmp_path):
 
 def test_ensembles_are_those_of_the_program(tmp_path):
     ensemble = moved_ensemble()
-    profiles = pleat.saxs(ensemble, c1=1, c2=1, points=151, q_max=0.3)
+    profiles = pleat.saxs(ensemble, c1=1, c2=1, q_points=151, q_max=0.3)
     assert profiles.intensity.shape == (6, 151) and profiles.files == ["array"] * 6
     assert (np.diff(profiles.rg) > 0).all()
     mixed = 0.6 * profiles.intensity[0] + 0.4 * profiles.intensity[4]
@@ -114,7 +114,7 @@ def test_ensembles_are_those_of_the_program(tmp_path):
                                atol=1e-7)
     kept, expected = chosen.fit.model, chosen.fit.model.copy()
     del found, chosen, pair, weights
-    pleat.saxs(ensemble, points=200)
+    pleat.saxs(ensemble, q_points=200)
     np.testing.assert_array_equal(kept, expected)
 
 
@@ -127,7 +127,7 @@ def test_mixtures_models_and_slices(tmp_path):
     assert both.minimal[0].frames.tolist() == [0]
     apart = whole.xyz + np.float32([[[60, 0, 0]]])
     dimer = pleat.Ensemble(np.concatenate([whole.xyz, apart]), whole.topology)
-    assert (pleat.saxs(dimer).frames, pleat.saxs(dimer, models="states").frames) == (1, 2)
+    assert (pleat.saxs(dimer).frames, pleat.saxs(dimer, models_are="states").frames) == (1, 2)
     assert any("taken as parts of one structure" in note for note in pleat.saxs(dimer).notes)
     assert any("biological assembly 1 (DIMERIC)" in note for note in pleat.saxs(STRUCTURE).notes)
     twice = pleat.read_ensemble([STRUCTURE, DATA / "1a8o.cif.gz"])
@@ -158,10 +158,10 @@ def test_profiles_of_arrays_are_those_of_the_formula():
 
 
 def test_scatterers_give_the_profile_of_the_structure():
-    for model, c2 in (("all-atom", 0), ("all-atom", 1.5), ("two-body", 0.8), ("one-body", None)):
+    for model, c2 in (("all-atom", 0), ("all-atom", 1.5), ("two-bead", 0.8), ("one-bead", None)):
         c1 = 1 if model == "all-atom" else None
-        whole = pleat.saxs(STRUCTURE, model=model, c1=c1, c2=c2, points=51)
-        made = pleat.saxs.scatterers(STRUCTURE, model=model, c1=c1, c2=c2, points=51)
+        whole = pleat.saxs(STRUCTURE, model=model, c1=c1, c2=c2, q_points=51)
+        made = pleat.saxs.scatterers(STRUCTURE, model=model, c1=c1, c2=c2, q_points=51)
         partial = pleat.saxs.profiles(made.model, made.xyz, scales=made.scales)
         np.testing.assert_allclose(partial.sum(axis=1)[0], whole.mean, rtol=4e-6)
         assert (made.scales is None) == (not c2) and made.name == model
@@ -185,7 +185,7 @@ def test_the_oracle_of_1888_bodies():
     model = pleat.saxs.Model(q, factors, places[:, 3].astype(int))
     found = pleat.saxs.profiles(model, places[:, :3])[0, 0]
     np.testing.assert_allclose(found, expected, rtol=2e-6)
-    session = pleat.saxs.Session(model, places[:, :3])
+    session = pleat.saxs.ProfileSession(model, places[:, :3])
     np.testing.assert_allclose(session.profile()[0], expected, rtol=2e-6)
 
 
@@ -250,15 +250,15 @@ def shrunk():
 
 @pytest.mark.parametrize("make, options, kind, text", [
     (lambda: np.ones((2, 5, 3)), {}, pleat.InputError, "expected atoms of known elements, found coordinates"),
-    (lambda: damaged(np.nan), {}, pleat.InputError, "1e8 angstrom, found nan in frame 1"),
-    (lambda: damaged(np.inf), {"models": "parts"}, pleat.InputError, "1e8 angstrom, found inf"),
-    (shrunk, {}, pleat.InputError, "expected coordinates of .* atoms, found"),
+    (lambda: damaged(np.nan), {}, pleat.InputError, "frame 1: expected coordinates within 1e8 angstrom, found nan"),
+    (lambda: damaged(np.inf), {"models_are": "parts"}, pleat.InputError, "1e8 angstrom, found inf"),
+    (shrunk, {}, pleat.UsageError, "expected coordinates of .* atoms, found"),
     (lambda: STRUCTURE, {"q_max": 9}, pleat.UsageError, "--q-max: expected"),
-    (lambda: STRUCTURE, {"models": "many"}, pleat.UsageError, "--models: expected one of auto"),
-    (lambda: STRUCTURE, {"c1_least": 1.2}, pleat.UsageError, "--c1-least of at most"),
-    (lambda: STRUCTURE, {"form_factors": "x"}, pleat.UsageError, "--model one-body or two-body"),
+    (lambda: STRUCTURE, {"models_are": "many"}, pleat.UsageError, "--models-are: expected one of auto"),
+    (lambda: STRUCTURE, {"c1_min": 1.2}, pleat.UsageError, "--c1-min of at most"),
+    (lambda: STRUCTURE, {"form_factors": "x"}, pleat.UsageError, "--model one-bead or two-bead"),
     (lambda: STRUCTURE, {"mixture": True}, pleat.UsageError, "a list of components"),
-    (lambda: [], {"mixture": True}, pleat.InputError, "at least 1 structure"),
+    (lambda: [], {"mixture": True}, pleat.UsageError, "at least 1 structure"),
     (lambda: STRUCTURE, {"device": "cuda:77"}, pleat.DeviceError, "cuda:77"),
     (lambda: STRUCTURE, {"q_unit": "1/nm"}, pleat.UsageError, "with data, found none"),
     (lambda: STRUCTURE, {"data": ([0.6, 0.7, 0.8],) * 3}, pleat.InputError, "8 or more points up to --q-max"),
@@ -278,7 +278,7 @@ def test_refusals(make, options, kind, text):
     (lambda: pleat.saxs.Model([0, 0.1], np.ones((1, 2)), [0], scaled=[1, 0]), "1 marks of scaled"),
     (lambda: pleat.saxs.Model([0, 0.1], np.ones((1, 2))), "one of types and count"),
     (lambda: pleat.saxs.combine(np.ones((2, 5))[0]), "expected partial profiles"),
-    (lambda: pleat.saxs.combine(np.ones((2, 5)), [1, 1]), "weight of each channel of 2 pairs"),
+    (lambda: pleat.saxs.combine(np.ones((2, 5)), [1, 1]), "one weight per channel of 2 pairs"),
     (lambda: pleat.saxs.resample(np.ones((1, 3)), [0, 1, 2], [1.5, 2.5]), "from 0 to 2"),
     (lambda: pleat.saxs.resample(np.ones((1, 1)), [0], [0]), "2 or more rising q"),
     (lambda: pleat.saxs.fit_scale([1, 2], ([0.1, 0.2, 0.3],) * 3), r"at the curve's q, \[3\]"),
@@ -291,27 +291,37 @@ def test_arrays_that_are_refused(make, text):
 
 
 def test_resampled_profiles_are_those_at_other_points():
-    made = pleat.saxs.scatterers(STRUCTURE, points=101)
+    made = pleat.saxs.scatterers(STRUCTURE, q_points=101)
     at = np.linspace(0.013, 0.487, 33)
     direct = pleat.saxs.scatterers(STRUCTURE, q=at)
     found = pleat.saxs.resample(pleat.saxs.profiles(made.model, made.xyz)[0], made.model.q, at)
     np.testing.assert_allclose(found, pleat.saxs.profiles(direct.model, direct.xyz)[0], rtol=2e-4)
 
 
+def test_earlier_names_are_accepted():
+    assert pleat.saxs.Session is pleat.saxs.ProfileSession
+    now = pleat.saxs(STRUCTURE, model="two-bead", q_points=20, bin_width=2, c2_max=3, max_members=2, models_are="states")
+    before = pleat.saxs(STRUCTURE, model="two-body", points=20, bin=2, c2_most=3, members=2, models="states")
+    np.testing.assert_array_equal(before.mean, now.mean)
+    np.testing.assert_array_equal(before.pr, now.pr)
+    assert before.bin == before.bin_width == now.bin_width == 2 and before.model == "two-bead"
+
+
 def test_the_module_is_a_function_and_a_module():
     import inspect
-    from pleat.saxs import Session
-    assert Session is pleat.saxs.Session and inspect.ismodule(pleat.saxs) and callable(pleat.saxs)
+    from pleat.saxs import ProfileSession
+    assert ProfileSession is pleat.saxs.ProfileSession
+    assert inspect.ismodule(pleat.saxs) and callable(pleat.saxs)
     assert inspect.signature(pleat.saxs).parameters["data"].default is None
-    assert Session.__module__ == "pleat.saxs"
+    assert ProfileSession.__module__ == "pleat.saxs"
     text = in_process("import pleat.saxs; help(pleat.saxs)")
-    assert "The module is a function too" in text and "class Session" in text and "c2_most" in text
+    assert "The module is a function too" in text and "class ProfileSession" in text and "c2_max" in text
 
 
 def test_progress_ctrl_c_and_threads():
     calls = []
     ensemble = moved_ensemble(200)
-    pleat.saxs(ensemble, models="states", progress=lambda *call: calls.append(call))
+    pleat.saxs(ensemble, models_are="states", progress=lambda *call: calls.append(call))
     assert {"shape"} <= {call[0] for call in calls} and calls[-1][1] <= calls[-1][2]
 
     class Enough(Exception):
@@ -321,7 +331,7 @@ def test_progress_ctrl_c_and_threads():
         raise Enough("of it")
 
     with pytest.raises(Enough, match="of it"):
-        pleat.saxs(ensemble, models="states", c2=1, progress=stop)
+        pleat.saxs(ensemble, models_are="states", c2=1, progress=stop)
     counted, ended = [0], threading.Event()
 
     def count():
@@ -332,7 +342,7 @@ def test_progress_ctrl_c_and_threads():
     counter = threading.Thread(target=count)
     counter.start()
     begin = time.monotonic()
-    pleat.saxs(STRUCTURE, device="reference", points=101)
+    pleat.saxs(STRUCTURE, device="reference", q_points=101)
     lasted = time.monotonic() - begin
     ended.set()
     counter.join()

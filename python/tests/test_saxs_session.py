@@ -1,4 +1,4 @@
-# Sessions of saxs from Python: moves, drift, gradients and many chains against profiles found anew.
+# SAXS sessions from Python: moves, drift, gradients and many chains, compared with fresh profiles.
 import threading
 
 import numpy as np
@@ -6,7 +6,7 @@ import pleat
 import pytest
 from helpers import DATA
 
-Session, Model = pleat.saxs.Session, pleat.saxs.Model
+Session, Model = pleat.saxs.ProfileSession, pleat.saxs.Model
 Q = np.linspace(0, 0.3, 31)
 
 
@@ -114,11 +114,11 @@ def test_gradients_are_slopes_of_chi_square():
 
 def test_sessions_of_structures_with_a_layer():
     native = pleat.read_ensemble(DATA / "1a8o.pdb.gz")
-    found = pleat.saxs.scatterers(native, model="two-body", c2=1.0, q_max=0.3, points=31)
+    found = pleat.saxs.scatterers(native, model="two-bead", c2=1.0, q_max=0.3, q_points=31)
     numbers = np.array(native.topology.residue_numbers)[found.atoms]
     bodies = (numbers > 185).astype(int)
     session = Session(found.model, found.xyz, scales=found.scales, bodies=bodies)
-    expected = pleat.saxs(native, model="two-body", c2=1.0, q_max=0.3, points=31).mean
+    expected = pleat.saxs(native, model="two-bead", c2=1.0, q_max=0.3, q_points=31).mean
     np.testing.assert_allclose(session.profile().sum(axis=0), expected, rtol=2e-6)
     moving = np.flatnonzero(bodies)
     places = found.xyz[0].copy()
@@ -160,7 +160,7 @@ def test_a_refused_batch_proposes_nothing():
     session = Session(model, xyz, bodies=bodies)
     before = session.profile(0), session.positions(0)
     for second in ((1, [99], [[0, 0, 0]]), (1, [0], [[np.nan, 0, 0]]), (0, [0], [[1, 1, 1]])):
-        with pytest.raises(pleat.InputError):
+        with pytest.raises((pleat.InputError, pleat.UsageError)):
             session.propose_all([(0, [3], [[0, 0, 0]]), second])
         for chain in (0, 1):
             with pytest.raises(pleat.UsageError, match="expected a proposal to accept, found none"):
@@ -170,19 +170,19 @@ def test_a_refused_batch_proposes_nothing():
 
 
 @pytest.mark.parametrize("call, kind, text", [
-    (lambda s: s.propose([[0, 0, 0]], [60]), pleat.InputError, "scatterers from 0 to 59, found 60"),
-    (lambda s: s.propose([[0, 0, 0]], [-1]), pleat.InputError, "scatterers from 0 to 59, found -1"),
+    (lambda s: s.propose([[0, 0, 0]], [60]), pleat.UsageError, "scatterers from 0 to 59, found 60"),
+    (lambda s: s.propose([[0, 0, 0]], [-1]), pleat.UsageError, "scatterers from 0 to 59, found -1"),
     (lambda s: s.propose([[0, 0, 0]], [0.5]), pleat.InputError, "whole numbers as scatterers, found float64"),
     (lambda s: s.propose([[0, 0, 0]], [0, 1]), pleat.InputError, r"found shapes \(2,\) and \(1, 3\)"),
     (lambda s: s.propose([0, 0, 0], [0]), pleat.InputError, r"found shapes \(1,\) and \(3,\)"),
     (lambda s: s.propose([[0, 0, 1e9]], [0]), pleat.InputError, "within 1e8 angstrom"),
-    (lambda s: s.propose([[0, 0, 0]], [0], chain=1), pleat.InputError, "chains from 0 to 0, found 1"),
-    (lambda s: s.profile(-1), pleat.InputError, "chains from 0 to 0, found -1"),
-    (lambda s: s.positions(3), pleat.InputError, "chains from 0 to 0, found 3"),
-    (lambda s: s.reject(1), pleat.InputError, "chains from 0 to 0, found 1"),
-    (lambda s: s.refresh(1), pleat.InputError, "chains from 0 to 0, found 1"),
+    (lambda s: s.propose([[0, 0, 0]], [0], chain=1), pleat.UsageError, "chains from 0 to 0, found 1"),
+    (lambda s: s.profile(-1), pleat.UsageError, "chains from 0 to 0, found -1"),
+    (lambda s: s.positions(3), pleat.UsageError, "chains from 0 to 0, found 3"),
+    (lambda s: s.reject(1), pleat.UsageError, "chains from 0 to 0, found 1"),
+    (lambda s: s.refresh(1), pleat.UsageError, "chains from 0 to 0, found 1"),
     (lambda s: s.accept(), pleat.UsageError, "expected a proposal to accept"),
-    (lambda s: s.gradient(np.ones((1, 3))), pleat.InputError, r"expected weights \[1, 31\]"),
+    (lambda s: s.gradient(np.ones((1, 3))), pleat.UsageError, r"expected weights \[1, 31\]"),
     (lambda s: s.gradient(np.full((1, 31), np.nan)), pleat.InputError, "expected finite weights"),
     (lambda s: s.gradient(np.ones(31)), pleat.InputError, "expected partial profiles"),
 ])
@@ -194,11 +194,11 @@ def test_calls_that_are_refused(call, kind, text):
 
 
 @pytest.mark.parametrize("change, kind, text", [
-    ({"xyz": np.ones((59, 3))}, pleat.InputError, r"expected coordinates \[chain, 3, 60\]"),
-    ({"xyz": np.ones((0, 60, 3))}, pleat.InputError, r"expected coordinates \[chain, 3, 60\]"),
+    ({"xyz": np.ones((59, 3))}, pleat.UsageError, r"expected coordinates \[chain, 3, 60\]"),
+    ({"xyz": np.ones((0, 60, 3))}, pleat.UsageError, r"expected coordinates \[chain, 3, 60\]"),
     ({"xyz": np.full((60, 3), np.nan)}, pleat.InputError, "within 1e8 angstrom"),
-    ({"bodies": [0, 1]}, pleat.InputError, "a body for each of 60 scatterers, found 2"),
-    ({"bodies": np.full(60, 5000)}, pleat.InputError, "bodies from 0 to 4095, found 5000"),
+    ({"bodies": [0, 1]}, pleat.UsageError, "a body for each of 60 scatterers, found 2"),
+    ({"bodies": np.full(60, 5000)}, pleat.UsageError, "bodies from 0 to 4095, found 5000"),
     ({"bodies": np.full(60, 0.5)}, pleat.InputError, "whole numbers as bodies"),
     ({"precision": "float16"}, pleat.UsageError, "--precision: expected one of"),
     ({"refresh": -1}, pleat.UsageError, "--refresh: expected a whole number >= 0"),
@@ -215,5 +215,5 @@ def test_sessions_that_are_refused(change, kind, text):
 def test_scales_that_are_refused():
     model = Model(Q, np.ones((1, 1, 31)), count=4, scaled=[True])
     for scales in (None, np.ones((1, 4, 4)), np.full((1, 1, 4), np.nan)):
-        with pytest.raises(pleat.InputError, match="scales"):
+        with pytest.raises((pleat.InputError, pleat.UsageError), match="scales"):
             Session(model, np.ones((4, 3)), scales=scales)

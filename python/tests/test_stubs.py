@@ -11,12 +11,12 @@ PACKAGE = Path(pleat.__file__).parent
 STUBS = ("__init__.pyi", "saxs.pyi")
 # A use of the module pleat.saxs as a function and as a module, which a checker of types must accept.
 USE = """import pleat
-from pleat.saxs import Session
+from pleat.saxs import ProfileSession
 
-found = pleat.saxs("protein.pdb", data="curve.dat", members=3)
+found = pleat.saxs("protein.pdb", data="curve.dat", max_members=3)
 chi2: float | None = found.fit.chi2 if found.fit is not None else None
 made = pleat.saxs.scatterers("protein.pdb", q_max=0.3)
-session: Session = pleat.saxs.Session(made.model, made.xyz, scales=made.scales)
+session: ProfileSession = pleat.saxs.ProfileSession(made.model, made.xyz, scales=made.scales)
 partial = session.propose(made.xyz[0])
 """
 
@@ -32,7 +32,7 @@ def parsed(name):
 @pytest.mark.parametrize("name, module, own", [
     ("__init__.pyi", pleat, {"Alignment", "Topology", "Couplings", "MutualInformation", "Rmsd", "Clusters",
                              "Ensemble", "Profile", "Saxs", "Selection"}),
-    ("saxs.pyi", pleat.saxs, {"Fit", "Weights", "Model", "Scatterers", "Session"}),
+    ("saxs.pyi", pleat.saxs, {"Fit", "Weights", "Model", "Scatterers", "ProfileSession"}),
 ])
 def test_the_stubs_name_what_the_modules_have(name, module, own):
     defined = parsed(name)

@@ -15,6 +15,6 @@
 #include "pleat/report/report.h"
 #include "pleat/rmsd/rmsd.h"
 #include "pleat/saxs/saxs.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "pleat/weights/weights.h"
 #include "pleat/workflows/select/select.h"

@@ -57,7 +57,8 @@ std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, const Context
     refuse(context.device.index);
 }
 
-std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const Runs&, int index) {
+std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
+                                                            int index) {
     refuse(index);
 }
 

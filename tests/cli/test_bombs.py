@@ -172,7 +172,7 @@ class Bombs(ProgramTest):
                           ("rmsd", self.array, "--topology", zero), ("rmsd", self.array, "--weights", zero),
                           ("rmsd", self.array, "--reference", zero), ("rmsd", self.array, "--against", f"@{zero}"),
                           ("saxs", self.topology, "--data", zero), ("couplings", zero), ("mi", zero),
-                          ("saxs", self.topology, "--model", "one-body", "--form-factors", zero),
+                          ("saxs", self.topology, "--model", "one-bead", "--form-factors", zero),
                           ("couplings", "--list", zero), ("couplings", DATA / "cheY.aln.gz", "--structure", zero),
                           ("couplings", DATA / "cheY.aln.gz", "--initial", zero)):
             self.refuse(" ".join(map(str, arguments)), *arguments)

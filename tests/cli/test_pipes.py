@@ -81,9 +81,9 @@ class Pipes(ProgramTest):
         curve = gzip.decompress((DATA / "1hel_made.dat.gz").read_bytes())
         file = self.folder / "1hel.pdb"
         file.write_bytes(structure)
-        self.run_both_ways("saxs", structure, "--model", "two-body")
-        self.run_both_ways("saxs", (DATA / "1a8o.cif.gz").read_bytes(), "--model", "two-body")
-        self.run_both_ways("saxs", curve, "--model", "two-body", before=(file, "--data"))
+        self.run_both_ways("saxs", structure, "--model", "two-bead")
+        self.run_both_ways("saxs", (DATA / "1a8o.cif.gz").read_bytes(), "--model", "two-bead")
+        self.run_both_ways("saxs", curve, "--model", "two-bead", before=(file, "--data"))
 
     def test_other_inputs(self):
         models = pdb(models=5)
@@ -178,7 +178,7 @@ class MissingInputs(ProgramTest):
                           ("rmsd", silent, "--atom-weights", absent), ("rmsd", silent, absent),
                           ("rmsd", f"@{listed}"), ("cluster", silent, absent, "--cutoff", "1"),
                           ("cluster", silent, "--topology", absent, "--cutoff", "1"), ("saxs", silent, "--data", absent),
-                          ("saxs", silent, "--model", "two-body", "--form-factors", absent),
+                          ("saxs", silent, "--model", "two-bead", "--form-factors", absent),
                           ("couplings", silent, "--structure", absent),
                           ("couplings", silent, "--initial", absent), ("mi", silent, "--structure", absent)):
             with self.subTest(arguments):

@@ -2,10 +2,13 @@
 import gzip
 import json
 import math
+import signal
+import subprocess
+import time
 import unittest
 
-from program import DATA, ProgramTest, manifest, parse_npy, pleat, read_table, results
-from structures import npy
+from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, parse_npy, pleat, read_table, results
+from structures import npy, numbers
 
 STRUCTURE = DATA / "1a8o.pdb.gz"
 GOOD = "".join(f"{0.01 * k:.3f} {100 * math.exp(-k * k / 80):.6f} {0.5 + 0.01 * k:.3f}\n" for k in range(1, 31))
@@ -109,7 +112,7 @@ class Saxs(ProgramTest):
             for n, row in enumerate(rows)))
 
     def test_profile_has_its_moments(self):
-        run = self.scatter(STRUCTURE, "--points", "51", "--q-max", "0.1")
+        run = self.scatter(STRUCTURE, "--q-points", "51", "--q-max", "0.1")
         rows = read_table(run / "profile.tsv")
         self.assertEqual(len(rows), 51)
         facts = manifest(run)["results"]
@@ -134,19 +137,19 @@ class Saxs(ProgramTest):
 
     def test_models_agree(self):
         intensity = {}
-        for model in ("all-atom", "two-body", "one-body"):
+        for model in ("all-atom", "two-bead", "one-bead"):
             rows = read_table(self.scatter(STRUCTURE, "--model", model, "--q-max", "0.3", "--select",
                                            "not (MSE)", run=model) / "profile.tsv")
             intensity[model] = [float(row["intensity"]) for row in rows]
-        for model, most in (("two-body", 0.1), ("one-body", 0.15)):
+        for model, tolerance in (("two-bead", 0.1), ("one-bead", 0.15)):
             for a, b in zip(intensity[model][:50], intensity["all-atom"]):
-                self.assertAlmostEqual(a / b, 1, delta=most)
+                self.assertAlmostEqual(a / b, 1, delta=tolerance)
 
-    def test_alpha_carbons_are_told_to_be_approximate(self):
+    def test_alpha_carbons_are_reported_as_approximate(self):
         done = pleat("saxs", STRUCTURE, "--select", "ca and not (MSE)", "-o", self.folder / "run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b"CA alone: a whole residue scatters from each", done.stderr)
-        self.assertEqual(manifest(self.folder / "run")["results"]["model"], "one-body")
+        self.assertIn(b"only CA atoms: a whole residue scatters from each", done.stderr)
+        self.assertEqual(manifest(self.folder / "run")["results"]["model"], "one-bead")
 
     def test_ensemble_has_profiles_and_weights(self):
         text = gzip.open(STRUCTURE, "rt").read()
@@ -159,7 +162,7 @@ class Saxs(ProgramTest):
                 models += row[:30] + "".join(f"{place:8.3f}" for place in places) + row[54:] + "\n"
             models += "ENDMDL\n"
         path = self.write("models.pdb", models)
-        run = self.scatter(path, "--points", "64")
+        run = self.scatter(path, "--q-points", "64")
         shape, values = parse_npy((run / "profiles.npy").read_bytes())
         self.assertEqual(shape, (3, 64))
         means = [sum(values[k::64]) / 3 for k in range(64)]
@@ -178,7 +181,7 @@ class Saxs(ProgramTest):
         weights = [float(row["weight"]) for row in read_table(fit / "weights.tsv")]
         self.assertAlmostEqual(sum(weights), 1, places=5)
         # Each frame of an ensemble is fitted as it is alone.
-        free = self.scatter(path, "--data", curve, "--members", "0", "--no-reweight", run="free")
+        free = self.scatter(path, "--data", curve, "--max-members", "0", "--no-reweight", run="free")
         for number, row in enumerate(read_table(free / "frames.tsv")):
             alone = self.scatter(path, "--data", curve, "--frames", f"{number}:{number + 1}", run=f"alone{number}")
             fitted = json.loads((alone / "fit.json").read_text())["fit"]
@@ -203,7 +206,7 @@ class Saxs(ProgramTest):
         for name, (content, expected) in TABLES.items():
             with self.subTest(table=name):
                 path = self.write(name + ".tsv", content)
-                self.refused(3, expected, STRUCTURE, "--select", "not (MSE)", "--model", "one-body",
+                self.refused(3, expected, STRUCTURE, "--select", "not (MSE)", "--model", "one-bead",
                              "--form-factors", path)
 
     def refused(self, code, expected, *arguments):
@@ -212,11 +215,12 @@ class Saxs(ProgramTest):
         self.assertFalse((self.folder / "deep").exists())
 
     def test_bad_options_are_refused(self):
-        self.refused(2, "--c1-least", STRUCTURE, "--c1-least", "1.2", "--c1-most", "1")
-        self.refused(2, "--bin", STRUCTURE, "--bin", "0.001")
-        self.refused(2, "model", STRUCTURE, "--model", "three-body")
-        self.refused(2, "expected --model one-body or two-body", STRUCTURE, "--form-factors", "x")
-        self.refused(3, "expected q up to 0.75", STRUCTURE, "--model", "two-body", "--q-max", "0.9",
+        self.refused(2, "expected --c1-min of at most --c1-max (1), found 1.2", STRUCTURE, "--c1-min", "1.2", "--c1-max",
+                     "1")
+        self.refused(2, "expected --bin-width of 0 or at least 0.01", STRUCTURE, "--bin-width", "0.001")
+        self.refused(2, "model", STRUCTURE, "--model", "three-bead")
+        self.refused(2, "expected --model one-bead or two-bead", STRUCTURE, "--form-factors", "x")
+        self.refused(3, "expected q up to 0.75", STRUCTURE, "--model", "two-bead", "--q-max", "0.9",
                      "--select", "not (MSE)")
         self.refused(3, "expected all atoms for the all-atom model", STRUCTURE, "--select", "ca", "--model",
                      "all-atom")
@@ -238,7 +242,7 @@ class Saxs(ProgramTest):
                 found = json.loads((self.folder / name / "fit.json").read_text())["fit"]["chi2"]
                 self.assertAlmostEqual(found / chi2, 1, delta=0.05)
 
-    def test_a_wrong_unit_is_told(self):
+    def test_warns_of_a_wrong_unit(self):
         run = self.scatter(STRUCTURE, "--c2", "1")
         rows = [row.split() for row in self.curve_of(run).read_text().splitlines()]
         wrong = self.write("wrong.dat", "".join(f"{10 * float(q)} {i} {e}\n" for q, i, e in rows))
@@ -265,7 +269,7 @@ class Saxs(ProgramTest):
 
     def test_a_bound_is_explained(self):
         run = self.scatter(STRUCTURE, "--c2", "3")
-        done = pleat("saxs", STRUCTURE, "--data", self.curve_of(run), "--c2-most", "1", "-o", self.folder / "fit")
+        done = pleat("saxs", STRUCTURE, "--data", self.curve_of(run), "--c2-max", "1", "-o", self.folder / "fit")
         self.assertIn(b"c2 (bound): the best c2 lies beyond the values searched.", done.stdout)
 
     def test_a_negative_square_of_rg_is_not_available(self):
@@ -275,27 +279,99 @@ class Saxs(ProgramTest):
         run = self.scatter(path, "--c1", "1.1")
         self.assertEqual(manifest(run)["results"]["rg"], "NA")
 
-    def test_what_a_device_or_a_model_has_not_is_refused(self):
+    def test_refuses_options_that_a_device_or_model_does_not_have(self):
         self.refused(2, "expected --precision float64 or auto", STRUCTURE, "--device", "reference", "--precision",
                      "float32")
         self.refused(2, "expected --method debye or auto", STRUCTURE, "--device", "reference", "--method", "multipole")
         done = pleat("saxs-calibrate", STRUCTURE, "--device", "cuda", "-o", self.folder / "deep" / "run", "-q")
         self.assert_refused(done, 2, "expected --device cpu or reference")
-        coarse = (STRUCTURE, "--select", "not (MSE)", "--model", "two-body")
-        for option in (("--c1", "1.02"), ("--c1-least", "0.9"), ("--c1-most", "1.1"), ("--hydrogens", "explicit")):
-            self.refused(2, "for the all-atom model, found the two-body model", *coarse, *option)
-        self.refused(2, "the one-body model", STRUCTURE, "--select", "ca and not (MSE)", "--c1", "1.02")
+        coarse = (STRUCTURE, "--select", "not (MSE)", "--model", "two-bead")
+        for option in (("--c1", "1.02"), ("--c1-min", "0.9"), ("--c1-max", "1.1"), ("--hydrogens", "explicit")):
+            self.refused(2, "for the all-atom model, found the two-bead model", *coarse, *option)
+        self.refused(2, "the one-bead model", STRUCTURE, "--select", "ca and not (MSE)", "--c1", "1.02")
         facts = manifest(self.scatter(*coarse, "--c2", "1"))["results"]
         self.assertNotIn("c1", facts)
         self.assertEqual(facts["c2"], 1)
 
-    def test_a_scatterer_far_away_gets_no_pair_distances(self):
+    def test_refuses_pair_distances_of_a_distant_scatterer(self):
         path = self.write("far.pdb", "".join(atom(number=n, x=x) for n, x in enumerate((0, 5, -9e6))))
         text = path.read_text().replace("-9000000.000", "9999999.")
         path.write_text(text)
-        self.refused(3, "expected a structure of at most a million --bin widths of 1 angstrom", path)
-        self.scatter(path, "--bin", "0")
-        self.scatter(path, "--bin", "100", run="wide")
+        self.refused(3, "far.pdb: frame 0: expected a structure of at most a million bins of --bin-width 1 angstrom",
+                     path)
+        self.scatter(path, "--bin-width", "0")
+        self.scatter(path, "--bin-width", "100", run="wide")
+
+    def test_earlier_option_names_and_values_are_accepted(self):
+        now = self.scatter(STRUCTURE, "--select", "not (MSE)", "--model", "two-bead", "--q-points", "20",
+                           "--bin-width", "2", "--models-are", "states", "--c2-min", "-1", "--c2-max", "3")
+        before = self.scatter(STRUCTURE, "--select", "not (MSE)", "-m", "two-body", "-n", "20", "--bin", "2",
+                              "--models", "states", "--c2-least", "-1", "--c2-most", "3", run="before")
+        self.assertEqual(results(before), results(now))
+        self.assertEqual(manifest(before)["parameters"], manifest(now)["parameters"])
+        points = self.scatter(STRUCTURE, "--points", "20", "-k", "2", run="points")
+        self.assertEqual(manifest(points)["parameters"]["q-points"], manifest(now)["parameters"]["q-points"])
+        self.assertEqual(manifest(points)["parameters"]["max-members"],
+                         manifest(self.scatter(STRUCTURE, "--members", "2", run="members"))["parameters"]["max-members"])
+
+
+class Resume(ProgramTest):
+    """A run of three tiles of frames that is stopped after the first resumes with the same results."""
+    ATOMS, FRAMES = 250, 520
+
+    def setUp(self):
+        super().setUp()
+        self.topology = self.folder / "atoms.pdb"
+        self.topology.write_text("".join(atom(number=n) for n in range(1, self.ATOMS + 1)))
+        self.frames = self.folder / "frames.npy"
+        self.frames.write_bytes(npy((self.FRAMES, self.ATOMS, 3), numbers(3 * self.ATOMS * self.FRAMES)))
+
+    def arguments(self, run):
+        return ["saxs", self.frames, "--topology", self.topology, "-o", run, "--q-points", "2000", "--q-max", "1",
+                "--precision", "float64", "--method", "debye", "--bin-width", "0", "-t", "1", "--device", "cpu"]
+
+    def stop_after_a_tile(self, run, how):
+        process = subprocess.Popen([PROGRAM, *self.arguments(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=clean_environment())
+        deadline = time.monotonic() + 120
+        while not self.finished_tiles(run):
+            self.assertIsNone(process.poll(), "the run ended before it could be stopped")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        process.send_signal(how)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 130 if how == signal.SIGINT else -how, err)
+        return err
+
+    @staticmethod
+    def finished_tiles(run):
+        """How many of three tiles the checkpoint marks as finished."""
+        path = run / "checkpoint.tiles"
+        content = path.read_bytes() if path.exists() else b""
+        return content.partition(b"\ntiles 3\n")[2][:3].count(1)
+
+    def test_resumes_after_an_interrupt_and_after_a_kill(self):
+        whole = self.folder / "whole"
+        self.assertEqual(pleat(*self.arguments(whole), "-q").returncode, 0)
+        for how in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(how):
+                run = self.folder / how.name
+                err = self.stop_after_a_tile(run, how)
+                if how == signal.SIGINT:
+                    self.assertIn(b"checkpoint.tiles: run the same command again to go on", err)
+                self.assertIn(self.finished_tiles(run), (1, 2))
+                done = pleat(*self.arguments(run))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b"resuming the unfinished run in ", done.stderr)
+                self.assertEqual(results(run), results(whole))
+                self.assertTrue(manifest(run)["resumed"])
+                self.assertFalse((run / "checkpoint.tiles").exists())
+
+    def test_refuses_the_checkpoint_of_other_options(self):
+        run = self.folder / "run"
+        self.stop_after_a_tile(run, signal.SIGKILL)
+        done = pleat(*self.arguments(run), "--q-max", "1.1", "-q")
+        self.assert_refused(done, 3, "checkpoint.tiles", "expected tiles of the same input and options", "remove this file")
 
 
 if __name__ == "__main__":

@@ -14,12 +14,10 @@ IMPLEMENTATIONS = {"apps/pleat/family_progress.cpp", "apps/pleat/ranks.cpp", "ap
 UNFINISHED = (
     "apps/pleat/cluster",
     "apps/pleat/rmsd",
-    "apps/pleat/saxs",
     "apps/pleat/select",
     "src/pleat/cluster",
     "src/pleat/mutual_information",
     "src/pleat/rmsd",
-    "src/pleat/saxs",
     "src/pleat/weights",
 )
 

@@ -41,7 +41,6 @@ UNFINISHED = (
     "src/pleat/mutual_information/",
     "src/pleat/report/",
     "src/pleat/rmsd/",
-    "src/pleat/saxs/",
     "src/pleat/weights/",
     "src/pleat/workflows/",
 )

@@ -5,7 +5,7 @@ import unittest
 
 from launcher import PROGRAM, RanksTest, environment, mpirun
 
-OPTIONS = ("-q", "-t", "1", "--device", "cpu", "--model", "one-body")
+OPTIONS = ("-q", "-t", "1", "--device", "cpu", "--model", "one-bead")
 
 
 def results(run):

@@ -6,7 +6,7 @@
 
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "pleat/saxs/tests/globule.h"
 #include "pleat/saxs/tests/turns.h"
 
@@ -75,7 +75,7 @@ void time_gradient(benchmark::State& state, const RandomScatterers& given, int t
 /// Rigid moves of two bodies in five, every second one accepted.
 void time_moves(benchmark::State& state, const RandomScatterers& given, Device::Kind kind) {
     const std::vector<std::int32_t> bodies = saxs::test::two_parts(given.model.scatterer_count());
-    Session session(given.model, given.xyz, {}, bodies, {.refresh = 0}, context_of(kind, 1));
+    ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, context_of(kind, 1));
     saxs::test::Sampler sampler(bodies, 1);
     std::vector<Index> moved;
     for (Index i = 0; i < 2 * given.model.scatterer_count() / 5; ++i) moved.push_back(i);

@@ -29,16 +29,17 @@ std::string profile_table(const Result& result) {
     return text;
 }
 
-std::string pairs_table(const Result& result, double bin) {
+std::string pairs_table(const Result& result, double bin_width) {
     std::string text = "from\tto\tp\n";
     for (std::size_t n = 0; n < result.pairs.size(); ++n)
-        text += fmt::format("{:.6g}\t{:.6g}\t{:.9g}\n", static_cast<double>(n) * bin,
-                            static_cast<double>(n + 1) * bin, result.pairs[n]);
+        text += fmt::format("{:.6g}\t{:.6g}\t{:.9g}\n", static_cast<double>(n) * bin_width,
+                            static_cast<double>(n + 1) * bin_width, result.pairs[n]);
     return text;
 }
 
 std::string frames_table(const Result& result) {
-    const bool has_fits = !result.frame_fits.empty(), is_atomic = result.model == "all-atom";
+    const bool has_fits = !result.frame_fits.empty(),
+               is_atomic = result.model == Resolution::all_atom;
     std::string text = fmt::format("frame\tfile\tframe_of_file\trg\ti0\tdmax{}\n",
                                    has_fits ? "\tchi2\tc1\tc2" : "");
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
@@ -58,7 +59,7 @@ std::string frames_table(const Result& result) {
     return text;
 }
 
-/// Lines of a curve and of models that were fitted to it.
+/// A curve and a model that was fitted to it.
 std::string fit_table(const Profile& curve, const Fit& fit) {
     std::string text = "q\tintensity\tsigma\tmodel\tresidual\n";
     for (std::size_t k = 0; k < curve.size(); ++k)
@@ -68,14 +69,14 @@ std::string fit_table(const Profile& curve, const Fit& fit) {
     return text;
 }
 
-/// ln I by q^2, where the intensity is positive.
+/// ln I against q^2 for points with positive intensities.
 std::string guinier_table(const Result& result) {
     std::string text = "q2\tln_intensity\tsigma\tln_model\tused\n";
     for (std::size_t k = 0; k < result.curve.size(); ++k) {
         const double q = result.curve.q[k], intensity = result.curve.intensity[k];
         if (intensity <= 0 || result.fit.model[k] <= 0) continue;
         const bool used =
-            result.guinier.found && k >= result.guinier.first && k <= result.guinier.last;
+            result.guinier.is_valid && k >= result.guinier.first && k <= result.guinier.last;
         text += fmt::format("{:.8g}\t{:.8g}\t{:.8g}\t{:.8g}\t{}\n", q * q, std::log(intensity),
                             result.curve.sigma[k] / intensity, std::log(result.fit.model[k]),
                             used ? 1 : 0);
@@ -83,9 +84,10 @@ std::string guinier_table(const Result& result) {
     return text;
 }
 
-/// (q Rg)^2 I / I(0) by q Rg, with the curve's own Rg and I(0); q^2 I by q where it tells none.
+/// (q Rg)^2 I / I(0) against q Rg, with Rg and I(0) of the curve; q^2 I against q if the curve has
+/// no Guinier range.
 std::string kratky_table(const Result& result) {
-    const bool is_reduced = result.guinier.found;
+    const bool is_reduced = result.guinier.is_valid;
     const double length = is_reduced ? result.guinier.gyration : 1;
     const double height = is_reduced ? result.guinier.forward : 1;
     std::string text = is_reduced ? "q_rg\tkratky\tsigma\tmodel\n" : "q\tkratky\tsigma\tmodel\n";
@@ -147,17 +149,17 @@ Json ensemble_json(const Result& result, bool is_atomic) {
 }
 
 Json summary_json(const Result& result) {
-    const bool is_atomic = result.model == "all-atom";
+    const bool is_atomic = result.model == Resolution::all_atom;
     Json json;
-    json["model"] = result.model;
+    json["model"] = name_of(result.model);
     json["fit"] = fit_json(result.fit, is_atomic);
-    if (result.guinier.found) {
+    if (result.guinier.is_valid) {
         json["guinier"] = {{"rg", result.guinier.gyration},
                            {"rg_error", result.guinier.gyration_error},
                            {"i0", result.guinier.forward},
                            {"i0_error", result.guinier.forward_error},
-                           {"q_least", result.curve.q[result.guinier.first]},
-                           {"q_most", result.curve.q[result.guinier.last]}};
+                           {"q_min", result.curve.q[result.guinier.first]},
+                           {"q_max", result.curve.q[result.guinier.last]}};
     } else {
         json["guinier"] = nullptr;
     }
@@ -165,7 +167,7 @@ Json summary_json(const Result& result) {
     return json;
 }
 
-/// Members of ensembles of every size: which frames, with which weights.
+/// The frames and weights of the minimal ensemble of each size.
 std::string members_table(const Result& result) {
     std::string text = "members\tchosen\tframe\tfile\tframe_of_file\tweight\n";
     for (std::size_t size = 0; size < result.ensemble.minimal.size(); ++size) {
@@ -205,7 +207,8 @@ void write_ensemble(RunDirectory& run, const Result& result) {
 
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters) {
     write_text(run.output("profile.tsv"), profile_table(result));
-    if (parameters.bin > 0) write_text(run.output("pr.tsv"), pairs_table(result, parameters.bin));
+    if (parameters.bin_width > 0)
+        write_text(run.output("pr.tsv"), pairs_table(result, parameters.bin_width));
     if (result.shapes.size() > 1) {
         write_npy(run.output("profiles.npy"), result.intensity.data(),
                   {result.intensity.extent(0), result.intensity.extent(1)});
@@ -221,7 +224,7 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
 }
 
 void record_facts(RunDirectory& run, const Result& result) {
-    run.fact("model", result.model);
+    run.fact("model", name_of(result.model));
     run.fact("frames", static_cast<std::int64_t>(result.shapes.size()));
     run.fact("scatterers", result.scatterers);
     double forward = 0, diameter = 0;
@@ -236,7 +239,7 @@ void record_facts(RunDirectory& run, const Result& result) {
         run.fact("rg", gyration);
     run.fact("i0", forward / static_cast<double>(result.shapes.size()));
     run.fact("dmax", diameter);
-    if (result.model == "all-atom") run.fact("c1", result.contrast.c1);
+    if (result.model == Resolution::all_atom) run.fact("c1", result.contrast.c1);
     run.fact("c2", result.contrast.c2);
     if (!result.has_fit) return;
     run.fact("chi2", result.fit.chi2);

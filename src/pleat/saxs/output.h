@@ -1,4 +1,4 @@
-// Output: what a run of saxs leaves in its run directory.
+// Output: the result files and the facts of a run of saxs.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,10 @@
 
 namespace pleat::saxs {
 
-/// Writes the tables and arrays that README.md of this folder describes. OutputError where files
-/// cannot be written.
+/// Writes the tables and arrays that README.md describes. Throws OutputError.
 void write_results(RunDirectory& run, const Result& result, const Parameters& parameters);
 
-/// The numbers that sum up a run, for its manifest.
+/// Records the numbers that summarise a run in its manifest.
 void record_facts(RunDirectory& run, const Result& result);
 
 /// Keys of the papers on which this result is based (core/run/citations.bib).

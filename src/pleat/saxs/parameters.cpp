@@ -9,91 +9,93 @@ std::vector<Field> profile_fields(Parameters& p) {
     return {
         {.name = "model",
          .target = &p.model,
-         .help = "What scatters: each atom; a body a residue; backbone and side chain; auto: "
-                 "atoms, or a body a residue where there is CA alone",
-         .letter = 'm',
-         .choices = {"auto", "all-atom", "one-body", "two-body"}},
+         .help = "Scatterers: all-atom, each heavy atom with its hydrogens; one-bead, one per "
+                 "residue; two-bead, side chain and backbone of each residue; auto: all-atom, or "
+                 "one-bead for a structure of CA atoms alone",
+         .old_names = {"m"},
+         .old_choices = {{"one-body", "one-bead"}, {"two-body", "two-bead"}}},
         {.name = "q-max",
          .target = &p.q_max,
          .help = "Largest momentum transfer of the profile; a curve is cut there",
          .unit = "1/angstrom",
          .min = 0.01,
          .max = 5},
-        {.name = "points",
-         .target = &p.points,
-         .help = "Points of the profile, evenly from q = 0 on; with a curve more where the "
-                 "structure is so large that it needs them",
-         .letter = 'n',
+        {.name = "q-points",
+         .target = &p.q_points,
+         .help = "Points of the profile, evenly spaced from q = 0; with --data more if the "
+                 "structure is so large that the fit needs them",
          .min = 2,
-         .max = 100000},
+         .max = 100000,
+         .old_names = {"points", "n"}},
         {.name = "water",
          .target = &p.water,
-         .help = "Take water molecules of the file as part of the structure"},
+         .help = "Treat water molecules in the file as part of the structure"},
         {.name = "hydrogens",
          .target = &p.hydrogens,
-         .help = "implicit: each heavy atom scatters with those that it carries; explicit: those "
-                 "of the file scatter for themselves (all-atom)",
-         .choices = {"implicit", "explicit"}},
-        {.name = "bin",
-         .target = &p.bin,
-         .help = "Width of the bins of P(r); 0: none",
+         .help = "implicit: each heavy atom scatters with the hydrogens that it carries; "
+                 "explicit: hydrogens in the file scatter for themselves (all-atom)"},
+        {.name = "bin-width",
+         .target = &p.bin_width,
+         .help = "Width of the bins of P(r); 0: no P(r)",
          .unit = "angstrom",
          .min = 0,
-         .max = 1000},
+         .max = 1000,
+         .old_names = {"bin"}},
         {.name = "precision",
          .target = &p.precision,
          .help = "float32: relative error of profiles up to 2e-6, on a GPU up to 1e-5; float64: up "
-                 "to 1e-6, not on a GPU; auto: float32, with --device reference float64",
-         .choices = {"auto", "float32", "float64"}},
+                 "to 1e-6, not on a GPU; auto: float32, with --device reference float64"},
         {.name = "method",
          .target = &p.method,
          .help = "debye: all pairs; multipole: spherical harmonics in float64, on the CPU; auto: "
-                 "the cheaper one there, else all pairs",
-         .choices = {"auto", "debye", "multipole"}}};
+                 "on the CPU the cheaper of the two, elsewhere all pairs"}};
 }
 
 std::vector<Field> fit_fields(Parameters& p) {
     return {
         {.name = "c1",
          .target = &p.c1,
-         .help = "Scale of the atoms' radii in the volume that they take from water (all-atom)",
+         .help = "Scale factor for atomic radii in the excluded volume (all-atom)",
          .min = 0.5,
          .max = 2,
          .automatic = "fitted with --data, else 1"},
-        {.name = "c1-least",
-         .target = &p.c1_least,
-         .help = "Least c1 of a fit",
+        {.name = "c1-min",
+         .target = &p.c1_min,
+         .help = "Smallest c1 of a fit",
          .min = 0.5,
-         .max = 2},
-        {.name = "c1-most",
-         .target = &p.c1_most,
+         .max = 2,
+         .old_names = {"c1-least"}},
+        {.name = "c1-max",
+         .target = &p.c1_max,
          .help = "Largest c1 of a fit",
          .min = 0.5,
-         .max = 2},
+         .max = 2,
+         .old_names = {"c1-most"}},
         {.name = "c2",
          .target = &p.c2,
-         .help = "Density of the hydration layer, in water molecules above the bulk an exposed "
-                 "atom",
+         .help = "Hydration-layer contrast: excess water molecules per exposed atom",
          .min = -100,
          .max = 100,
          .automatic = "fitted with --data, else 0"},
-        {.name = "c2-least",
-         .target = &p.c2_least,
-         .help = "Least c2 of a fit",
+        {.name = "c2-min",
+         .target = &p.c2_min,
+         .help = "Smallest c2 of a fit",
          .min = -100,
-         .max = 100},
-        {.name = "c2-most",
-         .target = &p.c2_most,
+         .max = 100,
+         .old_names = {"c2-least"}},
+        {.name = "c2-max",
+         .target = &p.c2_max,
          .help = "Largest c2 of a fit",
          .min = -100,
-         .max = 100},
-        {.name = "background", .target = &p.background, .help = "Fit a constant background too"},
-        {.name = "members",
-         .target = &p.members,
-         .help = "Members of the largest minimal ensemble that is tried; 0: none",
-         .letter = 'k',
+         .max = 100,
+         .old_names = {"c2-most"}},
+        {.name = "background", .target = &p.background, .help = "Also fit a constant background"},
+        {.name = "max-members",
+         .target = &p.max_members,
+         .help = "Frames in the largest minimal ensemble that is tried; 0: no minimal ensembles",
          .min = 0,
-         .max = 50},
+         .max = 50,
+         .old_names = {"members", "k"}},
         {.name = "reweight",
          .target = &p.reweight,
          .help = "Reweight all frames by maximum entropy",
@@ -101,6 +103,20 @@ std::vector<Field> fit_fields(Parameters& p) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> names_of(Resolution) {
+    static constexpr std::string_view kNames[] = {"auto", "all-atom", "one-bead", "two-bead"};
+    return kNames;
+}
+
+std::string_view name_of(Resolution resolution) {
+    return names_of(resolution)[static_cast<std::size_t>(resolution)];
+}
+
+std::span<const std::string_view> names_of(Hydrogens) {
+    static constexpr std::string_view kNames[] = {"implicit", "explicit"};
+    return kNames;
+}
 
 std::vector<Field> fields(Parameters& parameters) {
     std::vector<Field> all = profile_fields(parameters);

@@ -1,4 +1,4 @@
-// SAXS: scatterers, partial profiles of all frames, and what a curve says of them.
+// SAXS: scatterers, partial profiles of all frames, and what a curve says about them.
 #include "pleat/saxs/saxs.h"
 
 #include <fmt/format.h>
@@ -9,63 +9,20 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/sweep.h"
+#include "pleat/core/ranks/gather_rows.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/set_fit.h"
-#include "pleat/saxs/model/places.h"
-#include "pleat/saxs/model/prepared.h"
+#include "pleat/saxs/fit/shape.h"
+#include "pleat/saxs/input_checks.h"
+#include "pleat/saxs/memory_estimate.h"
+#include "pleat/saxs/model/fixed_contrast.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/model/scatterers.h"
-#include "pleat/saxs/needs.h"
-#include "pleat/saxs/shared_rows.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
-
-/// What a device cannot do is refused.
-void check_device(const Parameters& parameters, const Device& device) {
-    if (device.kind == Device::Kind::cpu) return;
-    const bool is_gpu = device.kind == Device::Kind::cuda;
-    if (parameters.precision == (is_gpu ? "float64" : "float32"))
-        throw UsageError(fmt::format("expected --precision {} or auto with --device {}, found {}",
-                                     is_gpu ? "float32" : "float64", device.name(),
-                                     parameters.precision));
-    if (parameters.method == "multipole")
-        throw UsageError(fmt::format(
-            "expected --method debye or auto with --device {}, found multipole", device.name()));
-}
-
-/// `name`: the structure, for the message.
-void check_span(double diameter, std::string_view name, const Parameters& parameters) {
-    if (parameters.bin > 0 && diameter / parameters.bin > kMaxBins)
-        throw InputError(
-            name, 0,
-            fmt::format("expected a structure of at most a million --bin widths of {:g} "
-                        "angstrom across, found {:.4g} angstrom; --bin 0 leaves out P(r)",
-                        parameters.bin, diameter));
-}
-
-void check_input(std::span<const Ensemble> components, const Profile* curve,
-                 Parameters parameters) {
-    check(fields(parameters));
-    if (parameters.c1_least > parameters.c1_most)
-        throw UsageError(fmt::format("expected --c1-least of at most --c1-most ({:g}), found {:g}",
-                                     parameters.c1_most, parameters.c1_least));
-    if (parameters.c2_least > parameters.c2_most)
-        throw UsageError(fmt::format("expected --c2-least of at most --c2-most ({:g}), found {:g}",
-                                     parameters.c2_most, parameters.c2_least));
-    if (parameters.bin > 0 && parameters.bin < 0.01)
-        throw UsageError(
-            fmt::format("expected --bin of 0 or at least 0.01, found {:g}", parameters.bin));
-    for (const Ensemble& ensemble : components) check_structures(ensemble);
-    if (components.empty()) throw UsageError("expected at least 1 structure, found none");
-    if (curve != nullptr && cut(*curve, parameters.q_max).size() < 8)
-        throw InputError(
-            curve->source, 0,
-            fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
-                        "1/angstrom, found {} of {}",
-                        parameters.q_max, cut(*curve, parameters.q_max).size(), curve->size()));
-}
 
 /// Net amplitudes at point k of q of each scatterer in a frame, in electrons.
 std::vector<double> amplitudes_at(Index k, const Model& model, View<const float, 2> scales,
@@ -98,80 +55,76 @@ double gyration2_with_extent(double of_centres, std::span<const double> at_0,
 
 /// Structures of the same atoms.
 struct Component {
+    const Ensemble* ensemble;
     Scatterers scatterers;
-    Places places;
+    ScattererPositions positions;
     Model model;
-    Model near;                // the same at q = 0 and kNear, with all channels
+    Model near_zero;           // the same at q = 0 and kNearZero, with all channels
     Array<double, 3> partial;  // [frame, channel pair, q]
 };
-constexpr double kNear = 0.005;  // 1/angstrom
+constexpr double kNearZero = 0.005;  // 1/angstrom
 
 Shape measure_frame(const Component& component, Index frame, const Parameters& parameters,
                     const Contrast& contrast, const Context& context) {
-    const Places& places = component.places;
+    const ScattererPositions& positions = component.positions;
     const double radius = component.scatterers.mean_radius;
-    const std::vector<double> at_0 =
-        amplitudes_at(0, component.near, places.scales[frame], contrast, radius);
-    Shape shape = measure_shape(places.xyz[frame], at_0, places.xyz.extent(2) - places.sites,
-                                parameters.bin, context);
-    shape.gyration2 = gyration2_with_extent(
-        shape.gyration2, at_0,
-        amplitudes_at(1, component.near, places.scales[frame], contrast, radius), kNear);
+    const auto amplitudes = [&](Index k) {
+        return amplitudes_at(k, component.near_zero, positions.scales[frame], contrast, radius);
+    };
+    const std::vector<double> at_0 = amplitudes(0);
+    Shape shape =
+        measure_shape(positions.xyz[frame], at_0, positions.xyz.extent(2) - positions.sites,
+                      parameters.bin_width, context);
+    shape.gyration2 = gyration2_with_extent(shape.gyration2, at_0, amplitudes(1), kNearZero);
     shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
     return shape;
 }
 
-/// The shapes of a block of frames, of which ranks measure some in turn. Many frames take a thread
-/// each, few share all threads in turn; the values are the same.
-std::vector<Shape> measure_block(const Component& component, Index from, Index count,
-                                 const Parameters& parameters, const Contrast& contrast,
-                                 const Context& context) {
-    const Turn turn(context);
-    const Index own_count = turn.own_count(count);
-    const int threads = resolve_threads(context);
-    const bool one_by_one = own_count < threads;
-    std::vector<Shape> shapes(static_cast<std::size_t>(count));
-    parallel_for(one_by_one ? 1 : threads, own_count, [&](Index n, int thread) {
-        Context own = context_of_thread(context, thread);
-        if (!one_by_one) own.threads = 1;
-        shapes[static_cast<std::size_t>(turn.own(n))] =
-            measure_frame(component, from + turn.own(n), parameters, contrast, own);
-    });
-    if (turn.size == 1) return shapes;
+/// Gives every rank the shapes of the others; each has those of its rows.
+void gather_shapes(const Context& context, std::vector<Shape>& shapes) {
+    if (context.ranks() == 1) return;
     double bins = 0;
     for (const Shape& shape : shapes)
         bins = std::max(bins, static_cast<double>(shape.pairs.size()));
-    context.comm->raise({&bins, 1});
-    // A row each: three numbers, then P(r), whose last bins may be empty. Rg^2 is a number always.
-    Array<double, 2> rows(count, static_cast<Index>(bins) + 3);
-    for (Index n = 0; n < own_count; ++n) {
-        const Shape& shape = shapes[static_cast<std::size_t>(turn.own(n))];
-        double* const row = rows.view()[turn.own(n)].data;
+    bins = max_over_ranks(context, bins);
+    // One row per frame: three numbers, then P(r), whose last bins may be empty.
+    constexpr Index kNumbers = 3;
+    const auto count = static_cast<Index>(shapes.size());
+    Array<double, 2> rows(count, static_cast<Index>(bins) + kNumbers);
+    for (Index n = 0; n < count; ++n) {
+        const Shape& shape = shapes[static_cast<std::size_t>(n)];
+        double* const row = rows.view()[n].data;
         row[0] = shape.gyration2;
         row[1] = shape.forward;
         row[2] = shape.diameter;
-        std::copy(shape.pairs.begin(), shape.pairs.end(), row + 3);
+        std::copy(shape.pairs.begin(), shape.pairs.end(), row + kNumbers);
     }
-    share_rows(context, rows.view());
+    all_gather_rows(context, rows.view());
     for (Index n = 0; n < count; ++n) {
         const View<const double, 1> row = rows.view()[n];
-        shapes[static_cast<std::size_t>(n)] = {row.data[0],
-                                               row.data[0] >= 0 ? std::sqrt(row.data[0]) : NAN,
+        const double gyration2 = row.data[0];
+        shapes[static_cast<std::size_t>(n)] = {gyration2,
+                                               gyration2 >= 0 ? std::sqrt(gyration2) : NAN,
                                                row.data[1],
                                                row.data[2],
-                                               {row.begin() + 3, row.end()}};
+                                               {row.begin() + kNumbers, row.end()}};
     }
-    return shapes;
 }
 
+/// Measures the frames of a component, each rank its rows of a block, and adds their P(r).
 void measure_shapes(const Component& component, const Parameters& parameters,
                     const Context& context, Index all_frames, Result& result) {
-    const Index frames = component.places.xyz.extent(0), ranks = Turn(context).size;
-    const Index block = frames < resolve_threads(context) * ranks ? ranks : 64 * ranks;
-    for (Index from = 0; from < frames; from += block) {
-        context.update("shape", from, frames, "frames");
-        std::vector<Shape> shapes = measure_block(component, from, std::min(block, frames - from),
-                                                  parameters, result.contrast, context);
+    const RankRows rows(context);
+    const Index frames = component.positions.xyz.extent(0);
+    const Index block =
+        frames < resolve_threads(context) * rows.ranks ? rows.ranks : 64 * rows.ranks;
+    const auto measure = [&](Index first, Index count) {
+        std::vector<Shape> shapes(static_cast<std::size_t>(count));
+        parallel_for_frames(context, rows.count_of(count), [&](Index n, const Context& of_frame) {
+            shapes[static_cast<std::size_t>(rows.row(n))] = measure_frame(
+                component, first + rows.row(n), parameters, result.contrast, of_frame);
+        });
+        gather_shapes(context, shapes);
         for (Shape& shape : shapes) {
             if (shape.pairs.size() > result.pairs.size()) result.pairs.resize(shape.pairs.size());
             for (std::size_t n = 0; n < shape.pairs.size(); ++n)
@@ -179,19 +132,8 @@ void measure_shapes(const Component& component, const Parameters& parameters,
             shape.pairs = {};
             result.shapes.push_back(std::move(shape));
         }
-    }
-    context.update("shape", frames, frames, "frames");
-}
-
-std::vector<double> grid(const Parameters& parameters, bool with_curve, double diameter) {
-    return even_grid(parameters.q_max, grid_points(parameters, with_curve, diameter));
-}
-
-FitOptions fit_options(const Parameters& p) {
-    FitOptions options{p.c1_least, p.c1_most, p.c2_least, p.c2_most, p.background};
-    if (!std::isnan(p.c1)) options.c1_least = options.c1_most = p.c1;
-    if (!std::isnan(p.c2)) options.c2_least = options.c2_most = p.c2;
-    return options;
+    };
+    for_each_block(context, "shape", frames, block, measure, "frames");
 }
 
 Array<double, 2> mean_of(View<const double, 3> partial) {
@@ -204,24 +146,25 @@ Array<double, 2> mean_of(View<const double, 3> partial) {
     return mean;
 }
 
-/// Each frame for itself, with a contrast of its own.
+/// Fits each frame alone, with its own contrast.
 void fit_frames(const EnsembleProblem& problem, Result& result) {
     const Index frames = problem.partial.extent(0);
     const int threads = resolve_threads(problem.context);
-    problem.context.update("fit", 0, frames, "frames");
+    StageProgress progress(problem.context, "fit", frames, "frames");
+    progress.advance_to(0);
     std::vector<Members> singles;
     for (Index frame = 0; frame < frames; ++frame) singles.push_back({frame});
     const std::vector<FittedSet> fitted =
         fit_from_grid(ProductTable(problem, false, threads), singles, 0, threads);
     result.frame_fits.resize(fitted.size());
-    parallel_until_stopped(problem.context, threads, frames, [&](Index frame, int) {
-        const auto at = static_cast<std::size_t>(frame);
-        Fit& one = result.frame_fits[at];
-        one = fit_at(fitted[at].contrast, *problem.curve, problem.partial[frame],
+    cancellable_parallel_for(problem.context, threads, frames, [&](Index frame, int) {
+        const auto n = static_cast<std::size_t>(frame);
+        Fit& one = result.frame_fits[n];
+        one = fit_at(fitted[n].contrast, *problem.curve, problem.partial[frame],
                      problem.mean_radius, problem.options);
         one.model = {};
     });
-    problem.context.update("fit", frames, frames, "frames");
+    progress.advance_to(frames);
 }
 
 void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
@@ -234,7 +177,7 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     const Index frames = partial.extent(0);
     const auto points = static_cast<Index>(result.curve.size());
     Array<double, 3> at_curve(frames, partial.extent(1), points);
-    parallel_until_stopped(context, resolve_threads(context), frames, [&](Index frame, int) {
+    cancellable_parallel_for(context, resolve_threads(context), frames, [&](Index frame, int) {
         const Array<double, 2> one = resample(partial[frame], result.q, result.curve.q);
         std::copy(one.begin(), one.end(), at_curve[frame].begin());
     });
@@ -245,15 +188,15 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     if (frames < 2) return;
     const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options, context};
     fit_frames(problem, result);
-    if (parameters.members > 0) {
-        result.ensemble.minimal = minimal_ensembles(problem, parameters.members, context);
+    if (parameters.max_members > 0) {
+        result.ensemble.minimal = minimal_ensembles(problem, parameters.max_members, context);
         result.ensemble.minimal_chosen = choose(result.ensemble.minimal);
     }
     if (parameters.reweight) {
         result.ensemble.scan = maximum_entropy(problem, context);
         result.ensemble.scan_chosen = choose(result.ensemble.scan);
     }
-    result.has_ensemble = parameters.members > 0 || parameters.reweight;
+    result.has_ensemble = parameters.max_members > 0 || parameters.reweight;
 }
 
 void combine_frames(View<const double, 3> partial, double mean_radius, Result& result) {
@@ -269,11 +212,11 @@ void combine_frames(View<const double, 3> partial, double mean_radius, Result& r
     }
 }
 
-/// Warns where the curve's Rg is about ten times or a tenth of the structures', as it is where the
+/// Warns if the curve's Rg is about ten times or a tenth of the structures' Rg, as it is if the
 /// unit of q is wrong.
 void check_unit(Result& result) {
     const double model = root_mean_gyration(result.shapes), curve = result.guinier.gyration;
-    if (!result.guinier.found || !(model > 0)) return;
+    if (!result.guinier.is_valid || !(model > 0)) return;
     const double ratio = curve / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
     result.warnings.push_back(
@@ -283,52 +226,87 @@ void check_unit(Result& result) {
                     curve, model, ratio > 1 ? "1/angstrom" : "1/nm"));
 }
 
-/// Scatterers and their places, and what is to be told of them.
-std::vector<Component> prepare(std::span<const Ensemble> components, bool with_hydration,
-                               const Parameters& parameters, const Context& context,
-                               Result& result) {
-    std::vector<Component> parts;
-    for (const Ensemble& ensemble : components) {
-        Component part;
-        part.scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
-                                          scatterer_options(ensemble, parameters));
-        const std::string model(name_of(part.scatterers.bodies));
-        if (!parts.empty() && model != result.model)
-            throw InputError(
-                ensemble.topology->source.string(), 0,
-                fmt::format("expected structures for the {} model as before, found one "
-                            "for the {} model",
-                            result.model, model));
-        result.model = model;
-        result.scatterers = std::max(result.scatterers, part.scatterers.count());
-        for (const std::string& note : part.scatterers.notes)
-            result.notes.push_back(fmt::format("{}: {}", ensemble.topology->source.string(), note));
-        part.places = place_all(ensemble.xyz, part.scatterers, with_hydration, context);
+/// Divides the structures into scatterers, and adds to the result what is reported about them.
+std::vector<Component> make_components(std::span<const Ensemble> ensembles, bool with_hydration,
+                                       const Parameters& parameters, const Context& context,
+                                       Result& result) {
+    std::vector<Component> components;
+    for (const Ensemble& ensemble : ensembles) {
+        Component component;
+        component.ensemble = &ensemble;
+        component.scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
+                                               scatterer_options(ensemble, parameters));
+        const Scatterers& scatterers = component.scatterers;
+        const std::string source = ensemble.topology->source.string();
+        if (!components.empty() && scatterers.resolution != result.model)
+            throw InputError(source, 0,
+                             fmt::format("expected structures for the {} model as before, found "
+                                         "one for the {} model",
+                                         name_of(result.model), name_of(scatterers.resolution)));
+        result.model = scatterers.resolution;
+        result.scatterers = std::max(result.scatterers, scatterers.count());
+        for (const std::string& note : scatterers.notes)
+            result.notes.push_back(fmt::format("{}: {}", source, note));
+        component.positions =
+            scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
+        check_size(ensemble, component.positions.xyz, parameters);
         for (const FrameOrigin& origin : ensemble.origins) {
             result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
             result.frames_of_files.push_back(origin.frame);
         }
-        parts.push_back(std::move(part));
+        components.push_back(std::move(component));
     }
-    return parts;
+    return components;
+}
+
+/// Computes the partial profiles of each component, with one c1 for all.
+void compute_profiles(std::vector<Component>& components, const FormFactorTable* form_factors,
+                      const Parameters& parameters, double mean_radius, bool fixes_contrast,
+                      bool with_hydration, const Context& context, const Result& result) {
+    for (std::size_t n = 0; n < components.size(); ++n) {
+        Component& component = components[n];
+        const Index sites = component.positions.sites;
+        component.scatterers.mean_radius = mean_radius;
+        component.model = make_model(component.scatterers, form_factors, result.q, sites);
+        component.near_zero = make_model(component.scatterers, form_factors,
+                                         std::vector<double>{0, kNearZero}, sites);
+        if (fixes_contrast)
+            component.model =
+                fix_contrast(component.model, result.contrast, mean_radius, with_hydration);
+        const View<const float, 3> scales = component.model.scale_count() > 0
+                                                ? component.positions.scales.view()
+                                                : View<const float, 3>();
+        Context of_component = context;
+        of_component.checkpoint = component_checkpoint(context.checkpoint, n);
+        component.partial = profiles(component.model, component.positions.xyz, scales,
+                                     {parameters.precision, parameters.method}, of_component);
+    }
 }
 
 /// The partial profiles of all frames of all components.
-Array<double, 3> joined(std::vector<Component>& parts) {
-    if (parts.size() == 1) return std::move(parts.front().partial);
+Array<double, 3> concatenated(std::vector<Component>& components) {
+    if (components.size() == 1) return std::move(components.front().partial);
     Index frames = 0;
-    for (const Component& part : parts) frames += part.partial.extent(0);
-    auto all = Array<double, 3>::unset(frames, parts.front().partial.extent(1),
-                                       parts.front().partial.extent(2));
+    for (const Component& component : components) frames += component.partial.extent(0);
+    auto all = Array<double, 3>::unset(frames, components.front().partial.extent(1),
+                                       components.front().partial.extent(2));
     double* to = all.data();
-    for (Component& part : parts) {
-        to = std::copy(part.partial.begin(), part.partial.end(), to);
-        part.partial = {};
+    for (Component& component : components) {
+        to = std::copy(component.partial.begin(), component.partial.end(), to);
+        component.partial = {};
     }
     return all;
 }
 
 }  // namespace
+
+std::filesystem::path component_checkpoint(const std::filesystem::path& checkpoint,
+                                           std::size_t component) {
+    if (checkpoint.empty() || component == 0) return checkpoint;
+    const std::string name = fmt::format("{}-{}{}", checkpoint.stem().string(), component,
+                                         checkpoint.extension().string());
+    return checkpoint.parent_path() / name;
+}
 
 double root_mean_gyration(std::span<const Shape> shapes) {
     double gyration2 = 0, forward = 0;
@@ -339,46 +317,33 @@ double root_mean_gyration(std::span<const Shape> shapes) {
     return forward > 0 && gyration2 >= 0 ? std::sqrt(gyration2 / forward) : NAN;
 }
 
-Result run(std::span<const Ensemble> components, const Profile* curve,
+Result run(std::span<const Ensemble> ensembles, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context) {
-    check_device(parameters, context.device);
-    check_input(components, curve, parameters);
-    require_memory(memory_needed(components, curve, parameters, context),
-                   fmt::format("profiles of {} frames", frame_count(components)),
-                   "fewer frames (--frames), --points or a wider --bin would fit");
+    check_input(ensembles, curve, parameters, context.device);
+    require_memory(memory_needed(ensembles, curve, parameters, context),
+                   fmt::format("profiles of {} frames", frame_count(ensembles)),
+                   "fewer frames (--frames), --q-points or a wider --bin-width would fit");
+    const bool with_curve = curve != nullptr;
     Result result;
-    if (!std::isnan(parameters.c1)) result.contrast.c1 = parameters.c1;
-    if (!std::isnan(parameters.c2)) result.contrast.c2 = parameters.c2;
-    const bool with_hydration =
-        curve != nullptr ? !(parameters.c2 == 0) : !std::isnan(parameters.c2) && parameters.c2 != 0;
-    std::vector<Component> parts = prepare(components, with_hydration, parameters, context, result);
+    result.contrast = {parameters.c1.value_or(1), parameters.c2.value_or(0)};
+    const bool with_hydration = parameters.c2.value_or(with_curve ? 1 : 0) != 0;
+    std::vector<Component> components =
+        make_components(ensembles, with_hydration, parameters, context, result);
     double radius = 0, diameter = 0;
-    for (const Component& part : parts) {
-        radius += part.scatterers.mean_radius / static_cast<double>(parts.size());
-        diameter = std::max(diameter, most_diameter(part.places.xyz));
+    for (const Component& component : components) {
+        radius += component.scatterers.mean_radius / static_cast<double>(components.size());
+        diameter = std::max(diameter, max_diameter(component.positions.xyz));
     }
-    const std::vector<std::string>& files = components.front().files;
-    check_span(diameter, files.empty() ? "" : files.front(), parameters);
-    result.q = grid(parameters, curve != nullptr, diameter);
-    for (Component& part : parts) {
-        part.scatterers.mean_radius = radius;  // one c1 for all components
-        part.model = make_model(part.scatterers, form_factors, result.q, part.places.sites);
-        part.near = make_model(part.scatterers, form_factors, std::vector<double>{0, kNear},
-                               part.places.sites);
-        if (curve == nullptr)
-            part.model = settle_contrast(part.model, result.contrast, radius, with_hydration);
-        const View<const float, 3> scales =
-            part.model.scale_count() > 0 ? part.places.scales.view() : View<const float, 3>();
-        part.partial =
-            profiles(part.model, part.places.xyz, scales, debye_options(parameters), context);
-    }
-    const Array<double, 3> partial = joined(parts);
-    if (curve != nullptr) fit_curve(*curve, partial, radius, parameters, context, result);
+    result.q = even_grid(parameters.q_max, grid_points(parameters, with_curve, diameter));
+    compute_profiles(components, form_factors, parameters, radius, !with_curve, with_hydration,
+                     context, result);
+    const Array<double, 3> partial = concatenated(components);
+    if (with_curve) fit_curve(*curve, partial, radius, parameters, context, result);
     combine_frames(partial, radius, result);
-    for (const Component& part : parts)
-        measure_shapes(part, parameters, context, partial.extent(0), result);
-    if (curve != nullptr) check_unit(result);
+    for (const Component& component : components)
+        measure_shapes(component, parameters, context, partial.extent(0), result);
+    if (with_curve) check_unit(result);
     return result;
 }
 

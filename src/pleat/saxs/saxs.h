@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -12,93 +14,180 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
-#include "pleat/saxs/fit/ensemble_fit.h"
-#include "pleat/saxs/fit/fit.h"
-#include "pleat/saxs/fit/shape.h"
-#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/debye/debye.h"
 
 #pragma GCC visibility push(default)
 
 namespace pleat::saxs {
 
+/// How finely a structure is divided into scatterers.
+enum class Resolution {
+    automatic,  ///< all_atom; one_bead for a structure of CA atoms alone
+    all_atom,   ///< each heavy atom with the hydrogens that it carries
+    one_bead,   ///< each residue, at its centre of mass: 20 types (the paper's one-body model)
+    two_bead    ///< side chain, and backbone with CB; alanine and glycine whole: 21 types
+};
+std::span<const std::string_view> names_of(Resolution);
+std::string_view name_of(Resolution resolution);
+
+/// Which hydrogens scatter.
+enum class Hydrogens {
+    implicit,  ///< those that each heavy atom carries, with it
+    listed     ///< those in the file, each for itself; "explicit" as an option
+};
+std::span<const std::string_view> names_of(Hydrogens);
+
 /// The options; fields() describes each.
 struct Parameters {
-    std::string model = "auto";  ///< "auto", "all-atom", "one-body", "two-body"
-    double q_max = 0.5;          ///< 1/angstrom
-    std::int64_t points = 101;
+    Resolution model = Resolution::automatic;
+    double q_max = 0.5;  ///< 1/angstrom
+    std::int64_t q_points = 101;
     bool water = false;
-    std::string hydrogens = "implicit";  ///< "implicit", "explicit"
-    double c1 = std::numeric_limits<double>::quiet_NaN();
-    double c1_least = 0.95, c1_most = 1.05;
-    double c2 = std::numeric_limits<double>::quiet_NaN();
-    double c2_least = -2, c2_most = 4;
+    Hydrogens hydrogens = Hydrogens::implicit;
+    std::optional<double> c1;  ///< not set: fitted to a curve, 1 without one
+    double c1_min = 0.95, c1_max = 1.05;
+    std::optional<double> c2;  ///< not set: fitted to a curve, 0 without one
+    double c2_min = -2, c2_max = 4;
     bool background = false;
-    double bin = 1;
-    std::int64_t members = 5;
+    double bin_width = 1;  ///< of P(r), angstrom; 0: no P(r)
+    std::int64_t max_members = 5;
     bool reweight = true;
-    std::string precision = "auto";  ///< "auto", "float32", "float64"
-    std::string method = "auto";     ///< "auto", "debye", "multipole"
+    Precision precision = Precision::automatic;
+    Method method = Method::automatic;
 };
 std::vector<Field> fields(Parameters& parameters);
 
-/// What a curve says of an ensemble beside its mean.
+/// Form factors of beads, with the water that they displace subtracted.
+struct FormFactorTable {
+    std::vector<double> q;           ///< 1/angstrom, rising
+    std::vector<std::string> types;  ///< "BB", "ALA", ...
+    Array<double, 2> factors;        ///< [q, type], electrons
+    std::string source = {};         ///< its file, for messages; empty: pleat's own table
+};
+
+/// Reads a table for the one- or two-bead model: rows of q and one column per type, below a row of
+/// names ("q BB ALA ..."), or without names in the order of the published tables; or rows in
+/// brackets without q, as Stovgaard et al. (2010) published them, at q = 0, 0.015, ..., 0.75. Adds
+/// to `notes` what was assumed. Throws InputError.
+FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
+                                  std::vector<std::string>& notes);
+
+/// How strongly displaced water and hydration layer count.
+struct Contrast {
+    double c1 = 1;  ///< scale factor of the atoms' radii in the excluded volume
+    double c2 = 0;  ///< excess water molecules per exposed atom in the hydration layer
+};
+
+/// A profile fitted to a measured curve.
+struct Fit {
+    Contrast contrast;
+    double scale = 1, background = 0;
+    double chi2 = 0;          ///< mean over the points of ((I - model) / sigma)^2
+    double chi2_reduced = 0;  ///< sum over the points divided by the degrees of freedom
+    Index points = 0, parameters = 0;
+    bool c1_at_bound = false, c2_at_bound = false;
+    std::vector<double> model;  ///< [point], scaled and with background
+};
+
+/// Weights of frames, with the fit of their mean profile.
+struct Weighted {
+    std::vector<Index> frames;    ///< ascending
+    std::vector<double> weights;  ///< of those frames, not negative, sum 1
+    Fit fit;
+    double validation = 0;        ///< chi^2 per point on points that the fit did not see
+    double validation_error = 0;  ///< standard error of `validation`
+    double effective = 0;         ///< exp(entropy of the weights): how many frames count
+    bool is_exhaustive = false;   ///< minimal ensembles: all sets of up to as many were fitted
+};
+
+/// Weights of all frames by maximum entropy: they minimise
+///     sum_k ((I_k - model_k) / sigma_k)^2 / 2 + theta * sum_i w_i ln(M w_i)
+/// (Rozycki, Kim and Hummer 2011).
+struct Reweighted {
+    double theta = 0;
+    Weighted result;
+};
+
+/// The shape of scatterers with net amplitudes at q = 0, in angstrom and electrons.
+struct Shape {
+    double gyration2 = 0;  ///< Rg^2 = sum A |x - centre|^2 / sum A; below 0 if negative amplitudes
+                           ///< outweigh the others
+    double gyration = 0;   ///< Rg; NaN if Rg^2 is negative
+    double forward = 0;    ///< I(0) = (sum A)^2, electrons^2
+    double diameter = 0;   ///< largest distance between two scatterers, without hydration sites
+    std::vector<double> pairs;  ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
+};
+
+/// Guinier's law, ln I = ln I(0) - Rg^2 q^2 / 3 (1939), fitted to the first points of a curve with
+/// q Rg <= 1.3.
+struct Guinier {
+    bool is_valid = false;  ///< whether the curve has such a range of 5 or more points
+    double gyration = 0, gyration_error = 0;  ///< Rg, angstrom
+    double forward = 0, forward_error = 0;    ///< I(0), in the curve's unit
+    std::size_t first = 0, last = 0;          ///< points of the range, the last included
+};
+
+/// What a curve says about an ensemble besides its mean.
 struct EnsembleResult {
-    std::vector<Weighted> minimal;  ///< by size, from 1
+    std::vector<Weighted> minimal;  ///< the best ensemble of each size, from 1 frame
     std::size_t minimal_chosen = 0;
-    std::vector<Reweighted> scan;  ///< by theta, large to small; empty where not asked for
+    std::vector<Reweighted> scan;  ///< theta from large to small; empty unless asked for
     std::size_t scan_chosen = 0;
 };
 
 struct Result {
     std::vector<double> q;               ///< 1/angstrom
-    std::vector<std::string> files;      ///< [frame]: where each comes from
-    std::vector<Index> frames_of_files;  ///< [frame]: its number there, from 0
+    std::vector<std::string> files;      ///< [frame]: the file of each
+    std::vector<Index> frames_of_files;  ///< [frame]: its number within its file, from 0
     Array<double, 2> intensity;          ///< [frame, q], electrons^2, at `contrast`
-    std::vector<double> mean;            ///< [q]
-    Contrast contrast;                   ///< fitted where there is a curve, else as given
+    std::vector<double> mean;            ///< [q]: mean over the frames
+    Contrast contrast;                   ///< fitted if there is a curve, else as given
     std::vector<Shape> shapes;           ///< [frame]; Rg with the extent of scatterers; no P(r)
-    std::vector<double> pairs;           ///< P(r) of the mean over frames, bins of Parameters::bin
+    std::vector<double> pairs;           ///< P(r) of the mean, bins of Parameters::bin_width
     Index scatterers = 0;                ///< of the largest component
-    std::string model;                   ///< the one that was taken
-    std::vector<std::string> notes;      ///< what was assumed or left out, a line each
-    std::vector<std::string> warnings;   ///< what is probably wrong, a line each
+    Resolution model = Resolution::all_atom;
+    std::vector<std::string> notes;     ///< what was assumed or left out, one line each
+    std::vector<std::string> warnings;  ///< what is probably wrong, one line each
 
     bool has_fit = false;
-    Profile curve;  ///< the points that were used
+    Profile curve;  ///< the points that were fitted
     Fit fit;        ///< of the mean profile to the curve
-    /// [frame], where there are several: each alone, with a contrast of its own; no Fit::model
+    /// [frame], empty for one frame: each frame fitted alone, with its own contrast; no Fit::model.
     std::vector<Fit> frame_fits;
     Guinier guinier;  ///< of the curve
     bool has_ensemble = false;
     EnsembleResult ensemble;
 };
 
-/// Computes the profile of each frame and, with a curve, fits scale, background, c1 and c2 of the
-/// mean, and for several frames weights. Components of a mixture may have different atoms; their
-/// frames count on from one to the next. `form_factors` (may be null: pleat's own) is for coarse
-/// models. Layers, sums over pairs and shapes of frames are dealt over the ranks of `context`, each
-/// of which does the fits. UsageError, InputError, DeviceError, Cancelled.
+/// Computes the profile of each frame and, with a curve (may be null), fits scale, background, c1
+/// and c2 of the mean, and for several frames weights. Components of a mixture may have different
+/// atoms; their frames are numbered one component after another. `form_factors` (may be null:
+/// pleat's own table) is for the bead models. Frames are divided among the ranks of `context`; each
+/// rank does the fits. Finished profiles of many or large frames are kept in
+/// component_checkpoint(context.checkpoint, n), from which the same call resumes with the same
+/// bits. Throws UsageError, InputError, DeviceError, Cancelled.
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context);
 
-/// Rg of the mean profile of frames: the root of the mean of Rg^2, weighted by I(0); NaN where that
-/// is negative.
+/// The file that keeps the profiles of a component of a run, numbered from 0; empty if the
+/// checkpoint is.
+std::filesystem::path component_checkpoint(const std::filesystem::path& checkpoint,
+                                           std::size_t component);
+
+/// Rg of the mean profile of frames: the root of the mean of Rg^2, weighted by I(0); NaN if that
+/// mean is negative.
 double root_mean_gyration(std::span<const Shape> shapes);
 
-/// Bytes of memory that the profiles of these frames need at Parameters::points, and their places,
-/// beside the coordinates.
-std::int64_t memory_needed(Index frames, Index scatterers, const Parameters& parameters);
-
-/// Bytes of memory that run() needs beside the coordinates: the same for all components at the
-/// points that they are given, the fits to a curve, and P(r).
+/// Bytes of memory that run() needs for profiles, fits and P(r), besides the coordinates.
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
                            const Parameters& parameters, const Context& context);
 
-/// What the sums over pairs of run() take, roughly, for those who choose a device.
+/// Rough cost of the sums over pairs of run(), for the choice of a device.
 struct Effort {
-    double cpu_seconds = 0;      ///< of one core, by the cheaper method
-    std::int64_t gpu_bytes = 0;  ///< of a GPU's memory; negative where the options keep to the CPU
+    double cpu_seconds = 0;  ///< of one core, by the cheaper method
+    /// Bytes of GPU memory; not set: the options exclude GPUs.
+    std::optional<std::int64_t> gpu_bytes;
 };
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
               const Parameters& parameters);

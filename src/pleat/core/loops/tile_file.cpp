@@ -154,10 +154,15 @@ void TileFile::put(const Tile& tile, View<const float, 2> output) {
     const Section& section = sections_[static_cast<std::size_t>(tile.id)];
     if (output.extent(0) != section.items || output.extent(1) != section.values)
         throw std::logic_error("a tile's output has another shape than announced");
-    const std::size_t bytes = static_cast<std::size_t>(output.size()) * sizeof(float);
+    put_bytes(tile, output.data);
+}
+
+void TileFile::put_bytes(const Tile& tile, const void* output) {
+    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
     // Written through the descriptor: on a full disk a write into the mapping would kill the
     // process.
-    if (!write_fully(descriptor_, section.offset, output.data, bytes)) fail("writing failed");
+    if (!write_fully(descriptor_, section.offset, output, bytes(tile).size()))
+        fail("writing failed");
     done_[static_cast<std::size_t>(tile.id)] = 1;
     unmarked_.push_back(tile.id);
     if (now() - last_flush_ >= kFlushSeconds) flush();
@@ -179,6 +184,28 @@ View<const float, 2> TileFile::output(const Tile& tile) const {
     const Section& section = sections_[static_cast<std::size_t>(tile.id)];
     return {reinterpret_cast<const float*>(mapped_ + section.offset), section.items,
             section.values};
+}
+
+std::span<const std::uint8_t> TileFile::bytes(const Tile& tile) const {
+    const Section& section = sections_[static_cast<std::size_t>(tile.id)];
+    return {mapped_ + section.offset,
+            static_cast<std::size_t>(section.items * section.values) * sizeof(float)};
+}
+
+std::unique_ptr<TileFile> open_on_ranks(const Context& context, const std::filesystem::path& path,
+                                        std::string_view problem, std::span<const Tile> tiles) {
+    std::unique_ptr<TileFile> file;
+    for (const bool is_first : {true, false}) {
+        std::exception_ptr error;
+        try {
+            if ((context.rank() == 0) == is_first)
+                file = std::make_unique<TileFile>(path, problem, tiles);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        agree_on_error(context, error);
+    }
+    return file;
 }
 
 }  // namespace pleat

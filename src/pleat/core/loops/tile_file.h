@@ -1,7 +1,9 @@
 // Tile file: a sweep's result on disk, which is its own checkpoint.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +31,8 @@ public:
 
     bool has(const Tile& tile) const override;
     void put(const Tile& tile, View<const float, 2> output) override;
+    /// put() for numbers of another type than float32; `output` has the tile's length in bytes.
+    void put_bytes(const Tile& tile, const void* output);
     void flush() override;
     std::filesystem::path kept_in() const override { return path_; }
 
@@ -36,6 +40,8 @@ public:
     bool is_complete() const { return done_count() == static_cast<Index>(sections_.size()); }
     /// A finished tile's output, [item, value], memory-mapped; valid while this object lives.
     View<const float, 2> output(const Tile& tile) const;
+    /// The bytes of the same output.
+    std::span<const std::uint8_t> bytes(const Tile& tile) const;
 
 private:
     struct Section {
@@ -58,5 +64,10 @@ private:
     int descriptor_ = -1;
     const std::uint8_t* mapped_ = nullptr;
 };
+
+/// Opens the file `path` on every rank, of which the first makes it if it does not exist. A
+/// collective call; throws on every rank if any cannot open the file.
+std::unique_ptr<TileFile> open_on_ranks(const Context& context, const std::filesystem::path& path,
+                                        std::string_view problem, std::span<const Tile> tiles);
 
 }  // namespace pleat

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "pleat/core/context.h"
@@ -22,26 +23,48 @@ struct RankRows {
     Index rank, ranks;
 };
 
-/// Gives every rank the rows of the others: on entry `rows` [row, value] holds the rows of this
-/// rank (see RankRows), on return all rows. A collective call. T must be trivially copyable.
+/// Gives every rank the rows of the others: on entry `rows` [row, value] holds the rows that are
+/// marked in `has_row` [row], on return all rows. Each row must be marked on one rank or more; the
+/// lowest rank's is taken. A collective call. T must be trivially copyable.
+template <class T>
+void all_gather_rows(const Context& context, View<T, 2> rows,
+                     std::span<const std::uint8_t> has_row) {
+    if (context.ranks() == 1) return;
+    const auto count = static_cast<std::size_t>(rows.extent(0));
+    const std::size_t bytes = static_cast<std::size_t>(rows.extent(1)) * sizeof(T);
+    const auto address = [&](std::size_t row) { return rows[static_cast<Index>(row)].data; };
+    // The largest of these numbers over the ranks is that of the lowest rank with the row.
+    std::vector<double> owner(count);
+    const double own = context.ranks() - context.rank();
+    for (std::size_t row = 0; row < count; ++row) owner[row] = has_row[row] != 0 ? own : 0;
+    context.comm->raise(owner);
+    std::vector<std::uint8_t> buffer;
+    for (std::size_t row = 0; row < count; ++row) {
+        if (owner[row] != own) continue;
+        buffer.resize(buffer.size() + bytes);
+        std::memcpy(buffer.data() + buffer.size() - bytes, address(row), bytes);
+    }
+    const std::vector<std::vector<std::uint8_t>> all = context.comm->gather(buffer, 0);
+    std::vector<std::size_t> used(all.size(), 0);
+    buffer.resize(count * bytes);
+    for (std::size_t row = 0; row < count && !all.empty(); ++row) {
+        const auto rank = static_cast<std::size_t>(context.ranks() - static_cast<int>(owner[row]));
+        std::memcpy(buffer.data() + row * bytes, all[rank].data() + used[rank], bytes);
+        used[rank] += bytes;
+    }
+    context.comm->broadcast(buffer, 0);
+    for (std::size_t row = 0; row < count; ++row)
+        std::memcpy(address(row), buffer.data() + row * bytes, bytes);
+}
+
+/// all_gather_rows() for rows that are divided among the ranks by RankRows.
 template <class T>
 void all_gather_rows(const Context& context, View<T, 2> rows) {
     const RankRows own(context);
-    if (own.ranks == 1) return;
-    const Index count = rows.extent(0);
-    const std::size_t bytes = static_cast<std::size_t>(rows.extent(1)) * sizeof(T);
-    std::vector<std::uint8_t> all(static_cast<std::size_t>(own.count_of(count)) * bytes);
-    for (Index n = 0; n < own.count_of(count); ++n)
-        std::memcpy(all.data() + static_cast<std::size_t>(n) * bytes, rows[own.row(n)].data, bytes);
-    const std::vector<std::vector<std::uint8_t>> parts = context.comm->gather(all, 0);
-    all.resize(static_cast<std::size_t>(count) * bytes);
-    for (std::size_t rank = 0; rank < parts.size(); ++rank)
-        for (std::size_t at = 0; at < parts[rank].size(); at += bytes)
-            std::memcpy(all.data() + (rank + at / bytes * parts.size()) * bytes,
-                        parts[rank].data() + at, bytes);
-    context.comm->broadcast(all, 0);
-    for (Index n = 0; n < count; ++n)
-        std::memcpy(rows[n].data, all.data() + static_cast<std::size_t>(n) * bytes, bytes);
+    std::vector<std::uint8_t> has_row(static_cast<std::size_t>(rows.extent(0)));
+    for (Index n = 0; n < own.count_of(rows.extent(0)); ++n)
+        has_row[static_cast<std::size_t>(own.row(n))] = 1;
+    all_gather_rows(context, rows, has_row);
 }
 
 }  // namespace pleat

@@ -1,4 +1,5 @@
-// Small calls of saxs: one kernel takes what the host sends, sums over pairs and answers.
+// Small calls of saxs: one kernel copies its input from the host, sums over pairs, and writes the
+// results to the host.
 #pragma once
 
 #include "pleat/saxs/cuda/call_table.h"
@@ -9,197 +10,204 @@ namespace pleat::saxs::cuda {
 /// Threads of a CTA.
 inline constexpr int kCallThreads = kCallWarps * kLanes;
 
-/// What a result is before it has come: no sum is this value that is not a number.
+/// The value of a result that has not been written yet: a NaN that no sum has.
 inline constexpr std::uint64_t kAwaited = 0x7ff8000000a3a17eu;
 
-/// Bits of a sum in which CTAs count themselves.
+/// Bits of a sum that count the CTAs that have added to it.
 inline constexpr int kCountBits = 12;
 
-/// What a small call needs beside what all tasks share.
+/// The data of a small call besides Scattering.
 struct Call {
-    const Task* tasks;               ///< as those of CallTable
-    const std::int32_t* first_slot;  ///< [pair of bodies, and one]
-    const std::int32_t* first_task;  ///< [slot, and one]
-    const uint4* sent;               ///< [pieces]: jobs, positions and scales in the host's memory
-    uint4* taken;                    ///< the same in the GPU's
+    const Task* tasks;               ///< of a CallTable
+    const std::int32_t* first_warp;  ///< [pair of bodies, and one]
+    const std::int32_t* first_task;  ///< [warp, and one]
+    const uint4* host_input;         ///< [pieces]: jobs, positions and scales in host memory
+    uint4* device_input;             ///< the same in device memory
     Index pieces;
-    unsigned* takers;  ///< [2]: CTAs that have taken their part; that know all have; then 0
+    unsigned*
+        copying_ctas;  ///< [2]: CTAs that have copied their part; CTAs that have seen all copied
     const double*
         unit_scale;  ///< [1]: of `units`, as large scales leave fewer; these four in `taken`
     const PairJob* jobs;
-    const float* xyz;     ///< [set, axis, slot]
-    const float* scales;  ///< [set, scale, slot]
-    Index slots;
+    const float* xyz;     ///< [set, axis, sorted scatterer]
+    const float* scales;  ///< [set, scale, sorted scatterer]
+    Index scatterer_count;
     std::int32_t scale_count;
-    PairJob job;               ///< the one, if there are no more
-    std::int32_t takes;        ///< whether the kernel that sums takes what is sent
-    const double* units;       ///< [channel pair, q]: of one electron^2, powers of two
-    unsigned long long* sums;  ///< [job, channel pair, q]: units and kCountBits; 0 between calls
-    double* results;           ///< [job, channel pair, q] in the host's memory
+    PairJob job;                ///< the job, if there is only one
+    std::int32_t copies_input;  ///< whether the kernel that sums copies the input
+    const double* units;        ///< [channel pair, q]: units per electron^2, powers of two
+    unsigned long long* sums;   ///< [job, channel pair, q]: units and kCountBits; 0 between calls
+    double* results;            ///< [job, channel pair, q] in host memory
 };
 
-/// Takes the part of a CTA of what the host has sent, a piece a thread: few CTAs with much each,
-/// since a line of the host's memory is far.
-__device__ inline void take(const Call& call, Index cta) {
+/// Copies the part of a CTA of the host's input, one piece per thread. Few CTAs copy much each,
+/// since host memory has a long latency.
+__device__ inline void copy_input(const Call& call, Index cta) {
     const Index piece = cta * kCallThreads + threadIdx.x;
-    if (piece < call.pieces) call.taken[piece] = call.sent[piece];
+    if (piece < call.pieces) call.device_input[piece] = call.host_input[piece];
 }
 
-/// The same, and counts the CTAs that have.
-__device__ inline void take_and_count(const Call& call, Index cta) {
+/// The same, and counts the CTAs that have copied.
+__device__ inline void copy_input_and_count(const Call& call, Index cta) {
     if (cta * kCallThreads >= call.pieces) return;
-    take(call, cta);
+    copy_input(call, cta);
     __syncthreads();
     if (threadIdx.x > 0) return;
     __threadfence();
-    atomicAdd(call.takers, 1u);
+    atomicAdd(call.copying_ctas, 1u);
 }
 
-/// Waits for the parts of all CTAs, which must be on the GPU at once. Who is the last to know
-/// clears the counts for the next call.
-__device__ inline void await_all(const Call& call, unsigned ctas) {
+/// Waits until all CTAs, which must be resident on the GPU at once, have copied their parts. The
+/// last CTA to see this clears the counts for the next call.
+__device__ inline void await_input(const Call& call, unsigned ctas) {
     if (threadIdx.x == 0) {
-        const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
-        const volatile unsigned* const taken = call.takers;
-        while (*taken < takers) {
+        const auto copying_ctas =
+            static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
+        const volatile unsigned* const copied = call.copying_ctas;
+        while (*copied < copying_ctas) {
         }
         __threadfence();
-        if (atomicAdd(call.takers + 1, 1u) == ctas - 1) call.takers[0] = call.takers[1] = 0;
+        if (atomicAdd(call.copying_ctas + 1, 1u) == ctas - 1)
+            call.copying_ctas[0] = call.copying_ctas[1] = 0;
     }
     __syncthreads();
 }
 
-/// Shared memory of a CTA: what each warp holds, and its sums [warp, channel pair, kTaskSums].
+/// Bytes of shared memory of a CTA: scatterers and sums [channel pair, kTaskSums] of each warp.
 inline Index shared_bytes(Index channel_pairs) {
-    return kCallWarps * (static_cast<Index>(sizeof(Held)) + 8 * channel_pairs * kTaskSums);
+    return kCallWarps *
+           (static_cast<Index>(sizeof(KeptScatterers)) + 8 * channel_pairs * kTaskSums);
 }
 
-/// Where a CTA stands: a weighting and a pass of a job.
-struct Part {
+/// The work of a CTA: a weighting and a pass of a job.
+struct CtaWork {
     Index job;
     int weighting, pass;
 };
 
-/// What a task's sums of a lane's two values of q count, for one channel pair.
+/// The factors of a task's sums at the two q of a lane, for one channel pair.
 struct TwoWeights {
     double first, second;
 };
-__device__ inline TwoWeights weights_of(const Scattering& from, const Task& of, const Part& part,
+__device__ inline TwoWeights weights_of(const Scattering& from, const Task& of, const CtaWork& work,
                                         int a, int b, int lane) {
-    const int k = part.pass * kPassSums + 2 * lane, n = 2 * lane;
+    const int k = work.pass * kPassSums + 2 * lane, n = 2 * lane;
     const auto weight = [&](int more) {
         return n + more < kPassSums && k + more < from.q_count
-                   ? weight_of(from, of, part.weighting / from.classes,
-                               part.weighting % from.classes, a, b, k + more)
+                   ? weight_of(from, of, work.weighting / from.classes,
+                               work.weighting % from.classes, a, b, k + more)
                    : 0.0;
     };
     return {weight(0), weight(1)};
 }
 
-/// The tasks of a warp's slot, and what the first counts for the first channel pair.
-struct SlotTasks {
+/// The tasks of a warp, and the factors of its first task for the first channel pair.
+struct WarpTasks {
     Index next, last;
     Task first;
     TwoWeights weights;
 };
-__device__ inline SlotTasks tasks_of(const Scattering& from, const Call& call, const PairJob& of,
-                                     const Part& part, int warp, int lane) {
-    const std::int32_t* const slots = call.first_slot + body_pair(of.a, of.b, from.bodies);
-    const Index slot = slots[0] + Index{blockIdx.x} * kCallWarps + warp;
-    SlotTasks result{};
-    if (slot >= slots[1]) return result;
-    result.next = call.first_task[slot];
-    result.last = call.first_task[slot + 1];
+__device__ inline WarpTasks tasks_of(const Scattering& from, const Call& call, const PairJob& of,
+                                     const CtaWork& work, int warp_of_cta, int lane) {
+    const std::int32_t* const warps = call.first_warp + body_pair(of.a, of.b, from.bodies);
+    const Index warp = warps[0] + Index{blockIdx.x} * kCallWarps + warp_of_cta;
+    WarpTasks result{};
+    if (warp >= warps[1]) return result;
+    result.next = call.first_task[warp];
+    result.last = call.first_task[warp + 1];
     result.first = call.tasks[result.next];
-    result.weights = weights_of(from, result.first, part, 0, 0, lane);
+    result.weights = weights_of(from, result.first, work, 0, 0, lane);
     return result;
 }
 
 /// Adds tasks to a warp's `sums` [channel pair, kTaskSums].
 template <bool kEven, bool kScaled>
-__device__ void sum_slot(const Scattering& from, const Call& call, const PairJob& of,
-                         const Part& part, SlotTasks tasks, Held& held, double* sums) {
+__device__ void sum_warp(const Scattering& from, const Call& call, const PairJob& of,
+                         const CtaWork& work, WarpTasks tasks, KeptScatterers& kept, double* sums) {
     const int lane = threadIdx.x % kLanes;
-    const int u = part.weighting / from.classes, v = part.weighting % from.classes;
+    const int u = work.weighting / from.classes, v = work.weighting % from.classes;
     const auto scales = [&](int of_class) -> const float* {
         const int scale = of_class - from.has_plain;
-        return scale < 0 ? nullptr : call.scales + (of.set * call.scale_count + scale) * call.slots;
+        return scale < 0 ? nullptr
+                         : call.scales + (of.set * call.scale_count + scale) * call.scatterer_count;
     };
-    const Positions positions{call.xyz + of.set * 3 * call.slots, call.slots, scales(u), scales(v)};
+    const Positions positions{call.xyz + of.set * 3 * call.scatterer_count, call.scatterer_count,
+                              scales(u), scales(v)};
     while (tasks.next < tasks.last) {
-        const TwoSums found = sums_of_task<kEven, kScaled>(from, positions, tasks.first, part.pass,
-                                                           lane, held, Warp());
+        const TwoSums added = sums_of_task<kEven, kScaled>(from, positions, tasks.first, work.pass,
+                                                           lane, kept, Warp());
         int pair = 0;
         for (int a = 0; a < from.channels && 2 * lane < kTaskSums; ++a) {
             for (int b = a; b < from.channels; ++b, ++pair) {
                 if (!concerns(from, u, v, a, b)) continue;
                 const TwoWeights weights =
-                    pair == 0 ? tasks.weights : weights_of(from, tasks.first, part, a, b, lane);
+                    pair == 0 ? tasks.weights : weights_of(from, tasks.first, work, a, b, lane);
                 double* const to = sums + pair * kTaskSums + 2 * lane;
-                to[0] += weights.first * static_cast<double>(found.first);
-                to[1] += weights.second * static_cast<double>(found.second);
+                to[0] += weights.first * static_cast<double>(added.first);
+                to[1] += weights.second * static_cast<double>(added.second);
             }
         }
         if (++tasks.next == tasks.last) break;
-        __syncwarp();  // who still reads what the warp holds
+        __syncwarp();  // lanes may still read the kept scatterers
         tasks.first = call.tasks[tasks.next];
-        tasks.weights = weights_of(from, tasks.first, part, 0, 0, lane);
+        tasks.weights = weights_of(from, tasks.first, work, 0, 0, lane);
     }
 }
 
-/// Adds a CTA's sum of one channel pair and q, and counts it; who is the last answers. Whole units
-/// add up to the same in every order.
-__device__ inline void add_and_answer(const Call& call, Index place, double sum, double units,
-                                      unsigned ctas) {
-    const auto own = static_cast<unsigned long long>(whole(sum * units)) << kCountBits | 1u;
-    const unsigned long long all = atomicAdd(call.sums + place, own) + own;
+/// Adds a CTA's sum of one channel pair and q, and counts it; the last CTA writes the result. The
+/// sum is an integer, so it does not depend on the order.
+__device__ inline void add_and_write(const Call& call, Index position, double sum, double units,
+                                     unsigned ctas) {
+    const auto counted = static_cast<unsigned long long>(whole(sum * units)) << kCountBits | 1u;
+    const unsigned long long all = atomicAdd(call.sums + position, counted) + counted;
     if ((all & ((1u << kCountBits) - 1)) != ctas) return;
-    call.sums[place] = 0;
-    call.results[place] = static_cast<double>(static_cast<long long>(all) >> kCountBits) / units;
+    call.sums[position] = 0;
+    call.results[position] = static_cast<double>(static_cast<long long>(all) >> kCountBits) / units;
 }
 
-/// A warp a slot.
+/// Computes a small call.
 template <bool kEven, bool kScaled>
 __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, Call call) {
-    extern __shared__ Held held[];
-    auto* const sums = reinterpret_cast<double*>(held + kCallWarps);
+    extern __shared__ KeptScatterers kept[];
+    auto* const sums = reinterpret_cast<double*>(kept + kCallWarps);
     const int pairs = from.channels * (from.channels + 1) / 2, of_warp = pairs * kTaskSums;
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
-    const Part part{blockIdx.y, static_cast<int>(blockIdx.z / from.pass_count),
-                    static_cast<int>(blockIdx.z % from.pass_count)};
+    const CtaWork work{blockIdx.y, static_cast<int>(blockIdx.z / from.pass_count),
+                       static_cast<int>(blockIdx.z % from.pass_count)};
     for (int n = lane; n < of_warp; n += kLanes) sums[warp * of_warp + n] = 0.0;
-    if (call.takes != 0)
-        take_and_count(call, blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
+    if (call.copies_input != 0)
+        copy_input_and_count(call,
+                             blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * Index{blockIdx.z}));
     PairJob of = call.job;
-    // Tasks and factors of the only job are read while positions are on their way.
-    SlotTasks tasks{};
-    if (gridDim.y == 1) tasks = tasks_of(from, call, of, part, warp, lane);
-    if (call.takes != 0) await_all(call, gridDim.x * gridDim.y * gridDim.z);
+    // Tasks and factors of a single job are read while positions are being copied.
+    WarpTasks tasks{};
+    if (gridDim.y == 1) tasks = tasks_of(from, call, of, work, warp, lane);
+    if (call.copies_input != 0) await_input(call, gridDim.x * gridDim.y * gridDim.z);
     if (gridDim.y > 1) {
-        of = call.jobs[part.job];
-        tasks = tasks_of(from, call, of, part, warp, lane);
+        of = call.jobs[work.job];
+        tasks = tasks_of(from, call, of, work, warp, lane);
     }
     __syncwarp();
-    sum_slot<kEven, kScaled>(from, call, of, part, tasks, held[warp], sums + warp * of_warp);
+    sum_warp<kEven, kScaled>(from, call, of, work, tasks, kept[warp], sums + warp * of_warp);
     __syncthreads();
     for (int n = threadIdx.x; n < of_warp; n += kCallThreads) {
-        const int k = part.pass * kPassSums + n % kTaskSums, pair = n / kTaskSums;
+        const int k = work.pass * kPassSums + n % kTaskSums, pair = n / kTaskSums;
         int a, b;
         channels_of(pair, from.channels, a, b);
-        const int u = part.weighting / from.classes, v = part.weighting % from.classes;
+        const int u = work.weighting / from.classes, v = work.weighting % from.classes;
         if (n % kTaskSums >= kPassSums || k >= from.q_count || !concerns(from, u, v, a, b))
             continue;
         double sum = 0.0;
         for (int w = 0; w < kCallWarps; ++w) sum += sums[w * of_warp + n];
         const Index of_pair = Index{pair} * from.q_count + k;
-        add_and_answer(call, part.job * pairs * from.q_count + of_pair, sum,
-                       call.units[of_pair] * *call.unit_scale, gridDim.x * (u == v ? 1 : 2));
+        add_and_write(call, work.job * pairs * from.q_count + of_pair, sum,
+                      call.units[of_pair] * *call.unit_scale, gridDim.x * (u == v ? 1 : 2));
     }
 }
 
-/// Takes what is sent, where not all CTAs of a call are on the GPU at once.
-static __global__ void __launch_bounds__(kCallThreads) take_all(Call call) {
-    take(call, blockIdx.x);
+/// Copies the input of a call whose CTAs cannot all be resident on the GPU at once.
+static __global__ void __launch_bounds__(kCallThreads) copy_all_input(Call call) {
+    copy_input(call, blockIdx.x);
 }
 
 }  // namespace pleat::saxs::cuda

@@ -1,4 +1,5 @@
-// Call table: the pairs of every two bodies cut for one call of a GPU, in equal work a warp.
+// Call table: the pairs of each two bodies cut into tasks of a small GPU call, with equal work per
+// warp.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +9,23 @@
 
 namespace pleat::saxs::cuda {
 
-/// Warps of a CTA of a small call, each of which does the tasks of a slot.
+/// Warps per CTA of a small call.
 inline constexpr int kCallWarps = 16;
 
-/// Instructions that a task takes beside its pairs, and for every kLanes pairs: counted by a
-/// profiler.
+/// Instructions of a task besides its pairs, and per kLanes pairs: counted by a profiler.
 inline constexpr Index kTaskCost = 400, kPairCost = 163;
 
-/// What a task costs.
+/// The cost of a task in instructions.
 Index cost_of(const Task& task);
 
-/// Tasks dealt to slots, of which a pair of bodies has at most `most_slots`, and no more than there
-/// is work for.
+/// Tasks divided among warps: at most `max_warps` per pair of bodies, and fewer if there is too
+/// little work.
 struct CallTable {
-    CallTable(const Runs& runs, Index most_slots);
+    CallTable(const SortedScatterers& sorted, Index max_warps);
 
-    std::vector<Task> tasks;               ///< by slot
-    std::vector<std::int32_t> first_slot;  ///< [pair of bodies a <= b, and one]
-    std::vector<std::int32_t> first_task;  ///< [slot, and one]
+    std::vector<Task> tasks;               ///< grouped by warp
+    std::vector<std::int32_t> first_warp;  ///< [pair of bodies a <= b, and one]
+    std::vector<std::int32_t> first_task;  ///< [warp, and one]
     Index bodies = 0;
 };
 

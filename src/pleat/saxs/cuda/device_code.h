@@ -1,4 +1,4 @@
-// Device code: what differs between a GPU and, in tests, the host.
+// Device code: functions that differ between a GPU and, in tests, the host.
 #pragma once
 
 #include <bit>
@@ -16,13 +16,13 @@ namespace pleat::saxs::cuda {
 #ifdef __CUDACC__
 PLEAT_DEVICE std::uint32_t bits_of(float value) { return __float_as_uint(value); }
 PLEAT_DEVICE float float_of(std::uint32_t bits) { return __uint_as_float(bits); }
-/// As rsqrtf(), which also looks for numbers that are not normal.
+/// rsqrtf() without its handling of denormal numbers.
 PLEAT_DEVICE float rough_inverse_root(float value) {
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
     return result;
 }
-/// The nearest whole number.
+/// The nearest integer.
 PLEAT_DEVICE std::int64_t whole(double value) { return __double2ll_rn(value); }
 #else
 PLEAT_DEVICE std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }

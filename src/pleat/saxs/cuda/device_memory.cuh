@@ -31,8 +31,8 @@ DeviceArray<T> uploaded(const From& values) {
 
 /// A table of tasks on the device.
 struct DeviceTasks {
-    DeviceTasks(const Runs& runs, Index fewest)
-        : table(runs, fewest),
+    DeviceTasks(const SortedScatterers& sorted, Index min_columns)
+        : table(sorted, min_columns),
           tasks(uploaded<Task>(table.tasks)),
           first(uploaded<std::int32_t>(table.first)) {}
     TaskTable table;
@@ -40,7 +40,7 @@ struct DeviceTasks {
     DeviceArray<std::int32_t> first;
 };
 
-/// What the last step of a reduction needs beside the sums of tasks.
+/// Memory of the last step of a reduction.
 struct Slices {
     DeviceArray<double> sums;
     DeviceArray<unsigned> arrived;

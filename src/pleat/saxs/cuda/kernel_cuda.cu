@@ -1,4 +1,4 @@
-// The CUDA kernel of saxs: tasks and factors stay on the GPU; a small call is one kernel.
+// The CUDA kernel of saxs: tasks and factors stay on the GPU; a small call launches one kernel.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -23,13 +23,13 @@ using namespace cuda;
 
 /// Bytes for the sums of tasks in one launch, unless one job needs more.
 constexpr Index kSumBytes = Index{128} << 20;
-/// Jobs of a launch: what a grid takes.
-constexpr Index kMostJobs = 65535;
+/// Jobs of a launch: the limit of a grid.
+constexpr Index kMaxJobs = 65535;
 
 class CudaBodyPairs final : public BodyPairs {
 public:
-    CudaBodyPairs(const Model& model, const Runs& runs, int device)
-        : model_(model), runs_(runs), classes_(model), grid_(model.q), bulk_(runs, 3) {
+    CudaBodyPairs(const Model& model, const SortedScatterers& sorted, int device)
+        : model_(model), sorted_(sorted), classes_(model), grid_(model.q), bulk_(sorted, 3) {
         factors_ = DeviceArray<double>(model.factors.size());
         factors_.upload(model.factors.data());
         std::vector<double> inverse_q;
@@ -39,13 +39,13 @@ public:
             std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
         make_passes();
         check(cudaDeviceSynchronize(), "cannot copy to the device");
-        calls_.emplace(model, runs, grid_, scattering(bulk_), device);
+        calls_.emplace(model, sorted, grid_, scattering(bulk_), device);
     }
 
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) override {
         if (jobs.empty()) return;
-        if (calls_->takes(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
+        if (calls_->can_compute(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
             calls_->evaluate(xyz, scales, jobs, partial);
         else
             evaluate_bulk(xyz, scales, jobs, partial);
@@ -60,7 +60,7 @@ private:
         for (std::size_t n = 0; n < jobs.size(); ++n) {
             const bool scaled = scales.size() > 0;
             if (forward_set_ < 0 || (scaled && (n == 0 || forward_set_ != jobs[n].set))) {
-                forward_ = forward_sums(model_, runs_,
+                forward_ = forward_sums(model_, sorted_,
                                         scaled ? scales[jobs[n].set] : View<const float, 2>{});
                 forward_set_ = jobs[n].set;
             }
@@ -109,23 +109,23 @@ private:
     Index profile_size() const { return model_.pair_count() * model_.q_count(); }
 
     Index q_blocks() const { return (model_.q_count() + kReducedQ - 1) / kReducedQ; }
-    /// Depends on nothing but the tasks, so that sums do not depend on what else is computed.
+    /// Depends only on the number of tasks, so that sums do not depend on other jobs.
     static Index slice_count(Index tasks) {
         return std::clamp<Index>((tasks + kParts * kPartTasks - 1) / (kParts * kPartTasks), 1,
-                                 kMostSlices);
+                                 kMaxSlices);
     }
     void grow_slices(Slices& slices, Index jobs, Index tasks) const {
         grow(slices.sums, jobs * profile_size() * slice_count(tasks));
         grow(slices.arrived, jobs * model_.pair_count() * q_blocks());
     }
 
-    /// Launches what `work` is, of `jobs` jobs.
+    /// Launches the sums of `jobs` jobs and their reduction.
     void launch(const DeviceTasks& tasks, Work work, Index jobs, cudaStream_t stream) const {
         const Scattering from = scattering(tasks);
         const auto rows = static_cast<unsigned>(jobs);
         const dim3 grid(static_cast<unsigned>((work.task_count + kWarps - 1) / kWarps), rows,
                         static_cast<unsigned>(classes_.count * classes_.count * pass_count_));
-        // A sine a pair and q hides what a scale of 1 costs.
+        // Scales of 1 cost little beside one sine per pair and q.
         const auto sum = !grid_.even                ? sum_tasks<false, true>
                          : model_.scale_count() > 0 ? sum_tasks<true, true>
                                                     : sum_tasks<true, false>;
@@ -137,32 +137,34 @@ private:
         check(cudaGetLastError(), "cannot start to sum over tasks");
     }
 
-    /// Many sets or large ones: jobs and tasks as many at a time as memory takes.
+    /// Computes many sets or large sets, as many jobs and tasks at a time as fit into memory.
     void evaluate_bulk(View<const float, 3> xyz, View<const float, 3> scales,
                        std::span<const PairJob> jobs, View<double, 3> partial) {
         const Index count = static_cast<Index>(jobs.size()), size = profile_size();
-        const Index most = bulk_.table.most;
+        const Index max_tasks = bulk_.table.max_tasks;
         const Index at_once =
-            std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(most), 1), 1, kMostJobs);
+            std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(max_tasks), 1), 1, kMaxJobs);
         const Index tasks = std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(1), 1), 1,
-                                              std::max<Index>(most, 1));
-        require(xyz, scales, std::min(at_once, count), std::min(tasks, most), count * size);
+                                              std::max<Index>(max_tasks, 1));
+        require_gpu_memory(xyz, scales, std::min(at_once, count), std::min(tasks, max_tasks),
+                           count * size);
         grow(bulk_xyz_, xyz.size());
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
         DeviceArray<PairJob> device_jobs = uploaded<PairJob>(jobs);
         grow(bulk_sums_,
-             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, most)) / 4, 1));
-        grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, most));
+             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4,
+                             1));
+        grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, max_tasks));
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
         Timer timer(stream_);
         timer.start();
         for (Index first = 0; first < count; first += at_once) {
             const Index now = std::min(at_once, count - first);
-            for (Index task = 0; task == 0 || task < most; task += tasks) {
-                const Index some = std::min(tasks, most - task);
+            for (Index task = 0; task == 0 || task < max_tasks; task += tasks) {
+                const Index some = std::min(tasks, max_tasks - task);
                 const Work work{device_jobs.data() + first,
                                 bulk_xyz_.data(),
                                 bulk_scales_.data(),
@@ -184,8 +186,8 @@ private:
         device_partial.download(partial.data);
     }
 
-    void require(const View<const float, 3>& xyz, const View<const float, 3>& scales, Index jobs,
-                 Index tasks, Index results) const {
+    void require_gpu_memory(const View<const float, 3>& xyz, const View<const float, 3>& scales,
+                            Index jobs, Index tasks, Index results) const {
         std::size_t free = 0, total = 0;
         check(cudaMemGetInfo(&free, &total), "cannot read its free memory");
         const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size());
@@ -198,7 +200,7 @@ private:
     }
 
     const Model& model_;
-    Runs runs_;
+    SortedScatterers sorted_;
     ScaleClasses classes_;
     SineGrid grid_;
     DeviceTasks bulk_;
@@ -212,17 +214,17 @@ private:
     DeviceArray<float> bulk_xyz_, bulk_scales_, bulk_sums_;
     Slices bulk_slices_;
     double device_seconds_ = 0.0;
-    ForwardSums forward_;  ///< of a set, or of all where there are no scales
+    ForwardSums forward_;  ///< of a set, or of all sets if there are no scales
     std::int32_t forward_set_ = -1;
 };
 
-/// Frames that are sent and computed at a time.
+/// Frames that are copied and computed at a time.
 constexpr Index kFrames = 512;
 
 class CudaKernel final : public Kernel {
 public:
     CudaKernel(const Model& model, int device)
-        : runs_(sort_by_type(model)), frames_(model, runs_), pairs_(model, runs_, device) {}
+        : sorted_(sort_by_type(model)), frames_(model, sorted_), pairs_(model, sorted_, device) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
@@ -237,7 +239,7 @@ public:
     }
 
 private:
-    Runs runs_;
+    SortedScatterers sorted_;
     FrameProfiles frames_;
     CudaBodyPairs pairs_;
 };
@@ -249,9 +251,10 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& cont
     return std::make_unique<CudaKernel>(model, context.device.index);
 }
 
-std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Runs& runs, int index) {
+std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,
+                                                int index) {
     use_cuda_device(index);
-    return std::make_unique<CudaBodyPairs>(model, runs, index);
+    return std::make_unique<CudaBodyPairs>(model, sorted, index);
 }
 
 }  // namespace pleat::saxs

@@ -1,4 +1,4 @@
-// CUDA kernels of saxs: a warp a task, then the sums of a job's tasks times form factors.
+// CUDA kernels of saxs: one warp per task, then the sums of a job's tasks times form factors.
 #pragma once
 
 #include "pleat/saxs/cuda/pair_steps.cuh"
@@ -6,14 +6,14 @@
 
 namespace pleat::saxs::cuda {
 
-/// Warps of a CTA, each with a task of its own.
+/// Warps per CTA, each with its own task.
 inline constexpr int kWarps = 4;
-/// Values of q and parts of the tasks of a CTA that reduces.
+/// Values of q, and parts of the tasks, of a CTA that reduces.
 inline constexpr int kReducedQ = 32, kParts = 16;
-/// Tasks that a part takes, while there are no more CTAs a profile than this.
-inline constexpr int kPartTasks = 8, kMostSlices = 32;
+/// Tasks per part, as long as there are at most kMaxSlices CTAs per profile.
+inline constexpr int kPartTasks = 8, kMaxSlices = 32;
 
-/// What all tasks share. Pointers are to the device's memory.
+/// Data that all tasks share. Pointers are to device memory.
 struct Scattering {
     const Task* tasks;
     const std::int32_t* first_task;  ///< [pair of bodies, and one]
@@ -22,26 +22,26 @@ struct Scattering {
     const double* inverse_q;       ///< [q]; 0 for 0
     const std::int32_t* class_of;  ///< [channel]
     std::int32_t bodies, pass_count, classes, has_plain, channels, types, q_count;
-    std::int32_t from_zero;  ///< q are even, and the first is 0
+    std::int32_t from_zero;  ///< q are evenly spaced, and the first is 0
 };
 
 /// Sets of positions and the jobs on them.
 struct Work {
     const PairJob* jobs;
-    const float* xyz;     ///< [set, axis, slot]
-    const float* scales;  ///< [set, scale, slot]
-    Index slots;
+    const float* xyz;     ///< [set, axis, sorted scatterer]
+    const float* scales;  ///< [set, scale, sorted scatterer]
+    Index scatterer_count;
     std::int32_t scale_count;
-    std::int32_t first_task, task_count;  ///< of each job, those of this launch
+    std::int32_t first_task, task_count;  ///< of each job: the tasks of this launch
     float* sums;                          ///< [job, weighting, pass, task, kTaskSums]
     double* partial;                      ///< [job, channel pair, q]
-    std::int32_t add;                     ///< to what is there
-    std::int32_t slice_count;             ///< of the tasks of a job, each added by a CTA
+    std::int32_t add;                     ///< whether to add to `partial`
+    std::int32_t slice_count;             ///< slices of the tasks of a job, one per CTA
     double* slices;                       ///< [job, channel pair, slice, q]
     unsigned* arrived;                    ///< [job, channel pair, block of q]; 0 between launches
 };
 
-/// Place of the bodies a <= b among pairs of bodies, as channel_pair().
+/// Number of the pair of bodies a <= b, as channel_pair().
 PLEAT_DEVICE Index body_pair(Index a, Index b, Index bodies) {
     return a * bodies - a * (a - 1) / 2 + b - a;
 }
@@ -63,45 +63,47 @@ PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index jo
            (((job * weightings + weighting) * from.pass_count + pass) * work.task_count + task) *
                kTaskSums;
 }
-/// Scales of a class of a set; null: all 1.
+/// The scales of a class in a set; null: all 1.
 PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
                                     int of_class) {
     const int scale = of_class - from.has_plain;
-    return scale < 0 ? nullptr : work.scales + (set * work.scale_count + scale) * work.slots;
+    return scale < 0 ? nullptr
+                     : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
 }
 
-/// What one lane of a warp does for a task: the sums of the values 2 lane and 2 lane + 1 of a pass.
-/// `warp` has exchange(value, n), the value of the lane that far away, and sync().
+/// The result of one lane of a warp for a task: the sums of the values 2 lane and 2 lane + 1 of a
+/// pass. `warp` has exchange(value, n), the value of the lane at distance n, and sync().
 struct TwoSums {
     float first, second;
 };
 template <bool kEven, bool kScaled, class From, class Warp>
 PLEAT_DEVICE TwoSums sums_of_task(const Scattering& from, const From& positions, const Task& pairs,
-                                  int pass, int lane, Held& held, const Warp& warp) {
+                                  int pass, int lane, KeptScatterers& kept, const Warp& warp) {
     const Pass waves = from.passes[pass];
     float values[2 * kLanes];
     if constexpr (!kEven)
-        uneven_sums<kScaled>(pairs, positions, waves, held, lane, warp, values);
+        uneven_sums<kScaled>(pairs, positions, waves, kept, lane, warp, values);
     else if (pass == 0 && from.from_zero != 0)
-        even_sums<kScaled, true>(pairs, positions, waves, held, lane, warp, values);
+        even_sums<kScaled, true>(pairs, positions, waves, kept, lane, warp, values);
     else
-        even_sums<kScaled, false>(pairs, positions, waves, held, lane, warp, values);
+        even_sums<kScaled, false>(pairs, positions, waves, kept, lane, warp, values);
     sum_over_lanes(values, lane, warp);
     return {values[0], values[1]};
 }
 
-/// A task's sums, kept for sum_part().
+/// Writes a task's sums, for sum_part().
 template <bool kEven, bool kScaled, class Warp>
 PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, Index task,
-                           int weighting, int pass, int lane, Held& held, const Warp& warp) {
+                           int weighting, int pass, int lane, KeptScatterers& kept,
+                           const Warp& warp) {
     const PairJob of = work.jobs[job];
     const JobTasks range = tasks_of(from, work, of);
     if (task >= range.count) return;  // all lanes alike
-    const Positions positions{work.xyz + of.set * 3 * work.slots, work.slots,
+    const Positions positions{work.xyz + of.set * 3 * work.scatterer_count, work.scatterer_count,
                               scales_of(from, work, of.set, weighting / from.classes),
                               scales_of(from, work, of.set, weighting % from.classes)};
     const TwoSums sums = sums_of_task<kEven, kScaled>(
-        from, positions, from.tasks[range.first + task], pass, lane, held, warp);
+        from, positions, from.tasks[range.first + task], pass, lane, kept, warp);
     if (2 * lane >= kTaskSums) return;
     float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
     to[0] = sums.first;
@@ -118,7 +120,7 @@ PLEAT_DEVICE bool concerns(const Scattering& from, int u, int v, int a, int b) {
     return (of_a == u && of_b == v) || (of_a == v && of_b == u);
 }
 
-/// What a task's sums at one q, weighted by the classes u and v, count for the channels a <= b.
+/// The factor of a task's sums at one q, weighted by the classes u and v, for the channels a <= b.
 PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int v, int a, int b,
                               int k) {
     double product = 0.0;
@@ -129,7 +131,7 @@ PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int
     return 2.0 * from.inverse_q[k] * product;
 }
 
-/// A part of `parts` of the sum over a job's tasks of one channel pair and q, in either order.
+/// One of `parts` parts of the sum over a job's tasks for one channel pair and q, in both orders.
 PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
                              int k, int part, int parts) {
     const JobTasks range = tasks_of(from, work, work.jobs[job]);
@@ -152,7 +154,7 @@ PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job
     return 2.0 * sum * from.inverse_q[k];
 }
 
-/// The channels of a pair's number.
+/// The channels of a pair with this number.
 PLEAT_DEVICE void channels_of(int pair, int channels, int& a, int& b) {
     a = 0;
     while (pair >= channels - a) pair -= channels - a++;

@@ -1,11 +1,11 @@
-// Launched kernels of saxs for many or large sets: sums of tasks, and their reduction.
+// CUDA kernels of saxs for many or large sets: sums of tasks, and their reduction.
 #pragma once
 
 #include "pleat/saxs/cuda/pair_kernel.cuh"
 
 namespace pleat::saxs::cuda {
 
-/// What the lanes of a warp do together.
+/// The operations that the lanes of a warp do together.
 struct Warp {
     __device__ float exchange(float value, int offset) const {
         return __shfl_xor_sync(0xffffffffu, value, offset);
@@ -16,16 +16,16 @@ struct Warp {
 template <bool kEven, bool kScaled>
 __global__ void __launch_bounds__(kWarps* kLanes, kEven ? 5 : 4)
     sum_tasks(Scattering from, Work work) {
-    __shared__ Held held[kWarps];
+    __shared__ KeptScatterers kept[kWarps];
     const Index job = blockIdx.y;
     const int warp = threadIdx.x / kLanes;
     const Index task = Index{blockIdx.x} * kWarps + warp;
     const int pass = blockIdx.z % from.pass_count, weighting = blockIdx.z / from.pass_count;
     sum_task<kEven, kScaled>(from, work, job, task, weighting, pass, threadIdx.x % kLanes,
-                             held[warp], Warp());
+                             kept[warp], Warp());
 }
 
-/// Whether this is the last of `count` CTAs to arrive; what the others wrote before is then seen.
+/// Whether this is the last of `count` CTAs to arrive; it then sees what the others wrote before.
 PLEAT_DEVICE bool is_last(unsigned* arrived, unsigned count) {
     __shared__ bool last;
     __threadfence();
@@ -39,10 +39,10 @@ PLEAT_DEVICE bool is_last(unsigned* arrived, unsigned count) {
     return last;
 }
 
-/// Slices of a job's tasks go to CTAs; the last to be ready adds all of them in their order.
+/// Each CTA adds a slice of a job's tasks; the last CTA adds all slices in their order.
 static __global__ void __launch_bounds__(kReducedQ* kParts)
     reduce_tasks(Scattering from, Work work) {
-    __shared__ double parts[kParts][kReducedQ];
+    __shared__ double partial_sums[kParts][kReducedQ];
     const Index job = blockIdx.y;
     const int slices = work.slice_count, slice = blockIdx.x % slices, block = blockIdx.x / slices;
     const Index profile = job * gridDim.z + blockIdx.z;
@@ -50,14 +50,14 @@ static __global__ void __launch_bounds__(kReducedQ* kParts)
     channels_of(blockIdx.z, from.channels, a, b);
     const int lane = threadIdx.x % kReducedQ, part = threadIdx.x / kReducedQ;
     const int k = block * kReducedQ + lane;
-    parts[part][lane] = k < from.q_count ? sum_part(from, work, job, a, b, k, slice * kParts + part,
-                                                    slices * kParts)
-                                         : 0.0;
+    partial_sums[part][lane] = k < from.q_count ? sum_part(from, work, job, a, b, k,
+                                                           slice * kParts + part, slices * kParts)
+                                                : 0.0;
     __syncthreads();
     const bool adds = part == 0 && k < from.q_count;
     double sum = 0.0;
     if (adds)
-        for (int n = 0; n < kParts; ++n) sum += parts[n][lane];
+        for (int n = 0; n < kParts; ++n) sum += partial_sums[n][lane];
     if (slices > 1) {
         double* const all = work.slices + profile * slices * from.q_count + k;
         if (adds) all[slice * from.q_count] = sum;

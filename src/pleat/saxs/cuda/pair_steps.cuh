@@ -1,4 +1,4 @@
-// Steps of the CUDA kernels of saxs: what a lane does for the pairs of a task, on host and device.
+// Steps of the CUDA kernels of saxs: the work of a lane on the pairs of a task, on host and device.
 #pragma once
 
 #include <cmath>
@@ -11,48 +11,49 @@
 
 namespace pleat::saxs::cuda {
 
-/// A scatterer: where it stands, and its scale among rows or columns.
-struct alignas(16) Place {
+/// A scatterer: its position, and its scale as a row or column.
+struct alignas(16) Point {
     float x, y, z, scale;
 };
 
-/// Columns whose places a warp holds at a time; pieces of runs are held twice.
-inline constexpr int kHeldColumns = 128;
+/// Columns whose positions a warp keeps at a time; pieces of segments are kept twice.
+inline constexpr int kKeptColumns = 128;
 
-/// What a warp holds of a task, in memory that its lanes share.
-struct Held {
-    Place places[kHeldColumns + kLanes];  ///< columns, then rows
-    float others[kHeldColumns];           ///< scales among columns, of the pairs inside a piece
+/// The scatterers of a task in the shared memory of a warp.
+struct KeptScatterers {
+    Point points[kKeptColumns + kLanes];  ///< columns, then rows
+    float others[kKeptColumns];           ///< scales as columns, for pairs inside a piece
 };
 
 /// The positions of a set.
 struct Positions {
-    const float* xyz;  ///< [axis, slot]
+    const float* xyz;  ///< [axis, sorted scatterer]
     Index stride;
-    const float* row_scale;  ///< [slot]; null: 1
+    const float* row_scale;  ///< [sorted scatterer]; null: 1
     const float* column_scale;
 
-    PLEAT_DEVICE Place place(std::int32_t slot) const {
-        return {xyz[slot], xyz[stride + slot], xyz[2 * stride + slot], 1.0f};
+    PLEAT_DEVICE Point point(std::int32_t index) const {
+        return {xyz[index], xyz[stride + index], xyz[2 * stride + index], 1.0f};
     }
-    PLEAT_DEVICE float of_row(std::int32_t slot) const {
-        return row_scale != nullptr ? row_scale[slot] : 1.0f;
+    PLEAT_DEVICE float of_row(std::int32_t index) const {
+        return row_scale != nullptr ? row_scale[index] : 1.0f;
     }
-    PLEAT_DEVICE float of_column(std::int32_t slot) const {
-        return column_scale != nullptr ? column_scale[slot] : 1.0f;
+    PLEAT_DEVICE float of_column(std::int32_t index) const {
+        return column_scale != nullptr ? column_scale[index] : 1.0f;
     }
 };
 struct Wave {
     float sine, cosine;
 };
 
-/// The float, with its sign turned where the bit 31 of `sign` is set.
+/// The value, with its sign changed if bit 31 of `sign` is set.
 PLEAT_DEVICE float turned(float value, std::uint32_t sign) {
     return float_of(bits_of(value) ^ sign);
 }
 
-/// The phase less half turns; bit 31 of `sign` says whether they are odd. Phases must be below 2^21
-/// turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in the last bit.
+/// The phase without its half turns; bit 31 of `sign` says whether their number is odd. Phases must
+/// be below 2^21 turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in
+/// the last bit.
 PLEAT_DEVICE float reduced_phase(float r, Split<float> turn, std::uint32_t& sign) {
     constexpr float kRounder = 12582912.0f;
     const float whole = fmaf(r, turn.high, r * turn.low);
@@ -89,7 +90,7 @@ PLEAT_DEVICE Wave doubled(Wave a) {
     const float more = a.sine + a.sine;
     return {more * a.cosine, fmaf(-more, a.sine, 1.0f)};
 }
-/// The wave after `b` where `a` was before it, steps of one wave whose cosine twice is `twice`.
+/// The wave that follows `a` and `b` in equal steps; `twice`: two times the cosine of a step.
 PLEAT_DEVICE Wave following(Wave b, Wave a, float twice) {
     return {fmaf(twice, b.sine, -a.sine), fmaf(twice, b.cosine, -a.cosine)};
 }
@@ -101,10 +102,10 @@ PLEAT_DEVICE float inverse_root(float squared) {
     return fmaf(0.5f * y, fmaf(-rough, y, 1.0f), y);
 }
 
-/// Angstrom: beyond it phases are noise, and the half turns would not fit.
-inline constexpr float kMostDistance = 1e6f;
+/// Angstrom: beyond it phases are noise, and the number of half turns would overflow.
+inline constexpr float kMaxDistance = 1e6f;
 
-/// Sums of a lane: of centres, and of products with the steps to either side.
+/// Sums of a lane: of centres, and of products with the steps on both sides.
 struct LaneSums {
     float centre[kCentres];
     float plus[kCentres][kReach], minus[kCentres][kReach];
@@ -118,8 +119,8 @@ PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t
     }
 }
 
-/// Adds a pair at distance r, weighted by `weight` = w / r. From zero the first centre is the
-/// eighth step, and needs no sine of its own.
+/// Adds a pair at distance r, weighted by `weight` = w / r. If q begins at 0, the first centre is
+/// the eighth step and needs no separate sine.
 template <bool kFromZero>
 PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
     const Wave s1 = wave_of(r, pass.step), s2 = doubled(s1);
@@ -145,46 +146,46 @@ PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weig
     add_step(sums, centre, 8, s8);
 }
 
-/// Slots of a task's columns that a warp holds at a time.
+/// The columns of a task that a warp keeps at a time.
 struct Columns {
     std::int32_t first, count;
 };
 
-/// Takes the places of a task's columns and rows into `held`, a lane every 32nd. Pieces, whose
-/// pairs are (i, i + d) modulo their size, stand twice one after the other.
+/// Copies the positions of a task's columns and rows into `kept`, each lane every 32nd. Pieces,
+/// whose pairs are (i, i + d) modulo their size, are stored twice in succession.
 template <bool kScaled, class From>
-PLEAT_DEVICE void hold(Held& held, const Task& task, const Columns& columns, const From& from,
-                       int lane) {
-    const auto row = [&](std::int32_t slot) {
-        Place place = from.place(slot);
-        if constexpr (kScaled) place.scale = from.of_row(slot);
-        return place;
+PLEAT_DEVICE void copy_scatterers(KeptScatterers& kept, const Task& task, const Columns& columns,
+                                  const From& from, int lane) {
+    const auto row = [&](std::int32_t index) {
+        Point point = from.point(index);
+        if constexpr (kScaled) point.scale = from.of_row(index);
+        return point;
     };
     for (int n = lane; n < columns.count; n += kLanes) {
-        const std::int32_t slot = columns.first + n;
+        const std::int32_t index = columns.first + n;
         if (task.inner == 0) {
-            Place place = from.place(slot);
-            if constexpr (kScaled) place.scale = from.of_column(slot);
-            held.places[n] = place;
+            Point point = from.point(index);
+            if constexpr (kScaled) point.scale = from.of_column(index);
+            kept.points[n] = point;
             continue;
         }
-        held.places[n] = held.places[n + columns.count] = row(slot);
+        kept.points[n] = kept.points[n + columns.count] = row(index);
         if constexpr (kScaled)
-            held.others[n] = held.others[n + columns.count] = from.of_column(slot);
+            kept.others[n] = kept.others[n + columns.count] = from.of_column(index);
     }
     if (task.inner == 0 && lane < task.rows)
-        held.places[kHeldColumns + lane] = row(task.row + lane);
+        kept.points[kKeptColumns + lane] = row(task.row + lane);
 }
 
-/// Calls body(a, b), places in `held`, for every 32nd pair of what is held, from `lane` on, without
-/// a division a pair.
+/// Calls body(a, b), indices into `kept`, for every 32nd pair of the kept columns, from `lane` on,
+/// without a division per pair.
 template <class Body>
 PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body& body) {
     // Pairs inside a piece of n: (i, i + d) modulo n, which for an even n has half of the last d.
     const bool inner = task.inner != 0;
     const int count = inner ? columns * (columns - 1) / 2 : task.rows * columns;
     const int outer = lane / columns, more_outer = kLanes / columns, more = kLanes % columns;
-    int a = lane % columns, b = inner ? a + outer + 1 : kHeldColumns + outer;
+    int a = lane % columns, b = inner ? a + outer + 1 : kKeptColumns + outer;
     const int more_b = inner ? more + more_outer : more_outer;
     const int wrapped = inner ? 1 - columns : 1;
 #pragma unroll 1
@@ -199,33 +200,32 @@ PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body&
     }
 }
 
-/// Distance of two places, and its inverse.
-PLEAT_DEVICE float pair_distance(const Place& a, const Place& b, float& inverse) {
+/// Distance of two points, and its inverse.
+PLEAT_DEVICE float pair_distance(const Point& a, const Point& b, float& inverse) {
     const float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
     const float squared = fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
     inverse = inverse_root(squared);
-    return fminf(squared * inverse, kMostDistance);
+    return fminf(squared * inverse, kMaxDistance);
 }
 
-/// Calls body(r, weight) for every 32nd pair of a task. `warp` has a lane's sync(). Weights of
-/// pairs inside a piece stand for either order, since its pairs have no order of their own: (s_i
-/// t_j + t_i s_j) / 2.
+/// Calls body(r, weight) for every 32nd pair of a task. `warp` has sync(). Weights of pairs inside
+/// a piece are means of both orders, (s_i t_j + t_i s_j) / 2, since these pairs are not ordered.
 template <bool kScaled, class From, class Warp, class Body>
-PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, int lane,
+PLEAT_DEVICE void for_distances(const Task& task, const From& from, KeptScatterers& kept, int lane,
                                 const Warp& warp, const Body& body) {
-    for (int first = 0; first < task.columns; first += kHeldColumns) {
-        const int left = task.columns - first, count = left < kHeldColumns ? left : kHeldColumns;
+    for (int first = 0; first < task.columns; first += kKeptColumns) {
+        const int left = task.columns - first, count = left < kKeptColumns ? left : kKeptColumns;
         if (first > 0) warp.sync();
-        hold<kScaled>(held, task, {task.column + first, count}, from, lane);
+        copy_scatterers<kScaled>(kept, task, {task.column + first, count}, from, lane);
         warp.sync();
         for_pairs(task, count, lane, [&](int i, int j) {
-            const Place a = held.places[i], b = held.places[j];
+            const Point a = kept.points[i], b = kept.points[j];
             float weight;
             const float r = pair_distance(a, b, weight);
             if constexpr (kScaled)
                 weight *= task.inner == 0
                               ? a.scale * b.scale
-                              : 0.5f * fmaf(a.scale, held.others[j], b.scale * held.others[i]);
+                              : 0.5f * fmaf(a.scale, kept.others[j], b.scale * kept.others[i]);
             body(r, weight);
         });
     }
@@ -233,10 +233,11 @@ PLEAT_DEVICE void for_distances(const Task& task, const From& from, Held& held, 
 
 /// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
 template <bool kScaled, bool kFromZero, class From, class Warp>
-PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass, Held& held,
-                            int lane, const Warp& warp, float (&values)[2 * kLanes]) {
+PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass,
+                            KeptScatterers& kept, int lane, const Warp& warp,
+                            float (&values)[2 * kLanes]) {
     LaneSums sums = {};
-    for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
+    for_distances<kScaled>(task, from, kept, lane, warp, [&](float r, float weight) {
         add_pair<kFromZero>(sums, pass, r, weight);
     });
 #pragma unroll
@@ -254,11 +255,12 @@ PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass
 
 /// The same for any q.
 template <bool kScaled, class From, class Warp>
-PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pass, Held& held,
-                              int lane, const Warp& warp, float (&values)[2 * kLanes]) {
+PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pass,
+                              KeptScatterers& kept, int lane, const Warp& warp,
+                              float (&values)[2 * kLanes]) {
 #pragma unroll
     for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0.0f;
-    for_distances<kScaled>(task, from, held, lane, warp, [&](float r, float weight) {
+    for_distances<kScaled>(task, from, kept, lane, warp, [&](float r, float weight) {
 #pragma unroll
         for (int n = 0; n < kPassSums; ++n) {
             std::uint32_t sign;
@@ -268,9 +270,9 @@ PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pa
     });
 }
 
-/// One step of the sum over lanes: values in pairs of halves, of which a lane keeps one and gives
-/// the other to the lane kOffset away. After steps 16, 8, 4, 2, 1 lane n has the sums of values 2 n
-/// and 2 n + 1.
+/// One step of the sum over lanes: a lane keeps one half of its values and gives the other half to
+/// the lane at distance kOffset. After steps 16, 8, 4, 2, 1, lane n has the sums of values 2 n and
+/// 2 n + 1.
 template <int kOffset, class Warp>
 PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane, const Warp& warp) {
     const bool upper = (lane & kOffset) != 0;

@@ -1,4 +1,4 @@
-// Small calls on the host: what is sent to a GPU and taken from it for one or some profiles, soon.
+// Small calls: the host side of low-latency GPU calls for one or a few profiles.
 #pragma once
 
 #include <algorithm>
@@ -21,28 +21,29 @@
 
 namespace pleat::saxs::cuda {
 
-/// Calls whose time is that of launching and answering, not of the sums: positions are written into
-/// memory of the host that the GPU reads, one kernel is launched, and results are looked for in
-/// memory of the host that it writes.
+/// Calls that are limited by the latency of launching and answering, not by the sums: the host
+/// writes positions into host memory that the GPU reads, launches one kernel, and polls host memory
+/// into which the kernel writes the results.
 class SmallCalls {
 public:
-    /// Pointers of `from` must outlive this; its tasks are not those of calls.
-    SmallCalls(const Model& model, const Runs& runs, const SineGrid& grid, const Scattering& from,
-               int device)
+    /// Pointers of `from` must outlive this; its tasks are not used.
+    SmallCalls(const Model& model, const SortedScatterers& sorted, const SineGrid& grid,
+               const Scattering& from, int device)
         : from_(from),
           kernel_(!grid.even                ? answer_call<false, true>
                   : model.scale_count() > 0 ? answer_call<true, true>
                                             : answer_call<true, false>),
           processors_(attribute(cudaDevAttrMultiProcessorCount, device)),
           shared_bytes_(shared_bytes(model.pair_count())),
-          table_(runs, processors_ * kCallWarps),
+          table_(sorted, processors_ * kCallWarps),
           tasks_(uploaded<Task>(table_.tasks)),
-          first_slot_(uploaded<std::int32_t>(table_.first_slot)),
+          first_warp_(uploaded<std::int32_t>(table_.first_warp)),
           first_task_(uploaded<std::int32_t>(table_.first_task)) {
         make_units(model);
-        takes_ = shared_bytes_ <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device) &&
-                 2 * processors_ < Index{1} << kCountBits;
-        if (takes_) {
+        is_possible_ =
+            shared_bytes_ <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device) &&
+            2 * processors_ < Index{1} << kCountBits;
+        if (is_possible_) {
             check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(shared_bytes_)),
                   "cannot take shared memory");
@@ -58,12 +59,12 @@ public:
     SmallCalls(const SmallCalls&) = delete;
     SmallCalls& operator=(const SmallCalls&) = delete;
 
-    /// Whether calls of this size are small.
-    bool takes(View<const float, 3> xyz, View<const float, 3> scales, Index jobs,
-               Index results) const {
-        constexpr Index kMostBytes = Index{1} << 20, kMostJobs = 65535;
-        return takes_ && jobs <= kMostJobs && 8 * results <= kMostBytes &&
-               4 * (xyz.size() + scales.size()) <= kMostBytes;
+    /// Whether a call of this size is small enough.
+    bool can_compute(View<const float, 3> xyz, View<const float, 3> scales, Index jobs,
+                     Index results) const {
+        constexpr Index kMaxBytes = Index{1} << 20, kMaxJobs = 65535;
+        return is_possible_ && jobs <= kMaxJobs && 8 * results <= kMaxBytes &&
+               4 * (xyz.size() + scales.size()) <= kMaxBytes;
     }
 
     /// As BodyPairs::evaluate().
@@ -71,16 +72,17 @@ public:
                   std::span<const PairJob> jobs, View<double, 3> partial) {
         const Layout at = layout(static_cast<Index>(jobs.size()), xyz.size(), scales.size());
         reserve(at.bytes, partial.size());
-        send(at, xyz, scales, jobs);
+        write_input(at, xyz, scales, jobs);
         std::fill_n(results_.data(), partial.size(), std::bit_cast<double>(kAwaited));
-        ask(prepare(at, xyz, scales, jobs), xyz.extent(0), jobs);
+        start(make_call(at, xyz, scales, jobs), xyz.extent(0), jobs);
         wait(partial.size());
         std::copy_n(results_.data(), partial.size(), partial.data);
     }
 
 private:
-    /// So many units a square electron that no sum of a whole system overflows what the count
-    /// leaves: no sine of x is larger than x. Powers of two, by which dividing is exact.
+    /// Units per square electron such that no sum of a whole system overflows the bits that the
+    /// count leaves free: |sin(x) / x| is at most 1. They are powers of two, by which division is
+    /// exact.
     void make_units(const Model& model) {
         constexpr int kSumBits = 64 - kCountBits - 3;
         std::vector<double> units;
@@ -94,8 +96,8 @@ private:
         for (Index a = 0; a < model.channel_count(); ++a)
             for (Index b = a; b < model.channel_count(); ++b)
                 for (Index k = 0; k < q_count; ++k) {
-                    const double most = 2.0 * amplitude(a, k) * amplitude(b, k);
-                    const int bits = most > 0.0 ? kSumBits - std::ilogb(most) : 0;
+                    const double bound = 2.0 * amplitude(a, k) * amplitude(b, k);
+                    const int bits = bound > 0.0 ? kSumBits - std::ilogb(bound) : 0;
                     units.push_back(std::ldexp(1.0, std::min(bits, 1000)));
                 }
         units_ = uploaded<double>(units);
@@ -107,18 +109,18 @@ private:
         return value;
     }
 
-    /// The slots of the job that has most.
-    Index most_slots(std::span<const PairJob> jobs) const {
-        Index most = 1;
+    /// The largest number of warps of a job.
+    Index max_warps(std::span<const PairJob> jobs) const {
+        Index max_count = 1;
         for (const PairJob& job : jobs) {
             const auto pair = static_cast<std::size_t>(channel_pair(job.a, job.b, table_.bodies));
-            most = std::max<Index>(most, table_.first_slot[pair + 1] - table_.first_slot[pair]);
+            max_count =
+                std::max<Index>(max_count, table_.first_warp[pair + 1] - table_.first_warp[pair]);
         }
-        return most;
+        return max_count;
     }
 
-    /// The place of everything that a call sends, in one block of bytes: the scale of units, then
-    /// jobs.
+    /// Offsets of the input of a call in one block of bytes: the scale of units, then jobs.
     static constexpr Index kJobs = 256;
     struct Layout {
         Index xyz, scales, bytes;
@@ -132,33 +134,33 @@ private:
     }
 
     void reserve(Index bytes, Index results) {
-        if (sent_.size() >= bytes && results_.size() >= results) return;
+        if (host_input_.size() >= bytes && results_.size() >= results) return;
         check(cudaStreamSynchronize(stream_), "cannot compute profiles");
-        graphs_.clear();  // they know where memory was
-        grow(sent_, bytes);
-        grow(taken_, bytes);
+        graphs_.clear();  // they contain the addresses
+        grow(host_input_, bytes);
+        grow(device_input_, bytes);
         grow(results_, results);
         grow(sums_, results);
         // Arrays are cleared in another stream.
         check(cudaDeviceSynchronize(), "cannot clear memory");
     }
 
-    Call prepare(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
-                 std::span<const PairJob> jobs) const {
-        const std::uint8_t* const taken = taken_.data();
+    Call make_call(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
+                   std::span<const PairJob> jobs) const {
+        const std::uint8_t* const device_input = device_input_.data();
         Call call{};
         call.tasks = tasks_.data();
-        call.first_slot = first_slot_.data();
+        call.first_warp = first_warp_.data();
         call.first_task = first_task_.data();
-        call.sent = reinterpret_cast<const uint4*>(sent_.data());
-        call.taken = reinterpret_cast<uint4*>(taken_.data());
+        call.host_input = reinterpret_cast<const uint4*>(host_input_.data());
+        call.device_input = reinterpret_cast<uint4*>(device_input_.data());
         call.pieces = at.bytes / static_cast<Index>(sizeof(uint4));
-        call.takers = takers_.data();
-        call.unit_scale = reinterpret_cast<const double*>(taken);
-        call.jobs = reinterpret_cast<const PairJob*>(taken + kJobs);
-        call.xyz = reinterpret_cast<const float*>(taken + at.xyz);
-        call.scales = reinterpret_cast<const float*>(taken + at.scales);
-        call.slots = xyz.extent(2);
+        call.copying_ctas = copying_ctas_.data();
+        call.unit_scale = reinterpret_cast<const double*>(device_input);
+        call.jobs = reinterpret_cast<const PairJob*>(device_input + kJobs);
+        call.xyz = reinterpret_cast<const float*>(device_input + at.xyz);
+        call.scales = reinterpret_cast<const float*>(device_input + at.scales);
+        call.scatterer_count = xyz.extent(2);
         call.scale_count = static_cast<std::int32_t>(scales.extent(1));
         call.job = jobs.front();
         call.units = units_.data();
@@ -167,9 +169,9 @@ private:
         return call;
     }
 
-    void send(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
-              std::span<const PairJob> jobs) {
-        std::uint8_t* const to = sent_.data();
+    void write_input(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
+                     std::span<const PairJob> jobs) {
+        std::uint8_t* const to = host_input_.data();
         float largest = 1.0f;
         for (const float scale : scales) largest = std::max(largest, std::fabs(scale));
         const double unit_scale =
@@ -181,14 +183,15 @@ private:
             std::memcpy(to + at.scales, scales.data, static_cast<std::size_t>(4 * scales.size()));
     }
 
-    /// Launches a call, whose CTAs take what is sent by themselves where all of them fit on the GPU
-    /// at once.
+    /// Launches a call. Its CTAs copy the input themselves if all of them can be resident on the
+    /// GPU at once.
     void launch(Call call, dim3 grid) const {
-        const auto takers = static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
+        const auto copying_ctas =
+            static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
         const Index ctas = Index{grid.x} * grid.y * grid.z;
-        call.takes = takers <= ctas && ctas <= resident_ ? 1 : 0;
-        if (call.takes == 0) {
-            take_all<<<takers, kCallThreads, 0, stream_>>>(call);
+        call.copies_input = copying_ctas <= ctas && ctas <= resident_ ? 1 : 0;
+        if (call.copies_input == 0) {
+            copy_all_input<<<copying_ctas, kCallThreads, 0, stream_>>>(call);
             check(cudaGetLastError(), "cannot copy to the device");
         }
         kernel_<<<grid, kCallThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(from_,
@@ -196,30 +199,30 @@ private:
         check(cudaGetLastError(), "cannot start to sum over pairs");
     }
 
-    /// Starts a call: as a graph, which is sooner, unless there have been too many different ones.
-    void ask(const Call& call, Index sets, std::span<const PairJob> jobs) {
-        constexpr std::size_t kMostGraphs = 256;
-        const Index ctas = (most_slots(jobs) + kCallWarps - 1) / kCallWarps;
+    /// Starts a call: as a graph, which is faster, unless there are too many different graphs.
+    void start(const Call& call, Index sets, std::span<const PairJob> jobs) {
+        constexpr std::size_t kMaxGraphs = 256;
+        const Index ctas = (max_warps(jobs) + kCallWarps - 1) / kCallWarps;
         const Index job_count = static_cast<Index>(jobs.size());
         const dim3 grid(static_cast<unsigned>(ctas), static_cast<unsigned>(job_count),
                         static_cast<unsigned>(from_.classes * from_.classes * from_.pass_count));
         const PairJob one = job_count == 1 ? call.job : PairJob{};
-        const Shape shape{sets, job_count, ctas, one.set, one.a, one.b};
-        auto found = graphs_.find(shape);
-        if (found == graphs_.end()) {
-            if (graphs_.size() >= kMostGraphs) return launch(call, grid);
-            found = graphs_.emplace(shape, captured(call, grid)).first;
+        const CallShape shape{sets, job_count, ctas, one.set, one.a, one.b};
+        auto graph = graphs_.find(shape);
+        if (graph == graphs_.end()) {
+            if (graphs_.size() >= kMaxGraphs) return launch(call, grid);
+            graph = graphs_.emplace(shape, captured(call, grid)).first;
         }
-        check(cudaGraphLaunch(found->second.get(), stream_), "cannot start a graph");
+        check(cudaGraphLaunch(graph->second.get(), stream_), "cannot start a graph");
     }
 
     struct Destroy {
         void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
     };
     using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy>;
-    /// What calls of one graph have in common: sets, jobs, CTAs a job, and the job if it is the
-    /// only one.
-    using Shape = std::array<Index, 6>;
+    /// Calls of one graph have in common: sets, jobs, CTAs per job, and the job if there is only
+    /// one.
+    using CallShape = std::array<Index, 6>;
 
     Graph captured(const Call& call, dim3 grid) const {
         cudaGraph_t graph = nullptr;
@@ -234,8 +237,8 @@ private:
         return Graph(executable);
     }
 
-    /// Until all results have come, which is sooner than the stream tells its end; that is looked
-    /// at now and then, for a GPU that fails.
+    /// Waits until all results have been written, which is visible before the stream reports its
+    /// end. The stream is checked from time to time, in case the GPU fails.
     void wait(Index results) {
         constexpr int kLooks = 4096;
         for (Index n = 0; n < results; ++n) {
@@ -258,19 +261,19 @@ private:
     Scattering from_;
     void (*kernel_)(Scattering, Call);
     Index processors_, shared_bytes_;
-    bool takes_ = false;
-    Index resident_ = 0;  ///< CTAs that the GPU has at once
+    bool is_possible_ = false;
+    Index resident_ = 0;  ///< CTAs that can be resident at once
     CallTable table_;
     DeviceArray<Task> tasks_;
-    DeviceArray<std::int32_t> first_slot_, first_task_;
+    DeviceArray<std::int32_t> first_warp_, first_task_;
     Stream stream_;
     DeviceArray<double> units_;
-    PinnedArray<std::uint8_t> sent_;
-    DeviceArray<std::uint8_t> taken_;
+    PinnedArray<std::uint8_t> host_input_;
+    DeviceArray<std::uint8_t> device_input_;
     PinnedArray<double> results_;
     DeviceArray<unsigned long long> sums_;
-    DeviceArray<unsigned> takers_{2};
-    std::map<Shape, Graph> graphs_;
+    DeviceArray<unsigned> copying_ctas_{2};
+    std::map<CallShape, Graph> graphs_;
 };
 
 }  // namespace pleat::saxs::cuda

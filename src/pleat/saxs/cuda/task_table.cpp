@@ -1,4 +1,4 @@
-// Task table: rows of a lane each, and columns that grow with the system.
+// Task table: one row per lane, and more columns for larger systems.
 #include "pleat/saxs/cuda/task_table.h"
 
 #include <algorithm>
@@ -7,44 +7,46 @@ namespace pleat::saxs::cuda {
 
 namespace {
 
-/// Columns of a task: few where there are few scatterers, so that all of a GPU has work; many where
-/// there are many, so that tasks leave little behind.
-Index column_count(Index scatterers, Index fewest) {
-    return kLanes * std::clamp<Index>(scatterers / 2048, fewest, 32);
+/// Columns of a task: few for few scatterers, so that the whole GPU has work; many for many
+/// scatterers, so that there are few results of tasks.
+Index column_count(Index scatterers, Index min_columns) {
+    return kLanes * std::clamp<Index>(scatterers / 2048, min_columns, 32);
 }
 
 }  // namespace
 
-TaskTable::TaskTable(const Runs& runs, Index fewest)
-    : bodies(static_cast<Index>(runs.first_run.size()) - 1) {
-    const Index most_columns = column_count(static_cast<Index>(runs.order.size()), fewest);
-    const auto runs_of = [&](Index body) {
+TaskTable::TaskTable(const SortedScatterers& sorted, Index min_columns)
+    : bodies(static_cast<Index>(sorted.first_segment.size()) - 1) {
+    const Index max_columns = column_count(static_cast<Index>(sorted.order.size()), min_columns);
+    const auto segments_of = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
-        return std::vector<Run>(runs.runs.begin() + runs.first_run[n],
-                                runs.runs.begin() + runs.first_run[n + 1]);
+        return std::vector<TypeSegment>(sorted.segments.begin() + sorted.first_segment[n],
+                                        sorted.segments.begin() + sorted.first_segment[n + 1]);
     };
-    const auto add = [&](const Run& row, Index column, Index count, std::int32_t type, bool inner) {
+    const auto add = [&](const TypeSegment& row, Index column, Index count, std::int32_t type,
+                         bool inner) {
         tasks.push_back({static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column),
                          static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(count),
                          row.type, type, inner ? 1 : 0});
     };
     first.push_back(0);
     for (Index a = 0; a < bodies; ++a) {
-        const std::vector<Run> rows = split(runs_of(a), kLanes);
+        const std::vector<TypeSegment> rows = split(segments_of(a), kLanes);
         for (Index b = a; b < bodies; ++b) {
-            const std::vector<Run> columns = runs_of(b);
-            for (const Run& row : rows) {
+            const std::vector<TypeSegment> columns = segments_of(b);
+            for (const TypeSegment& row : rows) {
                 if (a == b && row.count > 1) add(row, row.first, row.count, row.type, true);
-                for (const Run& run : columns) {
-                    const Index end = run.first + run.count;
+                for (const TypeSegment& segment : columns) {
+                    const Index end = segment.first + segment.count;
                     // Inside a body, what comes after the piece.
-                    Index column = a == b ? std::max(run.first, row.first + row.count) : run.first;
-                    for (; column < end; column += most_columns)
-                        add(row, column, std::min(most_columns, end - column), run.type, false);
+                    Index column =
+                        a == b ? std::max(segment.first, row.first + row.count) : segment.first;
+                    for (; column < end; column += max_columns)
+                        add(row, column, std::min(max_columns, end - column), segment.type, false);
                 }
             }
             const Index before = first.back(), count = static_cast<Index>(tasks.size()) - before;
-            most = std::max(most, count);
+            max_tasks = std::max(max_tasks, count);
             first.push_back(static_cast<std::int32_t>(tasks.size()));
         }
     }

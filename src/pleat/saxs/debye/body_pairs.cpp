@@ -1,4 +1,4 @@
-// Body pairs on CPUs, and what needs no positions.
+// Body pairs: sums on CPUs, terms i = j, and sums at q = 0.
 #include "pleat/saxs/debye/body_pairs.h"
 
 #include <algorithm>
@@ -8,30 +8,30 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/debye/pair_sums.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Rows of one type that a thread takes at a time.
+/// Rows of one type in a task.
 constexpr Index kRows = 128;
 
 template <class Real>
 class CpuBodyPairs final : public BodyPairs {
 public:
-    CpuBodyPairs(const Model& model, const Runs& runs, const Context& context)
+    CpuBodyPairs(const Model& model, const SortedScatterers& sorted, const Context& context)
         : model_(model),
           grid_(model.q),
           table_(grid_),
-          runs_(runs),
+          sorted_(sorted),
           context_(context),
           threads_(resolve_threads(context)) {
         for (int n = 0; n < threads_; ++n)
             sums_.push_back(std::make_unique<PairSums<Real>>(model_, grid_, &table_));
-        slots_.resize(runs.order.size());
-        std::iota(slots_.begin(), slots_.end(), Index{0});
+        identity_.resize(sorted.order.size());
+        std::iota(identity_.begin(), identity_.end(), Index{0});
     }
 
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
@@ -42,14 +42,14 @@ public:
         Array<double, 3> sums(static_cast<Index>(tasks.size()), model_.pair_count(),
                               model_.q_count());
         const auto task_count = static_cast<Index>(tasks.size());
-        parallel_until_stopped(context_, threads_, task_count, [&](Index n, int thread) {
+        cancellable_parallel_for(context_, threads_, task_count, [&](Index n, int thread) {
             const Task& task = tasks[static_cast<std::size_t>(n)];
-            PairSums<Real>& own = *sums_[static_cast<std::size_t>(thread)];
+            PairSums<Real>& pair_sums = *sums_[static_cast<std::size_t>(thread)];
             const PairJob& job = jobs[task.job];
             if (job.a == job.b)
-                add_inside(job, task, own, sums.view()[n]);
+                add_inside(job, task, pair_sums, sums.view()[n]);
             else
-                add_between(job, task, own, sums.view()[n]);
+                add_between(job, task, pair_sums, sums.view()[n]);
         });
         for (double& value : partial) value = 0.0;
         for (std::size_t n = 0; n < tasks.size(); ++n) {
@@ -60,31 +60,34 @@ public:
     }
 
 private:
-    /// Rows of one type: the piece of a run of body a, and that of a run of body b where that is
-    /// another. A run at the end of its body's runs stands for none.
+    /// Rows of one type: a piece of a segment of body a and, if b is another body, the same piece
+    /// of a segment of body b. The end of a body's segments stands for no segment.
     struct Task {
         std::size_t job;
-        const Run *a, *b;
+        const TypeSegment *a, *b;
         Index piece;
     };
 
-    const Run* begin_of(Index body) const {
-        return runs_.runs.data() + runs_.first_run[static_cast<std::size_t>(body)];
+    const TypeSegment* begin_of(Index body) const {
+        return sorted_.segments.data() + sorted_.first_segment[static_cast<std::size_t>(body)];
     }
-    const Run* end_of(Index body) const { return begin_of(body + 1); }
+    const TypeSegment* end_of(Index body) const { return begin_of(body + 1); }
 
-    static Index piece_count(const Run& run) { return (run.count + kRows - 1) / kRows; }
-    static Run piece_of(const Run& run, Index piece) {
-        const Index count = piece_count(run), size = (run.count + count - 1) / count;
-        const Index first = std::min(piece * size, run.count);
-        return {run.type, run.first + first, std::min(size, run.count - first)};
+    static Index piece_count(const TypeSegment& segment) {
+        return (segment.count + kRows - 1) / kRows;
+    }
+    static TypeSegment piece_of(const TypeSegment& segment, Index piece) {
+        const Index count = piece_count(segment), size = (segment.count + count - 1) / count;
+        const Index first = std::min(piece * size, segment.count);
+        return {segment.type, segment.first + first, std::min(size, segment.count - first)};
     }
 
-    /// Calls body(run of a or its end, run of b or its end) for each type that either has from here
-    /// on.
+    /// Calls body(segment of a or its end, segment of b or its end) for each type in either, from
+    /// segments a and b on.
     template <class Body>
-    void for_types(const PairJob& job, const Run* a, const Run* b, const Body& body) const {
-        const Run *const end_a = end_of(job.a), *const end_b = end_of(job.b);
+    void for_types(const PairJob& job, const TypeSegment* a, const TypeSegment* b,
+                   const Body& body) const {
+        const TypeSegment *const end_a = end_of(job.a), *const end_b = end_of(job.b);
         while (a != end_a || b != end_b) {
             const bool has_a = a != end_a && (b == end_b || a->type <= b->type);
             const bool has_b = b != end_b && (a == end_a || b->type <= a->type);
@@ -95,16 +98,17 @@ private:
     }
 
     void add_tasks(std::size_t at, const PairJob& job, std::vector<Task>& tasks) const {
-        const auto add = [&](const Run* a, const Run* b) {
+        const auto add = [&](const TypeSegment* a, const TypeSegment* b) {
             const Index pieces = std::max(a == end_of(job.a) ? 0 : piece_count(*a),
                                           b == end_of(job.b) ? 0 : piece_count(*b));
             for (Index piece = 0; piece < pieces; ++piece) tasks.push_back({at, a, b, piece});
         };
         if (job.a != job.b) return for_types(job, begin_of(job.a), begin_of(job.b), add);
-        for (const Run* run = begin_of(job.a); run != end_of(job.a); ++run) add(run, end_of(job.b));
+        for (const TypeSegment* segment = begin_of(job.a); segment != end_of(job.a); ++segment)
+            add(segment, end_of(job.b));
     }
 
-    /// The positions of the sets that jobs name.
+    /// Copies the positions of the sets of all jobs.
     void fill(View<const float, 3> xyz, View<const float, 3> scales,
               std::span<const PairJob> jobs) {
         points_.resize(static_cast<std::size_t>(xyz.extent(0)));
@@ -116,41 +120,43 @@ private:
             if (points_[set].stride == 0)
                 points_[set] = Points<Real>(model_.scatterer_count(), model_.scale_count());
             points_[set].fill(xyz[job.set],
-                              scales.size() > 0 ? scales[job.set] : View<const float, 2>{}, slots_);
+                              scales.size() > 0 ? scales[job.set] : View<const float, 2>{},
+                              identity_);
             if (std::is_same_v<Real, float>) table_.extend(points_[set].reach);
         }
     }
 
-    /// Pairs of the task's rows and later scatterers of the same body.
+    /// Adds the pairs of the task's rows and later scatterers of the same body.
     void add_inside(const PairJob& job, const Task& task, PairSums<Real>& sums,
                     View<double, 2> to) const {
         const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
-        const Run row = piece_of(*task.a, task.piece);
+        const TypeSegment row = piece_of(*task.a, task.piece);
         const Index first = row.first + row.count;
-        const Run rest{row.type, first, task.a->first + task.a->count - first};
-        const RunPair same[] = {{row, row, true}, {row, rest}};
+        const TypeSegment later{row.type, first, task.a->first + task.a->count - first};
+        const SegmentPair same[] = {{row, row, true}, {row, later}};
         sums.add(points, same, to);
-        for (const Run* run = task.a + 1; run != end_of(job.a); ++run) {
-            const RunPair pair{row, *run};
+        for (const TypeSegment* segment = task.a + 1; segment != end_of(job.a); ++segment) {
+            const SegmentPair pair{row, *segment};
             sums.add(points, {&pair, 1}, to);
         }
     }
 
-    /// Pairs of the task's rows and scatterers of the other body, of no earlier type: both orders
-    /// of two types at a time, since their form factors are the same.
+    /// Adds the pairs of the task's rows and scatterers of the other body of the same or a later
+    /// type: both orders of two types at a time, since their form factors are the same.
     void add_between(const PairJob& job, const Task& task, PairSums<Real>& sums,
                      View<double, 2> to) const {
         const Points<Real>& points = points_[static_cast<std::size_t>(job.set)];
-        const Run *const end_a = end_of(job.a), *const end_b = end_of(job.b);
+        const TypeSegment *const end_a = end_of(job.a), *const end_b = end_of(job.b);
         const std::int32_t type = task.a != end_a ? task.a->type : task.b->type;
-        const Run of_a = task.a != end_a ? piece_of(*task.a, task.piece) : Run{};
-        const Run of_b = task.b != end_b ? piece_of(*task.b, task.piece) : Run{};
+        const TypeSegment of_a = task.a != end_a ? piece_of(*task.a, task.piece) : TypeSegment{};
+        const TypeSegment of_b = task.b != end_b ? piece_of(*task.b, task.piece) : TypeSegment{};
         const auto from = [&](Index body) {
-            return std::lower_bound(begin_of(body), end_of(body), type,
-                                    [](const Run& run, std::int32_t t) { return run.type < t; });
+            return std::lower_bound(
+                begin_of(body), end_of(body), type,
+                [](const TypeSegment& segment, std::int32_t t) { return segment.type < t; });
         };
-        for_types(job, from(job.a), from(job.b), [&](const Run* a, const Run* b) {
-            RunPair pairs[2];
+        for_types(job, from(job.a), from(job.b), [&](const TypeSegment* a, const TypeSegment* b) {
+            SegmentPair pairs[2];
             std::size_t count = 0;
             if (of_a.count > 0 && b != end_b) pairs[count++] = {of_a, *b};
             if (of_b.count > 0 && a != end_a && a->type > type) pairs[count++] = {of_b, *a};
@@ -161,70 +167,72 @@ private:
     const Model& model_;
     SineGrid grid_;
     MomentTable table_;
-    Runs runs_;
+    SortedScatterers sorted_;
     Context context_;
     int threads_;
     std::vector<std::unique_ptr<PairSums<Real>>> sums_;
-    std::vector<Index> slots_;
+    std::vector<Index> identity_;
     std::vector<Points<Real>> points_;  ///< [set]
 };
 
 }  // namespace
 
-std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const Runs& runs,
+std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const SortedScatterers& sorted,
                                                Precision precision, const Context& context) {
     if (precision == Precision::float64)
-        return std::make_unique<CpuBodyPairs<double>>(model, runs, context);
-    return std::make_unique<CpuBodyPairs<float>>(model, runs, context);
+        return std::make_unique<CpuBodyPairs<double>>(model, sorted, context);
+    return std::make_unique<CpuBodyPairs<float>>(model, sorted, context);
 }
 
-std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
+std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatterers& sorted,
                                            Precision precision, const Context& context) {
     if (context.device.kind == Device::Kind::cuda && precision == Precision::float64)
         throw UsageError("expected sums in float32 on a GPU, found float64");
     if (context.device.kind == Device::Kind::cuda)
-        return make_cuda_body_pairs(model, runs, context.device.index);
+        return make_cuda_body_pairs(model, sorted, context.device.index);
     if (context.device.kind == Device::Kind::cpu)
-        return make_cpu_body_pairs(model, runs, precision, context);
+        return make_cpu_body_pairs(model, sorted, precision, context);
     Context plain = context;
     plain.threads = 1;
-    return make_cpu_body_pairs(model, runs, Precision::float64, plain);
+    return make_cpu_body_pairs(model, sorted, Precision::float64, plain);
 }
 
-Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales) {
+Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted,
+                              View<const float, 2> scales) {
     const SineGrid grid(model.q);
     Points<double> points(model.scatterer_count(), model.scale_count());
     const Array<float, 2> nowhere(Index{3}, model.scatterer_count());
-    points.fill(nowhere, scales, runs.order);
+    points.fill(nowhere, scales, sorted.order);
     Array<double, 2> partial(model.pair_count(), model.q_count());
     const PairSums<double> sums(model, grid);
-    for (const Run& run : runs.runs) sums.add_self(points, run, partial);
+    for (const TypeSegment& segment : sorted.segments) sums.add_self(points, segment, partial);
     return partial;
 }
 
-ForwardSums forward_sums(const Model& model, const Runs& runs, View<const float, 2> scales) {
+ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
+                         View<const float, 2> scales) {
     const ScaleClasses classes(model);
-    const Index bodies = static_cast<Index>(runs.first_run.size()) - 1;
+    const Index bodies = static_cast<Index>(sorted.first_segment.size()) - 1;
     const Index channels = model.channel_count();
     ForwardSums sums{Array<double, 2>(bodies, channels),
                      Array<double, 3>(bodies, channels, channels)};
-    std::vector<double> own(static_cast<std::size_t>(channels));
+    std::vector<double> amplitudes(static_cast<std::size_t>(channels));
     for (Index body = 0; body < bodies; ++body) {
-        for (Index n = runs.first_run[static_cast<std::size_t>(body)];
-             n < runs.first_run[static_cast<std::size_t>(body) + 1]; ++n) {
-            const Run& run = runs.runs[static_cast<std::size_t>(n)];
-            for (Index slot = run.first; slot < run.first + run.count; ++slot) {
+        for (Index n = sorted.first_segment[static_cast<std::size_t>(body)];
+             n < sorted.first_segment[static_cast<std::size_t>(body) + 1]; ++n) {
+            const TypeSegment& segment = sorted.segments[static_cast<std::size_t>(n)];
+            for (Index index = segment.first; index < segment.first + segment.count; ++index) {
                 for (Index c = 0; c < channels; ++c) {
                     const auto channel = static_cast<std::size_t>(c);
                     const Index scale = classes.scale_of(classes.of_channel[channel]);
-                    own[channel] = model.factors(c, run.type, 0) *
-                                   (scale < 0 ? 1.0 : double{scales(scale, slot)});
-                    sums.amplitude(body, c) += own[channel];
+                    amplitudes[channel] = model.factors(c, segment.type, 0) *
+                                          (scale < 0 ? 1.0 : double{scales(scale, index)});
+                    sums.amplitude(body, c) += amplitudes[channel];
                 }
                 for (Index a = 0; a < channels; ++a)
                     for (Index b = 0; b < channels; ++b)
-                        sums.square(body, a, b) +=
-                            own[static_cast<std::size_t>(a)] * own[static_cast<std::size_t>(b)];
+                        sums.square(body, a, b) += amplitudes[static_cast<std::size_t>(a)] *
+                                                   amplitudes[static_cast<std::size_t>(b)];
             }
         }
     }
@@ -247,19 +255,21 @@ void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> pa
     }
 }
 
-Array<float, 3> arranged(const Runs& runs, View<const float, 3> from, Index first, Index count) {
-    const auto slots = static_cast<Index>(runs.order.size());
-    if (from.size() == 0) return Array<float, 3>(count, Index{0}, slots);
-    Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), slots);
-    float* place = to.data();
+Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> from, Index first,
+                         Index count) {
+    const auto scatterers = static_cast<Index>(sorted.order.size());
+    if (from.size() == 0) return Array<float, 3>(count, Index{0}, scatterers);
+    Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), scatterers);
+    float* out = to.data();
     for (Index set = first; set < first + count; ++set)
         for (Index row = 0; row < from.extent(1); ++row)
-            for (const Index scatterer : runs.order) *place++ = from(set, row, scatterer);
+            for (const Index scatterer : sorted.order) *out++ = from(set, row, scatterer);
     return to;
 }
 
-FrameProfiles::FrameProfiles(const Model& model, const Runs& runs) : model_(model), runs_(runs) {
-    if (model.scale_count() == 0) self_ = self_profile(model, runs, {});
+FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted)
+    : model_(model), sorted_(sorted) {
+    if (model.scale_count() == 0) self_ = self_profile(model, sorted, {});
 }
 
 void FrameProfiles::compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
@@ -271,14 +281,14 @@ void FrameProfiles::compute(BodyPairs& pairs, Index at_once, View<const float, 3
         View<double, 3> to = partial;
         to.data = partial[first].data;
         to.extents[0] = count;
-        pairs.evaluate(arranged(runs_, xyz, first, count), arranged(runs_, scales, first, count),
-                       jobs, to);
+        pairs.evaluate(arranged(sorted_, xyz, first, count),
+                       arranged(sorted_, scales, first, count), jobs, to);
     }
     const bool scaled = model_.scale_count() > 0;
     for (Index frame = 0; frame < partial.extent(0); ++frame) {
-        const Array<double, 2> own =
-            scaled ? self_profile(model_, runs_, scales[frame]) : Array<double, 2>();
-        const double* const self = scaled ? own.data() : self_.data();
+        const Array<double, 2> of_frame =
+            scaled ? self_profile(model_, sorted_, scales[frame]) : Array<double, 2>();
+        const double* const self = scaled ? of_frame.data() : self_.data();
         for (Index n = 0; n < partial[frame].size(); ++n) partial[frame].data[n] += self[n];
     }
 }

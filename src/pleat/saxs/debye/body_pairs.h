@@ -1,4 +1,5 @@
-// Body pairs: partial profiles between groups of scatterers, for many sets of positions at once.
+// Body pairs: partial profiles between rigid bodies of scatterers, for many sets of positions at
+// once.
 #pragma once
 
 #include <memory>
@@ -6,59 +7,64 @@
 
 #include "pleat/core/context.h"
 #include "pleat/saxs/debye/debye.h"
-#include "pleat/saxs/debye/runs.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 
 namespace pleat::saxs {
 
-/// The pairs of a scatterer of body `a` and one of body `b` >= a of one set of positions (a frame,
-/// a chain); those inside the body where both are the same.
+/// The pairs of a scatterer of body `a` and a scatterer of body `b` >= a in one set of positions (a
+/// frame, a chain); if a == b, the pairs inside the body.
 struct PairJob {
     std::int32_t set = 0, a = 0, b = 0;
 };
 
-/// Sums over pairs of bodies. Each job's sums depend on the positions of its bodies alone.
+/// Sums over pairs of bodies. The sums of a job depend only on the positions of its two bodies.
 class BodyPairs {
 public:
     virtual ~BodyPairs() = default;
-    /// What the pairs of each job give, in either order and without self terms: [job, channel pair,
-    /// q]. `xyz` [set, axis, slot], `scales` [set, channel with scales, slot]: in the order of
-    /// runs.
+    /// Computes the partial profiles [job, channel pair, q] of the pairs of each job, in both
+    /// orders and without terms i = j. `xyz` [set, axis, sorted scatterer], `scales` [set, channel
+    /// with scales, sorted scatterer]: in the order of SortedScatterers.
     virtual void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                           std::span<const PairJob> jobs, View<double, 3> partial) = 0;
-    /// Seconds that a GPU computed in the last call, without transfers, where it measured them.
+    /// Seconds that a GPU computed in the last call, without transfers; 0 if they were not
+    /// measured.
     virtual double device_seconds() const { return 0.0; }
 };
 
-/// The model and the context's progress must outlive them; `runs` sorted by body. evaluate() throws
-/// Cancelled.
-std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const Runs& runs,
+/// The model and the context's progress must outlive the result; `sorted` by body. evaluate()
+/// throws Cancelled.
+std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const SortedScatterers& sorted,
                                                Precision precision, const Context& context);
-/// DeviceError where the GPU is absent or has not the memory.
-std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const Runs& runs, int index);
-/// On the device of `context`. UsageError for float64 on a GPU.
-std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const Runs& runs,
+/// Throws DeviceError if the GPU is missing or out of memory.
+std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,
+                                                int index);
+/// On the device of `context`. Throws UsageError for float64 on a GPU.
+std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatterers& sorted,
                                            Precision precision, const Context& context);
 
-/// `from` [set, row, scatterer] in the order of slots; sets first, ..., first + count - 1.
-Array<float, 3> arranged(const Runs& runs, View<const float, 3> from, Index first, Index count);
+/// The sets [first, first + count) of `from` [set, row, scatterer] in the order of
+/// SortedScatterers.
+Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> from, Index first,
+                         Index count);
 
-/// What scatterers give by themselves: [channel pair, q]; `scales` [channel with scales,
+/// The terms i = j of the partial profiles, [channel pair, q]; `scales` [channel with scales,
 /// scatterer].
-Array<double, 2> self_profile(const Model& model, const Runs& runs, View<const float, 2> scales);
+Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted,
+                              View<const float, 2> scales);
 
-/// Profiles of frames by pairs of the one body of `runs`.
+/// Profiles of frames from the pairs of a single body.
 class FrameProfiles {
 public:
-    /// The model and the runs must outlive it.
-    FrameProfiles(const Model& model, const Runs& runs);
+    /// The model and `sorted` must outlive it.
+    FrameProfiles(const Model& model, const SortedScatterers& sorted);
     /// As Kernel::profiles(), `at_once` frames at a time.
     void compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
                  View<const float, 3> scales, View<double, 3> partial) const;
 
 private:
     const Model& model_;
-    const Runs& runs_;
-    Array<double, 2> self_;  ///< where scatterers have no scales
+    const SortedScatterers& sorted_;
+    Array<double, 2> self_;  ///< terms i = j, if scatterers have no scales
 };
 
 /// Sums of amplitudes at the first q over each body, and of their products over its scatterers.
@@ -66,10 +72,11 @@ struct ForwardSums {
     Array<double, 2> amplitude;  ///< [body, channel]
     Array<double, 3> square;     ///< [body, channel, channel]
 };
-/// `scales` [channel with scales, slot].
-ForwardSums forward_sums(const Model& model, const Runs& runs, View<const float, 2> scales);
+/// `scales` [channel with scales, sorted scatterer].
+ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
+                         View<const float, 2> scales);
 
-/// Sets what a job gives at the first q where that is 0, which needs no positions.
+/// Sets the sums of a job at q = 0, the first q, which do not depend on positions.
 void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> partial);
 
 }  // namespace pleat::saxs

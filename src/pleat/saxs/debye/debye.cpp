@@ -1,103 +1,126 @@
-// Debye: checks a model, deals frames over ranks, and combines channels.
+// Debye: checks a model, divides frames among ranks, keeps finished profiles, combines channels.
 #include "pleat/saxs/debye/debye.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <functional>
+#include <memory>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
-#include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
+#include "pleat/core/loops/tile_file.h"
+#include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Angstrom; beyond it float32 knows no difference that a profile could show.
-constexpr float kFarthest = 1e8f;
-
 /// Frames of a tile: enough to fill a device, few enough for progress.
-Index frames_at_once(const Model& model) {
+Index frames_per_tile(const Model& model) {
     const double pairs = 0.5 * static_cast<double>(model.scatterer_count()) *
                          static_cast<double>(model.scatterer_count());
     return std::clamp<Index>(static_cast<Index>(1e9 / std::max(pairs, 1.0)), 1, 256);
 }
 
-void check_frames(const Model& model, View<const float, 3> xyz, View<const float, 3> scales) {
-    if (xyz.extent(1) != 3 || xyz.extent(2) != model.scatterer_count())
-        throw InputError(fmt::format("expected coordinates [frame, 3, {}], found [frame, {}, {}]",
-                                     model.scatterer_count(), xyz.extent(1), xyz.extent(2)));
-    const Index scale_count = model.scale_count();
-    if (scale_count > 0 && (scales.extent(0) != xyz.extent(0) || scales.extent(1) != scale_count ||
-                            scales.extent(2) != model.scatterer_count()))
-        throw InputError(fmt::format("expected scales [{}, {}, {}], found [{}, {}, {}]",
-                                     xyz.extent(0), scale_count, model.scatterer_count(),
-                                     scales.extent(0), scales.extent(1), scales.extent(2)));
-    for (Index frame = 0; frame < xyz.extent(0); ++frame)
-        for (const float x : xyz[frame])
-            if (!(std::fabs(x) <= kFarthest))
-                throw InputError(fmt::format(
-                    "expected coordinates within 1e8 angstrom, found {} in frame {}", x, frame));
-    if (scale_count == 0) return;
-    for (const float s : scales)
-        if (!std::isfinite(s)) throw InputError(fmt::format("expected finite scales, found {}", s));
+std::vector<Tile> make_tiles(const Model& model, Index frames) {
+    constexpr Index kFloatsPerDouble = 2;
+    std::vector<Tile> tiles;
+    const Index size = frames_per_tile(model);
+    for (Index first = 0; first < frames; first += size) {
+        Tile tile;
+        tile.id = static_cast<Index>(tiles.size());
+        tile.side[0] = {first, std::min(size, frames - first)};
+        tile.items = tile.side[0].count;
+        tile.values = kFloatsPerDouble * model.pair_count() * model.q_count();
+        tiles.push_back(tile);
+    }
+    return tiles;
 }
 
-/// Tiles carry floats; a profile's doubles pass through as two words each.
-constexpr Index kWords = 2;
+/// The frames of a block; empty if there are none.
+template <class T>
+View<T, 3> frames_of(View<T, 3> all, Block block) {
+    if (all.size() == 0) return all;
+    View<T, 3> some = all;
+    some.data = all[block.first].data;
+    some.extents[0] = block.count;
+    return some;
+}
 
-class ProfileSink final : public TileSink {
-public:
-    ProfileSink(View<double, 3> to, std::size_t tiles) : to_(to), has_(tiles) {}
-    bool has(const Tile& tile) const override { return has_[static_cast<std::size_t>(tile.id)]; }
-    void put(const Tile& tile, View<const float, 2> output) override {
-        std::memcpy(to_[tile.side[0].first].data, output.data,
-                    static_cast<std::size_t>(output.size()) * sizeof(float));
-        has_[static_cast<std::size_t>(tile.id)] = true;
+/// A 64-bit checksum of many numbers, much faster than SHA-256.
+std::uint64_t checksum(View<const float, 3> numbers) {
+    std::uint64_t sum = 0;
+    for (Index n = 0; n < numbers.size(); ++n) {
+        sum = (sum ^ std::bit_cast<std::uint32_t>(numbers.data[n])) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 32;
     }
-    const std::vector<bool>& done() const { return has_; }
+    return sum;
+}
 
-private:
-    View<double, 3> to_;
-    std::vector<bool> has_;
-};
-
-/// Every rank gets the tiles of the others.
-void share(Comm& comm, std::span<const Tile> tiles, const std::vector<bool>& own,
-           View<double, 3> partial) {
-    const std::size_t frame_bytes = static_cast<std::size_t>(partial[0].size()) * sizeof(double);
-    const auto place = [&](const Tile& tile) { return partial[tile.side[0].first].data; };
-    std::vector<std::uint8_t> bytes;
-    for (const Tile& tile : tiles) {
-        if (!own[static_cast<std::size_t>(tile.id)]) continue;
-        const std::size_t size = frame_bytes * static_cast<std::size_t>(tile.items);
-        const std::size_t at = bytes.size();
-        bytes.resize(at + sizeof(tile.id) + size);
-        std::memcpy(bytes.data() + at, &tile.id, sizeof(tile.id));
-        std::memcpy(bytes.data() + at + sizeof(tile.id), place(tile), size);
+/// Identifies everything that the bits of profiles depend on.
+std::string problem_hash(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
+                         const Options& options, const Device& device) {
+    Sha256 hash;
+    hash.field(View<const double, 1>(model.q.data(), model.q_count()));
+    hash.field(View<const std::int32_t, 1>(model.types.data(), model.scatterer_count()));
+    hash.field(model.factors.view());
+    for (const std::uint8_t scaled : model.scaled) hash.field(scaled);
+    for (const View<const float, 3>& numbers : {xyz, scales}) {
+        for (const Index extent : numbers.extents) hash.field(extent);
+        hash.field(checksum(numbers));
     }
-    const std::vector<std::vector<std::uint8_t>> all = comm.gather(bytes, 0);
-    for (const std::vector<std::uint8_t>& from : all) {
-        for (std::size_t at = 0; at < from.size();) {
-            Index id = 0;
-            std::memcpy(&id, from.data() + at, sizeof(id));
-            const Tile& tile = tiles[static_cast<std::size_t>(id)];
-            const std::size_t size = frame_bytes * static_cast<std::size_t>(tile.items);
-            std::memcpy(place(tile), from.data() + at + sizeof(id), size);
-            at += sizeof(id) + size;
+    hash.field(static_cast<int>(options.precision)).field(static_cast<int>(options.method));
+    hash.field(static_cast<int>(device.kind));
+    return hash.hex();
+}
+
+/// Computes the tiles that are not done on this run's ranks into `partial`, and marks in
+/// `has_frame` [frame] which this rank has. `file` may be null.
+void compute_tiles(const Context& context, const std::vector<Tile>& tiles, TileFile* file,
+                   const std::function<void(const Tile&)>& compute, View<double, 3> partial,
+                   std::vector<std::uint8_t>& has_frame) {
+    const auto mark = [&](const Tile& tile) {
+        std::fill_n(has_frame.begin() + tile.side[0].first, tile.side[0].count, std::uint8_t{1});
+    };
+    const auto out = [&](const Tile& tile) { return partial[tile.side[0].first].data; };
+    if (file != nullptr && context.rank() == 0) {
+        for (const Tile& tile : tiles) {
+            if (!file->has(tile)) continue;
+            const std::span<const std::uint8_t> kept = file->bytes(tile);
+            std::copy(kept.begin(), kept.end(), reinterpret_cast<std::uint8_t*>(out(tile)));
+            mark(tile);
         }
     }
-    bytes.resize(frame_bytes * static_cast<std::size_t>(partial.extent(0)));
-    std::memcpy(bytes.data(), partial.data, bytes.size());
-    comm.broadcast(bytes, 0);
-    std::memcpy(partial.data, bytes.data(), bytes.size());
+    TileWork work{.compute = [&](const Tile& tile) {
+        compute(tile);
+        mark(tile);
+        if (file != nullptr) file->put_bytes(tile, out(tile));
+    }};
+    if (file != nullptr) {
+        work.is_done = [&](const Tile& tile) { return file->has(tile); };
+        work.flush = [&] { file->flush(); };
+        work.kept_in = [&] { return file->place(); };
+    }
+    for_each_tile(context, "profiles", tiles, work);
 }
 
 }  // namespace
+
+std::span<const std::string_view> names_of(Precision) {
+    static constexpr std::string_view kNames[] = {"auto", "float32", "float64"};
+    return kNames;
+}
+
+std::span<const std::string_view> names_of(Method) {
+    static constexpr std::string_view kNames[] = {"auto", "debye", "multipole"};
+    return kNames;
+}
 
 Index Model::scale_count() const {
     return static_cast<Index>(
@@ -105,70 +128,81 @@ Index Model::scale_count() const {
 }
 
 void check(const Model& model) {
-    if (model.q.empty()) throw InputError("expected at least 1 value of q, found none");
+    if (model.q.empty()) throw UsageError("expected at least 1 value of q, found none");
     for (std::size_t k = 0; k < model.q.size(); ++k) {
         const double q = model.q[k];
         if (!(q >= 0.0 && q <= 1e3))
-            throw InputError(fmt::format("expected q from 0 to 1000 1/angstrom, found {}", q));
+            throw UsageError(fmt::format("expected q from 0 to 1000 1/angstrom, found {}", q));
         if (k > 0 && !(q > model.q[k - 1]))
-            throw InputError(
+            throw UsageError(
                 fmt::format("expected rising q, found {} after {}", q, model.q[k - 1]));
     }
-    if (model.types.empty()) throw InputError("expected at least 1 scatterer, found none");
+    if (model.types.empty()) throw UsageError("expected at least 1 scatterer, found none");
     if (model.channel_count() < 1 || model.type_count() < 1 ||
         model.factors.extent(2) != model.q_count())
-        throw InputError(fmt::format(
+        throw UsageError(fmt::format(
             "expected form factors [channel, type, {}], found [{}, {}, {}]", model.q_count(),
             model.factors.extent(0), model.factors.extent(1), model.factors.extent(2)));
     if (static_cast<Index>(model.scaled.size()) != model.channel_count())
-        throw InputError(fmt::format("expected {} marks of scaled channels, found {}",
+        throw UsageError(fmt::format("expected {} marks of scaled channels, found {}",
                                      model.channel_count(), model.scaled.size()));
     for (const std::int32_t type : model.types)
         if (type < 0 || type >= model.type_count())
-            throw InputError(
+            throw UsageError(
                 fmt::format("expected types from 0 to {}, found {}", model.type_count() - 1, type));
     for (const double f : model.factors)
         if (!(std::fabs(f) <= 1e9))
-            throw InputError(
+            throw UsageError(
                 fmt::format("expected form factors within 1e9 electrons, found {}", f));
+}
+
+void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
+                const char* set) {
+    if (xyz.extent(1) != 3 || xyz.extent(2) != model.scatterer_count())
+        throw UsageError(fmt::format("expected coordinates [{}, 3, {}], found [{}, {}, {}]", set,
+                                     model.scatterer_count(), xyz.extent(0), xyz.extent(1),
+                                     xyz.extent(2)));
+    const Index scale_count = model.scale_count();
+    if (scale_count > 0 && (scales.extent(0) != xyz.extent(0) || scales.extent(1) != scale_count ||
+                            scales.extent(2) != model.scatterer_count()))
+        throw UsageError(fmt::format("expected scales [{}, {}, {}], found [{}, {}, {}]",
+                                     xyz.extent(0), scale_count, model.scatterer_count(),
+                                     scales.extent(0), scales.extent(1), scales.extent(2)));
+    for (Index n = 0; n < xyz.extent(0); ++n)
+        for (const float x : xyz[n])
+            if (!(std::fabs(x) <= kMaxCoordinate))
+                throw InputError(fmt::format(
+                    "{} {}: expected coordinates within 1e8 angstrom, found {}", set, n, x));
+    if (scale_count == 0) return;
+    for (const float s : scales)
+        if (!std::isfinite(s)) throw InputError(fmt::format("expected finite scales, found {}", s));
 }
 
 Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
                           const Options& options, const Context& context) {
     check(model);
-    check_frames(model, xyz, scales);
-    require_memory(memory_needed(model, options, {Device::Kind::cpu, 0}),
+    check_sets(model, xyz, scales, "frame");
+    require_memory(kernel_memory(model, options, {Device::Kind::cpu, 0}),
                    fmt::format("profiles of {} scatterers", model.scatterer_count()),
                    "take fewer scatterers or values of q");
     const Index frames = xyz.extent(0);
     Array<double, 3> partial(frames, model.pair_count(), model.q_count());
     if (frames == 0) return partial;
     const std::unique_ptr<Kernel> kernel = make_kernel(model, options, context);
-    std::vector<Tile> tiles;
-    const Index at_once = frames_at_once(model);
-    for (Index first = 0; first < frames; first += at_once) {
-        Tile tile;
-        tile.id = static_cast<Index>(tiles.size());
-        tile.side[0] = {first, std::min(at_once, frames - first)};
-        tile.items = tile.side[0].count;
-        tile.values = kWords * model.pair_count() * model.q_count();
-        tiles.push_back(tile);
-    }
-    const auto part = [](View<const float, 3> of, Block block) {
-        View<const float, 3> result = of;
-        if (of.size() == 0) return result;
-        result.data = of[block.first].data;
-        result.extents[0] = block.count;
-        return result;
+    const std::vector<Tile> tiles = make_tiles(model, frames);
+    std::unique_ptr<TileFile> file;
+    if (!context.checkpoint.empty() && tiles.size() > 1)
+        file = open_on_ranks(context, context.checkpoint,
+                             problem_hash(model, xyz, scales, options, context.device), tiles);
+    std::vector<std::uint8_t> has_frame(static_cast<std::size_t>(frames));
+    const auto compute = [&](const Tile& tile) {
+        kernel->profiles(frames_of(xyz, tile.side[0]), frames_of(scales, tile.side[0]),
+                         frames_of(partial.view(), tile.side[0]));
     };
-    ProfileSink sink(partial, tiles.size());
-    sweep(context, "saxs", tiles, sink, [&](const Tile& tile, View<float, 2> output) {
-        Array<double, 3> values(tile.items, model.pair_count(), model.q_count());
-        kernel->profiles(part(xyz, tile.side[0]), part(scales, tile.side[0]), values);
-        std::memcpy(output.data, values.data(), values.bytes());
-    });
-    if (context.comm != nullptr && context.comm->size() > 1)
-        share(*context.comm, tiles, sink.done(), partial);
+    compute_tiles(context, tiles, file.get(), compute, partial, has_frame);
+    all_gather_rows(context,
+                    View<double, 2>(partial.data(), frames, model.pair_count() * model.q_count()),
+                    has_frame);
     return partial;
 }
 

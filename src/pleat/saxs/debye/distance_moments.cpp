@@ -1,4 +1,4 @@
-// Distance moments: powers of places in bins, and what they give, for every instruction set.
+// Distance moments: powers of positions in bins, and their sums, for every instruction set.
 #include "pleat/saxs/debye/distance_moments.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr Index kBlock = 4;  ///< floats that shuffles keep together
 /// Vectors of q whose sums fill the registers.
 constexpr int kVectors = HWY_TARGET <= HWY_AVX3 ? 2 : 1;
 
-/// The distance of a vector whose powers store_powers() puts in the `n`th place.
+/// The distance of a vector whose powers store_powers() writes as the `n`th.
 HWY_INLINE constexpr Index distance_at(Index n, Index lanes) {
     if (lanes <= kBlock) return n;
     const Index at_once = lanes / kMoments;  // a vector has powers of so many distances
@@ -53,8 +53,8 @@ HWY_INLINE void store_four(Lanes d, V w, V x, V x2, float* HWY_RESTRICT to, Inde
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(wide, high, high_rest)), d, to + 3 * stride);
 }
 
-/// The eight powers of each distance side by side, in the order of distance_at(): shuffles within
-/// blocks put four powers together, so blocks stand twice, with w and with w x^4.
+/// Stores the eight powers of each distance side by side, in the order of distance_at(). Shuffles
+/// within blocks group four powers, so blocks are stored twice, with w and with w x^4.
 HWY_INLINE void store_powers(Lanes d, V inverse, V x, float* HWY_RESTRICT to) {
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     const V square = hn::Mul(x, x), more = hn::Mul(hn::Mul(inverse, square), square);
@@ -81,20 +81,20 @@ HWY_INLINE void spread(DistanceMoments& moments, const DistanceChunk<float>& chu
     const V last = hn::Set(d, static_cast<float>(moments.all.extent(1) - 1));
     const float* HWY_RESTRICT const squared = chunk.squared.data();
     float* HWY_RESTRICT const powers = moments.powers.data();
-    std::int32_t* HWY_RESTRICT const places = moments.places.data();
+    std::int32_t* HWY_RESTRICT const bin_offsets = moments.bin_offsets.data();
     static_assert(kMoments == 8);
     for (Index p = 0; p < chunk.count; p += lanes) {
         V r, inverse;
         distance(d, hn::Load(d, squared + p), r, inverse);
-        // Nothing that is wrong elsewhere may write beyond the bins.
+        // Even a wrong distance must not write beyond the bins.
         const auto bin = hn::NearestInt(hn::Min(hn::Mul(r, per_width), last));
-        hn::Store(hn::ShiftLeft<3>(bin), di, places + p);
+        hn::Store(hn::ShiftLeft<3>(bin), di, bin_offsets + p);
         store_powers(d, inverse, hn::MulSub(r, per_width, hn::ConvertTo(d, bin)),
                      powers + p * kMoments);
     }
 }
 
-/// Adds one distance's powers to its bin's.
+/// Adds the powers of one distance to its bin.
 template <bool kPlain>
 HWY_INLINE void add_one(const float* HWY_RESTRICT from, float weight, float* HWY_RESTRICT to) {
     const Few d;
@@ -106,13 +106,13 @@ HWY_INLINE void add_one(const float* HWY_RESTRICT from, float weight, float* HWY
     }
 }
 
-/// A loop of its own, of short vectors: together with long ones they would take turns.
+/// A separate loop of short vectors, which would be slower if mixed with long vectors.
 template <bool kPlain>
 HWY_INLINE void collect(const DistanceMoments& moments, const float* HWY_RESTRICT weight,
                         Index count, float* HWY_RESTRICT bins) {
     const Index lanes = static_cast<Index>(hn::Lanes(Lanes()));
     const float* HWY_RESTRICT from = moments.powers.data();
-    const std::int32_t* HWY_RESTRICT const places = moments.places.data();
+    const std::int32_t* HWY_RESTRICT const bin_offsets = moments.bin_offsets.data();
     float* const copies[] = {bins, bins + moments.copy_stride(), bins + 2 * moments.copy_stride(),
                              bins + 3 * moments.copy_stride()};
     static_assert(std::size(copies) == kCopies);
@@ -121,19 +121,19 @@ HWY_INLINE void collect(const DistanceMoments& moments, const float* HWY_RESTRIC
         HWY_UNROLL(16) for (Index n = 0; n < lanes; ++n) {
             const Index at = p + distance_at(n, lanes);
             add_one<kPlain>(from + n * kMoments, kPlain ? 1.0f : weight[at],
-                            copies[n % kCopies] + places[at]);
+                            copies[n % kCopies] + bin_offsets[at]);
         }
     if (p == count) return;
     for (Index n = 0; n < lanes; ++n) {
         const Index at = p + distance_at(n, lanes);
         if (at < count)
             add_one<kPlain>(from + n * kMoments, kPlain ? 1.0f : weight[at],
-                            copies[n % kCopies] + places[at]);
+                            copies[n % kCopies] + bin_offsets[at]);
     }
 }
 
 void add_all(DistanceMoments& moments, DistanceChunk<float>& chunk) {
-    // What vectors read past the last distance must be in some bin.
+    // Values that vectors read past the last distance must be valid bins too.
     std::fill_n(chunk.squared.data() + chunk.count, kSlack, chunk.squared.data()[chunk.count - 1]);
     spread(moments, chunk);
     for (Index n = 0; n < moments.weightings.count; ++n) {
@@ -185,19 +185,19 @@ void join(DistanceMoments& moments) {
         float* HWY_RESTRICT const all = &moments.all(w, 0, 0);
         static_assert(kCopies == 4);
         for (Index m = 0; m < stride; m += lanes) {
-            float* HWY_RESTRICT const place = copies + m;
+            float* HWY_RESTRICT const bin = copies + m;
             const auto sum =
-                hn::Add(hn::Add(hn::Load(d, place), hn::Load(d, place + stride)),
-                        hn::Add(hn::Load(d, place + 2 * stride), hn::Load(d, place + 3 * stride)));
+                hn::Add(hn::Add(hn::Load(d, bin), hn::Load(d, bin + stride)),
+                        hn::Add(hn::Load(d, bin + 2 * stride), hn::Load(d, bin + 3 * stride)));
             hn::Store(hn::Add(sum, hn::Load(d, all + m)), d, all + m);
             HWY_UNROLL(4)
             for (Index copy = 0; copy < kCopies; ++copy)
-                hn::Store(hn::Zero(d), d, place + copy * stride);
+                hn::Store(hn::Zero(d), d, bin + copy * stride);
         }
     }
 }
 
-/// Adds what waves and powers give to `to` [q].
+/// Adds the products of waves and powers to `to` [q].
 HWY_INLINE void add_waves(const DistanceMoments& moments, double* HWY_RESTRICT to) {
     const hn::CappedTag<double, kSlack / 2> d;
     const hn::Rebind<float, decltype(d)> narrow;
@@ -250,8 +250,8 @@ HWY_EXPORT(join);
 
 namespace {
 
-/// Distances after which copies are joined: sums of sums are rounded less than long ones.
-constexpr Index kMostAdded = 1 << 13;
+/// Distances after which copies are added up: sums of sums have smaller rounding errors.
+constexpr Index kMaxAdded = 1 << 13;
 
 void join_copies(DistanceMoments& moments) {
     HWY_DYNAMIC_DISPATCH(join)(moments);
@@ -264,7 +264,7 @@ DistanceMoments::DistanceMoments(const MomentTable& from, Weightings given)
     : table(&from),
       weightings(given),
       powers((kChunk + kSlack) * kMoments),
-      places(kChunk + kSlack),
+      bin_offsets(kChunk + kSlack),
       waves(kMoments, from.q_stride),
       wide(given.count, from.q_stride) {}
 
@@ -279,7 +279,7 @@ void add_chunk(DistanceMoments& moments, DistanceChunk<float>& chunk) {
     if (chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_all)(moments, chunk);
     moments.added += chunk.count;
     chunk.count = 0;
-    if (moments.added >= kMostAdded) join_copies(moments);
+    if (moments.added >= kMaxAdded) join_copies(moments);
 }
 
 void take_sums(DistanceMoments& moments, const double* total, View<double, 2> result) {

@@ -62,7 +62,7 @@ HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes
     for (Index p = 0; p < sums.chunk.count; p += lanes) {
         hn::Vec<decltype(d)> r, inverse, sine, cosine;
         distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
-        r = hn::Min(r, hn::Set(d, sums.most));
+        r = hn::Min(r, hn::Set(d, sums.max_distance));
         auto cosines = hn::Zero(d), sines = cosines;
         for (Index k = 0; k < sums.grid->count; ++k) {
             sine_cosine(d, r, sums.each[static_cast<std::size_t>(k)], sine, cosine);

@@ -49,8 +49,8 @@ HWY_INLINE void divide_by_distance(DistanceSums<T>& sums) {
     for (Index p = 0; p < sums.chunk.count; p += static_cast<Index>(hn::Lanes(d))) {
         const auto inverse = hn::Load(d, at + kInverse * kRowStride + p);
         for (const Index wave : {kSine, kCosine}) {
-            T* const place = at + wave * kRowStride + p;
-            hn::Store(hn::Mul(hn::Load(d, place), inverse), d, place);
+            T* const out = at + wave * kRowStride + p;
+            hn::Store(hn::Mul(hn::Load(d, out), inverse), d, out);
         }
     }
 }
@@ -100,9 +100,9 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
         }
     }
     HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
-        T* const place = to + (g * kSpan + 1 + offset + t) * kSlack;
-        hn::Store(hn::Add(plus[g][t], hn::Load(d, place)), d, place);
-        T* const other = place + kReach * kSlack;
+        T* const out = to + (g * kSpan + 1 + offset + t) * kSlack;
+        hn::Store(hn::Add(plus[g][t], hn::Load(d, out)), d, out);
+        T* const other = out + kReach * kSlack;
         hn::Store(hn::Add(minus[g][t], hn::Load(d, other)), d, other);
     }
 }
@@ -151,7 +151,7 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
     for (Index p = 0; p < count; p += lanes) {
         hn::Vec<decltype(d)> r, inverse;
         distance(d, hn::Load(d, sums.chunk.squared.data() + p), r, inverse);
-        hn::Store(hn::Min(r, hn::Set(d, sums.most)), d, distances + p);
+        hn::Store(hn::Min(r, hn::Set(d, sums.max_distance)), d, distances + p);
         hn::Store(inverse, d, row(sums, kInverse) + p);
     }
     std::fill(row(sums, kInverse) + count, row(sums, kInverse) + kChunk + kSlack, T{0});
@@ -210,11 +210,11 @@ void add_float(DistanceSums<float>& sums) { add(sums); }
 void add_double(DistanceSums<double>& sums) { add(sums); }
 
 template <class T>
-HWY_INLINE void squared_of(const T* xyz, Index stride, const Segment* segments, Index segment_count,
-                           T* to) {
+HWY_INLINE void squared_of(const T* xyz, Index stride, const RowPairs* row_pairs,
+                           Index segment_count, T* to) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    for (const Segment* s = segments; s != segments + segment_count; to += s->count, ++s) {
+    for (const RowPairs* s = row_pairs; s != row_pairs + segment_count; to += s->count, ++s) {
         const auto x = hn::Set(d, xyz[s->row]), y = hn::Set(d, xyz[stride + s->row]);
         const auto z = hn::Set(d, xyz[2 * stride + s->row]);
         const T* HWY_RESTRICT const from = xyz + s->column;
@@ -227,13 +227,13 @@ HWY_INLINE void squared_of(const T* xyz, Index stride, const Segment* segments, 
     }
 }
 
-void squared_float(const float* xyz, Index stride, const Segment* segments, Index count,
+void squared_float(const float* xyz, Index stride, const RowPairs* row_pairs, Index count,
                    float* to) {
-    squared_of(xyz, stride, segments, count, to);
+    squared_of(xyz, stride, row_pairs, count, to);
 }
-void squared_double(const double* xyz, Index stride, const Segment* segments, Index count,
+void squared_double(const double* xyz, Index stride, const RowPairs* row_pairs, Index count,
                     double* to) {
-    squared_of(xyz, stride, segments, count, to);
+    squared_of(xyz, stride, row_pairs, count, to);
 }
 
 }  // namespace pleat::saxs::HWY_NAMESPACE
@@ -251,12 +251,12 @@ HWY_EXPORT(squared_double);
 
 namespace {
 
-/// Turns up to which phases are told apart: beyond them they are noise in that type.
+/// Turns up to which phases have meaning: larger phases are noise in that type.
 template <class T>
-constexpr double kMostTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
+constexpr double kMaxTurns = std::is_same_v<T, float> ? 1 << 20 : 1e14;
 
-/// Distances after which float32 sums of lanes go to float64.
-constexpr Index kMostAdded = 1 << 14;
+/// Distances after which float32 sums of lanes are added to float64 sums.
+constexpr Index kMaxAdded = 1 << 14;
 
 void take_up(DistanceSums<float>& sums) {
     HWY_DYNAMIC_DISPATCH(widen_float)(sums);
@@ -273,7 +273,7 @@ template <class T>
 void end_chunk(DistanceSums<T>& sums) {
     sums.added += sums.chunk.count;
     sums.chunk.count = 0;
-    if (sums.added >= kMostAdded) take_up(sums);
+    if (sums.added >= kMaxAdded) take_up(sums);
 }
 
 }  // namespace
@@ -285,7 +285,7 @@ DistanceSums<T>::DistanceSums(const SineGrid& from, Weightings given)
       step(SineGrid::turns<T>(from.step)),
       start(SineGrid::turns<T>(from.first + kReach * from.step)),
       turn(SineGrid::turns<T>(kSpan * from.step)),
-      most(static_cast<T>(kMostTurns<T> * kTurn / std::max(from.largest(), 1e-9))),
+      max_distance(static_cast<T>(kMaxTurns<T> * kTurn / std::max(from.largest(), 1e-9))),
       chunk(given.count),
       scratch(Index{64}, kChunk + kSlack),
       sums(given.count * from.sum_count() * kSlack),
@@ -331,15 +331,15 @@ void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> resul
 template void take_sums<float>(DistanceSums<float>&, const double*, View<double, 2>);
 template void take_sums<double>(DistanceSums<double>&, const double*, View<double, 2>);
 
-void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments,
+void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        float* to) {
     HWY_DYNAMIC_DISPATCH(squared_float)
-    (xyz, stride, segments.data(), static_cast<Index>(segments.size()), to);
+    (xyz, stride, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
 }
-void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
+void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        double* to) {
     HWY_DYNAMIC_DISPATCH(squared_double)
-    (xyz, stride, segments.data(), static_cast<Index>(segments.size()), to);
+    (xyz, stride, row_pairs.data(), static_cast<Index>(row_pairs.size()), to);
 }
 
 }  // namespace pleat::saxs

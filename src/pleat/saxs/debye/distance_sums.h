@@ -9,12 +9,13 @@
 
 namespace pleat::saxs {
 
-/// Distances that are worked on at a time: their sines lie in the first cache.
+/// Distances in a chunk: their sines fit into the first-level cache.
 inline constexpr Index kChunk = 256;
-/// What vectors may write beyond a chunk.
+/// Elements that vectors may write beyond a chunk.
 inline constexpr Index kSlack = 16;
 
-/// A list of distances under way. `squared` and `weights` have room for kChunk + kSlack each.
+/// A list of distances that is being filled. `squared` and `weights` have room for kChunk + kSlack
+/// each.
 template <class Real>
 struct DistanceChunk {
     Array<Real, 1> squared{kChunk + kSlack};
@@ -25,7 +26,7 @@ struct DistanceChunk {
     Real* weight(Index n) { return weights.data() + n * (kChunk + kSlack); }
 };
 
-/// How pairs are weighted: weighting 0 may be by 1, which costs nothing.
+/// How pairs are weighted. Weighting 0 may be by 1, which needs no memory.
 struct Weightings {
     Index count = 1;
     bool first_is_one = true;
@@ -39,12 +40,12 @@ struct DistanceSums {
     const SineGrid* grid;
     Weightings weightings;
     Split<Real> step, start, turn;  ///< turns of a step, of the first centre, from one to the next
-    std::vector<Split<Real>> each;  ///< turns of each q where they are not even
-    Real most;                      ///< angstrom: longer distances have no phase but its
+    std::vector<Split<Real>> each;  ///< turns of each q if they are not evenly spaced
+    Real max_distance;              ///< angstrom: longer distances get its phase
     DistanceChunk<Real> chunk;
     Array<Real, 2> scratch;  ///< [row, kChunk + kSlack]: phases and their sines
     Array<Real, 1> sums;     ///< [weighting, sum, kSlack]: a lane each
-    Index added = 0;         ///< distances since the sums were last taken up
+    Index added = 0;         ///< distances since the sums were last added to `wide`
     Array<double, 2> wide;   ///< [weighting, sum]
 };
 
@@ -52,28 +53,29 @@ struct DistanceSums {
 void add_chunk(DistanceSums<float>& sums);
 void add_chunk(DistanceSums<double>& sums);
 
-/// sum_p w_p sin(q r_p) / (q r_p) for all p added since the last call, to `result` [weighting, q].
+/// Writes sum_p w_p sin(q r_p) / (q r_p) over all p added since the last call to `result`
+/// [weighting, q].
 /// `total` [weighting]: the sums of the weights, which are the result at q = 0.
 template <class Real>
 void take_sums(DistanceSums<Real>& sums, const double* total, View<double, 2> result);
 
-/// Pairs of one point, the row, with points column, ..., column + count - 1.
-struct Segment {
+/// Pairs of one point, the row, with points [column, column + count).
+struct RowPairs {
     Index row, column, count;
 };
 
-/// Squared distances of all pairs of the segments, one after another, between points of `xyz`
-/// [axis][stride]; with room for kSlack more.
-void squared_distances(const float* xyz, Index stride, std::span<const Segment> segments,
+/// Writes the squared distances of all these pairs, one after another, of points `xyz`
+/// [axis][stride]; `to` has room for kSlack more.
+void squared_distances(const float* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        float* to);
-void squared_distances(const double* xyz, Index stride, std::span<const Segment> segments,
+void squared_distances(const double* xyz, Index stride, std::span<const RowPairs> row_pairs,
                        double* to);
 
-/// Weights of a profile's slope, arranged as sines are: see pair_slopes().
+/// Weights for pair_slopes(), in the order of the sines.
 template <class Real>
 struct SlopeWeights {
-    /// [centre, 2 kSpan]: of cosines, then of sines divided by q; or [q, 2] where q are not even.
-    /// Of a centre: its own, the sums of +t and -t, the differences.
+    /// [centre, 2 kSpan]: of cosines, then of sines divided by q; or [q, 2] if q are not evenly
+    /// spaced. Of a centre: its own, the sums of +t and -t, the differences.
     Array<Real, 2> values;
 };
 template <class Real>

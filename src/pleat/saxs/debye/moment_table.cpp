@@ -10,12 +10,12 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Lanes that a row of q is filled up to.
+/// The length of a row of q is a multiple of this.
 constexpr Index kLanes = 16;
 /// Half a bin's width in units of 1 / q, at the last q.
 constexpr double kHalfWidth = 0.75;
 constexpr Index kMaxBins = 2048;
-constexpr Index kMostWaves = Index{1} << 22;
+constexpr Index kMaxWaves = Index{1} << 22;
 
 /// Coefficients of the powers of y of Chebyshev's polynomial of this degree.
 std::array<double, kMoments> chebyshev(Index degree) {
@@ -37,10 +37,10 @@ MomentTable::MomentTable(const SineGrid& from)
     : grid(&from),
       q_stride((from.count + kLanes - 1) / kLanes * kLanes),
       powers(kMoments, q_stride) {
-    const double least = std::max(from.q.back() / (2.0 * kHalfWidth), 1e-6);
+    const double smallest = std::max(from.q.back() / (2.0 * kHalfWidth), 1e-6);
     constexpr double kDigits = 16.0;
     int exponent = 0;
-    const double fraction = std::frexp(least, &exponent);
+    const double fraction = std::frexp(smallest, &exponent);
     per_width = static_cast<float>(std::ldexp(std::ceil(fraction * kDigits) / kDigits, exponent));
     const double half = 0.5 / static_cast<double>(per_width);
     for (Index degree = 0; degree < kMoments; ++degree) {
@@ -58,7 +58,7 @@ MomentTable::MomentTable(const SineGrid& from)
     }
 }
 
-/// One for each width, half of one at both ends, and one for what roundings add.
+/// One bin per width, half a bin at both ends, and one for rounding errors.
 Index MomentTable::wanted(double reach) const {
     const double widths = reach * static_cast<double>(per_width);
     return widths < static_cast<double>(kMaxBins) ? static_cast<Index>(widths) + 3 : 0;
@@ -66,7 +66,7 @@ Index MomentTable::wanted(double reach) const {
 
 void MomentTable::extend(double reach) {
     const Index bins = wanted(reach);
-    if (bins <= waves.extent(0) || bins > kMaxBins || bins * q_stride > kMostWaves) return;
+    if (bins <= waves.extent(0) || bins > kMaxBins || bins * q_stride > kMaxWaves) return;
     Array<float, 2> more(bins, 2 * q_stride);
     std::copy(waves.begin(), waves.end(), more.begin());
     for (Index bin = waves.extent(0); bin < bins; ++bin) {
@@ -85,7 +85,7 @@ Index MomentTable::bins(double reach) const {
     return bins <= waves.extent(0) ? bins : 0;
 }
 
-/// Counted in vectors of 16 distances or values of q.
+/// Counts vectors of 16 distances or values of q.
 bool MomentTable::pays(double pairs, double reach, Index weightings) const {
     const double bins_taken = static_cast<double>(bins(reach)),
                  sums = static_cast<double>(weightings);

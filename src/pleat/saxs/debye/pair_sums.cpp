@@ -1,4 +1,4 @@
-// Pair sums: rows of distances gathered into chunks, and their sums multiplied by form factors.
+// Pair sums: distances gathered into chunks, and their sums multiplied by form factors.
 #include "pleat/saxs/debye/pair_sums.h"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ void Points<Real>::fill(View<const float, 2> from_xyz, View<const float, 2> from
     const Index count = static_cast<Index>(order.size());
     double squared = 0.0;
     for (Index axis = 0; axis < 3; ++axis) {
-        Real least = 0, most = 0;
+        Real smallest = 0, largest = 0;
         for (Index n = 0; n < count; ++n) {
             const Real x = from_xyz(axis, order[static_cast<std::size_t>(n)]);
             xyz(axis, n) = x;
-            least = n == 0 ? x : std::min(least, x);
-            most = n == 0 ? x : std::max(most, x);
+            smallest = n == 0 ? x : std::min(smallest, x);
+            largest = n == 0 ? x : std::max(largest, x);
         }
-        squared += std::pow(static_cast<double>(most) - static_cast<double>(least), 2);
+        squared += std::pow(static_cast<double>(largest) - static_cast<double>(smallest), 2);
     }
     reach = std::sqrt(squared);
     for (Index s = 0; s < scales.extent(0); ++s) {
@@ -45,12 +45,12 @@ PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentT
       classes_(model),
       sums_(grid, {classes_.count * classes_.count, classes_.has_plain}),
       weighted_(classes_.count * classes_.count, model.q_count()),
-      totals_(static_cast<std::size_t>(classes_.count * classes_.count)),
+      weight_sums_(static_cast<std::size_t>(classes_.count * classes_.count)),
       slopes_(Index{2}, kChunk + kSlack) {
     if (std::is_same_v<Real, float> && table != nullptr) moments_.emplace(*table, sums_.weightings);
 }
 
-/// Weights of the pairs of one row that come next in the chunk.
+/// Sets the weights of the next pairs in the chunk, all of one row.
 template <class Real>
 void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index column,
                                     Index count) {
@@ -74,7 +74,8 @@ void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index
 /// Puts all pairs into the chunk, and calls flush() whenever it is full.
 template <class Real>
 template <class Flush>
-void PairSums<Real>::gather(const Points<Real>& points, const RunPair& pair, const Flush& flush) {
+void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
+                            const Flush& flush) {
     const bool weighted = classes_.scaled() > 0;
     const Index last = pair.column.first + pair.column.count;
     for (Index row = pair.row.first; row < pair.row.first + pair.row.count; ++row) {
@@ -82,7 +83,7 @@ void PairSums<Real>::gather(const Points<Real>& points, const RunPair& pair, con
             Index& gathered = sums_.chunk.count;
             const Index count = std::min(last - column, kChunk - gathered);
             if (weighted) gather_weights(points, row, column, count);
-            segments_.push_back({row, column, count});
+            row_pairs_.push_back({row, column, count});
             gathered += count;
             column += count;
             if (gathered == kChunk) flush();
@@ -90,15 +91,15 @@ void PairSums<Real>::gather(const Points<Real>& points, const RunPair& pair, con
     }
 }
 
-/// Squared distances of what was gathered.
+/// Computes the squared distances of the gathered pairs.
 template <class Real>
 void PairSums<Real>::measure(const Points<Real>& points) {
-    squared_distances(points.xyz.data(), points.stride, segments_, sums_.chunk.squared.data());
+    squared_distances(points.xyz.data(), points.stride, row_pairs_, sums_.chunk.squared.data());
 }
 
 template <class Real>
-double PairSums<Real>::scale_total(const Points<Real>& points, Index of_class, Index first,
-                                   Index last) const {
+double PairSums<Real>::scale_sum(const Points<Real>& points, Index of_class, Index first,
+                                 Index last) const {
     const Index scale = classes_.scale_of(of_class);
     if (scale < 0) return static_cast<double>(last - first);
     return points.scale_sums(scale, last) - points.scale_sums(scale, first);
@@ -106,26 +107,27 @@ double PairSums<Real>::scale_total(const Points<Real>& points, Index of_class, I
 
 /// The sum of the weights of all pairs.
 template <class Real>
-double PairSums<Real>::pair_total(const Points<Real>& points, const RunPair& pair, Index u,
-                                  Index v) const {
+double PairSums<Real>::pair_weight_sum(const Points<Real>& points, const SegmentPair& pair, Index u,
+                                       Index v) const {
     const Index first = pair.row.first, end = first + pair.row.count;
     const Index last = pair.column.first + pair.column.count;
     if (!pair.inner)
-        return scale_total(points, u, first, end) * scale_total(points, v, pair.column.first, last);
+        return scale_sum(points, u, first, end) * scale_sum(points, v, pair.column.first, last);
     double sum = 0.0;
     for (Index row = first; row < last; ++row)
-        sum += scale_total(points, u, row, row + 1) * scale_total(points, v, row + 1, last);
+        sum += scale_sum(points, u, row, row + 1) * scale_sum(points, v, row + 1, last);
     return sum;
 }
 
 template <class Real>
-void PairSums<Real>::find_totals(const Points<Real>& points, std::span<const RunPair> pairs) {
+void PairSums<Real>::sum_pair_weights(const Points<Real>& points,
+                                      std::span<const SegmentPair> pairs) {
     const Index classes = classes_.count;
     for (Index u = 0; u < classes; ++u) {
         for (Index v = 0; v < classes; ++v) {
-            double& total = totals_[static_cast<std::size_t>(u * classes + v)];
+            double& total = weight_sums_[static_cast<std::size_t>(u * classes + v)];
             total = 0.0;
-            for (const RunPair& pair : pairs) total += pair_total(points, pair, u, v);
+            for (const SegmentPair& pair : pairs) total += pair_weight_sum(points, pair, u, v);
         }
     }
 }
@@ -156,49 +158,50 @@ void PairSums<Real>::add_weighted(std::int32_t row_type, std::int32_t column_typ
 }
 
 template <class Real>
-void PairSums<Real>::add(const Points<Real>& points, std::span<const RunPair> pairs,
+void PairSums<Real>::add(const Points<Real>& points, std::span<const SegmentPair> pairs,
                          View<double, 2> partial) {
     double count = 0.0;
-    for (const RunPair& pair : pairs) count += pair.pair_count();
+    for (const SegmentPair& pair : pairs) count += pair.pair_count();
     if (count == 0.0) return;
     const bool by_moments =
         moments_ && moments_->table->pays(count, points.reach, sums_.weightings.count);
     if (by_moments) begin_moments(*moments_, points.reach);
     const auto flush = [&] {
         measure(points);
-        segments_.clear();
+        row_pairs_.clear();
         if constexpr (std::is_same_v<Real, float>)
             if (by_moments) return add_chunk(*moments_, sums_.chunk);
         add_chunk(sums_);
     };
-    segments_.clear();
-    for (const RunPair& pair : pairs) gather(points, pair, flush);
+    row_pairs_.clear();
+    for (const SegmentPair& pair : pairs) gather(points, pair, flush);
     flush();
-    if (model_.q.front() == 0.0) find_totals(points, pairs);
+    if (model_.q.front() == 0.0) sum_pair_weights(points, pairs);
     if (by_moments)
-        take_sums(*moments_, totals_.data(), weighted_.view());
+        take_sums(*moments_, weight_sums_.data(), weighted_.view());
     else
-        take_sums(sums_, totals_.data(), weighted_.view());
+        take_sums(sums_, weight_sums_.data(), weighted_.view());
     add_weighted(pairs.front().row.type, pairs.front().column.type, partial);
 }
 
 template <class Real>
-void PairSums<Real>::add_self(const Points<Real>& points, const Run& run,
+void PairSums<Real>::add_self(const Points<Real>& points, const TypeSegment& segment,
                               View<double, 2> partial) const {
     const Index channels = model_.channel_count();
-    const auto scale = [&](Index channel, Index slot) {
+    const auto scale = [&](Index channel, Index index) {
         const Index of = classes_.scale_of(classes_.of_channel[static_cast<std::size_t>(channel)]);
-        return of < 0 ? 1.0 : static_cast<double>(points.scales(of, slot));
+        return of < 0 ? 1.0 : static_cast<double>(points.scales(of, index));
     };
     for (Index a = 0; a < channels; ++a) {
         for (Index b = a; b < channels; ++b) {
             double product = 0.0;
-            for (Index slot = run.first; slot < run.first + run.count; ++slot)
-                product += scale(a, slot) * scale(b, slot);
+            for (Index index = segment.first; index < segment.first + segment.count; ++index)
+                product += scale(a, index) * scale(b, index);
             if (a != b) product *= 2.0;
             for (Index k = 0; k < model_.q_count(); ++k)
-                partial(channel_pair(a, b, channels), k) +=
-                    product * model_.factors(a, run.type, k) * model_.factors(b, run.type, k);
+                partial(channel_pair(a, b, channels), k) += product *
+                                                            model_.factors(a, segment.type, k) *
+                                                            model_.factors(b, segment.type, k);
         }
     }
 }
@@ -226,33 +229,33 @@ void PairSums<Real>::slope_weight(std::int32_t row_type, std::int32_t column_typ
 template <class Real>
 void PairSums<Real>::add_forces(const Points<Real>& points, const Real* slopes,
                                 View<double, 2> gradient) {
-    for (const Segment& segment : segments_) {
+    for (const RowPairs& pairs : row_pairs_) {
         for (Index axis = 0; axis < 3; ++axis) {
-            const Real x = points.xyz(axis, segment.row);
-            const Real* const other = &points.xyz(axis, segment.column);
-            double* const to = &gradient(axis, segment.column);
+            const Real x = points.xyz(axis, pairs.row);
+            const Real* const other = &points.xyz(axis, pairs.column);
+            double* const to = &gradient(axis, pairs.column);
             double sum = 0.0;
-            for (Index n = 0; n < segment.count; ++n) {
+            for (Index n = 0; n < pairs.count; ++n) {
                 const double force = static_cast<double>(slopes[n] * (x - other[n]));
                 to[n] -= force;
                 sum += force;
             }
-            gradient(axis, segment.row) += sum;
+            gradient(axis, pairs.row) += sum;
         }
-        slopes += segment.count;
+        slopes += pairs.count;
     }
-    segments_.clear();
+    row_pairs_.clear();
 }
 
 template <class Real>
-void PairSums<Real>::add_gradient(const Points<Real>& points, const Run& row_run,
-                                  const Run& column_run, bool inner, View<const double, 2> weight,
-                                  View<double, 2> gradient) {
+void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment& row_segment,
+                                  const TypeSegment& column_segment, bool inner,
+                                  View<const double, 2> weight, View<double, 2> gradient) {
     std::vector<SlopeWeights<Real>> of_weighting;
     std::vector<double> values(static_cast<std::size_t>(model_.q_count()));
     for (Index u = 0; u < classes_.count; ++u) {
         for (Index v = 0; v < classes_.count; ++v) {
-            slope_weight(row_run.type, column_run.type, u, v, weight, values.data());
+            slope_weight(row_segment.type, column_segment.type, u, v, weight, values.data());
             of_weighting.push_back(slope_weights<Real>(*sums_.grid, values.data()));
         }
     }
@@ -271,8 +274,8 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const Run& row_run
         add_forces(points, all, gradient);
         chunk.count = 0;
     };
-    segments_.clear();
-    gather(points, {row_run, column_run, inner}, flush);
+    row_pairs_.clear();
+    gather(points, {row_segment, column_segment, inner}, flush);
     flush();
 }
 

@@ -1,4 +1,4 @@
-// Pair sums: partial profiles and forces of the pairs of two runs of scatterers of one type each.
+// Pair sums: partial profiles and gradients of pairs of scatterers of two types.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,16 @@
 
 namespace pleat::saxs {
 
-/// Scatterers of one type, side by side.
-struct Run {
+/// Neighbouring scatterers of one type, in the order of SortedScatterers.
+struct TypeSegment {
     std::int32_t type = 0;
     Index first = 0, count = 0;
 };
 
-/// The pairs of a scatterer of the row and one of the column; those inside the row where `inner`.
-struct RunPair {
-    Run row, column;
+/// The pairs of a scatterer of `row` and a scatterer of `column`; if `inner`, the pairs inside
+/// `row`.
+struct SegmentPair {
+    TypeSegment row, column;
     bool inner = false;
 
     double pair_count() const {
@@ -28,7 +29,7 @@ struct RunPair {
     }
 };
 
-/// Channels by what scales them: class 0 is "no scale" where a channel has none.
+/// Groups of channels with the same scales: class 0 holds those without scales, if there are any.
 struct ScaleClasses {
     explicit ScaleClasses(const Model& model);
 
@@ -36,11 +37,11 @@ struct ScaleClasses {
     Index count = 0;
     std::vector<Index> of_channel;  ///< [channel]
     Index scaled() const { return count - (has_plain ? 1 : 0); }
-    /// Row of the scales for a class; -1 for the plain one.
+    /// Row of the scales of a class; -1 for the class without scales.
     Index scale_of(Index of_class) const { return of_class - (has_plain ? 1 : 0); }
 };
 
-/// Scatterers in the order of their runs.
+/// The positions and scales of one set in the order of SortedScatterers.
 template <class Real>
 struct Points {
     Points() = default;
@@ -51,43 +52,48 @@ struct Points {
           scale_sums(scale_count, count + 1) {}
 
     Index stride = 0;
-    Array<Real, 2> xyz;           ///< [axis, slot]
-    Array<Real, 2> scales;        ///< [scale, slot]
-    Array<double, 2> scale_sums;  ///< [scale, slot]: of the slots before
-    double reach = 0;             ///< angstrom: no distance is longer
+    Array<Real, 2> xyz;           ///< [axis, sorted scatterer]
+    Array<Real, 2> scales;        ///< [scale, sorted scatterer]
+    Array<double, 2> scale_sums;  ///< [scale, sorted scatterer]: sum of those before
+    double reach = 0;             ///< angstrom: an upper bound of all distances
 
-    /// `xyz` [axis, scatterer], `from_scales` [scale, scatterer]; slot n gets scatterer order[n].
+    /// Copies scatterer order[n] of `xyz` [axis, scatterer] and `from_scales` [scale, scatterer] to
+    /// index n.
     void fill(View<const float, 2> from_xyz, View<const float, 2> from_scales,
               std::span<const Index> order);
 };
 
-/// Sums over pairs by one thread, by moments where these take less time (float32 alone). The model,
-/// the grid and the table must outlive it; without a table there are no moments.
+/// Sums over pairs on one thread, by moments if they take less time (float32 only). The model, the
+/// grid and the table must outlive it; without a table (null) it uses no moments.
 template <class Real>
 class PairSums {
 public:
     PairSums(const Model& model, const SineGrid& grid, const MomentTable* table = nullptr);
 
-    /// Adds what pairs give, in either order, to `partial` [channel pair, q]. All rows are of one
-    /// type, and all columns.
-    void add(const Points<Real>& points, std::span<const RunPair> pairs, View<double, 2> partial);
-    /// What scatterers give by themselves.
-    void add_self(const Points<Real>& points, const Run& run, View<double, 2> partial) const;
+    /// Adds the pairs, in both orders, to `partial` [channel pair, q]. All rows must have one type,
+    /// and all columns one type.
+    void add(const Points<Real>& points, std::span<const SegmentPair> pairs,
+             View<double, 2> partial);
+    /// Adds the terms i = j.
+    void add_self(const Points<Real>& points, const TypeSegment& segment,
+                  View<double, 2> partial) const;
 
-    /// Adds to `gradient` [axis, slot] that of the sum of `weight` [channel pair, q] times partial
-    /// profiles, over pairs of a row and a column of the same points; `inner`: row_run is
-    /// column_run.
-    void add_gradient(const Points<Real>& points, const Run& row_run, const Run& column_run,
-                      bool inner, View<const double, 2> weight, View<double, 2> gradient);
+    /// Adds the gradient of the sum of `weight` [channel pair, q] times partial profiles to
+    /// `gradient` [axis, sorted scatterer], over pairs of a row and a column of the same points;
+    /// `inner`: row_segment is column_segment.
+    void add_gradient(const Points<Real>& points, const TypeSegment& row_segment,
+                      const TypeSegment& column_segment, bool inner, View<const double, 2> weight,
+                      View<double, 2> gradient);
 
 private:
     template <class Flush>
-    void gather(const Points<Real>& points, const RunPair& pair, const Flush& flush);
+    void gather(const Points<Real>& points, const SegmentPair& pair, const Flush& flush);
     void measure(const Points<Real>& points);
     void gather_weights(const Points<Real>& points, Index row, Index column, Index count);
-    void find_totals(const Points<Real>& points, std::span<const RunPair> pairs);
-    double scale_total(const Points<Real>& points, Index of_class, Index first, Index last) const;
-    double pair_total(const Points<Real>& points, const RunPair& pair, Index u, Index v) const;
+    void sum_pair_weights(const Points<Real>& points, std::span<const SegmentPair> pairs);
+    double scale_sum(const Points<Real>& points, Index of_class, Index first, Index last) const;
+    double pair_weight_sum(const Points<Real>& points, const SegmentPair& pair, Index u,
+                           Index v) const;
     void add_weighted(std::int32_t row_type, std::int32_t column_type,
                       View<double, 2> partial) const;
     void slope_weight(std::int32_t row_type, std::int32_t column_type, Index u, Index v,
@@ -98,9 +104,9 @@ private:
     ScaleClasses classes_;
     DistanceSums<Real> sums_;
     std::optional<DistanceMoments> moments_;
-    Array<double, 2> weighted_;   ///< [weighting, q]
-    std::vector<double> totals_;  ///< [weighting]
-    std::vector<Segment> segments_;
+    Array<double, 2> weighted_;        ///< [weighting, q]
+    std::vector<double> weight_sums_;  ///< [weighting]
+    std::vector<RowPairs> row_pairs_;
     Array<Real, 2> slopes_;  ///< [2, kChunk + kSlack]: of one weighting, and of all
 };
 

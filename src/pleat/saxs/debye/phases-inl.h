@@ -1,4 +1,4 @@
-// Phases of a chunk of distances: what sums and slopes share. Included once a target.
+// Phases of a chunk of distances, for sums and slopes. Included once per target.
 // No include guard: foreach_target.h compiles it again for each.
 #include <algorithm>
 
@@ -90,19 +90,19 @@ HWY_INLINE void store_waves(DistanceSums<T>& sums, Split<T> turn, Index sine_row
     }
 }
 
-/// Inverse distances and all phases of a chunk. Short loops one after another: each step waits for
-/// the one before, so that many vectors must be under way at a time.
+/// Inverse distances and all phases of a chunk, in short loops one after another: each step waits
+/// for the previous one, so many vectors must be in progress at a time.
 template <class T>
 HWY_INLINE void prepare(DistanceSums<T>& sums) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
-    const auto most = hn::Set(d, sums.most);
+    const auto largest = hn::Set(d, sums.max_distance);
     const T* HWY_RESTRICT const squared = sums.chunk.squared.data();
     T* HWY_RESTRICT const to = sums.scratch.data();
     for (Index p = 0; p < count; p += lanes) {
         hn::Vec<decltype(d)> r, inverse;
         distance(d, hn::Load(d, squared + p), r, inverse);
-        hn::Store(hn::Min(r, most), d, to + kDistance * kRowStride + p);
+        hn::Store(hn::Min(r, largest), d, to + kDistance * kRowStride + p);
         hn::Store(inverse, d, to + kInverse * kRowStride + p);
     }
     std::fill(to + kInverse * kRowStride + count, to + (kInverse + 1) * kRowStride, T{0});
@@ -119,7 +119,7 @@ HWY_INLINE void prepare(DistanceSums<T>& sums) {
     if (!sums.grid->from_zero) store_waves(sums, sums.start, kSine, kCosine);
 }
 
-/// Weights that vectors read past the last one must be numbers.
+/// Sets the weights that vectors read past the last one, which must be numbers.
 template <class T>
 HWY_INLINE void pad(DistanceSums<T>& sums) {
     DistanceChunk<T>& chunk = sums.chunk;

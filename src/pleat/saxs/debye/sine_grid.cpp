@@ -1,4 +1,4 @@
-// Sine grid: tells evenly spaced q from others.
+// Sine grid: detects evenly spaced q.
 #include "pleat/saxs/debye/sine_grid.h"
 
 #include <cmath>
@@ -7,9 +7,9 @@ namespace pleat::saxs {
 
 namespace {
 
-/// As a part of the last q: what the rounding of a distance to float32 does to q r all the same.
+/// Tolerance as a fraction of the last q: rounding a distance to float32 changes q r as much.
 constexpr double kEvenness = 1e-7;
-/// Fewer values of q are done sooner one by one.
+/// Fewer values of q are faster one by one.
 constexpr Index kFewest = 4;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sine grid: how q is spaced, and how sums of sines over it are arranged.
+// Sine grid: the spacing of q, and the order of sums of sines over it.
 #pragma once
 
 #include <cmath>
@@ -15,16 +15,16 @@ inline constexpr int kSpan = 2 * kReach + 1;
 
 inline constexpr double kTurn = 6.283185307179586476925;
 
-/// A number as the sum of one of few digits and what it lacks: so many units in the last place that
-/// products round without a bias, with and without fused multiply-adds.
+/// A number as the sum of a number of few digits and a remainder, such that products with it round
+/// without a bias, with and without fused multiply-adds.
 template <class Real>
 struct Split {
     Real high, low;
 };
 
-/// Turns (angle / 2 pi) a unit of distance. Evenly spaced q stand in centres: q of centre m and
-/// offset t is first + (kSpan m + kReach + t) step, for t from -kReach to kReach; those past the
-/// last are not wanted. Other q stand by themselves.
+/// Turns (angle / 2 pi) per unit of distance. Evenly spaced q are grouped around centres: q of
+/// centre m and offset t is first + (kSpan m + kReach + t) step, for t from -kReach to kReach;
+/// those past the last q are not used. Other q are not grouped.
 struct SineGrid {
     explicit SineGrid(std::span<const double> q);
 
@@ -32,12 +32,12 @@ struct SineGrid {
     bool from_zero = false;  ///< even, and the first q is 0
     Index count = 0;
     double first = 0, step = 0;  ///< 1/angstrom
-    Index centres = 0;           ///< 0 where q are not even
+    Index centres = 0;           ///< 0 if q are not evenly spaced
     std::vector<double> q;
 
-    /// Sums that a pass accumulates: kSpan a centre, or one a q.
+    /// Sums that a pass accumulates: kSpan per centre, or one per q.
     Index sum_count() const { return even ? centres * kSpan : count; }
-    /// The largest phase of a unit of distance that any sum asks for.
+    /// The largest q of any sum.
     double largest() const {
         return even ? first + static_cast<double>(centres * kSpan) * step : q.back();
     }

@@ -1,4 +1,4 @@
-// Sines of vectors: distances and their phases for every instruction set. Included once a target.
+// Sines of vectors: distances and their phases for every instruction set. Included once per target.
 // No include guard: foreach_target.h compiles it again for each.
 #include <type_traits>
 
@@ -70,7 +70,7 @@ HWY_INLINE void distance(D d, V squared, V& r, V& inverse) {
     }
 }
 
-/// A number to which another is added to be rounded: its last place is 1.
+/// Adding this number rounds another to a whole number: its last place is 1.
 template <class T>
 constexpr T kRounder = std::is_same_v<T, float> ? T(12582912.0) : T(6755399441055744.0);
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
@@ -28,7 +27,7 @@ struct Weights {
             channels = kAtomChannels;
             of = {1, -volume_factor(contrast.c1, mean_radius, q), contrast.c2};
         } else {
-            channels = pairs > 1 ? kBodyChannels : 1;
+            channels = pairs > 1 ? kBeadChannels : 1;
             of = {1, contrast.c2, 0};
         }
     }

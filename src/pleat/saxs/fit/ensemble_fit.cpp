@@ -1,31 +1,31 @@
-// Ensemble fit: validation by parts of the curve left out, and the choice that rests on it.
+// Ensemble fit: validation by folds of the curve, and the choice of a model by it.
 #include "pleat/saxs/fit/ensemble_fit.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// The points of a curve that a part holds, or those that it does not.
-std::vector<Index> points_of(std::size_t points, std::size_t part, bool inside) {
+/// The points of a curve inside a fold, or outside of it.
+std::vector<Index> points_of(std::size_t points, std::size_t fold, bool inside) {
     std::vector<Index> chosen;
     for (std::size_t k = 0; k < points; ++k) {
-        const std::size_t block = k * 4 * kParts / points;
-        if ((block % kParts == part) == inside) chosen.push_back(static_cast<Index>(k));
+        const std::size_t block = k * 4 * kFolds / points;
+        if ((block % kFolds == fold) == inside) chosen.push_back(static_cast<Index>(k));
     }
     return chosen;
 }
 
 /// A problem on some of the points of a curve, with the storage that it points into.
-struct Part {
+struct ProblemOnPoints {
     Profile curve;
     Array<double, 3> partial;
 
-    Part(const EnsembleProblem& whole, const std::vector<Index>& points)
+    ProblemOnPoints(const EnsembleProblem& whole, const std::vector<Index>& points)
         : partial(whole.partial.extent(0), whole.partial.extent(1),
                   static_cast<Index>(points.size())) {
         for (const Index k : points) {
@@ -47,8 +47,8 @@ struct Part {
     }
 };
 
-/// chi^2 a point of a fit on points that it has not seen.
-double test(const Weighted& fitted, const Part& unseen, double mean_radius) {
+/// chi^2 per point of a fit on points that it did not see.
+double test(const Weighted& fitted, const ProblemOnPoints& unseen, double mean_radius) {
     const Array<double, 2> mean = weighted_partial(unseen.partial, fitted.frames, fitted.weights);
     const std::vector<double> model =
         intensity(mean, unseen.curve.q, mean_radius, fitted.fit.contrast);
@@ -106,22 +106,19 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 
 std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fitter,
                                 const Context& context, const char* stage) {
-    const auto tell = [&](std::size_t done) {
-        context.update(stage, static_cast<std::int64_t>(done), kParts + 1, "fits");
-        stop_if_asked(context);
-    };
-    tell(0);
+    StageProgress progress(context, stage, kFolds + 1, "fits");
+    progress.advance_to(0);
     std::vector<Weighted> models = fitter(problem);
     std::vector<std::vector<double>> unseen(models.size());
-    for (std::size_t part = 0; part < kParts; ++part) {
-        tell(part + 1);
-        const Part seen(problem, points_of(problem.curve->size(), part, false));
-        const Part left(problem, points_of(problem.curve->size(), part, true));
+    for (std::size_t fold = 0; fold < kFolds; ++fold) {
+        progress.advance_to(static_cast<std::int64_t>(fold) + 1);
+        const ProblemOnPoints seen(problem, points_of(problem.curve->size(), fold, false));
+        const ProblemOnPoints left(problem, points_of(problem.curve->size(), fold, true));
         const std::vector<Weighted> fitted = fitter(seen.problem(problem));
         for (std::size_t m = 0; m < std::min(models.size(), fitted.size()); ++m)
             unseen[m].push_back(test(fitted[m], left, problem.mean_radius));
     }
-    tell(kParts + 1);
+    progress.advance_to(kFolds + 1);
     for (std::size_t m = 0; m < models.size(); ++m) {
         const auto count = static_cast<double>(unseen[m].size());
         double sum = 0, squares = 0;
@@ -131,8 +128,8 @@ std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fi
         models[m].validation_error = std::sqrt(squares / std::max(1.0, count - 1) / count);
         models[m].effective = effective_count(models[m].weights);
     }
-    // A size that some part found no use for has not been validated, nor has any above it.
-    while (!models.empty() && unseen[models.size() - 1].size() < kParts) models.pop_back();
+    // A size that was not fitted in some fold is not validated, nor is any larger size.
+    while (!models.empty() && unseen[models.size() - 1].size() < kFolds) models.pop_back();
     return models;
 }
 

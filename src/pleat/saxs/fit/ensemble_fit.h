@@ -1,4 +1,4 @@
-// Ensemble fit: weights of conformers whose mean profile agrees with a measured curve.
+// Ensemble fit: weights of frames whose mean profile agrees with a measured curve.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,6 @@
 #include "pleat/core/context.h"
 #include "pleat/saxs/fit/fit.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat::saxs {
 
 /// Partial profiles [frame, channel pair, q of the curve] and what turns them into profiles.
@@ -19,55 +17,41 @@ struct EnsembleProblem {
     View<const double, 3> partial;
     double mean_radius = 0;
     FitOptions options;
-    Context context = {};  ///< asked whether to stop
+    Context context = {};  ///< for cancelling
 };
 
-/// Weights of conformers, with the fit of their mean.
-struct Weighted {
-    std::vector<Index> frames;    ///< ascending
-    std::vector<double> weights;  ///< of those frames, not negative, sum 1
-    Fit fit;
-    double validation = 0;        ///< chi^2 a point on points left out of the fit
-    double validation_error = 0;  ///< standard error of that over the parts left out
-    double effective = 0;         ///< exp(entropy of the weights): conformers that count
-    bool is_exhaustive = false;   ///< minimal ensembles: all sets of up to as many were fitted
-};
-
-/// The best ensembles of 1, 2, ..., `most` conformers. Weights are not negative (Lawson and Hanson
-/// 1974), and weights and contrast of each set are fitted together. All sets of a size are fitted
-/// where there are at most `kMostTried`. Otherwise the search is heuristic: all pairs of
-/// `kRepresentatives` different frames, or the `kKept` best sets of the size before with one more
-/// frame; then members are exchanged one at a time while that helps. No member has a weight below
-/// `kMinWeight`: a size is left out where no set of that size fits better than a smaller one with
-/// such weights. All of this is done again with each fifth of the curve left out, which validates
-/// each size. Throws Cancelled.
-std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
+/// The best ensembles of 1, 2, ..., `max_size` frames. Weights are not negative (Lawson and Hanson
+/// 1974), and weights and contrast of each set are fitted together. If there are at most
+/// `kMaxTried` sets of a size, all are fitted. Otherwise the search is heuristic: all pairs of
+/// `kRepresentatives` different frames, or the `kKept` best sets of the previous size with one
+/// more frame; then members are exchanged one at a time while that helps. No member has a weight
+/// below `kMinWeight`: a size is left out if no set of that size fits better than a smaller one
+/// with such weights. All of this is repeated with each fifth of the curve left out, which
+/// validates each size. Throws Cancelled.
+std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context);
-/// The same without validation: [size - 1], the best ensemble of at most as many conformers. Throws
+/// The same without validation: [size - 1], the best ensemble of at most as many frames. Throws
 /// Cancelled.
-std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most, int threads);
-inline constexpr Index kMostTried = 5000, kRepresentatives = 100, kKept = 20;
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads);
+inline constexpr Index kMaxTried = 5000, kRepresentatives = 100, kKept = 20;
 inline constexpr double kMinWeight = 1e-3;
 
 /// The smallest ensemble whose validation is within a standard error of the best one's.
 std::size_t choose(const std::vector<Weighted>& ensembles);
 
-/// Weights of all frames that minimise  sum_k ((I_k - model_k) / sigma_k)^2 / 2 + theta * sum_i w_i
-/// ln(M w_i)  (Rozycki, Kim and Hummer 2011), validated in the same way.
-struct Reweighted {
-    double theta = 0;
-    Weighted result;
-};
-/// For theta = 10, 10^0.5, ..., 10^-4 times the number of points, in this order. Cancelled.
+/// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points, in
+/// this order, validated in the same way. Throws Cancelled.
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context);
+/// Coordinates at most in which maximum_entropy() describes differences between profiles.
+inline constexpr std::size_t kMaxProfileAxes = 100;
 
 /// The largest theta whose validation is within a standard error of the best one's.
 std::size_t choose(const std::vector<Reweighted>& scan);
 
-/// exp(-sum w ln w).
+/// exp(-sum w ln w): how many frames count.
 double effective_count(std::span<const double> weights);
 
-/// Partial profiles [channel pair, q] of the weighted mean.
+/// Partial profiles [channel pair, q] of the weighted mean of some frames.
 Array<double, 2> weighted_partial(View<const double, 3> partial, std::span<const Index> frames,
                                   std::span<const double> weights);
 
@@ -77,13 +61,11 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 /// Fits all models of a family (sizes, values of theta) to a problem, in a fixed order.
 using Fitter = std::function<std::vector<Weighted>(const EnsembleProblem&)>;
 
-/// Runs `fitter` on the whole curve, then on it without each of `kParts` parts: the curve is cut
-/// into 4 * kParts blocks of equal numbers of points, which belong to the parts in turn. Sets the
-/// validation of each model by the points that it did not see.
+/// Runs `fitter` on the whole curve, then on the curve without each of `kFolds` folds: 4 * kFolds
+/// blocks of equal numbers of points, which belong to the folds in turn. Sets the validation of
+/// each model by the points that it did not see.
 std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fitter,
                                 const Context& context, const char* stage);
-inline constexpr std::size_t kParts = 5;
+inline constexpr std::size_t kFolds = 5;
 
 }  // namespace pleat::saxs
-
-#pragma GCC visibility pop

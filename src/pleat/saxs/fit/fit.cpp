@@ -1,4 +1,4 @@
-// Fit: linear in scale and background, by grids that close in on c1 and c2.
+// Fit: linear in scale and background, by a grid and Newton steps in c1 and c2.
 #include "pleat/saxs/fit/fit.h"
 
 #include <fmt/format.h>
@@ -8,40 +8,40 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/spline.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// One quantity that is searched between bounds, from 0 to 1.
+/// A quantity that is searched between bounds, mapped to [0, 1].
 struct Range {
-    double least, most;
+    double min, max;
 
-    double width() const { return most - least; }
+    double width() const { return max - min; }
     bool is_fixed() const { return width() == 0; }
-    double at(double part) const { return least + part * width(); }
+    double at(double fraction) const { return min + fraction * width(); }
     /// Values of a grid with steps of at most `step`: at least 25, at most 101.
     int grid_size(double step) const {
         return is_fixed()
                    ? 1
                    : static_cast<int>(std::clamp(std::ceil(width() / step) + 1, 25.0, 101.0));
     }
-    double part(double value) const {
-        return is_fixed() ? 0 : std::clamp((value - least) / width(), 0.0, 1.0);
+    double fraction(double value) const {
+        return is_fixed() ? 0 : std::clamp((value - min) / width(), 0.0, 1.0);
     }
     bool at_bound(double value) const {
         const double slack = 1e-4 * width();
-        return !is_fixed() && (value < least + slack || value > most - slack);
+        return !is_fixed() && (value < min + slack || value > max - slack);
     }
 };
 
 using Point = std::array<double, 2>;
 
-/// A grid, then Newton steps from its best point with derivatives by differences, damped as
-/// Levenberg and Marquardt do. A bound that the steps run into holds.
+/// A grid, then Newton steps from its best points with derivatives by differences and
+/// Levenberg-Marquardt damping, kept within the bounds.
 class Search {
 public:
     Search(const FitOptions& options, bool is_atomic,
@@ -50,29 +50,29 @@ public:
         : chi2_(chi2),
           context_(context),
           precision_(precision),
-          ranges_{Range{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
-                  Range{options.c2_least, options.c2_most}} {}
+          ranges_{Range{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
+                  Range{options.c2_min, options.c2_max}} {}
 
     Contrast run(const Contrast* start) {
         std::vector<Minimum> starts;
         if (start == nullptr) {
             starts = scan();
         } else {
-            const Point at = {ranges_[0].part(start->c1), ranges_[1].part(start->c2)};
+            const Point at = {ranges_[0].fraction(start->c1), ranges_[1].fraction(start->c2)};
             starts.push_back({value(at), at});
         }
         Minimum lowest{INFINITY, starts.front().at};
         for (const Minimum& from : starts) {
-            least_ = from.chi2;
+            smallest_ = from.chi2;
             best_ = from.at;
             descend();
-            if (least_ < lowest.chi2) lowest = {least_, best_};
+            if (smallest_ < lowest.chi2) lowest = {smallest_, best_};
         }
         return contrast(lowest.at);
     }
 
 private:
-    static constexpr int kMostSteps = 60;
+    static constexpr int kMaxSteps = 60;
     static constexpr double kPrecision = 1e-7, kDifference = 1e-3;
 
     struct Minimum {
@@ -90,16 +90,16 @@ private:
     void descend() {
         double damping = 1e-3;
         Derivatives at_best = derivatives();
-        for (int step = 0; step < kMostSteps && damping < 1e8; ++step) {
+        for (int step = 0; step < kMaxSteps && damping < 1e8; ++step) {
             const Point move = newton(at_best, damping);
             Point next = best_;
             for (std::size_t n = 0; n < 2; ++n) next[n] = std::clamp(best_[n] + move[n], 0.0, 1.0);
             const double moved =
                 std::max(std::abs(next[0] - best_[0]), std::abs(next[1] - best_[1]));
-            if (moved < kPrecision || expected_fall(at_best, next) < precision_ * least_) break;
-            const double found = value(next);
-            if (found < least_) {
-                least_ = found;
+            if (moved < kPrecision || expected_fall(at_best, next) < precision_ * smallest_) break;
+            const double result = value(next);
+            if (result < smallest_) {
+                smallest_ = result;
                 best_ = next;
                 damping /= 10;
                 at_best = derivatives();
@@ -126,7 +126,7 @@ private:
 
     /// The lowest local minima of a grid.
     std::vector<Minimum> scan() const {
-        constexpr std::size_t kMostStarts = 3;
+        constexpr std::size_t kMaxStarts = 3;
         const int rows = ranges_[0].grid_size(0.005), columns = ranges_[1].grid_size(0.25);
         const auto position = [](int n, int count) {
             return count == 1 ? 0 : static_cast<double>(n) / (count - 1);
@@ -138,42 +138,44 @@ private:
         std::vector<Minimum> minima;
         for (int i = 0; i < rows; ++i) {
             for (int j = 0; j < columns; ++j) {
-                const double own = values[static_cast<std::size_t>(i * columns + j)];
+                const double centre = values[static_cast<std::size_t>(i * columns + j)];
                 bool is_minimum = true;
                 for (int a = std::max(0, i - 1); a <= std::min(rows - 1, i + 1); ++a)
                     for (int b = std::max(0, j - 1); b <= std::min(columns - 1, j + 1); ++b)
                         is_minimum = is_minimum &&
-                                     !(values[static_cast<std::size_t>(a * columns + b)] < own);
-                if (is_minimum) minima.push_back({own, {position(i, rows), position(j, columns)}});
+                                     !(values[static_cast<std::size_t>(a * columns + b)] < centre);
+                if (is_minimum)
+                    minima.push_back({centre, {position(i, rows), position(j, columns)}});
             }
         }
         std::stable_sort(minima.begin(), minima.end(),
                          [](const Minimum& a, const Minimum& b) { return a.chi2 < b.chi2; });
-        if (minima.size() > kMostStarts) minima.resize(kMostStarts);
+        if (minima.size() > kMaxStarts) minima.resize(kMaxStarts);
         return minima;
     }
 
     Derivatives derivatives() const {
-        Derivatives found;
+        Derivatives result;
         const auto value_at = [&](double i, double j) {
             return value({best_[0] + i * kDifference, best_[1] + j * kDifference});
         };
         for (std::size_t n = 0; n < 2; ++n) {
             if (ranges_[n].is_fixed()) continue;
             const double up = value_at(n == 0, n == 1), down = value_at(-(n == 0), -(n == 1));
-            found.slope[n] = (up - down) / 2;
-            // By its size, so that a step leaves a saddle downwards.
-            found.bend[n] = std::max(std::abs(up - 2 * least_ + down), 1e-12 * least_ + 1e-300);
-            found.free[n] =
-                !(best_[n] <= 0 && found.slope[n] > 0) && !(best_[n] >= 1 && found.slope[n] < 0);
+            result.slope[n] = (up - down) / 2;
+            // The absolute value, so that a step leaves a saddle point downwards.
+            result.bend[n] =
+                std::max(std::abs(up - 2 * smallest_ + down), 1e-12 * smallest_ + 1e-300);
+            result.free[n] =
+                !(best_[n] <= 0 && result.slope[n] > 0) && !(best_[n] >= 1 && result.slope[n] < 0);
         }
-        if (found.free[0] && found.free[1])
-            found.cross =
+        if (result.free[0] && result.free[1])
+            result.cross =
                 (value_at(1, 1) - value_at(1, -1) - value_at(-1, 1) + value_at(-1, -1)) / 4;
-        return found;
+        return result;
     }
 
-    /// The step from the best point; none along what is fixed or pressed against its bound.
+    /// The step from the best point; 0 for a quantity that is fixed or held at its bound.
     Point newton(const Derivatives& at_best, double damping) const {
         const double a = at_best.bend[0] * (1 + damping), b = at_best.bend[1] * (1 + damping);
         const double cross = at_best.cross, determinant = a * b - cross * cross;
@@ -191,7 +193,7 @@ private:
     const double precision_;
     const std::array<Range, 2> ranges_;
     Point best_{};
-    double least_ = 0;
+    double smallest_ = 0;
 };
 
 }  // namespace
@@ -206,23 +208,23 @@ Scaling scale_to(const Profile& curve, std::span<const double> model, bool backg
         im += w * curve.intensity[k] * model[k];
         i1 += w * curve.intensity[k];
     }
-    Scaling found;
+    Scaling result;
     const double determinant = mm * s1 - m1 * m1;
-    // A model that is constant over the curve cannot be told from a background.
+    // A model that is constant over the curve is indistinguishable from a background.
     if (background && determinant > 1e-12 * mm * s1) {
-        found.scale = (im * s1 - i1 * m1) / determinant;
-        found.background = (mm * i1 - m1 * im) / determinant;
+        result.scale = (im * s1 - i1 * m1) / determinant;
+        result.background = (mm * i1 - m1 * im) / determinant;
     }
-    if (!background || found.scale <= 0 || found.background == 0) {
-        found.scale = mm > 0 ? std::max(0.0, im / mm) : 0;
-        found.background = 0;
-        if (background && found.scale == 0) found.background = i1 / s1;
+    if (!background || result.scale <= 0 || result.background == 0) {
+        result.scale = mm > 0 ? std::max(0.0, im / mm) : 0;
+        result.background = 0;
+        if (background && result.scale == 0) result.background = i1 / s1;
     }
     for (std::size_t k = 0; k < curve.size(); ++k) {
-        const double left = curve.intensity[k] - found.scale * model[k] - found.background;
-        found.chi2 += left * left / (curve.sigma[k] * curve.sigma[k]);
+        const double left = curve.intensity[k] - result.scale * model[k] - result.background;
+        result.chi2 += left * left / (curve.sigma[k] * curve.sigma[k]);
     }
-    return found;
+    return result;
 }
 
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
@@ -243,8 +245,8 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
     const Scaling scaling = scale_to(curve, fit.model, options.background);
     for (double& value : fit.model) value = scaling.scale * value + scaling.background;
     const bool is_atomic = are_atomic(partial);
-    const Range c1{is_atomic ? options.c1_least : 1, is_atomic ? options.c1_most : 1},
-        c2{options.c2_least, options.c2_most};
+    const Range c1{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
+        c2{options.c2_min, options.c2_max};
     fit.scale = scaling.scale;
     fit.background = scaling.background;
     fit.points = static_cast<Index>(curve.size());
@@ -259,7 +261,7 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
 
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
         const FitOptions& options, const Contrast* start, const Context& context) {
-    const Contrast found = search_contrast(
+    const Contrast result = search_contrast(
         options, are_atomic(partial),
         [&](const Contrast& contrast) {
             return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
@@ -267,7 +269,7 @@ Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
                 .chi2;
         },
         start, context);
-    return fit_at(found, curve, partial, mean_radius, options);
+    return fit_at(result, curve, partial, mean_radius, options);
 }
 
 Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
@@ -292,13 +294,13 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
     return at;
 }
 
-Profile cut(const Profile& curve, double most) {
+Profile cut(const Profile& curve, double q_max) {
     const auto count = static_cast<std::size_t>(
-        std::upper_bound(curve.q.begin(), curve.q.end(), most) - curve.q.begin());
-    const auto part = [&](const std::vector<double>& all) {
+        std::upper_bound(curve.q.begin(), curve.q.end(), q_max) - curve.q.begin());
+    const auto fraction = [&](const std::vector<double>& all) {
         return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     };
-    return {part(curve.q), part(curve.intensity), part(curve.sigma), curve.source};
+    return {fraction(curve.q), fraction(curve.intensity), fraction(curve.sigma), curve.source};
 }
 
 }  // namespace pleat::saxs

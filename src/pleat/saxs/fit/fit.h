@@ -10,14 +10,12 @@
 #include "pleat/core/context.h"
 #include "pleat/saxs/fit/contrast.h"
 
-#pragma GCC visibility push(default)
-
 namespace pleat::saxs {
 
-/// What may vary, and how far. A bound of NaN on neither side: least = most fixes a value.
+/// The values that may vary, and their ranges; equal bounds fix a value.
 struct FitOptions {
-    double c1_least = 0.95, c1_most = 1.05;
-    double c2_least = -2, c2_most = 4;
+    double c1_min = 0.95, c1_max = 1.05;
+    double c2_min = -2, c2_max = 4;
     bool background = false;  ///< a constant is added to the model
 };
 
@@ -27,50 +25,37 @@ struct Scaling {
     double chi2 = 0;  ///< sum over points of ((I - scale * model - background) / sigma)^2
 };
 
-/// The best scale (of 0 or more) and, if wanted, background, of a model at the curve's q.
+/// The best scale (0 or more) and, if wanted, background, of a model at the curve's q.
 Scaling scale_to(const Profile& curve, std::span<const double> model, bool background);
 
-struct Fit {
-    Contrast contrast;
-    double scale = 1, background = 0;
-    double chi2 = 0;          ///< mean over the points of ((I - model) / sigma)^2
-    double chi2_reduced = 0;  ///< sum over the points by the degrees of freedom
-    Index points = 0, parameters = 0;
-    bool c1_at_bound = false, c2_at_bound = false;
-    std::vector<double> model;  ///< [point], scaled and with background
-};
-
-/// The c1 (1 where there are no atoms) and c2 within the bounds for which `chi2` is least: a grid
-/// of steps of at most 0.005 and 0.25 (25 to 101 values each), then damped Newton steps from its
-/// three lowest local minima until they are below 1e-7 of the range or chi^2 would fall by less
-/// than `precision` of itself. With a `start` the steps begin there, without a grid. Throws
+/// The c1 (1 for beads) and c2 within the bounds with the smallest `chi2`: a grid with steps of at
+/// most 0.005 and 0.25 (25 to 101 values each), then damped Newton steps from its three lowest
+/// local minima until they are below 1e-7 of the range or chi^2 would fall by less than the
+/// fraction `precision`. With a `start` (may be null) the steps begin there, without a grid. Throws
 /// Cancelled.
 Contrast search_contrast(const FitOptions& options, bool is_atomic,
                          const std::function<double(const Contrast&)>& chi2,
                          const Contrast* start = nullptr, const Context& context = {},
                          double precision = 0);
 
-/// Partial profiles [channel pair, q of the curve] of one frame or of the mean of an ensemble,
-/// fitted to a curve over c1, c2 (by search_contrast()), scale and background. Cancelled.
+/// Fits partial profiles [channel pair, q of the curve] of one frame or of the mean of an ensemble
+/// to a curve over c1, c2 (by search_contrast()), scale and background. Throws Cancelled.
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
         const FitOptions& options, const Contrast* start = nullptr, const Context& context = {});
 
-/// The same at a contrast that is known; `extra` further parameters count among those that were
-/// fitted.
+/// The same at a given contrast; `extra` further parameters count as fitted.
 Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2> partial,
            double mean_radius, const FitOptions& options, Index extra = 0);
 
-/// Whether partial profiles [channel pair, q] are those of atoms.
+/// Whether partial profiles [channel pair, q] are those of atoms, not of beads.
 bool are_atomic(View<const double, 2> partial);
 
-/// Partial profiles [channel pair, q] at other points within the range of q, which never fall, by
-/// cubic splines. Throws InputError.
+/// Partial profiles [channel pair, q] interpolated by cubic splines at other points, which never
+/// fall and lie within the range of q. Throws UsageError.
 Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
                           std::span<const double> to);
 
-/// The points of a curve with q of at most `most`.
-Profile cut(const Profile& curve, double most);
+/// The points of a curve with q of at most `q_max`.
+Profile cut(const Profile& curve, double q_max);
 
 }  // namespace pleat::saxs
-
-#pragma GCC visibility pop

@@ -17,7 +17,7 @@ bool solve(std::span<const double> matrix, std::span<const double> right, std::v
             if (i != j) {
                 root[i * n + j] = sum / root[j * n + j];
             } else {
-                // Less than rounding leaves of it is nothing.
+                // Below the rounding error the matrix counts as singular.
                 if (!(sum > 1e-13 * matrix[i * n + i])) return false;
                 root[i * n + i] = std::sqrt(sum);
             }
@@ -48,7 +48,7 @@ public:
             const std::size_t entering = steepest();
             if (entering == n) break;
             passive_.push_back(entering);
-            if (!settle()) {
+            if (!move_to_optimum()) {
                 std::erase(passive_, entering);
                 refused_[entering] = true;
             }
@@ -57,29 +57,29 @@ public:
     }
 
 private:
-    /// The variable at 0 along which the objective falls most; n where there is none.
+    /// The variable at 0 along which the objective falls fastest; n if there is none.
     std::size_t steepest() const {
         const std::size_t n = right_.size();
-        std::size_t found = n;
-        double most = 0;
+        std::size_t best = n;
+        double largest = 0;
         for (std::size_t i = 0; i < n; ++i) {
             if (refused_[i] || std::find(passive_.begin(), passive_.end(), i) != passive_.end())
                 continue;
             double fall = right_[i];
             for (std::size_t k = 0; k < n; ++k) fall -= matrix_[i * n + k] * x_[k];
             const double scale = std::sqrt(std::max(matrix_[i * n + i], 1e-300));
-            if (fall / scale > most && fall > 1e-12 * std::abs(right_[i])) {
-                most = fall / scale;
-                found = i;
+            if (fall / scale > largest && fall > 1e-12 * std::abs(right_[i])) {
+                largest = fall / scale;
+                best = i;
             }
         }
-        return found;
+        return best;
     }
 
     /// Moves to the optimum over the passive variables, dropping those that would be negative.
-    bool settle() {
+    bool move_to_optimum() {
         const std::size_t n = right_.size();
-        std::vector<double> part;
+        std::vector<double> solution;
         while (!passive_.empty()) {
             const std::size_t count = passive_.size();
             std::vector<double> matrix(count * count), right(count);
@@ -88,18 +88,19 @@ private:
                 for (std::size_t b = 0; b < count; ++b)
                     matrix[a * count + b] = matrix_[passive_[a] * n + passive_[b]];
             }
-            if (!solve(matrix, right, part)) return false;
+            if (!solve(matrix, right, solution)) return false;
             double step = 1;
             for (std::size_t a = 0; a < count; ++a) {
                 const double from = x_[passive_[a]];
-                if (part[a] <= 0) step = std::min(step, from / (from - part[a]));
+                if (solution[a] <= 0) step = std::min(step, from / (from - solution[a]));
             }
             if (!(step >= 0)) step = 0;  // 0 / 0: a variable that enters and would fall at once
             std::vector<std::size_t> kept;
             for (std::size_t a = 0; a < count; ++a) {
                 double& value = x_[passive_[a]];
-                const bool leaves = part[a] <= 0 && value + step * (part[a] - value) <= 1e-14;
-                value = step < 1 ? value + step * (part[a] - value) : part[a];
+                const bool leaves =
+                    solution[a] <= 0 && value + step * (solution[a] - value) <= 1e-14;
+                value = step < 1 ? value + step * (solution[a] - value) : solution[a];
                 if (leaves)
                     value = 0;
                 else

@@ -3,60 +3,59 @@
 #include <cmath>
 #include <numeric>
 
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/least_squares.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Profiles by sigma, less their mean, in few coordinates: frame i is mean + sum_r x_ir basis_r.
-/// Profiles of one molecule differ in about as many ways as the curve has Shannon channels.
+/// Profiles divided by sigma in few coordinates: frame i is mean + sum_r x_ir basis_r. Profiles of
+/// one molecule differ in about as many coordinates as the curve has Shannon channels.
 struct Coordinates {
     std::vector<double> mean;                // [point]
     std::vector<std::vector<double>> basis;  // [r][point], orthonormal
     std::vector<std::vector<double>> x;      // [r][frame]
 };
 
-/// Gram and Schmidt, the frame that is left longest first, until what is left of every frame is
-/// below a thousandth of a standard error in all.
+/// Gram-Schmidt orthogonalisation, the frame with the longest remainder first, until every
+/// remainder is below a thousandth of a standard error.
 Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve, const Context& context) {
     constexpr double kEnough = 1e-6;
-    constexpr std::size_t kMost = 100;
     const Index frames = profiles.extent(0);
     const std::size_t points = curve.size();
-    Coordinates made;
-    made.mean.assign(points, 0);
+    Coordinates result;
+    result.mean.assign(points, 0);
     Array<double, 2> left(frames, static_cast<Index>(points));
     for (Index f = 0; f < frames; ++f) {
         for (std::size_t k = 0; k < points; ++k) {
             left(f, static_cast<Index>(k)) = profiles(f, static_cast<Index>(k)) / curve.sigma[k];
-            made.mean[k] += left(f, static_cast<Index>(k)) / static_cast<double>(frames);
+            result.mean[k] += left(f, static_cast<Index>(k)) / static_cast<double>(frames);
         }
     }
     for (Index f = 0; f < frames; ++f) {
-        for (std::size_t k = 0; k < points; ++k) left(f, static_cast<Index>(k)) -= made.mean[k];
+        for (std::size_t k = 0; k < points; ++k) left(f, static_cast<Index>(k)) -= result.mean[k];
     }
     double scale = 0;
-    for (const double value : made.mean) scale += value * value;
-    while (made.basis.size() < std::min(kMost, points)) {
+    for (const double value : result.mean) scale += value * value;
+    while (result.basis.size() < std::min(kMaxProfileAxes, points)) {
         stop_if_asked(context);
         Index longest = 0;
-        double most = -1;
+        double largest = -1;
         for (Index f = 0; f < frames; ++f) {
             const double* const row = left[f].data;
             const double length = std::inner_product(row, row + points, row, 0.0);
-            if (length > most) {
-                most = length;
+            if (length > largest) {
+                largest = length;
                 longest = f;
             }
         }
         // Amplitudes are in electrons here; the scale onto the curve makes the mean about as long
         // as the curve itself, so that lengths compare with it.
-        if (most <= kEnough * kEnough * scale) break;
+        if (largest <= kEnough * kEnough * scale) break;
         std::vector<double> axis(left[longest].data, left[longest].data + points);
-        for (double& value : axis) value /= std::sqrt(most);
+        for (double& value : axis) value /= std::sqrt(largest);
         std::vector<double> along(static_cast<std::size_t>(frames));
         for (Index f = 0; f < frames; ++f) {
             double* const row = left[f].data;
@@ -64,13 +63,13 @@ Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve, const
             along[static_cast<std::size_t>(f)] = part;
             for (std::size_t k = 0; k < points; ++k) row[k] -= part * axis[k];
         }
-        made.basis.push_back(std::move(axis));
-        made.x.push_back(std::move(along));
+        result.basis.push_back(std::move(axis));
+        result.x.push_back(std::move(along));
     }
-    return made;
+    return result;
 }
 
-/// The dual of the weights' problem: minimise ln mean_i exp(-l.y_i) + l.t + theta |l|^2 / 2 over l,
+/// The dual problem of the weights: minimise ln mean_i exp(-l.y_i) + l.t + theta |l|^2 / 2 over l,
 /// with y the scaled coordinates and t those of the curve; the weights are exp(-l.y_i), normalised.
 class Dual {
 public:
@@ -78,9 +77,9 @@ public:
         : at_(at), scale_(scale), target_(std::move(target)), theta_(theta) {}
 
     std::vector<double> run(std::vector<double>& l) {
-        constexpr int kMostSteps = 200;
+        constexpr int kMaxSteps = 200;
         double value = evaluate(l);
-        for (int step = 0; step < kMostSteps && !target_.empty(); ++step) {
+        for (int step = 0; step < kMaxSteps && !target_.empty(); ++step) {
             std::vector<double> gradient, hessian, direction;
             derive(l, gradient, hessian);
             if (!solve(hessian, gradient, direction)) break;
@@ -110,17 +109,18 @@ private:
         for (std::size_t r = 0; r < l.size(); ++r) {
             for (std::size_t i = 0; i < frames; ++i) exponents[i] -= l[r] * scale_ * at_.x[r][i];
         }
-        const double most = *std::max_element(exponents.begin(), exponents.end());
+        const double largest = *std::max_element(exponents.begin(), exponents.end());
         double sum = 0;
         weights_.resize(frames);
-        for (std::size_t i = 0; i < frames; ++i) sum += weights_[i] = std::exp(exponents[i] - most);
+        for (std::size_t i = 0; i < frames; ++i)
+            sum += weights_[i] = std::exp(exponents[i] - largest);
         for (double& w : weights_) w /= sum;
-        double value = most + std::log(sum / static_cast<double>(frames));
+        double value = largest + std::log(sum / static_cast<double>(frames));
         for (std::size_t r = 0; r < l.size(); ++r)
             value += l[r] * target_[r] + theta_ * l[r] * l[r] / 2;
         return value;
     }
-    /// At the weights of the last evaluation that was kept.
+    /// Gradient and Hessian at l.
     void derive(const std::vector<double>& l, std::vector<double>& gradient,
                 std::vector<double>& hessian) {
         evaluate(l);
@@ -150,7 +150,7 @@ private:
     std::vector<double> weights_;
 };
 
-/// The curve less the mean of the frames, along the basis.
+/// The curve minus the mean of the frames, along the basis.
 std::vector<double> target_of(const Coordinates& at, const Profile& curve, const Fit& fit) {
     std::vector<double> target;
     for (const std::vector<double>& axis : at.basis) {
@@ -171,12 +171,12 @@ double objective(const Weighted& one, double theta) {
 
 /// Weights, scale and background at the contrast of `from`, in turn.
 Weighted at_contrast(const EnsembleProblem& problem, double theta, Weighted from) {
-    constexpr int kMostRounds = 50;
+    constexpr int kMaxRounds = 50;
     const Coordinates at =
         reduce(frame_profiles(problem, from.fit.contrast), *problem.curve, problem.context);
     if (at.basis.empty()) return from;
     std::vector<double> l(at.basis.size(), 0);
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
         stop_if_asked(problem.context);
         const double before = from.fit.scale;
         from.weights = Dual(at, before, target_of(at, *problem.curve, from.fit), theta).run(l);
@@ -190,9 +190,9 @@ Weighted at_contrast(const EnsembleProblem& problem, double theta, Weighted from
 
 /// Weights at a theta, from those of a larger one; contrast and weights in turn.
 Weighted reweight(const EnsembleProblem& problem, double theta, Weighted from) {
-    constexpr int kMostRounds = 20;
+    constexpr int kMaxRounds = 20;
     double before = objective(from, theta);
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
         Weighted next = at_contrast(problem, theta, from);
         next.fit = fit(*problem.curve, weighted_partial(problem.partial, next.frames, next.weights),
                        problem.mean_radius, problem.options, &from.fit.contrast, problem.context);

@@ -1,12 +1,12 @@
-// Minimal ensembles: few conformers with weights that are not negative, size by size.
+// Minimal ensembles: few frames with weights that are not negative, size by size.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/set_fit.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -16,15 +16,15 @@ bool is_better(const FittedSet& a, const FittedSet& b) {
     return a.chi2 != b.chi2 ? a.chi2 < b.chi2 : a.members < b.members;
 }
 
-/// Whether every member counts. A set that fails says no more than a smaller one.
-bool counts_all(const FittedSet& set) {
+/// Whether every member has a sufficient weight. If not, a smaller set is as good.
+bool has_sufficient_weights(const FittedSet& set) {
     return std::all_of(set.weights.begin(), set.weights.end(),
                        [](double weight) { return weight >= kMinWeight; });
 }
 
-/// The best `kKept` sets whose members all count, each once.
+/// Keeps the best `kKept` sets whose members all have sufficient weights, each once.
 void keep_best(std::vector<FittedSet>& sets) {
-    std::erase_if(sets, [](const FittedSet& set) { return !counts_all(set); });
+    std::erase_if(sets, [](const FittedSet& set) { return !has_sufficient_weights(set); });
     std::sort(sets.begin(), sets.end(), [](const FittedSet& a, const FittedSet& b) {
         return a.members != b.members ? a.members < b.members : a.chi2 < b.chi2;
     });
@@ -74,7 +74,7 @@ Members without(Members members, std::size_t position) {
 }
 
 /// The partial profiles of some of the frames.
-Array<double, 3> part_of(View<const double, 3> partial, const Members& members) {
+Array<double, 3> subset_of(View<const double, 3> partial, const Members& members) {
     auto some = Array<double, 3>::unset(static_cast<Index>(members.size()), partial.extent(1),
                                         partial.extent(2));
     for (std::size_t m = 0; m < members.size(); ++m)
@@ -84,19 +84,19 @@ Array<double, 3> part_of(View<const double, 3> partial, const Members& members) 
 }
 
 /// A problem on some of its frames, with their products.
-struct PartProblem {
+struct SubsetProblem {
     Members frames;
     Array<double, 3> partial;
     ProductTable table;
 
-    PartProblem(const EnsembleProblem& whole, Members chosen, int threads)
+    SubsetProblem(const EnsembleProblem& whole, Members chosen, int threads)
         : frames(std::move(chosen)),
-          partial(part_of(whole.partial, frames)),
+          partial(subset_of(whole.partial, frames)),
           table({whole.curve, partial, whole.mean_radius, whole.options, whole.context}, true,
                 threads) {}
 
-    /// Sets of frames of the whole problem become sets of this one.
-    std::vector<Members> to_part(std::vector<Members> sets) const {
+    /// Renumbers sets of frames of the whole problem as sets of this one.
+    std::vector<Members> to_subset(std::vector<Members> sets) const {
         for (Members& members : sets)
             for (Index& frame : members)
                 frame = std::lower_bound(frames.begin(), frames.end(), frame) - frames.begin();
@@ -109,7 +109,7 @@ struct PartProblem {
     }
 };
 
-/// The contrast at which the plain mean of all frames fits best.
+/// The contrast at which the unweighted mean of all frames fits best.
 Contrast contrast_of_mean(const EnsembleProblem& problem) {
     Members every(static_cast<std::size_t>(problem.partial.extent(0)));
     std::iota(every.begin(), every.end(), Index{0});
@@ -121,7 +121,7 @@ Contrast contrast_of_mean(const EnsembleProblem& problem) {
 
 /// Up to `kRepresentatives` frames whose profiles, scaled to one length, are as different as
 /// possible: each next one is the farthest from all before (Gonzalez, Theor. Comput. Sci. 38:293,
-/// 1985). All frames where there are no more.
+/// 1985). All frames if there are no more.
 Members representatives_of(const EnsembleProblem& problem, int threads) {
     const Index frames = problem.partial.extent(0);
     Members chosen;
@@ -143,7 +143,7 @@ Members representatives_of(const EnsembleProblem& problem, int threads) {
     while (static_cast<Index>(chosen.size()) < kRepresentatives) {
         chosen.push_back(next);
         const double* const newest = profiles[next].data;
-        parallel_until_stopped(problem.context, threads, frames, [&](Index frame, int) {
+        cancellable_parallel_for(problem.context, threads, frames, [&](Index frame, int) {
             const double* const row = profiles[frame].data;
             double square = 0;
             for (std::size_t k = 0; k < points; ++k)
@@ -162,9 +162,11 @@ Members representatives_of(const EnsembleProblem& problem, int threads) {
 class SetSearch {
 public:
     SetSearch(const EnsembleProblem& problem, const Members& representatives, int threads)
-        : problem_(problem), few_(problem, representatives, threads), threads_(threads) {}
+        : problem_(problem),
+          representatives_(problem, representatives, threads),
+          threads_(threads) {}
 
-    /// The best sets of the next size that were found; empty where none has members that all count.
+    /// The best sets found of the next size; empty if none has sufficient weights for all members.
     const std::vector<FittedSet>& next_size() {
         ++size_;
         const Index frames = problem_.partial.extent(0);
@@ -174,12 +176,14 @@ public:
             keep_best(best_);
             return best_;
         }
-        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMostTried);
+        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMaxTried);
         is_exhaustive_ = is_exhaustive_ && is_all;
-        const auto few = static_cast<Index>(few_.frames.size());
-        if (is_all || (size_ == 2 && set_count(few, 2) <= static_cast<double>(kMostTried))) {
-            best_ =
-                refined(few_, fit_from_grid(few_.table, all_sets(few, size_), kCoarse, threads_));
+        const auto representative_count = static_cast<Index>(representatives_.frames.size());
+        if (is_all ||
+            (size_ == 2 && set_count(representative_count, 2) <= static_cast<double>(kMaxTried))) {
+            best_ = refined(representatives_, fit_from_grid(representatives_.table,
+                                                            all_sets(representative_count, size_),
+                                                            kCoarse, threads_));
         } else {
             best_ = grown();
         }
@@ -191,57 +195,58 @@ public:
     bool is_exhaustive() const { return is_exhaustive_; }
 
 private:
-    /// Each of the best sets with one more of the representatives, from its contrast.
+    /// Each of the best sets with one more representative, fitted from its contrast.
     std::vector<FittedSet> grown() {
         std::vector<std::pair<Members, Contrast>> candidates;
         for (const FittedSet& from : best_)
-            for (const Index frame : few_.frames)
+            for (const Index frame : representatives_.frames)
                 if (!has(from.members, frame))
                     candidates.push_back({with(from.members, frame), from.contrast});
-        Members frames = few_.frames;
+        Members frames = representatives_.frames;
         for (const FittedSet& from : best_)
             for (const Index frame : from.members)
                 if (!has(frames, frame)) frames = with(std::move(frames), frame);
-        if (frames.size() == few_.frames.size()) return fitted(few_, std::move(candidates));
-        return fitted(PartProblem(problem_, std::move(frames), threads_), std::move(candidates));
+        if (frames.size() == representatives_.frames.size())
+            return fitted(representatives_, std::move(candidates));
+        return fitted(SubsetProblem(problem_, std::move(frames), threads_), std::move(candidates));
     }
 
-    /// The best set, with members exchanged one at a time while that lowers chi^2.
+    /// Exchanges members of the best set, one at a time, while that lowers chi^2.
     void exchange() {
-        constexpr int kMostRounds = 10;
-        for (int round = 0; round < kMostRounds && !best_.empty(); ++round) {
+        constexpr int kMaxRounds = 10;
+        for (int round = 0; round < kMaxRounds && !best_.empty(); ++round) {
             const FittedSet from = best_.front();
-            std::vector<FittedSet> found = exchanged(from);
-            best_.insert(best_.end(), found.begin(), found.end());
+            std::vector<FittedSet> result = exchanged(from);
+            best_.insert(best_.end(), result.begin(), result.end());
             keep_best(best_);
             if (!(best_.front().chi2 < from.chi2 * (1 - 1e-9))) return;
         }
     }
 
-    /// The sets that differ from `from` in one member. Of many frames only those sets are fitted
-    /// that are best at its contrast.
+    /// The sets that differ from `from` in one member. If there are many frames, only the sets that
+    /// are best at its contrast are fitted.
     std::vector<FittedSet> exchanged(const FittedSet& from) {
         std::vector<std::pair<Members, Contrast>> candidates;
         const Index frames = problem_.partial.extent(0);
-        const bool is_few = static_cast<Index>(few_.frames.size()) == frames;
-        const Members others = is_few ? few_.frames : promising(from);
+        const bool is_few = static_cast<Index>(representatives_.frames.size()) == frames;
+        const Members others = is_few ? representatives_.frames : promising(from);
         for (std::size_t m = 0; m < from.members.size(); ++m)
             for (const Index frame : others)
                 if (!has(from.members, frame))
                     candidates.push_back({with(without(from.members, m), frame), from.contrast});
-        if (is_few) return fitted(few_, std::move(candidates));
+        if (is_few) return fitted(representatives_, std::move(candidates));
         Members all = from.members;
         for (const Index frame : others)
             if (!has(all, frame)) all = with(std::move(all), frame);
-        return fitted(PartProblem(problem_, std::move(all), threads_), std::move(candidates));
+        return fitted(SubsetProblem(problem_, std::move(all), threads_), std::move(candidates));
     }
 
-    /// The frames that improve a set most as the exchange of one member, at the set's contrast.
+    /// The frames that improve a set most when they replace one member, at the set's contrast.
     Members promising(const FittedSet& from) const {
         EnsembleProblem fixed = problem_;
-        fixed.options.c1_least = fixed.options.c1_most = from.contrast.c1;
-        fixed.options.c2_least = fixed.options.c2_most = from.contrast.c2;
-        // Blocks, since the products of all pairs of a block are computed.
+        fixed.options.c1_min = fixed.options.c1_max = from.contrast.c1;
+        fixed.options.c2_min = fixed.options.c2_max = from.contrast.c2;
+        // In blocks, since the products of all pairs of a block are computed.
         constexpr Index kBlock = 64;
         std::vector<std::pair<double, Index>> order;
         const Index frames = problem_.partial.extent(0);
@@ -249,14 +254,14 @@ private:
             Members block = from.members;
             for (Index frame = first; frame < std::min(frames, first + kBlock); ++frame)
                 if (!has(from.members, frame)) block = with(std::move(block), frame);
-            const PartProblem part(fixed, block, threads_);
+            const SubsetProblem subset(fixed, block, threads_);
             std::vector<std::pair<Members, Contrast>> candidates;
             for (std::size_t m = 0; m < from.members.size(); ++m)
                 for (const Index frame : block)
                     if (!has(from.members, frame))
                         candidates.push_back(
                             {with(without(from.members, m), frame), from.contrast});
-            for (const FittedSet& set : fitted(part, std::move(candidates)))
+            for (const FittedSet& set : fitted(subset, std::move(candidates)))
                 for (const Index frame : set.members)
                     if (!has(from.members, frame)) order.push_back({set.chi2, frame});
         }
@@ -269,7 +274,7 @@ private:
         return chosen;
     }
 
-    std::vector<FittedSet> fitted(const PartProblem& part,
+    std::vector<FittedSet> fitted(const SubsetProblem& subset,
                                   std::vector<std::pair<Members, Contrast>> candidates) const {
         std::sort(candidates.begin(), candidates.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -279,26 +284,28 @@ private:
             sets.push_back(std::move(members));
             starts.push_back(contrast);
         }
-        return refined(part, fit_from(
-                                 part.table, part.to_part(std::move(sets)),
-                                 [&](std::size_t n) { return starts[n]; }, kCoarse, threads_));
+        return refined(subset, fit_from(
+                                   subset.table, subset.to_subset(std::move(sets)),
+                                   [&](std::size_t n) { return starts[n]; }, kCoarse, threads_));
     }
 
     /// The best of sets that were fitted coarsely, fitted finely.
-    std::vector<FittedSet> refined(const PartProblem& part, std::vector<FittedSet> coarse) const {
+    std::vector<FittedSet> refined(const SubsetProblem& subset,
+                                   std::vector<FittedSet> coarse) const {
         keep_best(coarse);
         std::vector<Members> sets;
         for (const FittedSet& set : coarse) sets.push_back(set.members);
-        return part.to_whole(fit_from(
-            part.table, sets, [&](std::size_t n) { return coarse[n].contrast; }, kFine, threads_));
+        return subset.to_whole(fit_from(
+            subset.table, sets, [&](std::size_t n) { return coarse[n].contrast; }, kFine,
+            threads_));
     }
 
-    /// Fits end where chi^2 would fall by less than this part of itself.
+    /// Fits end when chi^2 would fall by less than this fraction.
     static constexpr double kCoarse = 1e-4, kFine = 1e-9;
     static constexpr Index kExchanged = 30;
 
     const EnsembleProblem& problem_;
-    const PartProblem few_;
+    const SubsetProblem representatives_;
     const int threads_;
     Index size_ = 0;
     bool is_exhaustive_ = true;
@@ -306,40 +313,41 @@ private:
 };
 
 Weighted weighted_of(const EnsembleProblem& problem, const FittedSet& set) {
-    Weighted found;
-    found.frames = set.members;
-    found.weights = set.weights;
-    found.fit =
+    Weighted result;
+    result.frames = set.members;
+    result.weights = set.weights;
+    result.fit =
         fit_at(set.contrast, *problem.curve,
-               weighted_partial(problem.partial, found.frames, found.weights), problem.mean_radius,
-               problem.options, static_cast<Index>(set.members.size()) - 1);
-    return found;
+               weighted_partial(problem.partial, result.frames, result.weights),
+               problem.mean_radius, problem.options, static_cast<Index>(set.members.size()) - 1);
+    return result;
 }
 
 }  // namespace
 
-std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index most, int threads) {
+std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads) {
     SetSearch search(problem, representatives_of(problem, threads), threads);
     std::vector<Weighted> sizes;
-    for (Index size = 1; size <= std::min<Index>(most, problem.partial.extent(0)); ++size) {
+    for (Index size = 1; size <= std::min<Index>(max_size, problem.partial.extent(0)); ++size) {
         const std::vector<FittedSet>& best = search.next_size();
-        Weighted found;
-        if (!best.empty()) found = weighted_of(problem, best.front());
-        if (!sizes.empty() && (best.empty() || !(found.fit.chi2 < sizes.back().fit.chi2)))
-            found = sizes.back();
-        found.is_exhaustive = search.is_exhaustive();
-        sizes.push_back(std::move(found));
+        Weighted result;
+        if (!best.empty()) result = weighted_of(problem, best.front());
+        if (!sizes.empty() && (best.empty() || !(result.fit.chi2 < sizes.back().fit.chi2)))
+            result = sizes.back();
+        result.is_exhaustive = search.is_exhaustive();
+        sizes.push_back(std::move(result));
     }
     return sizes;
 }
 
-std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index most,
+std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context) {
     const int threads = resolve_threads(context);
     EnsembleProblem asking = problem;
     asking.context = context;
     std::vector<Weighted> sizes = validated(
-        asking, [&](const EnsembleProblem& part) { return best_ensembles(part, most, threads); },
+        asking,
+        [&](const EnsembleProblem& some) { return best_ensembles(some, max_size, threads); },
         context, "minimal ensembles");
     // A size that repeats the one before is no ensemble of that size.
     std::vector<Weighted> distinct;

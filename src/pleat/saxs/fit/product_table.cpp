@@ -7,13 +7,13 @@
 #include <numbers>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Chebyshev nodes of an interval; its middle where one node is enough.
+/// Chebyshev nodes of an interval; its middle if there is one node.
 std::vector<double> chebyshev_nodes(double min, double max, std::size_t count) {
     std::vector<double> nodes;
     for (std::size_t k = 0; k < count; ++k) {
@@ -62,15 +62,14 @@ bool is_accurate(std::span<const double> nodes, double min, double max, const Fu
 }
 
 std::vector<double> nodes_of_c1(double min, double max, double mean_radius, double largest_q) {
-    constexpr std::size_t kMost = 64;
     if (min == max) return {min};
     for (std::size_t count = 4;; ++count) {
         std::vector<double> nodes = chebyshev_nodes(min, max, count);
         const auto fourth_power = [&](double q) {
             return [=](double c1) { return std::pow(volume_factor(c1, mean_radius, q), 4); };
         };
-        if (count == kMost || (is_accurate(nodes, min, max, fourth_power(0)) &&
-                               is_accurate(nodes, min, max, fourth_power(largest_q))))
+        if (count == kMaxC1Nodes || (is_accurate(nodes, min, max, fourth_power(0)) &&
+                                     is_accurate(nodes, min, max, fourth_power(largest_q))))
             return nodes;
     }
 }
@@ -92,17 +91,16 @@ double dot(const double* a, const double* b, std::size_t count) {
 
 ContrastNodes::ContrastNodes(const FitOptions& options, bool is_atomic, double mean_radius,
                              double largest_q) {
-    constexpr std::size_t kPowers = 5;
-    c1_ = is_atomic ? nodes_of_c1(options.c1_least, options.c1_most, mean_radius, largest_q)
+    c1_ = is_atomic ? nodes_of_c1(options.c1_min, options.c1_max, mean_radius, largest_q)
                     : std::vector<double>{1};
-    c2_ = options.c2_least == options.c2_most
-              ? std::vector<double>{options.c2_least}
-              : chebyshev_nodes(options.c2_least, options.c2_most, kPowers);
+    c2_ = options.c2_min == options.c2_max
+              ? std::vector<double>{options.c2_min}
+              : chebyshev_nodes(options.c2_min, options.c2_max, kC2Nodes);
 }
 
 void ContrastNodes::weigh(const Contrast& contrast, std::span<double> weights) const {
-    constexpr std::size_t kMost = 64;
-    std::array<double, kMost> of_c1{}, of_c2{};
+    std::array<double, kMaxC1Nodes> of_c1{};
+    std::array<double, kC2Nodes> of_c2{};
     lagrange_weights(c1_, contrast.c1, {of_c1.data(), c1_.size()});
     lagrange_weights(c2_, contrast.c2, {of_c2.data(), c2_.size()});
     for (std::size_t i = 0; i < c1_.size(); ++i)
@@ -132,7 +130,7 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
     for (std::size_t node = 0; node < nodes_.size(); ++node) add_node(node, profiles);
 }
 
-/// Divides by sigma; with a background, also takes the constant out.
+/// Divides by sigma; with a background, also subtracts the constant component.
 void ProductTable::scale(double* profile) const {
     const std::size_t points = by_sigma_.size();
     for (std::size_t k = 0; k < points; ++k) profile[k] *= by_sigma_[k];
@@ -146,21 +144,22 @@ void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
     const std::size_t points = by_sigma_.size();
     const Array<double, 2> factors = channel_pair_factors(
         problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
-    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
-        double* const profile = profiles[with_pairs_ ? frame : thread].data;
-        std::fill_n(profile, points, 0.0);
-        for (Index pair = 0; pair < factors.extent(0); ++pair) {
-            const double* const factor = factors[pair].data;
-            const double* const partial = problem_.partial[frame][pair].data;
-            for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
-        }
-        scale(profile);
-        products_[row(frame, frame) + node] = dot(profile, profile, points);
-        with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
-            dot(profile, curve_.data(), points);
-    });
+    cancellable_parallel_for(
+        problem_.context, threads_, frame_count(), [&](Index frame, int thread) {
+            double* const profile = profiles[with_pairs_ ? frame : thread].data;
+            std::fill_n(profile, points, 0.0);
+            for (Index pair = 0; pair < factors.extent(0); ++pair) {
+                const double* const factor = factors[pair].data;
+                const double* const partial = problem_.partial[frame][pair].data;
+                for (std::size_t k = 0; k < points; ++k) profile[k] += factor[k] * partial[k];
+            }
+            scale(profile);
+            products_[row(frame, frame) + node] = dot(profile, profile, points);
+            with_curve_[static_cast<std::size_t>(frame) * nodes_.size() + node] =
+                dot(profile, curve_.data(), points);
+        });
     if (!with_pairs_) return;
-    parallel_until_stopped(problem_.context, threads_, frame_count(), [&](Index a, int) {
+    cancellable_parallel_for(problem_.context, threads_, frame_count(), [&](Index a, int) {
         for (Index b = 0; b < a; ++b)
             products_[row(a, b) + node] = dot(profiles[a].data, profiles[b].data, points);
     });

@@ -8,12 +8,15 @@
 
 namespace pleat::saxs {
 
+/// Nodes of the contrast: at most so many values of c1, and so many of c2.
+inline constexpr std::size_t kMaxC1Nodes = 64, kC2Nodes = 5;
+
 /// Interpolates functions of the contrast from their values at nodes. Products of two profiles are
 /// polynomials of degree 4 in c2, so 5 nodes are exact there; in c1 the number of Chebyshev nodes
 /// is chosen such that the factor of the excluded volume to the power of 4 is accurate to 1e-12.
 class ContrastNodes {
 public:
-    /// `largest_q` in 1/angstrom; profiles without atoms (`is_atomic` false) do not depend on c1.
+    /// `largest_q` in 1/angstrom; profiles of beads (`is_atomic` false) do not depend on c1.
     ContrastNodes(const FitOptions& options, bool is_atomic, double mean_radius, double largest_q);
 
     std::size_t size() const { return c1_.size() * c2_.size(); }
@@ -30,7 +33,7 @@ private:
 /// With a background, profiles and curve are first made orthogonal to a constant.
 class ProductTable {
 public:
-    /// Without `with_pairs` only the products of each frame with itself and with the curve.
+    /// Without `with_pairs`, only the products of each frame with itself and with the curve.
     /// `problem` is copied; its curve and partial profiles must outlive the table. Throws
     /// Cancelled.
     ProductTable(const EnsembleProblem& problem, bool with_pairs, int threads);

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/least_squares.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -32,7 +32,7 @@ struct Equations {
     double* right() { return count > kFewMembers ? many_right.data() : few_right.data(); }
 };
 
-/// Amounts of the members in a set of bits, of either sign, and by how much they lower chi^2.
+/// Amounts, of either sign, of the members in a set of bits, and how much they lower chi^2.
 struct Solution {
     double gain = 0;
     std::array<double, kFewMembers> amounts{};
@@ -49,7 +49,7 @@ Solution solve_some(Equations& equations, unsigned bits) {
         if ((bits >> i & 1U) != 0) chosen[count++] = i;
     std::array<double, kFewMembers * kFewMembers> root;
     std::array<double, kFewMembers> x;
-    Solution found;
+    Solution result;
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t j = 0; j <= i; ++j) {
             double sum = matrix[chosen[i] * n + chosen[j]];
@@ -57,26 +57,26 @@ Solution solve_some(Equations& equations, unsigned bits) {
             if (i != j) {
                 root[i * n + j] = sum / root[j * n + j];
             } else {
-                if (!(sum > 1e-13 * matrix[chosen[i] * (n + 1)])) return found;
+                if (!(sum > 1e-13 * matrix[chosen[i] * (n + 1)])) return result;
                 root[i * n + i] = std::sqrt(sum);
             }
         }
         x[i] = equations.right()[chosen[i]];
         for (std::size_t k = 0; k < i; ++k) x[i] -= root[i * n + k] * x[k];
         x[i] /= root[i * n + i];
-        found.gain += x[i] * x[i];
+        result.gain += x[i] * x[i];
     }
-    found.is_solved = found.is_positive = true;
+    result.is_solved = result.is_positive = true;
     for (std::size_t i = count; i-- > 0;) {
         for (std::size_t k = i + 1; k < count; ++k) x[i] -= root[k * n + i] * x[k];
         x[i] /= root[i * n + i];
-        found.amounts[chosen[i]] = x[i];
-        found.is_positive = found.is_positive && x[i] > 0;
+        result.amounts[chosen[i]] = x[i];
+        result.is_positive = result.is_positive && x[i] > 0;
     }
-    return found;
+    return result;
 }
 
-/// Whether a positive solution is the best of 0 or more: no amount at 0 would lower chi^2.
+/// Whether a solution is the best without negative amounts: raising no amount from 0 lowers chi^2.
 bool is_optimal(Equations& equations, const Solution& solution) {
     const std::size_t n = equations.count;
     for (std::size_t i = 0; i < n; ++i) {
@@ -89,7 +89,7 @@ bool is_optimal(Equations& equations, const Solution& solution) {
     return true;
 }
 
-/// The amounts of 0 or more that lower chi^2 most.
+/// The amounts, none negative, that lower chi^2 most.
 std::vector<double> best_amounts(Equations& equations) {
     const std::size_t n = equations.count;
     return solve_nonnegative({equations.products(), n * n}, {equations.right(), n});
@@ -102,8 +102,8 @@ double gain_of(Equations& equations, const std::vector<double>& amounts) {
     return gain;
 }
 
-/// By how much the best amounts of 0 or more lower chi^2; where that cannot exceed `enough`, a
-/// bound of it. `bits` are the members of positive amounts, tried first as they were the last time.
+/// How much the best amounts, none negative, lower chi^2; if that cannot exceed `enough`, an upper
+/// bound of it. `bits`: the members with positive amounts of the last call, which are tried first.
 double best_gain(Equations& equations, unsigned& bits, double enough = -INFINITY) {
     const std::size_t n = equations.count;
     if (n <= kFewMembers) {
@@ -156,12 +156,12 @@ public:
     }
     FittedSet fitted(const Contrast& contrast) {
         set_equations(contrast);
-        FittedSet found{members_, contrast, best_amounts(equations_), 0};
-        found.chi2 = table_.curve_square() - gain_of(equations_, found.weights);
-        const double sum = std::accumulate(found.weights.begin(), found.weights.end(), 0.0);
-        for (double& weight : found.weights)
+        FittedSet result{members_, contrast, best_amounts(equations_), 0};
+        result.chi2 = table_.curve_square() - gain_of(equations_, result.weights);
+        const double sum = std::accumulate(result.weights.begin(), result.weights.end(), 0.0);
+        for (double& weight : result.weights)
             weight = sum > 0 ? weight / sum : 1.0 / static_cast<double>(members_.size());
-        return found;
+        return result;
     }
 
 private:
@@ -187,9 +187,9 @@ private:
 
 /// Values from `min` to `max` in steps of at most `step`.
 std::vector<double> grid_values(double min, double max, double step) {
-    constexpr int kMost = 61;
     const int count =
-        max == min ? 1 : std::min(kMost, static_cast<int>(std::ceil((max - min) / step)) + 1);
+        max == min ? 1
+                   : std::min(kMaxGridValues, static_cast<int>(std::ceil((max - min) / step)) + 1);
     std::vector<double> values;
     for (int n = 0; n < count; ++n)
         values.push_back(count == 1 ? min : min + (max - min) * n / (count - 1));
@@ -205,10 +205,9 @@ public:
         const bool is_atomic = are_atomic(table.problem().partial[0]);
         const bool is_coarse = !sets.empty() && sets.front().size() > 2;
         for (const double c1 :
-             is_atomic ? grid_values(options.c1_least, options.c1_most, is_coarse ? 0.025 : 0.01)
+             is_atomic ? grid_values(options.c1_min, options.c1_max, is_coarse ? 0.025 : 0.01)
                        : std::vector<double>{1})
-            for (const double c2 :
-                 grid_values(options.c2_least, options.c2_most, is_coarse ? 1 : 0.5))
+            for (const double c2 : grid_values(options.c2_min, options.c2_max, is_coarse ? 1 : 0.5))
                 contrasts_.push_back({c1, c2});
         std::vector<std::vector<double>> weights(contrasts_.size(),
                                                  std::vector<double>(table.nodes().size()));
@@ -225,7 +224,7 @@ public:
         const bool with_pairs = !sets.empty() && sets.front().size() > 1;
         right_.resize(frames * size);
         products_.resize((with_pairs ? frames * (frames + 1) / 2 : frames) * size);
-        parallel_until_stopped(
+        cancellable_parallel_for(
             table.problem().context, threads, static_cast<Index>(frames), [&](Index index, int) {
                 const auto a = static_cast<std::size_t>(index);
                 for (std::size_t n = 0; n < size; ++n)
@@ -251,7 +250,7 @@ public:
             for (std::size_t b = 0; b <= a; ++b)
                 products.push_back(row(index(members[a]), index(members[b])));
         }
-        double most = -1;
+        double largest = -1;
         std::size_t best = 0;
         unsigned bits = 1;
         for (std::size_t n = 0; n < size; ++n) {
@@ -262,9 +261,9 @@ public:
                     equations.products()[a * count + b] = equations.products()[b * count + a] =
                         products[at++][n];
             }
-            const double gain = best_gain(equations, bits, most);
-            if (gain <= most) continue;
-            most = gain;
+            const double gain = best_gain(equations, bits, largest);
+            if (gain <= largest) continue;
+            largest = gain;
             best = n;
         }
         return contrasts_[best];
@@ -281,7 +280,7 @@ private:
 
     const ProductTable& table_;
     std::vector<Contrast> contrasts_;
-    std::vector<Index> index_;  // [frame]: position in frames_, -1 where no set has it
+    std::vector<Index> index_;  // [frame]: index into frames_, -1 if no set contains it
     std::vector<Index> frames_;
     bool with_pairs_ = false;
     std::vector<double> right_, products_;  // [frame or pair, contrast]
@@ -297,16 +296,17 @@ std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Mem
     const bool is_atomic = are_atomic(problem.partial[0]);
     std::vector<FittedSet> fitted(sets.size());
     const auto count = static_cast<Index>(sets.size());
-    parallel_until_stopped(
+    cancellable_parallel_for(
         problem.context, threads, (count + kBlock - 1) / kBlock, [&](Index block, int thread) {
-            const Context own = context_of_thread(problem.context, thread);
+            const Context of_thread = context_of_thread(problem.context, thread);
             for (Index n = block * kBlock; n < std::min(count, (block + 1) * kBlock); ++n) {
                 const auto at = static_cast<std::size_t>(n);
                 SetAtContrast set(table, sets[at]);
                 const Contrast from = start(at);
                 const Contrast contrast = search_contrast(
                     problem.options, is_atomic,
-                    [&](const Contrast& tried) { return set.chi2(tried); }, &from, own, precision);
+                    [&](const Contrast& tried) { return set.chi2(tried); }, &from, of_thread,
+                    precision);
                 fitted[at] = set.fitted(contrast);
             }
         });

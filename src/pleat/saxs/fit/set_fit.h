@@ -8,6 +8,9 @@
 
 namespace pleat::saxs {
 
+/// Values of c1 or c2 in a grid at most.
+inline constexpr int kMaxGridValues = 61;
+
 using Members = std::vector<Index>;  ///< frames of a set, ascending
 
 /// A set of frames with the weights and the contrast that minimise chi^2 together.
@@ -19,7 +22,7 @@ struct FittedSet {
 };
 
 /// Fits each set by the Newton steps of search_contrast() from the contrast that `start` returns
-/// for its index, until chi^2 would fall by less than `precision` of itself. The table must have
+/// for its index, until chi^2 would fall by less than the fraction `precision`. The table must have
 /// pairs unless every set is one frame. Throws Cancelled.
 std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Members>& sets,
                                 const std::function<Contrast(std::size_t)>& start, double precision,

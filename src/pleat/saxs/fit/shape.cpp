@@ -5,15 +5,13 @@
 #include <cmath>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-constexpr Index kBlocks = 64;
-
-/// Centre and gyration of amplitudes; without weights where these sum to nothing.
+/// Centre and gyration of amplitudes; unweighted if the amplitudes sum to 0.
 void measure_moments(View<const float, 2> positions, std::span<const double> amplitudes,
                      Shape& shape) {
     const Index count = positions.extent(1);
@@ -25,7 +23,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
     shape.forward = sum * sum;
     const bool is_weighted = std::abs(sum) > 1e-6 * size;
     double total = 0, first[3] = {}, second = 0, size_of_squares = 0;
-    // About the first scatterer, so that structures far from the origin lose no digits.
+    // Relative to the first scatterer, so that structures far from the origin lose no digits.
     for (Index i = 0; i < count; ++i) {
         const double a = is_weighted ? amplitudes[static_cast<std::size_t>(i)] : 1;
         total += a;
@@ -38,56 +36,57 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
         }
     }
     for (const double f : first) second -= f * f / total;
-    // What rounding leaves of coincident scatterers is nothing.
+    // The rounding error of coincident scatterers counts as 0.
     shape.gyration2 = second / total;
     if (std::abs(second) <= 1e-12 * size_of_squares) shape.gyration2 = 0;
     shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
 }
 
 struct RowSums {
-    double most2 = 0;
+    double largest2 = 0;
     std::vector<double> pairs;
 };
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                 double bin, Index block, const Context& context, int thread) {
-    // Without a histogram only the distances of solid centres count.
-    const Index count = bin > 0 ? positions.extent(1) : solid;
+                 double bin_width, Index block, const Context& context, int thread) {
+    // Without a histogram, only distances between solid scatterers count.
+    const Index count = bin_width > 0 ? positions.extent(1) : solid;
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
     RowSums sums;
     std::vector<float> squares(static_cast<std::size_t>(count));
-    // Rows are dealt in turn, since early ones have more partners.
-    for (Index i = block; i < count; i += kBlocks) {
+    // Rows are divided among the blocks in turn, since later rows have more partners.
+    for (Index i = block; i < count; i += kShapeBlocks) {
         stop_if_asked(context, thread);
-        float most = 0;
+        float largest = 0;
         for (Index j = 0; j < i; ++j) {
             const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
             squares[static_cast<std::size_t>(j)] = dx * dx + dy * dy + dz * dz;
         }
-        for (Index j = 0; j < i; ++j) most = std::max(most, squares[static_cast<std::size_t>(j)]);
-        if (i < solid) sums.most2 = std::max(sums.most2, static_cast<double>(most));
-        if (bin == 0) continue;
-        const double longest = std::sqrt(static_cast<double>(most));
-        const auto bins = static_cast<std::size_t>(longest / bin) + 2;
+        for (Index j = 0; j < i; ++j)
+            largest = std::max(largest, squares[static_cast<std::size_t>(j)]);
+        if (i < solid) sums.largest2 = std::max(sums.largest2, static_cast<double>(largest));
+        if (bin_width == 0) continue;
+        const double longest = std::sqrt(static_cast<double>(largest));
+        const auto bins = static_cast<std::size_t>(longest / bin_width) + 2;
         if (sums.pairs.size() < bins) sums.pairs.resize(bins);
-        const double own = 2 * amplitudes[static_cast<std::size_t>(i)];
-        const auto scale = static_cast<float>(1 / bin);
+        const double twice = 2 * amplitudes[static_cast<std::size_t>(i)];
+        const auto scale = static_cast<float>(1 / bin_width);
         for (Index j = 0; j < i; ++j) {
             const auto n =
                 static_cast<std::size_t>(std::sqrt(squares[static_cast<std::size_t>(j)]) * scale);
-            sums.pairs[n] += own * amplitudes[static_cast<std::size_t>(j)];
+            sums.pairs[n] += twice * amplitudes[static_cast<std::size_t>(j)];
         }
     }
     return sums;
 }
 
-/// The weighted line of ln I by q^2 through points that are taken one by one.
+/// The weighted line of ln I against q^2 through points that are added one by one.
 class Line {
 public:
     double intercept = 0, slope = 0, intercept_error = 0, slope_error = 0;
 
-    /// Takes a point of positive intensity.
+    /// Adds a point with a positive intensity.
     void add(double q, double intensity, double sigma) {
         const double x = q * q, y = std::log(intensity);
         const double error = sigma / intensity, w = 1 / (error * error);
@@ -97,7 +96,7 @@ public:
         sxx_ += w * x * x;
         sxy_ += w * x * y;
     }
-    /// False where the points tell no line.
+    /// False if the points do not determine a line.
     bool solve() {
         const double determinant = s_ * sxx_ - sx_ * sx_;
         if (!(determinant > 0)) return false;
@@ -115,22 +114,22 @@ private:
 }  // namespace
 
 Shape measure_shape(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
-                    double bin, const Context& context) {
+                    double bin_width, const Context& context) {
     Shape shape;
     measure_moments(positions, amplitudes, shape);
-    std::vector<RowSums> blocks(static_cast<std::size_t>(kBlocks));
-    parallel_for(resolve_threads(context), kBlocks, [&](Index block, int thread) {
+    std::vector<RowSums> blocks(static_cast<std::size_t>(kShapeBlocks));
+    parallel_for(resolve_threads(context), kShapeBlocks, [&](Index block, int thread) {
         blocks[static_cast<std::size_t>(block)] =
-            sum_rows(positions, amplitudes, solid, bin, block, context, thread);
+            sum_rows(positions, amplitudes, solid, bin_width, block, context, thread);
     });
-    double most2 = 0;
+    double largest2 = 0;
     for (const RowSums& sums : blocks) {
-        most2 = std::max(most2, sums.most2);
+        largest2 = std::max(largest2, sums.largest2);
         if (sums.pairs.size() > shape.pairs.size()) shape.pairs.resize(sums.pairs.size());
         for (std::size_t n = 0; n < sums.pairs.size(); ++n) shape.pairs[n] += sums.pairs[n];
     }
-    shape.diameter = std::sqrt(most2);
-    if (bin > 0) {
+    shape.diameter = std::sqrt(largest2);
+    if (bin_width > 0) {
         if (shape.pairs.empty()) shape.pairs.resize(1);
         while (shape.pairs.size() > 1 && shape.pairs.back() == 0) shape.pairs.pop_back();
         for (const double a : amplitudes) shape.pairs[0] += a * a;
@@ -139,20 +138,20 @@ Shape measure_shape(View<const float, 2> positions, std::span<const double> ampl
 }
 
 Guinier guinier(const Profile& curve) {
-    constexpr std::size_t kLeastPoints = 5;
-    constexpr double kMostProduct = 1.3;
+    constexpr std::size_t kMinPoints = 5;
+    constexpr double kMaxProduct = 1.3;
     Guinier best;
     std::size_t first = 0;
     while (first < curve.size() && (curve.intensity[first] <= 0 || curve.q[first] == 0)) ++first;
     Line line;
     for (std::size_t last = first; last < curve.size() && curve.intensity[last] > 0; ++last) {
         line.add(curve.q[last], curve.intensity[last], curve.sigma[last]);
-        if (last + 1 < first + kLeastPoints) continue;
+        if (last + 1 < first + kMinPoints) continue;
         if (!line.solve()) break;
         if (line.slope >= 0) continue;
         const double gyration = std::sqrt(-3 * line.slope);
-        if (curve.q[last] * gyration > kMostProduct) continue;
-        best.found = true;
+        if (curve.q[last] * gyration > kMaxProduct) continue;
+        best.is_valid = true;
         best.gyration = gyration;
         best.gyration_error = 1.5 * line.slope_error / gyration;
         best.forward = std::exp(line.intercept);

@@ -1,4 +1,4 @@
-// The choice of a kernel for saxs: by device, and by counting what each method would do.
+// The choice of a kernel for saxs: by device, and by counting the operations of each method.
 #include "pleat/saxs/kernel/kernel.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "pleat/core/error.h"
 #include "pleat/saxs/debye/sine_grid.h"
 #include "pleat/saxs/kernel/multipole_table.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
 
@@ -48,11 +49,11 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
 }
 
 /// q R beyond which tables of harmonics would be vast.
-constexpr double kMostWaves = 300.0;
-constexpr double kMostBytes = 4e9;
+constexpr double kMaxWaves = 300.0;
+constexpr double kMaxBytes = 4e9;
 
 bool prefers_pairs(const Model& model, const Cost& cost, double radius) {
-    return radius * model.q.back() > kMostWaves || cost.multipole_bytes > kMostBytes ||
+    return radius * model.q.back() > kMaxWaves || cost.multipole_bytes > kMaxBytes ||
            cost.pairs <= cost.multipole;
 }
 
@@ -68,7 +69,7 @@ public:
     AutomaticKernel(const Model& model, Precision precision, const Context& context)
         : model_(model),
           even_(SineGrid(model.q).even),
-          with_moments_(precision == Precision::float32),
+          with_moments_(precision != Precision::float64),
           pairs_(make_cpu_kernel(model, precision, context)),
           multipole_(make_multipole_kernel(model, precision, context)) {}
 
@@ -79,8 +80,8 @@ public:
             Index last = frame + 1;
             while (last < xyz.extent(0) && prefers_pairs(xyz[last]) == by_pairs) ++last;
             (by_pairs ? *pairs_ : *multipole_)
-                .profiles(part(xyz, frame, last), part(scales, frame, last),
-                          part(partial, frame, last));
+                .profiles(frames_of(xyz, frame, last), frames_of(scales, frame, last),
+                          frames_of(partial, frame, last));
             frame = last;
         }
     }
@@ -92,17 +93,12 @@ public:
 
 private:
     bool prefers_pairs(View<const float, 2> xyz) const {
-        double squared = 0.0;
-        for (Index axis = 0; axis < 3; ++axis) {
-            const auto [least, most] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
-            squared += std::pow(0.5 * (double{*most} - double{*least}), 2);
-        }
-        const double radius = std::sqrt(squared);  // of the box: at least the scatterers'
+        const double radius = 0.5 * box_diagonal(xyz);
         return saxs::prefers_pairs(model_, count(model_, even_, with_moments_, radius), radius);
     }
 
     template <class T>
-    static View<T, 3> part(View<T, 3> of, Index first, Index last) {
+    static View<T, 3> frames_of(View<T, 3> of, Index first, Index last) {
         if (of.size() == 0) return of;
         View<T, 3> result = of;
         result.data = of[first].data;
@@ -131,7 +127,7 @@ std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
     const Device& device = context.device;
     refuse_unless(device.kind == Device::Kind::cpu || options.method != Method::multipole, device,
                   "sums over pairs", "multipoles");
-    refuse_unless(device.kind != Device::Kind::cuda || options.precision == Precision::float32,
+    refuse_unless(device.kind != Device::Kind::cuda || options.precision != Precision::float64,
                   device, "float32", "float64");
     switch (context.device.kind) {
         case Device::Kind::reference: return make_reference_kernel(model, context);

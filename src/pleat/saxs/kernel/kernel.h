@@ -1,4 +1,4 @@
-// Kernels of saxs: who sums over the pairs of scatterers, chosen by device.
+// Kernels of saxs: how the pairs of scatterers are summed, chosen by device and method.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace pleat::saxs {
 
-/// Each frame's profile depends on that frame alone, whatever frames are asked for beside it and
-/// however many threads there are. CPU kernels ask between pieces of a frame whether to stop, and
-/// then throw Cancelled: the progress of their context must outlive them.
+/// Each frame's profile depends on that frame alone, not on the other frames of a call or the
+/// number of threads. CPU kernels check between pieces of a frame whether to stop, and then throw
+/// Cancelled: the progress of their context must outlive them.
 class Kernel {
 public:
     virtual ~Kernel() = default;
@@ -22,20 +22,33 @@ public:
 
     /// The gradient [axis, scatterer] of sum_{ab, q} weight_ab(q) I_ab(q) with respect to the
     /// positions of one frame: a vector times the Jacobian of its profile. `weight` [channel pair,
-    /// q]. Coincident scatterers pull at each other with no force.
+    /// q]. Coincident scatterers exert no force on each other.
     virtual void gradient(View<const float, 2> xyz, View<const float, 2> scales,
                           View<const double, 2> weight, View<double, 2> gradient) = 0;
 };
 
-/// The one place where a device and a method are chosen. The model must outlive the kernel.
-/// UsageError for what a device has not (multipoles on other devices than CPUs, float64 on a GPU;
-/// the reference is float64 whatever is asked for), DeviceError.
+/// The one function that chooses a kernel by device and method. The model must outlive the kernel.
+/// Throws UsageError for what a device does not offer (multipoles on other devices than CPUs,
+/// float64 on a GPU; the reference device always uses float64), DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
-/// Seconds that one core takes for a frame of such scatterers, roughly, within `radius` of a
-/// centre: measured on AVX-512, for choices between devices. Of `model` sizes alone count.
+/// Rough seconds that one core takes for a frame of such scatterers within `radius` angstrom of a
+/// centre: measured on AVX-512, for the choice of a device. Uses only the sizes in `model`.
 double frame_seconds(const Model& model, Method method, double radius);
+
+/// Bytes that kernels need besides coordinates and results; for `cuda` the GPU's.
+std::int64_t kernel_memory(const Model& model, const Options& options, const Device& device);
+
+/// Coordinates beyond this many angstrom are refused: in float32 their differences are too coarse
+/// for a profile.
+inline constexpr float kMaxCoordinate = 1e8f;
+
+/// Throws unless positions and scales belong to the model: UsageError for shapes, InputError for
+/// values. `xyz` [set, axis, scatterer], `scales` [set, channel with scales, scatterer]; `set`
+/// names the first axis in messages ("frame", "chain").
+void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
+                const char* set);
 
 /// Every pair and q by sin in float64, one after another; one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Model& model, const Context& context = {});
@@ -48,8 +61,8 @@ std::unique_ptr<Kernel> make_cpu_kernel(const Model& model, Precision precision,
 std::unique_ptr<Kernel> make_multipole_kernel(const Model& model, Precision precision,
                                               const Context& context);
 
-/// Every pair, on the GPU `context.device.index`. DeviceError where that GPU is absent or has not
-/// the memory.
+/// Every pair, on the GPU `context.device.index`. Throws DeviceError if that GPU is missing or out
+/// of memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& context);
 
 }  // namespace pleat::saxs

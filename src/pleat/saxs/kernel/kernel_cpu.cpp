@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
@@ -17,7 +17,7 @@ namespace {
 /// Rows of one type that a thread takes at a time.
 constexpr Index kRows = 64;
 /// Sums of gradients that are kept apart, whatever the number of threads, and added in their order.
-constexpr Index kGradientParts = 16;
+constexpr Index kGradientGroups = 16;
 constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
 
 template <class Real>
@@ -26,14 +26,14 @@ public:
     CpuKernel(const Model& model, const Context& context)
         : model_(model),
           grid_(model.q),
-          runs_(sort_by_type(model)),
-          frames_(model_, runs_),
-          pieces_(split(runs_.runs, kRows)),
+          sorted_(sort_by_type(model)),
+          frames_(model_, sorted_),
+          pieces_(split(sorted_.segments, kRows)),
           context_(context),
           threads_(resolve_threads(context)),
           pairs_(make_cpu_body_pairs(
-              model, runs_, std::is_same_v<Real, double> ? Precision::float64 : Precision::float32,
-              context)) {
+              model, sorted_,
+              std::is_same_v<Real, double> ? Precision::float64 : Precision::float32, context)) {
         sums_.resize(static_cast<std::size_t>(threads_));
     }
 
@@ -49,26 +49,27 @@ public:
                   View<const double, 2> weight, View<double, 2> gradient) override {
         const Index count = model_.scatterer_count(), pieces = static_cast<Index>(pieces_.size());
         Points<Real> points(count, model_.scale_count());
-        points.fill(xyz, scales, runs_.order);
-        const Index parts = std::min(kGradientParts, pieces);
-        std::vector<Array<double, 2>> sums(static_cast<std::size_t>(parts));
-        parallel_for(threads_, parts, [&](Index part, int thread) {
-            Array<double, 2>& sum = sums[static_cast<std::size_t>(part)];
+        points.fill(xyz, scales, sorted_.order);
+        const Index group_count = std::min(kGradientGroups, pieces);
+        std::vector<Array<double, 2>> sums(static_cast<std::size_t>(group_count));
+        parallel_for(threads_, group_count, [&](Index group, int thread) {
+            Array<double, 2>& sum = sums[static_cast<std::size_t>(group)];
             sum = Array<double, 2>(Index{3}, count);
-            std::unique_ptr<PairSums<Real>>& own = sums_[static_cast<std::size_t>(thread)];
-            if (!own) own = std::make_unique<PairSums<Real>>(model_, grid_);
-            for (Index piece = part; piece < pieces; piece += parts) {
+            std::unique_ptr<PairSums<Real>>& pair_sums = sums_[static_cast<std::size_t>(thread)];
+            if (!pair_sums) pair_sums = std::make_unique<PairSums<Real>>(model_, grid_);
+            for (Index piece = group; piece < pieces; piece += group_count) {
                 stop_if_asked(context_, thread);
-                for_pairs(piece, [&](const Run& row, const Run& column, bool inner) {
-                    own->add_gradient(points, row, column, inner, weight, sum);
-                });
+                for_pairs(piece,
+                          [&](const TypeSegment& row, const TypeSegment& column, bool inner) {
+                              pair_sums->add_gradient(points, row, column, inner, weight, sum);
+                          });
             }
         });
         for (Index axis = 0; axis < 3; ++axis) {
             for (Index n = 0; n < count; ++n) {
                 double sum = 0.0;
-                for (const Array<double, 2>& part : sums) sum += part(axis, n);
-                gradient(axis, runs_.order[static_cast<std::size_t>(n)]) = sum;
+                for (const Array<double, 2>& of_group : sums) sum += of_group(axis, n);
+                gradient(axis, sorted_.order[static_cast<std::size_t>(n)]) = sum;
             }
         }
     }
@@ -77,21 +78,21 @@ private:
     /// A piece with itself, with what follows in its run, and with each later run.
     template <class Body>
     void for_pairs(Index piece, const Body& body) const {
-        const Run& row = pieces_[static_cast<std::size_t>(piece)];
+        const TypeSegment& row = pieces_[static_cast<std::size_t>(piece)];
         body(row, row, true);
-        for (const Run& run : runs_.runs) {
-            const Index end = run.first + run.count, first = row.first + row.count;
+        for (const TypeSegment& segment : sorted_.segments) {
+            const Index end = segment.first + segment.count, first = row.first + row.count;
             if (end <= first) continue;
-            const Index from = std::max(run.first, first);
-            body(row, Run{run.type, from, end - from}, false);
+            const Index from = std::max(segment.first, first);
+            body(row, TypeSegment{segment.type, from, end - from}, false);
         }
     }
 
     const Model& model_;
     SineGrid grid_;
-    Runs runs_;
+    SortedScatterers sorted_;
     FrameProfiles frames_;
-    std::vector<Run> pieces_;
+    std::vector<TypeSegment> pieces_;
     Context context_;
     int threads_;
     std::unique_ptr<BodyPairs> pairs_;

@@ -8,17 +8,17 @@
 
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/debye/pair_sums.h"
-#include "pleat/saxs/debye/runs.h"
+#include "pleat/saxs/debye/sorted_scatterers.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/kernel/multipole_products.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-constexpr Index kLeastPiece = 512;
+constexpr Index kMinPiece = 512;
 
 /// The tables of one rounded radius.
 struct Tables {
@@ -39,9 +39,9 @@ public:
     MultipoleKernel(const Model& model, Precision precision, const Context& context)
         : model_(model),
           classes_(model),
-          runs_(sort_by_type(model)),
-          pieces_(
-              split(runs_.runs, std::max(kLeastPiece, model.scatterer_count() / kMultipolePieces))),
+          sorted_(sort_by_type(model)),
+          pieces_(split(sorted_.segments,
+                        std::max(kMinPiece, model.scatterer_count() / kMultipolePieces))),
           context_(context),
           threads_(resolve_threads(context)),
           by_pairs_(make_cpu_kernel(model, precision, context)) {}
@@ -63,11 +63,12 @@ private:
         const Index count = model_.scatterer_count();
         Centred result{Array<double, 2>(Index{3}, count), 0.0};
         for (Index axis = 0; axis < 3; ++axis) {
-            const auto [least, most] = std::minmax_element(xyz[axis].begin(), xyz[axis].end());
-            const double middle = 0.5 * (double{*least} + double{*most});
+            const auto [smallest, largest] =
+                std::minmax_element(xyz[axis].begin(), xyz[axis].end());
+            const double middle = 0.5 * (double{*smallest} + double{*largest});
             for (Index n = 0; n < count; ++n)
                 result.xyz(axis, n) =
-                    double{xyz(axis, runs_.order[static_cast<std::size_t>(n)])} - middle;
+                    double{xyz(axis, sorted_.order[static_cast<std::size_t>(n)])} - middle;
         }
         for (Index n = 0; n < count; ++n)
             result.radius = std::max(
@@ -101,13 +102,13 @@ private:
         const Centred centred = centre(xyz);
         require_room(centred.radius);
         const Tables& tables = tables_for(centred.radius);
-        const std::vector<Array<double, 3>> spread_runs = spread_all(centred, scales, tables);
+        const std::vector<Array<double, 3>> spread_segments = spread_all(centred, scales, tables);
         const Index degrees = tables.radial.degree_count();
         Array<double, 3> sums(degrees, model_.pair_count(), model_.q_count());
         // The highest degrees have the most orders.
-        parallel_until_stopped(context_, threads_, degrees, [&](Index n, int) {
+        cancellable_parallel_for(context_, threads_, degrees, [&](Index n, int) {
             const Index degree = degrees - 1 - n;
-            add_degree(tables, spread_runs, degree, sums.view()[degree]);
+            add_degree(tables, spread_segments, degree, sums.view()[degree]);
         });
         for (double& value : partial) value = 0.0;
         for (Index degree = 0; degree < degrees; ++degree)
@@ -118,9 +119,9 @@ private:
     /// The nodes' harmonics of each run, [scale class, node, harmonic].
     std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
                                              const Tables& tables) const {
-        std::vector<Array<double, 3>> parts(pieces_.size());
+        std::vector<Array<double, 3>> piece_sums(pieces_.size());
         parallel_for(threads_, static_cast<Index>(pieces_.size()), [&](Index piece, int thread) {
-            auto& to = parts[static_cast<std::size_t>(piece)];
+            auto& to = piece_sums[static_cast<std::size_t>(piece)];
             to = Array<double, 3>(classes_.count, tables.harmonic.node_stride,
                                   tables.harmonic.stride);
             spread_piece(pieces_[static_cast<std::size_t>(piece)], from, scales, tables, thread,
@@ -130,29 +131,29 @@ private:
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
             const bool joins = piece > 0 && pieces_[piece].type == pieces_[piece - 1].type;
             if (!joins) {
-                result.push_back(std::move(parts[piece]));
+                result.push_back(std::move(piece_sums[piece]));
                 continue;
             }
-            for (Index n = 0; n < parts[piece].size(); ++n)
-                result.back().data()[n] += parts[piece].data()[n];
-            parts[piece] = {};
+            for (Index n = 0; n < piece_sums[piece].size(); ++n)
+                result.back().data()[n] += piece_sums[piece].data()[n];
+            piece_sums[piece] = {};
         }
         return result;
     }
 
-    void spread_piece(const Run& run, const Centred& from, View<const float, 2> scales,
+    void spread_piece(const TypeSegment& segment, const Centred& from, View<const float, 2> scales,
                       const Tables& tables, int thread, View<double, 3> to) const {
         const Index nodes = tables.radial.node_count(), node_stride = tables.harmonic.node_stride;
         Array<double, 2> harmonics(kHarmonicBlock, tables.harmonic.stride);
         Array<double, 2> weights(kHarmonicBlock, node_stride);
         Array<double, 2> scaled(kHarmonicBlock, node_stride);
         Array<double, 1> scratch(harmonic_scratch(tables.harmonic.degrees));
-        for (Index first = 0; first < run.count; first += kHarmonicBlock) {
+        for (Index first = 0; first < segment.count; first += kHarmonicBlock) {
             stop_if_asked(context_, thread);
-            const Index count = std::min(kHarmonicBlock, run.count - first);
+            const Index count = std::min(kHarmonicBlock, segment.count - first);
             for (Index n = 0; n < count; ++n) {
-                const Index slot = run.first + first + n;
-                const double x = from.xyz(0, slot), y = from.xyz(1, slot), z = from.xyz(2, slot);
+                const Index index = segment.first + first + n;
+                const double x = from.xyz(0, index), y = from.xyz(1, index), z = from.xyz(2, index);
                 const double r = std::hypot(x, y, z);
                 const double direction[3] = {r > 0 ? x / r : 0.0, r > 0 ? y / r : 0.0,
                                              r > 0 ? z / r : 1.0};
@@ -165,7 +166,8 @@ private:
                 if (scale >= 0) {
                     for (Index n = 0; n < count; ++n) {
                         const double s = scales(
-                            scale, runs_.order[static_cast<std::size_t>(run.first + first + n)]);
+                            scale,
+                            sorted_.order[static_cast<std::size_t>(segment.first + first + n)]);
                         for (Index node = 0; node < nodes; ++node)
                             scaled(n, node) = s * weights(n, node);
                     }
@@ -177,17 +179,17 @@ private:
     }
 
     /// What the orders of one degree give to the partial profiles.
-    void add_degree(const Tables& tables, const std::vector<Array<double, 3>>& spread_runs,
+    void add_degree(const Tables& tables, const std::vector<Array<double, 3>>& spread_segments,
                     Index degree, View<double, 2> to) const {
         const MultipoleTable& radial = tables.radial;
         const Index orders = 2 * degree + 1, channels = model_.channel_count();
         const Index first = radial.first_q[static_cast<std::size_t>(degree)];
         Array<double, 2> waves(orders + kOrderTile, radial.q_stride);
         Array<double, 3> amplitude(channels, orders, radial.q_stride);
-        for (std::size_t run = 0; run < spread_runs.size(); ++run) {
-            const std::int32_t type = runs_.runs[run].type;
+        for (std::size_t segment = 0; segment < spread_segments.size(); ++segment) {
+            const std::int32_t type = sorted_.segments[segment].type;
             for (Index of = 0; of < classes_.count; ++of) {
-                project(tables.harmonic, radial, degree, spread_runs[run].view()[of].data,
+                project(tables.harmonic, radial, degree, spread_segments[segment].view()[of].data,
                         waves.data());
                 for (Index c = 0; c < channels; ++c) {
                     if (classes_.of_channel[static_cast<std::size_t>(c)] != of) continue;
@@ -211,8 +213,8 @@ private:
 
     const Model& model_;
     ScaleClasses classes_;
-    Runs runs_;
-    std::vector<Run> pieces_;
+    SortedScatterers sorted_;
+    std::vector<TypeSegment> pieces_;
     Context context_;
     int threads_;
     std::unique_ptr<Kernel> by_pairs_;

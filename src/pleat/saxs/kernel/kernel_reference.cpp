@@ -1,8 +1,8 @@
 // The reference kernel of saxs: the Debye formula pair by pair and q by q in float64.
 #include <cmath>
 
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/kernel/kernel.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 

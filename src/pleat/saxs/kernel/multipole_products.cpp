@@ -81,12 +81,12 @@ HWY_INLINE void tile(Index count, const double* HWY_RESTRICT rows, Index row_str
         }
     }
     HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) HWY_UNROLL(8) for (int v = 0; v < kWidth; ++v) {
-        double* const place = to + r * to_stride + v * lanes;
-        hn::Store(add ? hn::Add(sums[r][v], hn::Load(d, place)) : sums[r][v], d, place);
+        double* const out = to + r * to_stride + v * lanes;
+        hn::Store(add ? hn::Add(sums[r][v], hn::Load(d, out)) : sums[r][v], d, out);
     }
 }
 
-/// The product of `row_count` rows (whole tiles) and columns first, ..., last - 1 (whole vectors).
+/// The product of `row_count` rows (whole tiles) and columns [first, last) (whole vectors).
 HWY_INLINE void product(Index count, const double* rows, Index row_stride, Index row_count,
                         const double* columns, Index column_stride, Index first, Index last,
                         double* to, Index to_stride, bool add) {

@@ -1,5 +1,4 @@
-// Multipole products: spherical harmonics of blocks of scatterers, and the matrix products over
-// them.
+// Multipole products: spherical harmonics of blocks of scatterers, and their matrix products.
 #pragma once
 
 #include "pleat/core/array.h"
@@ -7,7 +6,7 @@
 
 namespace pleat::saxs {
 
-/// Scatterers whose harmonics lie in the second cache together.
+/// Scatterers of a block: their harmonics fit into the second-level cache.
 inline constexpr Index kHarmonicBlock = 32;
 
 /// Coefficients of the recurrence of normalised Legendre functions, and the strides of its
@@ -24,15 +23,15 @@ struct HarmonicTable {
 /// l^2 + m those of cos(m phi), at l^2 + l + m those of sin(m phi). `to` [stride].
 void real_harmonics(const HarmonicTable& table, const double* direction, double* scratch,
                     double* to);
-/// Doubles that the scratch memory of real_harmonics() has.
+/// Length of the scratch memory of real_harmonics().
 constexpr Index harmonic_scratch(Index degrees) { return 5 * (degrees + 16); }
 
-/// to [node, harmonic] += sum_j weights [j, node] harmonics [j, harmonic].
+/// Adds to `to` [node, harmonic] the sum_j weights [j, node] harmonics [j, harmonic].
 void spread(const HarmonicTable& table, Index count, const double* weights, const double* harmonics,
             double* to);
 
-/// to [order, q] = sum_n spread [n, harmonic of this degree] bessel [n, q], from first_q on. `to`
-/// has room for whole tiles of kOrderTile orders.
+/// Sets `to` [order, q] to sum_n spread [n, harmonic of this degree] bessel [n, q], from first_q
+/// on. `to` has room for whole tiles of kOrderTile orders.
 inline constexpr Index kOrderTile = 8;
 void project(const HarmonicTable& table, const MultipoleTable& radial, Index degree,
              const double* spread, double* to);

@@ -15,13 +15,13 @@ Index far_degree(double x) { return static_cast<Index>(x + 16.0 * std::cbrt(x + 
 
 /// Degrees that leave at most kMultipoleError.
 Index degrees_for(double x) {
-    const Index most = far_degree(x);
-    constexpr double kVast = 1e4;  // whose harmonics no memory holds, so that a bound will do
-    if (x > kVast) return most;
-    std::vector<double> values(static_cast<std::size_t>(most));
-    spherical_bessel(x, most, values.data());
+    const Index largest = far_degree(x);
+    constexpr double kVast = 1e4;  // too many harmonics for any memory: a bound suffices
+    if (x > kVast) return largest;
+    std::vector<double> values(static_cast<std::size_t>(largest));
+    spherical_bessel(x, largest, values.data());
     double left = 0.0;
-    for (Index l = most - 1; l >= 0; --l) {
+    for (Index l = largest - 1; l >= 0; --l) {
         const double value = values[static_cast<std::size_t>(l)];
         left += static_cast<double>(2 * l + 1) * value * value;
         if (left > kMultipoleError) return l + 1;

@@ -1,4 +1,4 @@
-// Multipole table: spherical Bessel functions at radial nodes, and how many of them a q needs.
+// Multipole table: spherical Bessel functions at radial nodes, and how many of them each q needs.
 #pragma once
 
 #include <span>
@@ -8,13 +8,14 @@
 
 namespace pleat::saxs {
 
-/// Values of q side by side, so that vectors have no rest.
+/// The number of q is rounded up to a multiple of this, so that vectors are full.
 inline constexpr Index kQPad = 8;
-/// Pieces of scatterers that threads spread apart: few, since each has a copy of the nodes'
-/// harmonics.
+/// Pieces of scatterers that threads process separately: few, since each has its own copy of the
+/// nodes' harmonics.
 inline constexpr Index kMultipolePieces = 32;
-/// What may be left of sum_l (2 l + 1) j_l(q R)^2 = 1 past the last degree, and of the radial
-/// interpolation: the error of a profile is at most about this part of (sum_i |A_i|)^2.
+/// Bound of the remainder of sum_l (2 l + 1) j_l(q R)^2 = 1 past the last degree, and of the error
+/// of the radial interpolation: the error of a profile is at most about this fraction of (sum_i
+/// |A_i|)^2.
 inline constexpr double kMultipoleError = 1e-11;
 
 /// For scatterers within `radius` of the origin: the expansion
@@ -39,7 +40,7 @@ struct MultipoleTable {
     void interpolate(double r, double* weights) const;
 };
 
-/// Degrees and nodes that a radius and q need: what the table would have, without making it.
+/// The degrees and nodes of the table for a radius and q, without making it.
 struct MultipoleSize {
     Index degrees = 0, nodes = 0;
 };
@@ -48,8 +49,8 @@ MultipoleSize multipole_size(double wave, double radius);
 /// j_0(x), ..., j_{count - 1}(x), by Miller's downward recurrence.
 void spherical_bessel(double x, Index count, double* values);
 
-/// A radius at least as large, from a list of few: frames that differ little share a table, and
-/// none depends on which came before.
+/// The radius rounded up to one of few values, so that frames that differ little share a table. The
+/// result does not depend on earlier frames.
 double rounded_radius(double radius);
 
 }  // namespace pleat::saxs

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "pleat/core/loops/parallel.h"
-#include "pleat/saxs/stopping.h"
+#include "pleat/saxs/cancellable_parallel.h"
 
 namespace pleat::saxs {
 
@@ -16,7 +16,7 @@ namespace {
 
 using Point = std::array<double, 3>;
 
-/// Points as even on a sphere as a golden spiral makes them.
+/// Evenly spread points on a sphere, along a golden spiral.
 std::vector<Point> spiral() {
     std::vector<Point> points(kSurfacePoints);
     const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
@@ -30,24 +30,24 @@ std::vector<Point> spiral() {
 /// Spheres sorted into cubes as wide as the longest reach, so that neighbours are in 27 of them.
 class Cells {
 public:
-    Cells(View<const float, 2> centres, double reach) : count_(centres.extent(1)) {
+    Cells(View<const float, 2> centres, double other_reach) : count_(centres.extent(1)) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const float* const x = centres[static_cast<Index>(axis)].data;
-            const auto [least, most] = std::minmax_element(x, x + count_);
-            origin_[axis] = static_cast<double>(*least);
-            span_[axis] = static_cast<double>(*most) - origin_[axis];
+            const auto [smallest, largest] = std::minmax_element(x, x + count_);
+            origin_[axis] = static_cast<double>(*smallest);
+            span_[axis] = static_cast<double>(*largest) - origin_[axis];
         }
-        // Sparse structures get wider cells, for memory's sake.
-        width_ = reach;
+        // Wider cells for sparse structures save memory.
+        width_ = other_reach;
         while (cells() > 8.0 * static_cast<double>(count_) + 64) width_ *= 1.5;
         for (std::size_t axis = 0; axis < 3; ++axis)
             extent_[axis] = static_cast<Index>(span_[axis] / width_) + 1;
         sort(centres);
     }
 
-    /// Calls `take(sphere)` for each sphere in the cells about a point.
-    template <class Take>
-    void near(const Point& at, Take take) const {
+    /// Calls `visit(sphere)` for each sphere in the cells around a point.
+    template <class Visit>
+    void visit_near(const Point& at, Visit visit) const {
         std::array<Index, 3> first{}, last{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const Index cell = index(at[axis], axis);
@@ -60,7 +60,7 @@ public:
                     const auto cell =
                         static_cast<std::size_t>((x * extent_[1] + y) * extent_[2] + z);
                     for (std::int32_t n = starts_[cell]; n < starts_[cell + 1]; ++n)
-                        take(static_cast<Index>(order_[static_cast<std::size_t>(n)]));
+                        visit(static_cast<Index>(order_[static_cast<std::size_t>(n)]));
                 }
     }
 
@@ -102,7 +102,7 @@ private:
 
 struct Neighbour {
     Point from;  ///< of this sphere's centre to that one's
-    double reach2;
+    double squared_reach;
 };
 
 Point centre(View<const float, 2> centres, Index i) {
@@ -114,11 +114,11 @@ Exposure expose(const std::vector<Point>& points, double radius,
                 const std::vector<Neighbour>& neighbours) {
     int exposed = 0;
     Point sum{};
-    std::size_t last = 0;  // who covered the point before often covers this one
+    std::size_t last = 0;  // the sphere that covers a point often covers the next one
     const auto covers = [&](const Neighbour& n, const Point& p) {
         const double dx = radius * p[0] - n.from[0], dy = radius * p[1] - n.from[1],
                      dz = radius * p[2] - n.from[2];
-        return dx * dx + dy * dy + dz * dz < n.reach2;
+        return dx * dx + dy * dy + dz * dz < n.squared_reach;
     };
     for (const Point& point : points) {
         if (last < neighbours.size() && covers(neighbours[last], point)) continue;
@@ -132,7 +132,7 @@ Exposure expose(const std::vector<Point>& points, double radius,
         for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += point[axis];
     }
     Exposure exposure;
-    exposure.part = static_cast<float>(exposed) / kSurfacePoints;
+    exposure.fraction = static_cast<float>(exposed) / kSurfacePoints;
     for (std::size_t axis = 0; axis < 3 && exposed > 0; ++axis)
         exposure.direction[axis] = static_cast<float>(sum[axis] / exposed);
     return exposure;
@@ -145,31 +145,31 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
     const Index count = centres.extent(1);
     std::vector<Exposure> all(static_cast<std::size_t>(count));
     if (count == 0) return all;
-    const double most = *std::max_element(radii.begin(), radii.end());
-    const Cells cells(centres, 2 * (most + probe));
+    const double largest = *std::max_element(radii.begin(), radii.end());
+    const Cells cells(centres, 2 * (largest + probe));
     const std::vector<Point> points = spiral();
     constexpr Index kBlock = 64;
     const Index blocks = (count + kBlock - 1) / kBlock;
-    parallel_until_stopped(context, resolve_threads(context), blocks, [&](Index block, int) {
+    cancellable_parallel_for(context, resolve_threads(context), blocks, [&](Index block, int) {
         std::vector<Neighbour> neighbours;
         for (Index i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
             const Point at = centre(centres, i);
-            const double own = radii[static_cast<std::size_t>(i)] + probe;
+            const double reach = radii[static_cast<std::size_t>(i)] + probe;
             neighbours.clear();
             bool is_buried = false;  // in a sphere about the same centre
-            cells.near(at, [&](Index j) {
+            cells.visit_near(at, [&](Index j) {
                 const Point other = centre(centres, j);
                 const Point from = {other[0] - at[0], other[1] - at[1], other[2] - at[2]};
-                const double reach = radii[static_cast<std::size_t>(j)] + probe;
+                const double other_reach = radii[static_cast<std::size_t>(j)] + probe;
                 const double r2 = from[0] * from[0] + from[1] * from[1] + from[2] * from[2];
-                if (j == i || r2 >= (own + reach) * (own + reach)) return;
-                // Of two that are the same the first one counts.
+                if (j == i || r2 >= (reach + other_reach) * (reach + other_reach)) return;
+                // Of two equal spheres only the first counts.
                 if (r2 == 0)
-                    is_buried |= reach > own || (reach == own && j < i);
+                    is_buried |= other_reach > reach || (other_reach == reach && j < i);
                 else
-                    neighbours.push_back({from, reach * reach});
+                    neighbours.push_back({from, other_reach * other_reach});
             });
-            if (!is_buried) all[static_cast<std::size_t>(i)] = expose(points, own, neighbours);
+            if (!is_buried) all[static_cast<std::size_t>(i)] = expose(points, reach, neighbours);
         }
     });
     return all;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "pleat/core/error.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/fit/least_squares.h"
 #include "pleat/saxs/model/scatterers.h"
@@ -19,13 +20,13 @@ namespace {
 constexpr std::size_t kPoints = 51;
 constexpr double kStep = 0.015;
 
-/// InputError unless there are enough residues, almost all of them with all heavy atoms.
+/// Throws InputError unless there are enough residues, almost all of them with all heavy atoms.
 void check_complete(const Topology& topology) {
     static const std::map<std::string, Index> kHeavyAtoms = {
         {"ALA", 5}, {"ARG", 11}, {"ASN", 8}, {"ASP", 8},  {"CYS", 6},  {"GLN", 9}, {"GLU", 9},
         {"GLY", 4}, {"HIS", 10}, {"ILE", 8}, {"LEU", 8},  {"LYS", 9},  {"MET", 8}, {"PHE", 11},
         {"PRO", 7}, {"SER", 6},  {"THR", 7}, {"TRP", 14}, {"TYR", 12}, {"VAL", 7}};
-    constexpr Index kLeast = 40;
+    constexpr Index kMin = 40;
     std::vector<Index> counts(topology.residues.size(), 0);
     for (const Topology::Atom& atom : topology.atoms)
         counts[static_cast<std::size_t>(atom.residue)] +=
@@ -36,11 +37,11 @@ void check_complete(const Topology& topology) {
         complete += known != kHeavyAtoms.end() && counts[r] >= known->second;
     }
     const auto residues = static_cast<Index>(counts.size());
-    if (residues < kLeast || 20 * complete < 19 * residues)
+    if (residues < kMin || 20 * complete < 19 * residues)
         throw InputError(topology.source.string(), 0,
                          fmt::format("expected {} or more residues, 95 % of them with all heavy "
                                      "atoms, found {} of {}",
-                                     kLeast, complete, residues));
+                                     kMin, complete, residues));
 }
 
 /// Profile of the atoms with net amplitudes.
@@ -57,38 +58,38 @@ std::vector<double> reference_profile(const Scatterers& atoms, View<const float,
         for (Index k = 0; k < full.q_count(); ++k)
             net.factors(0, t, k) = full.factors(0, t, k) - full.factors(1, t, k);
     }
-    Array<float, 3> places(1, 3, atoms.count());
-    place(atoms, xyz, places[0]);
+    Array<float, 3> positions(1, 3, atoms.count());
+    set_centres_of_mass(atoms, xyz, positions[0]);
     Context alone = context;
     alone.progress = nullptr;
     const Array<double, 3> profile = profiles(
-        net, places, {}, {.precision = Precision::float64, .method = Method::debye}, alone);
+        net, positions, {}, {.precision = Precision::float64, .method = Method::debye}, alone);
     return {profile.begin(), profile.end()};
 }
 
-/// Sums over pairs of bodies by their types, [q][type][type].
-std::vector<double> sum_pairs(const Scatterers& bodies, View<const float, 2> places,
+/// Sums over pairs of beads by their types, [q][type][type].
+std::vector<double> sum_pairs(const Scatterers& resolution, View<const float, 2> positions,
                               std::size_t types) {
     const std::vector<double> q = calibration_grid();
     std::vector<double> sums(kPoints * types * types, 0);
-    for (Index i = 0; i < bodies.count(); ++i) {
-        const auto a = static_cast<std::size_t>(bodies.types[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < resolution.count(); ++i) {
+        const auto a = static_cast<std::size_t>(resolution.types[static_cast<std::size_t>(i)]);
         for (Index j = 0; j <= i; ++j) {
-            const auto b = static_cast<std::size_t>(bodies.types[static_cast<std::size_t>(j)]);
+            const auto b = static_cast<std::size_t>(resolution.types[static_cast<std::size_t>(j)]);
             double r2 = 0;
             for (Index axis = 0; axis < 3; ++axis) {
-                const double d =
-                    static_cast<double>(places(axis, i)) - static_cast<double>(places(axis, j));
+                const double d = static_cast<double>(positions(axis, i)) -
+                                 static_cast<double>(positions(axis, j));
                 r2 += d * d;
             }
             const double r = std::sqrt(r2);
             for (std::size_t k = 0; k < kPoints; ++k) {
                 const double x = q[k] * r, s = x > 0 ? std::sin(x) / x : 1;
-                // A pair stands in both orders: twice on the diagonal of types, else once on
-                // either side.
-                const double part = i == j || a != b ? s : 2 * s;
-                sums[(k * types + a) * types + b] += part;
-                if (a != b) sums[(k * types + b) * types + a] += part;
+                // A pair counts in both orders: twice on the diagonal of types, else once on each
+                // side of it.
+                const double term = i == j || a != b ? s : 2 * s;
+                sums[(k * types + a) * types + b] += term;
+                if (a != b) sums[(k * types + b) * types + a] += term;
             }
         }
     }
@@ -149,18 +150,18 @@ private:
 
     std::vector<double> fit_point(std::size_t k, const std::vector<double>& before,
                                   double ridge) const {
-        constexpr int kMostSteps = 100;
+        constexpr int kMaxSteps = 100;
         std::vector<double> factors = before;
         double value = objective(k, factors, before, ridge), damping = 1e-4;
-        for (int step = 0; step < kMostSteps && damping < 1e10; ++step) {
+        for (int step = 0; step < kMaxSteps && damping < 1e10; ++step) {
             std::vector<double> matrix(types_ * types_, 0), right(types_, 0), slopes(types_), move;
             for (const CalibrationCase* one : cases_) {
                 const double d = deviation(*one, k, factors, &slopes);
                 for (std::size_t t = 0; t < types_; ++t) {
-                    const double part = slopes[t] / static_cast<double>(cases_.size());
-                    right[t] -= part * d;
+                    const double slope = slopes[t] / static_cast<double>(cases_.size());
+                    right[t] -= slope * d;
                     for (std::size_t u = 0; u < types_; ++u)
-                        matrix[t * types_ + u] += part * slopes[u];
+                        matrix[t * types_ + u] += slope * slopes[u];
                 }
             }
             for (std::size_t t = 0; t < types_; ++t) {
@@ -188,14 +189,14 @@ private:
     const std::size_t types_;
 };
 
-/// Mean square of the deviations of cases that the factors have not seen.
+/// Mean square of the deviations of cases that the factors were not fitted to.
 double validate(const std::vector<CalibrationCase>& cases, std::size_t types, double ridge) {
-    constexpr std::size_t kParts = 5;
+    constexpr std::size_t kFolds = 5;
     double sum = 0;
-    for (std::size_t part = 0; part < kParts; ++part) {
+    for (std::size_t fold = 0; fold < kFolds; ++fold) {
         std::vector<const CalibrationCase*> seen, unseen;
         for (std::size_t n = 0; n < cases.size(); ++n)
-            (n % kParts == part ? unseen : seen).push_back(&cases[n]);
+            (n % kFolds == fold ? unseen : seen).push_back(&cases[n]);
         if (seen.empty()) continue;
         const Solver solver(seen, types);
         const auto factors = solver.run(ridge);
@@ -218,19 +219,19 @@ std::vector<double> calibration_grid() {
 }
 
 CalibrationCase make_case(std::string name, const Topology& topology, View<const float, 2> xyz,
-                          Bodies bodies, const Context& context) {
+                          Resolution resolution, const Context& context) {
     check_complete(topology);
-    const Scatterers coarse = make_scatterers(topology, xyz, {.bodies = bodies});
+    const Scatterers coarse = make_scatterers(topology, xyz, {.resolution = resolution});
     const Scatterers atoms = make_scatterers(topology, xyz, {});
     const std::size_t types = coarse.type_names.size();
-    CalibrationCase made;
-    made.name = std::move(name);
-    made.reference = reference_profile(atoms, xyz, context);
-    Array<float, 2> places(3, coarse.count());
-    place(coarse, xyz, places);
-    made.pair_sums = sum_pairs(coarse, places, types);
-    made.amounts.assign(types, 0);
-    made.electrons.assign(types, 0);
+    CalibrationCase result;
+    result.name = std::move(name);
+    result.reference = reference_profile(atoms, xyz, context);
+    Array<float, 2> positions(3, coarse.count());
+    set_centres_of_mass(coarse, xyz, positions);
+    result.pair_sums = sum_pairs(coarse, positions, types);
+    result.amounts.assign(types, 0);
+    result.electrons.assign(types, 0);
     std::vector<double> net(static_cast<std::size_t>(topology.atom_count()), 0);
     for (std::size_t i = 0; i < atoms.types.size(); ++i) {
         const UnitedAtom& atom = atoms.atom_types[static_cast<std::size_t>(atoms.types[i])];
@@ -239,20 +240,20 @@ CalibrationCase make_case(std::string name, const Topology& topology, View<const
     }
     for (std::size_t s = 0; s < coarse.types.size(); ++s) {
         const auto type = static_cast<std::size_t>(coarse.types[s]);
-        made.amounts[type] += 1;
+        result.amounts[type] += 1;
         for (Index m = coarse.starts[s]; m < coarse.starts[s + 1]; ++m)
-            made.electrons[type] +=
+            result.electrons[type] +=
                 net[static_cast<std::size_t>(coarse.members[static_cast<std::size_t>(m)])];
     }
-    return made;
+    return result;
 }
 
-Calibration calibrate(const std::vector<CalibrationCase>& cases, Bodies bodies,
+Calibration calibrate(const std::vector<CalibrationCase>& cases, Resolution resolution,
                       const Context& context) {
-    Calibration made;
-    made.table.q = calibration_grid();
-    made.table.types = types_of(bodies);
-    const std::size_t types = made.table.types.size();
+    Calibration result;
+    result.table.q = calibration_grid();
+    result.table.types = bead_types(resolution);
+    const std::size_t types = result.table.types.size();
     for (std::size_t t = 0; t < types; ++t) {
         double amount = 0;
         for (const CalibrationCase& one : cases) amount += one.amounts[t];
@@ -260,26 +261,25 @@ Calibration calibrate(const std::vector<CalibrationCase>& cases, Bodies bodies,
             throw InputError(
                 fmt::format("expected structures with every type of the {} model, found "
                             "none with {}",
-                            name_of(bodies), made.table.types[t]));
+                            name_of(resolution), result.table.types[t]));
     }
-    double best = 0;
-    for (int n = -6; n <= -1; ++n) {
-        context.update("ridge", n + 6, 6, name_of(bodies));
-        if (context.cancelled()) throw Cancelled("stopped; nothing was kept");
-        const double ridge = std::pow(10, n), value = validate(cases, types, ridge);
-        if (n == -6 || value < best) {
+    double best = INFINITY;
+    const auto try_ridge = [&](Index n, Index) {
+        const double ridge = std::pow(10, n - 6), value = validate(cases, types, ridge);
+        if (value < best) {
             best = value;
-            made.ridge = ridge;
+            result.ridge = ridge;
         }
-    }
+    };
+    for_each_block(context, "ridge", 6, 1, try_ridge, "ridges");
     std::vector<const CalibrationCase*> all;
     for (const CalibrationCase& one : cases) all.push_back(&one);
-    const auto factors = Solver(all, types).run(made.ridge);
-    made.table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(types));
+    const auto factors = Solver(all, types).run(result.ridge);
+    result.table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(types));
     for (std::size_t k = 0; k < kPoints; ++k)
         std::copy(factors[k].begin(), factors[k].end(),
-                  made.table.factors[static_cast<Index>(k)].begin());
-    return made;
+                  result.table.factors[static_cast<Index>(k)].begin());
+    return result;
 }
 
 std::vector<std::vector<double>> deviations(const std::vector<CalibrationCase>& cases,
@@ -298,13 +298,13 @@ std::vector<std::vector<double>> deviations(const std::vector<CalibrationCase>& 
     return all;
 }
 
-double root_mean_square(const std::vector<std::vector<double>>& deviations, double least,
-                        double most) {
+double root_mean_square(const std::vector<std::vector<double>>& deviations, double q_min,
+                        double q_max) {
     double sum = 0, count = 0;
     const std::vector<double> q = calibration_grid();
     for (const std::vector<double>& row : deviations) {
         for (std::size_t k = 0; k < kPoints; ++k) {
-            if (q[k] < least - 1e-9 || q[k] >= most - 1e-9) continue;
+            if (q[k] < q_min - 1e-9 || q[k] >= q_max - 1e-9) continue;
             sum += row[k] * row[k];
             count += 1;
         }
@@ -312,11 +312,11 @@ double root_mean_square(const std::vector<std::vector<double>>& deviations, doub
     return count > 0 ? std::sqrt(sum / count) : 0;
 }
 
-double most_by_error_model(const std::vector<std::vector<double>>& deviations, double most) {
+double largest_by_error_model(const std::vector<std::vector<double>>& deviations, double q_max) {
     const std::vector<double> q = calibration_grid();
     double found = 0;
     for (const std::vector<double>& row : deviations) {
-        for (std::size_t k = 0; k < kPoints && q[k] <= most + 1e-9; ++k)
+        for (std::size_t k = 0; k < kPoints && q[k] <= q_max + 1e-9; ++k)
             found = std::max(found, std::abs(row[k]) / (0.30 * (q[k] + 0.15)));
     }
     return found;

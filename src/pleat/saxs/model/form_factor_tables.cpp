@@ -1,4 +1,4 @@
-// Form factors of coarse bodies, as scripts/calibrate_form_factors.py derived them from structures.
+// Form factors of beads, as scripts/calibrate_form_factors.py derived them from structures.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -14,7 +14,7 @@ constexpr double kStep = 0.015;
 
 // clang-format off
 // ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL
-constexpr std::array<double, kPoints * 20> kOneBody = {
+constexpr std::array<double, kPoints * 20> kOneBead = {
     9.258, 23.292, 19.957, 20.109, 18.992, 19.285, 19.084, 10.163, 21.453, 6.0861, 6.0655, 11.018,
     16.264, 9.3175, 8.4593, 13.891, 13.272, 15.683, 14, 7.2416, 9.3479, 23.327, 19.96, 20.105,
     19.088, 19.516, 18.98, 10.188, 21.434, 6.002, 5.9854, 11.062, 16.077, 9.3871, 8.3664, 13.836,
@@ -103,7 +103,7 @@ constexpr std::array<double, kPoints * 20> kOneBody = {
 };
 
 // BB ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SER THR TRP TYR VAL
-constexpr std::array<double, kPoints * 21> kTwoBody = {
+constexpr std::array<double, kPoints * 21> kTwoBead = {
     9.9275, 9.1112, 13.48, 10.203, 10.245, 9.0806, 9.3987, 9.2918, 10.166, 11.542, -4.044, -3.5451,
     1.1148, 6.3681, -0.76615, -1.6586, 4.0577, 3.1187, 5.9396, 4.2648, -2.86, 9.9107, 9.1449, 13.453,
     10.244, 10.231, 9.1174, 9.4971, 9.2504, 10.182, 11.453, -4.0123, -3.6241, 1.1268, 6.1079, -0.79652,
@@ -198,9 +198,9 @@ constexpr std::array<double, kPoints * 21> kTwoBody = {
 // clang-format on
 
 template <std::size_t N>
-FormFactorTable table_of(Bodies bodies, const std::array<double, N>& factors) {
+FormFactorTable table_of(Resolution resolution, const std::array<double, N>& factors) {
     FormFactorTable table;
-    table.types = types_of(bodies);
+    table.types = bead_types(resolution);
     for (std::size_t k = 0; k < kPoints; ++k) table.q.push_back(kStep * static_cast<double>(k));
     table.factors =
         Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(table.types.size()));
@@ -210,11 +210,12 @@ FormFactorTable table_of(Bodies bodies, const std::array<double, N>& factors) {
 
 }  // namespace
 
-const FormFactorTable& derived_form_factors(Bodies bodies) {
-    static const FormFactorTable kOne = table_of(Bodies::one_body, kOneBody);
-    static const FormFactorTable kTwo = table_of(Bodies::two_body, kTwoBody);
-    if (bodies == Bodies::all_atom) throw std::logic_error("no table of bodies for all atoms");
-    return bodies == Bodies::one_body ? kOne : kTwo;
+const FormFactorTable& derived_form_factors(Resolution resolution) {
+    static const FormFactorTable kOne = table_of(Resolution::one_bead, kOneBead);
+    static const FormFactorTable kTwo = table_of(Resolution::two_bead, kTwoBead);
+    if (resolution == Resolution::one_bead) return kOne;
+    if (resolution == Resolution::two_bead) return kTwo;
+    throw std::logic_error("only the bead models have a table");
 }
 
 }  // namespace pleat::saxs

@@ -1,4 +1,4 @@
-// Form factors: of united atoms by their elements, of bodies from tables, on the grid of q.
+// Form factors: of united atoms by their elements, of beads from tables, on the grid of q.
 #include "pleat/saxs/model/form_factors.h"
 
 #include <fmt/format.h>
@@ -35,23 +35,23 @@ void set_atom_factors(const Scatterers& scatterers, Model& model) {
     }
 }
 
-void set_body_factors(const Scatterers& scatterers, const FormFactorTable& table, Model& model) {
+void set_bead_factors(const Scatterers& scatterers, const FormFactorTable& table, Model& model) {
     if (model.q.back() > table.q.back() * (1 + 1e-9))
         throw InputError(
             table.source, 0,
             fmt::format("expected q up to {:g} 1/angstrom, where the form factors of the {} model "
                         "end, found {:g}",
-                        table.q.back(), name_of(scatterers.bodies), model.q.back()));
+                        table.q.back(), name_of(scatterers.resolution), model.q.back()));
     std::vector<double> column(table.q.size());
     for (std::size_t t = 0; t < scatterers.type_names.size(); ++t) {
-        const auto found =
+        const auto column_of_type =
             std::find(table.types.begin(), table.types.end(), scatterers.type_names[t]);
-        if (found == table.types.end())
+        if (column_of_type == table.types.end())
             throw InputError(
                 table.source, 0,
                 fmt::format("expected form factors of {}, found none", scatterers.type_names[t]));
         for (std::size_t k = 0; k < column.size(); ++k)
-            column[k] = table.factors(static_cast<Index>(k), found - table.types.begin());
+            column[k] = table.factors(static_cast<Index>(k), column_of_type - table.types.begin());
         const std::vector<double> factors = interpolate(table.q, column, model.q);
         std::copy(factors.begin(), factors.end(), &model.factors(0, static_cast<Index>(t), 0));
     }
@@ -73,19 +73,19 @@ double hydration_factor(double q) {
     return vacuum_factor(kWater, q) - excluded_factor(kWater, q);
 }
 
-std::vector<std::string> types_of(Bodies bodies) {
+std::vector<std::string> bead_types(Resolution resolution) {
     std::vector<std::string> types = {"ALA", "ARG", "ASN", "ASP", "CYS", "GLN", "GLU",
                                       "GLY", "HIS", "ILE", "LEU", "LYS", "MET", "PHE",
                                       "PRO", "SER", "THR", "TRP", "TYR", "VAL"};
-    if (bodies == Bodies::two_body) types.insert(types.begin(), "BB");
+    if (resolution == Resolution::two_bead) types.insert(types.begin(), "BB");
     return types;
 }
 
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
                  std::span<const double> q, Index sites) {
-    const bool is_atomic = scatterers.bodies == Bodies::all_atom;
-    const Index channels = is_atomic ? kAtomChannels : kBodyChannels;
-    // The last type is the hydration layer's, in the last channel alone.
+    const bool is_atomic = scatterers.resolution == Resolution::all_atom;
+    const Index channels = is_atomic ? kAtomChannels : kBeadChannels;
+    // The last type is that of the hydration layer, which scatters in the last channel only.
     const auto water = static_cast<Index>(scatterers.type_names.size());
     Model model;
     model.q.assign(q.begin(), q.end());
@@ -98,8 +98,9 @@ Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
     if (is_atomic) {
         set_atom_factors(scatterers, model);
     } else {
-        set_body_factors(
-            scatterers, table != nullptr ? *table : derived_form_factors(scatterers.bodies), model);
+        set_bead_factors(scatterers,
+                         table != nullptr ? *table : derived_form_factors(scatterers.resolution),
+                         model);
     }
     for (std::size_t k = 0; k < q.size(); ++k)
         model.factors(channels - 1, water, static_cast<Index>(k)) = hydration_factor(q[k]);

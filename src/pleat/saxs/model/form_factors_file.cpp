@@ -13,7 +13,7 @@ namespace pleat::saxs {
 
 namespace {
 
-constexpr Index kMostBytes = 16 << 20;
+constexpr Index kMaxBytes = 16 << 20;
 constexpr std::size_t kPublishedPoints = 51;
 constexpr double kPublishedStep = 0.015;
 
@@ -43,7 +43,7 @@ public:
         while (source_.next(line)) {
             if (line.starts_with('#')) line.remove_prefix(1);
             const bool had_brackets = rows_.in_brackets;
-            take_line(line);
+            read_line(line);
             if (!rows_.in_brackets && !had_brackets) end_row();
         }
         end_row();
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    void take_line(std::string_view line) {
+    void read_line(std::string_view line) {
         constexpr std::string_view kBetween = " \t,;";
         std::size_t at = 0;
         while (at < line.size()) {
@@ -64,13 +64,13 @@ private:
                 ++at;
             } else {
                 const std::size_t end = std::min(line.find_first_of(" \t,;[]", at), line.size());
-                take_word(line.substr(at, end - at));
+                read_word(line.substr(at, end - at));
                 at = end;
             }
         }
     }
 
-    void take_word(std::string_view word) {
+    void read_word(std::string_view word) {
         double value = 0;
         if (parse(word, value) && !std::isfinite(value))
             throw InputError(
@@ -102,7 +102,7 @@ private:
     std::vector<std::string> words_;
 };
 
-/// Whether the rows have q in front; InputError where their width is neither.
+/// Whether the rows begin with q. Throws InputError if their width fits neither case.
 bool has_q(const std::string& file, const Rows& read, std::size_t types) {
     const std::size_t width = read.rows.front().values.size();
     for (const Row& row : read.rows) {
@@ -138,20 +138,24 @@ std::vector<std::string> column_names(const std::string& file, const Rows& read,
 
 }  // namespace
 
-FormFactorTable read_form_factors(const std::filesystem::path& path, Bodies bodies,
-                                  std::vector<std::string>& notes) {
-    if (bodies == Bodies::all_atom)
+void check_bead_model(Resolution resolution) {
+    if (resolution != Resolution::one_bead && resolution != Resolution::two_bead)
         throw UsageError(
-            "expected the model one-body or two-body with --form-factors, found "
-            "all-atom");
-    ByteSource source(path, kMostBytes);
+            fmt::format("expected --model one-bead or two-bead with --form-factors, found '{}'",
+                        name_of(resolution)));
+}
+
+FormFactorTable read_form_factors(const std::filesystem::path& path, Resolution resolution,
+                                  std::vector<std::string>& notes) {
+    check_bead_model(resolution);
+    ByteSource source(path, kMaxBytes);
     const Rows read = RowReader(source).read();
     const std::string file = source.name();
     if (read.rows.size() < 2)
         throw InputError(file, 0, "expected a table of form factors, found no rows of numbers");
     FormFactorTable table;
     table.source = file;
-    const std::vector<std::string> expected = types_of(bodies);
+    const std::vector<std::string> expected = bead_types(resolution);
     const bool with_q = has_q(file, read, expected.size());
     table.types = column_names(file, read, expected);
     const auto rows = static_cast<Index>(read.rows.size());

@@ -8,15 +8,15 @@ namespace {
 
 constexpr double kProbe = 1.8, kAtomRadius = 1.9, kBeyond = 3.0;
 
-/// Water of an atom, and its place relative to the atom's centre.
-struct Touched {
+/// The water at an atom, and its position relative to the atom's centre.
+struct WaterSite {
     double amount = 0;
     double from[3] = {};
 };
 
-Touched touched(const Exposure& exposure, double radius, bool is_residue) {
-    Touched water;
-    water.amount = static_cast<double>(exposure.part);
+WaterSite water_site(const Exposure& exposure, double radius, bool is_residue) {
+    WaterSite water;
+    water.amount = static_cast<double>(exposure.fraction);
     if (is_residue) {
         const double ratio = (radius + kProbe) / (kAtomRadius + kProbe);
         water.amount *= ratio * ratio;
@@ -39,13 +39,13 @@ Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
     const std::vector<Exposure> all = exposures(centres, scatterers.radii, kProbe, context);
     Hydration layer{std::vector<float>(static_cast<std::size_t>(scatterers.count()), 0),
                     Array<float, 2>(3, scatterers.count())};
-    place(scatterers, frame, layer.sites);
+    set_centres_of_mass(scatterers, frame, layer.sites);
     for (std::size_t s = 0; s < layer.amounts.size(); ++s) {
         double amount = 0, sum[3] = {};
         for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {
             const auto member = static_cast<std::size_t>(m);
-            const Touched water =
-                touched(all[member], scatterers.radii[member], scatterers.alpha_carbons);
+            const WaterSite water =
+                water_site(all[member], scatterers.radii[member], scatterers.alpha_carbons);
             amount += water.amount;
             for (Index axis = 0; axis < 3; ++axis)
                 sum[axis] +=

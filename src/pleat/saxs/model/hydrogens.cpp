@@ -129,8 +129,8 @@ int valence(const std::string& element) {
     return 0;
 }
 
-/// A residue that no table has: atoms `first` to `last`, of a structure whose neighbours in the
-/// list may bond to it.
+/// A residue that is in no table: atoms [first, last) of a structure, to which neighbouring
+/// residues may bond.
 class OtherResidue {
 public:
     OtherResidue(const Topology& topology, View<const float, 2> xyz, Index first, Index last)
@@ -154,22 +154,22 @@ private:
         return topology_.atoms[static_cast<std::size_t>(atom)].element;
     }
     Index nearest_heavy(Index hydrogen) const {
-        double least = 1.3;
-        Index found = -1;
+        double smallest = 1.3;
+        Index match = -1;
         for (Index j = first_; j < last_; ++j) {
-            if (is_hydrogen(element(j)) || distance(xyz_, hydrogen, j) >= least) continue;
-            least = distance(xyz_, hydrogen, j);
-            found = j;
+            if (is_hydrogen(element(j)) || distance(xyz_, hydrogen, j) >= smallest) continue;
+            smallest = distance(xyz_, hydrogen, j);
+            match = j;
         }
-        return found;
+        return match;
     }
     int by_valence(Index atom) const {
         const int all = valence(element(atom));
         if (all == 0) return 0;
         double used = 0;
         int bonds = 0;
-        // A ligand's links (a glycan's to its protein, a chain's residues) may be anywhere in the
-        // list, so every atom is looked at; such atoms are few.
+        // A ligand may be linked to any atom of the structure (a glycan to its protein), so all are
+        // searched; ligands have few atoms.
         for (Index j = 0; j < topology_.atom_count(); ++j) {
             constexpr float kLongest = 4;  // angstrom, of any bond
             if (std::abs(xyz_(0, j) - xyz_(0, atom)) > kLongest) continue;
@@ -178,7 +178,7 @@ private:
             if (length > covalent_radius(element(atom)) + covalent_radius(element(j)) + 0.25)
                 continue;
             ++bonds;
-            // Metals are held by lone pairs.
+            // Metals are bound by lone pairs, which need no valence.
             const bool bonds_covalently = valence(element(j)) > 0 || element(j) == "P";
             used += bonds_covalently ? bond_order(element(atom), element(j), length) : 0;
         }
@@ -195,14 +195,14 @@ private:
 
 void free_disulfides(const Topology& topology, View<const float, 2> xyz,
                      std::vector<int>& hydrogens) {
-    constexpr double kMostLength = 2.5;
+    constexpr double kMaxLength = 2.5;
     std::vector<Index> sulfurs;
     for (Index i = 0; i < topology.atom_count(); ++i) {
         if (topology.atoms[static_cast<std::size_t>(i)].name == "SG") sulfurs.push_back(i);
     }
     for (const Index i : sulfurs) {
         for (const Index j : sulfurs) {
-            if (i != j && distance(xyz, i, j) < kMostLength)
+            if (i != j && distance(xyz, i, j) < kMaxLength)
                 hydrogens[static_cast<std::size_t>(i)] = 0;
         }
     }
@@ -221,8 +221,8 @@ std::string_view common_residue_name(std::string_view name) {
         {"A3", "A"},    {"G5", "G"},    {"G3", "G"},    {"C5", "C"},    {"C3", "C"},
         {"U5", "U"},    {"U3", "U"},    {"RA5", "A"},   {"RA3", "A"},   {"RG5", "G"},
         {"RG3", "G"},   {"RC5", "C"},   {"RC3", "C"},   {"RU5", "U"},   {"RU3", "U"}};
-    const auto found = kNames.find(name);
-    return found != kNames.end() ? found->second : name;
+    const auto match = kNames.find(name);
+    return match != kNames.end() ? match->second : name;
 }
 
 bool is_water(std::string_view name) {
@@ -248,9 +248,9 @@ std::vector<int> implicit_hydrogens(const Topology& topology, View<const float, 
         } else {
             for (Index i = first; i < last; ++i) {
                 const auto& atom = topology.atoms[static_cast<std::size_t>(i)];
-                const auto found = known->second.find(primed(atom.name));
-                if (found != known->second.end() && !is_hydrogen(atom.element))
-                    hydrogens[static_cast<std::size_t>(i)] = found->second;
+                const auto match = known->second.find(primed(atom.name));
+                if (match != known->second.end() && !is_hydrogen(atom.element))
+                    hydrogens[static_cast<std::size_t>(i)] = match->second;
             }
         }
         first = last;

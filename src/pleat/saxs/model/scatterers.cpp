@@ -1,4 +1,4 @@
-// Scatterers: from atoms to united atoms or bodies at centres of mass.
+// Scatterers: groups the atoms of a structure into united atoms or beads.
 #include "pleat/saxs/model/scatterers.h"
 
 #include <fmt/format.h>
@@ -33,24 +33,24 @@ public:
           hydrogens_(options.explicit_hydrogens
                          ? std::vector<int>(static_cast<std::size_t>(topology.atom_count()), 0)
                          : implicit_hydrogens(topology, xyz)) {
-        made_.bodies = options.bodies;
-        made_.starts.push_back(0);
+        result_.resolution = options.resolution;
+        result_.starts.push_back(0);
     }
 
     Scatterers build() {
         check_elements();
-        made_.alpha_carbons =
-            options_.bodies == Bodies::one_body && has_alpha_carbons_only(topology_);
-        if (options_.bodies == Bodies::all_atom) {
+        result_.alpha_carbons =
+            options_.resolution == Resolution::one_bead && has_alpha_carbons_only(topology_);
+        if (options_.resolution == Resolution::all_atom) {
             for (Index i = 0; i < topology_.atom_count(); ++i) {
                 if (takes(i)) add_atom(i);
             }
         } else {
-            name_body_types();
-            add_bodies();
+            name_bead_types();
+            add_beads();
         }
         finish();
-        return std::move(made_);
+        return std::move(result_);
     }
 
 private:
@@ -76,13 +76,13 @@ private:
 
     void check_elements() const {
         Complaints complaints(topology_.source.string());
-        std::set<std::string> told;
+        std::set<std::string> reported;
         for (Index i = 0; i < topology_.atom_count(); ++i) {
             const std::string& element = atom(i).element;
             ScatteringFactor factor;
             if (find_scattering_factor(element, factor)) continue;
             const bool is_unknown = element == "X" || element.empty();
-            if (!told.insert(is_unknown ? atom(i).name : element).second) continue;
+            if (!reported.insert(is_unknown ? atom(i).name : element).second) continue;
             complaints.add(
                 0, is_unknown ? fmt::format("expected atoms of known elements, found {}; "
                                             "--select 'not ({})' leaves it out",
@@ -95,31 +95,31 @@ private:
 
     void add_atom(Index i) {
         const UnitedAtom united{atom(i).element, hydrogens(i)};
-        auto found = std::find(made_.atom_types.begin(), made_.atom_types.end(), united);
-        if (found == made_.atom_types.end()) {
-            made_.atom_types.push_back(united);
-            made_.type_names.push_back(united.name());
-            found = std::prev(made_.atom_types.end());
+        auto match = std::find(result_.atom_types.begin(), result_.atom_types.end(), united);
+        if (match == result_.atom_types.end()) {
+            result_.atom_types.push_back(united);
+            result_.type_names.push_back(united.name());
+            match = std::prev(result_.atom_types.end());
         }
-        made_.types.push_back(static_cast<std::int32_t>(found - made_.atom_types.begin()));
+        result_.types.push_back(static_cast<std::int32_t>(match - result_.atom_types.begin()));
         add_member(i);
-        made_.starts.push_back(static_cast<Index>(made_.members.size()));
+        result_.starts.push_back(static_cast<Index>(result_.members.size()));
     }
 
     void add_member(Index i) {
         const UnitedAtom united{atom(i).element, hydrogens(i)};
-        made_.members.push_back(i);
-        made_.masses.push_back(atom(i).mass + united.hydrogens * element_mass("H"));
-        made_.radii.push_back(united.radius());
+        result_.members.push_back(i);
+        result_.masses.push_back(atom(i).mass + united.hydrogens * element_mass("H"));
+        result_.radii.push_back(united.radius());
     }
 
-    void name_body_types() {
-        made_.type_names = types_of(options_.bodies);
-        for (std::size_t t = 0; t < made_.type_names.size(); ++t)
-            type_of_[made_.type_names[t]] = static_cast<std::int32_t>(t);
+    void name_bead_types() {
+        result_.type_names = bead_types(options_.resolution);
+        for (std::size_t t = 0; t < result_.type_names.size(); ++t)
+            type_of_[result_.type_names[t]] = static_cast<std::int32_t>(t);
     }
 
-    void add_bodies() {
+    void add_beads() {
         std::map<std::string, Index> unknown;
         Index first = 0;
         while (first < topology_.atom_count()) {
@@ -128,7 +128,7 @@ private:
                 ++last;
             std::vector<Index> atoms;
             for (Index i = first; i < last; ++i) {
-                // Hydrogens count with the heavy atoms in bodies, however they are given.
+                // In beads, hydrogens count with their heavy atoms even if the file has them.
                 if (takes(i) && !is_hydrogen(atom(i).element)) atoms.push_back(i);
             }
             const std::string name =
@@ -145,15 +145,16 @@ private:
         for (const auto& [name, count] : unknown)
             complaints.add(0,
                            fmt::format("expected the 20 amino acids for the {} model, found {} of "
-                                       "{}; --select leaves them out, --model all-atom knows them",
-                                       name_of(options_.bodies), count, name));
+                                       "{}; leave them out with --select, or use --model all-atom",
+                                       name_of(options_.resolution), count, name));
         complaints.throw_if_any();
     }
 
     void add_residue(const std::string& name, const std::vector<Index>& atoms) {
-        const bool is_whole = options_.bodies == Bodies::one_body || name == "ALA" || name == "GLY";
+        const bool is_whole =
+            options_.resolution == Resolution::one_bead || name == "ALA" || name == "GLY";
         if (is_whole) {
-            add_body(name, atoms);
+            add_bead(name, atoms);
             return;
         }
         std::vector<Index> backbone, side;
@@ -164,19 +165,19 @@ private:
                 std::find(kBackbone.begin(), kBackbone.end(), atom(i).name) != kBackbone.end();
             (is_backbone ? backbone : side).push_back(i);
         }
-        if (!backbone.empty()) add_body(kBackboneType, backbone);
-        if (!side.empty()) add_body(name, side);
+        if (!backbone.empty()) add_bead(kBackboneType, backbone);
+        if (!side.empty()) add_bead(name, side);
         incomplete_ += backbone.empty() || side.empty();
     }
 
-    void add_body(const std::string& type, const std::vector<Index>& atoms) {
-        made_.types.push_back(type_of_.at(type));
+    void add_bead(const std::string& type, const std::vector<Index>& atoms) {
+        result_.types.push_back(type_of_.at(type));
         for (const Index i : atoms) add_member(i);
-        if (made_.alpha_carbons) made_.radii.back() = residue_radius(type);
-        made_.starts.push_back(static_cast<Index>(made_.members.size()));
+        if (result_.alpha_carbons) result_.radii.back() = residue_radius(type);
+        result_.starts.push_back(static_cast<Index>(result_.members.size()));
     }
 
-    /// Of a sphere of a residue's volume, from 60 (GLY) to 228 (TRP) cubic angstrom
+    /// Radius of a sphere of a residue's volume, from 60 (GLY) to 228 (TRP) cubic angstrom
     /// (Zamyatnin, Prog. Biophys. Mol. Biol. 24:107, 1972).
     static double residue_radius(const std::string& type) {
         static const std::map<std::string, double> kVolumes = {
@@ -188,52 +189,38 @@ private:
     }
 
     void finish() {
-        if (made_.types.empty())
+        if (result_.types.empty())
             throw InputError(topology_.source.string(), 0,
                              "expected atoms that scatter, found none but water and hydrogen");
         double sum = 0;
-        for (const double radius : made_.radii) sum += radius;
-        made_.mean_radius = sum / static_cast<double>(made_.radii.size());
+        for (const double radius : result_.radii) sum += radius;
+        result_.mean_radius = sum / static_cast<double>(result_.radii.size());
         if (waters_ > 0)
-            made_.notes.push_back(
+            result_.notes.push_back(
                 fmt::format("{} water molecules left out (--water keeps them)", waters_));
         if (dropped_hydrogens_ > 0)
-            made_.notes.push_back(fmt::format(
-                "{} hydrogens of the file left out: each heavy atom scatters with its own "
-                "(--hydrogens explicit takes the file's)",
+            result_.notes.push_back(fmt::format(
+                "{} hydrogens in the file left out: each heavy atom scatters with those that it "
+                "carries (--hydrogens explicit uses the file's)",
                 dropped_hydrogens_));
         if (incomplete_ > 0)
-            made_.notes.push_back(
+            result_.notes.push_back(
                 fmt::format("{} residues without side chain or backbone", incomplete_));
-        if (made_.alpha_carbons)
-            made_.notes.push_back(
-                "CA alone: a whole residue scatters from each, which is approximate beyond q = "
-                "0.15 "
-                "1/angstrom");
+        if (result_.alpha_carbons)
+            result_.notes.push_back(
+                "only CA atoms: a whole residue scatters from each, which is approximate beyond "
+                "q = 0.15 1/angstrom");
     }
 
     const Topology& topology_;
     const ScattererOptions& options_;
     const std::vector<int> hydrogens_;
     std::map<std::string, std::int32_t, std::less<>> type_of_;
-    Scatterers made_;
+    Scatterers result_;
     Index waters_ = 0, dropped_hydrogens_ = 0, incomplete_ = 0;
 };
 
 }  // namespace
-
-Bodies parse_bodies(std::string_view name) {
-    for (const Bodies bodies : {Bodies::all_atom, Bodies::one_body, Bodies::two_body}) {
-        if (name_of(bodies) == name) return bodies;
-    }
-    throw UsageError(
-        fmt::format("expected a model all-atom, one-body or two-body, found '{}'", name));
-}
-
-std::string_view name_of(Bodies bodies) {
-    if (bodies == Bodies::all_atom) return "all-atom";
-    return bodies == Bodies::one_body ? "one-body" : "two-body";
-}
 
 bool has_alpha_carbons_only(const Topology& topology) {
     Index alpha = 0, others = 0;
@@ -242,7 +229,7 @@ bool has_alpha_carbons_only(const Topology& topology) {
         if (is_water(topology.residue_of(i).name)) continue;
         (atom.name == "CA" && atom.element == "C" ? alpha : others) += 1;
     }
-    // A CA trace may hold an ion or two.
+    // A few ions do not count.
     return alpha > 0 && others * 20 <= alpha;
 }
 
@@ -255,7 +242,8 @@ Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
     return Builder(topology, xyz, options).build();
 }
 
-void place(const Scatterers& scatterers, View<const float, 2> frame, View<float, 2> positions) {
+void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> frame,
+                         View<float, 2> positions) {
     for (Index s = 0; s < scatterers.count(); ++s) {
         double sum[3] = {}, mass = 0;
         for (Index m = scatterers.starts[static_cast<std::size_t>(s)];

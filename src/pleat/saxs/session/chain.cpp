@@ -1,4 +1,4 @@
-// Chain: finds what a move changes, and swaps a proposal in.
+// Chain: which pairs a move changes, and accepting it.
 #include "pleat/saxs/session/chain.h"
 
 #include <fmt/format.h>
@@ -13,64 +13,64 @@
 
 namespace pleat::saxs {
 
-Chain::Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size)
-    : xyz(slots.extent(0), slots.extent(1)),
-      proposed(slots.extent(0), slots.extent(1)),
+Chain::Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size)
+    : xyz(sorted_xyz.extent(0), sorted_xyz.extent(1)),
+      proposed(sorted_xyz.extent(0), sorted_xyz.extent(1)),
       profile(static_cast<std::size_t>(size)),
-      bodies_(static_cast<Index>(first_slot.size()) - 1),
+      bodies_(static_cast<Index>(first_sorted.size()) - 1),
       moved_(static_cast<std::size_t>(bodies_)),
-      first_moved_(slots.extent(1)) {
+      first_moved_(sorted_xyz.extent(1)) {
     sums = Array<double, 2>(bodies_ * (bodies_ + 1) / 2, size);
-    for (std::size_t body = 0; body + 1 < first_slot.size(); ++body) {
-        const Index first = first_slot[body], count = first_slot[body + 1] - first;
-        anchors_.push_back(count > 0 ? find_anchors(slots, first, count) : Anchors{});
+    for (std::size_t body = 0; body + 1 < first_sorted.size(); ++body) {
+        const Index first = first_sorted[body], count = first_sorted[body + 1] - first;
+        anchors_.push_back(count > 0 ? find_anchors(sorted_xyz, first, count) : Anchors{});
         body_of_.insert(body_of_.end(), static_cast<std::size_t>(count),
                         static_cast<std::int32_t>(body));
     }
-    std::copy(slots.begin(), slots.end(), xyz.begin());
-    std::copy(slots.begin(), slots.end(), proposed.begin());
+    std::copy(sorted_xyz.begin(), sorted_xyz.end(), xyz.begin());
+    std::copy(sorted_xyz.begin(), sorted_xyz.end(), proposed.begin());
 }
 
-void Chain::place(const Move& move, const std::vector<Index>& slot_of) {
+void Chain::write_move(const Move& move, const std::vector<Index>& sorted_index_of) {
     const Index count = static_cast<Index>(move.scatterers.size());
     if (move.xyz.extent(0) != 3 || move.xyz.extent(1) != count)
-        throw InputError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]", count,
+        throw UsageError(fmt::format("expected moved coordinates [3, {}], found [{}, {}]", count,
                                      move.xyz.extent(0), move.xyz.extent(1)));
     const auto is_one = [&](Index scatterer) {
-        return scatterer >= 0 && scatterer < static_cast<Index>(slot_of.size());
+        return scatterer >= 0 && scatterer < static_cast<Index>(sorted_index_of.size());
     };
     for (const Index scatterer : move.scatterers)
         if (!is_one(scatterer))
-            throw InputError(fmt::format("expected scatterers from 0 to {}, found {}",
-                                         slot_of.size() - 1, scatterer));
+            throw UsageError(fmt::format("expected scatterers from 0 to {}, found {}",
+                                         sorted_index_of.size() - 1, scatterer));
     pending_ = true;
     const float *const x = move.xyz[0].data, *const y = move.xyz[1].data,
                        *const z = move.xyz[2].data;
     float *const u = proposed.view()[0].data, *const v = proposed.view()[1].data,
                  *const w = proposed.view()[2].data;
-    // In locals, as flags of bodies might be anything to the compiler.
-    const Index *const moved = move.scatterers.data(), *const slots = slot_of.data();
+    // Local pointers: the compiler must assume that writing flags changes members.
+    const Index *const moved = move.scatterers.data(), *const sorted_index = sorted_index_of.data();
     const std::int32_t* const bodies = body_of_.data();
     std::uint8_t* const flags = moved_.data();
     Index first = first_moved_, last = last_moved_;
     for (Index n = 0; n < count; ++n) {
-        const Index slot = slots[moved[n]];
-        first = std::min(first, slot);
-        last = std::max(last, slot);
-        u[slot] = x[n];
-        v[slot] = y[n];
-        w[slot] = z[n];
-        flags[bodies[slot]] = 1;
+        const Index index = sorted_index[moved[n]];
+        first = std::min(first, index);
+        last = std::max(last, index);
+        u[index] = x[n];
+        v[index] = y[n];
+        w[index] = z[n];
+        flags[bodies[index]] = 1;
     }
     first_moved_ = first;
     last_moved_ = last;
 }
 
-const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& first_slot) {
+const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& first_sorted) {
     std::vector<std::optional<RigidMotion>> motion(moved_.size());
     const auto block = [&](Index body) {
         const auto n = static_cast<std::size_t>(body);
-        return std::pair(first_slot[n], first_slot[n + 1] - first_slot[n]);
+        return std::pair(first_sorted[n], first_sorted[n + 1] - first_sorted[n]);
     };
     for (Index body = 0; body < bodies_; ++body) {
         if (!moved_[static_cast<std::size_t>(body)]) continue;
@@ -84,7 +84,7 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
             const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
             if (!moved_[one] && !moved_[other]) continue;
             const auto [first, count] = block(b);
-            // Of a body with itself, and of two that moved alike, distances are what they were.
+            // Distances inside a rigid body, and between bodies that moved alike, did not change.
             if (motion[one] && motion[other] &&
                 (a == b || follows(*motion[one], xyz, proposed, first, count)))
                 continue;
@@ -94,7 +94,7 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
     return changed_;
 }
 
-void Chain::take(const double* new_sums, double* to) {
+void Chain::set_new_sums(const double* new_sums, double* to) {
     const Index count = static_cast<Index>(changed_.size());
     new_sums_.assign(new_sums, new_sums + count * size());
     new_profile_ = profile;
@@ -112,14 +112,13 @@ void Chain::accept() {
     for (std::size_t n = 0; n < changed_.size(); ++n)
         std::copy_n(new_sums_.begin() + static_cast<Index>(n) * size(), size(),
                     &sums(channel_pair(changed_[n].a, changed_[n].b, bodies_), 0));
-    settle(proposed, xyz);
+    copy_moved(proposed, xyz);
     profile.swap(new_profile_);
     ++accepted;
 }
 
-void Chain::settle(const Array<float, 2>& from, Array<float, 2>& to) {
-    // What lies between the first and the last moved slot is the same in both, and copied faster
-    // than picked.
+void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
+    // Scatterers in between that did not move are equal in both; one long copy is faster.
     for (Index axis = 0; axis < 3 && first_moved_ <= last_moved_; ++axis)
         std::copy_n(&from(axis, first_moved_), last_moved_ - first_moved_ + 1,
                     &to(axis, first_moved_));
@@ -129,7 +128,7 @@ void Chain::settle(const Array<float, 2>& from, Array<float, 2>& to) {
     pending_ = false;
 }
 
-void Chain::forget() { settle(xyz, proposed); }
+void Chain::drop_proposal() { copy_moved(xyz, proposed); }
 
 void Chain::add_up() {
     std::copy(self.begin(), self.end(), profile.begin());

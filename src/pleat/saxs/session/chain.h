@@ -1,11 +1,12 @@
-// Chain: positions and sums over pairs of bodies, accepted ones and those of a proposal.
+// Chain: the positions of a Monte Carlo chain and its sums over pairs of bodies, accepted and
+// proposed.
 #pragma once
 
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "pleat/saxs/session/rigid_motion.h"
-#include "pleat/saxs/session/session.h"
 
 namespace pleat::saxs {
 
@@ -13,41 +14,43 @@ struct BodyPair {
     std::int32_t a = 0, b = 0;  ///< a <= b
 };
 
-/// One chain of a session, whose proposals leave what is accepted as it is.
+/// One chain of a ProfileSession. A proposal does not change the accepted state.
 class Chain {
 public:
-    /// `slots` [axis, slot]; `first_slot` [body + 1]; `size` of a profile: channel pairs times q.
-    Chain(View<const float, 2> slots, const std::vector<Index>& first_slot, Index size);
+    /// `sorted_xyz` [axis, sorted scatterer]; `first_sorted` [body, and one]: the first scatterer
+    /// of each body; `size` of a profile: channel pairs times q.
+    Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size);
 
     Index size() const { return sums.extent(1); }
     bool is_pending() const { return pending_; }
 
-    /// Writes a move's positions into `proposed`. InputError naming a scatterer that is none.
-    void place(const Move& move, const std::vector<Index>& slot_of);
-    /// The pairs of bodies whose sums the proposal changes; first_slot [body + 1].
-    const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_slot);
-    /// Takes the changed pairs' new sums, in their order, and writes the proposed profile.
-    void take(const double* new_sums, double* to);
+    /// Writes a move's positions into `proposed`. Throws UsageError for wrong shapes and
+    /// scatterers. `sorted_index_of` [scatterer].
+    void write_move(const Move& move, const std::vector<Index>& sorted_index_of);
+    /// The pairs of bodies whose sums the proposal changes.
+    const std::vector<BodyPair>& changed_pairs(const std::vector<Index>& first_sorted);
+    /// Sets the new sums of the changed pairs, in their order, and writes the proposed profile.
+    void set_new_sums(const double* new_sums, double* to);
     void accept();
-    void forget();
-    /// Finds the profile anew from the sums of all pairs of bodies.
+    void drop_proposal();
+    /// Computes the profile again from the sums of all pairs of bodies.
     void add_up();
 
-    Array<float, 2> xyz, proposed;  ///< [axis, slot]
+    Array<float, 2> xyz, proposed;  ///< [axis, sorted scatterer]
     Array<double, 2> sums;          ///< [pair of bodies, channel pair and q]
-    Array<double, 2> self;          ///< [channel pair, q]: of scatterers with themselves
-    std::vector<double> profile;    ///< of all
-    Index accepted = 0;             ///< moves since all sums were found
+    Array<double, 2> self;          ///< [channel pair, q]: terms i = j
+    std::vector<double> profile;    ///< [channel pair and q]
+    Index accepted = 0;             ///< moves since all sums were computed
 
 private:
-    /// Takes the moved positions of one into the other, so that nothing has moved.
-    void settle(const Array<float, 2>& from, Array<float, 2>& to);
+    /// Copies the moved positions of one into the other, and marks all as not moved.
+    void copy_moved(const Array<float, 2>& from, Array<float, 2>& to);
 
     Index bodies_;
     std::vector<Anchors> anchors_;             ///< [body]
-    std::vector<std::int32_t> body_of_;        ///< [slot]
+    std::vector<std::int32_t> body_of_;        ///< [sorted scatterer]
     std::vector<std::uint8_t> moved_;          ///< [body]
-    Index first_moved_ = 0, last_moved_ = -1;  ///< slots
+    Index first_moved_ = 0, last_moved_ = -1;  ///< sorted scatterers
     std::vector<BodyPair> changed_;
     std::vector<double> new_sums_, new_profile_;
     bool pending_ = false;

@@ -1,4 +1,4 @@
-// Rigid motion: frames on three far scatterers before and after, and a look at all others.
+// Rigid motion: frames on three distant scatterers before and after, checked on all others.
 #include "pleat/saxs/session/rigid_motion.h"
 
 #include <cmath>
@@ -20,15 +20,15 @@ Vector unit(const Vector& a) {
     return {a[0] / size, a[1] / size, a[2] / size};
 }
 
-/// The slot with the largest value of `measure`.
+/// The scatterer with the largest value of `measure`.
 template <class Measure>
 Index farthest(Index first, Index count, const Measure& measure) {
     Index best = first;
-    double most = -1.0;
+    double largest = -1.0;
     for (Index n = first; n < first + count; ++n) {
         const double value = measure(n);
-        if (value > most) {
-            most = value;
+        if (value > largest) {
+            largest = value;
             best = n;
         }
     }
@@ -48,7 +48,7 @@ bool follows(const RigidMotion& motion, View<const float, 2> before, View<const 
     const float *x = &before(0, first), *y = &before(1, first), *z = &before(2, first);
     const float *u = &after(0, first), *v = &after(1, first), *w = &after(2, first);
     const float* const r = motion.rotation;
-    int off = 0;  // counted, not left early, so that the loop is one of vectors
+    int off = 0;  // no early exit, so that the compiler can use vectors
     for (Index n = 0; n < count; ++n) {
         const float dx = x[n] - motion.before[0], dy = y[n] - motion.before[1],
                     dz = z[n] - motion.before[2];
@@ -85,7 +85,7 @@ std::optional<RigidMotion> rigid_motion(const Anchors& anchors, View<const float
     };
     const auto old = triangle(before), now = triangle(after);
     RigidMotion motion{{1, 0, 0, 0, 1, 0, 0, 0, 1}, {}, {}};
-    // Scatterers on a line or at a point: no frame, but a shift may do.
+    // Scatterers on a line or at a point have no frame, but may have been shifted.
     constexpr double kFlat = 1e-4;
     if (normal(old) > kFlat && normal(now) > 0.5 * kFlat) {
         const auto from = frame_on(old[0], old[1], old[2]), to = frame_on(now[0], now[1], now[2]);

@@ -1,4 +1,4 @@
-// Rigid motion: tells whether scatterers moved as one body, and how.
+// Rigid motion: whether scatterers moved as one body, and how.
 #pragma once
 
 #include <array>
@@ -14,21 +14,21 @@ struct RigidMotion {
     float before[3], after[3];
 };
 
-/// Three slots of a body that are far from each other's point and line.
+/// Three scatterers of a body: the second is far from the first, the third from their line.
 using Anchors = std::array<Index, 3>;
 
-/// Deviation in angstrom up to which a motion counts as rigid. What it hides is forgotten with the
-/// next refresh.
+/// Deviation in angstrom up to which a motion counts as rigid. The next refresh removes its effect.
 inline constexpr float kRigidTolerance = 2e-4f;
 
-/// Of slots first, ..., first + count - 1 of `xyz` [axis, slot]; count is at least 1.
+/// The anchors of scatterers [first, first + count) of `xyz` [axis, sorted scatterer]; count is at
+/// least 1.
 Anchors find_anchors(View<const float, 2> xyz, Index first, Index count);
 
-/// The motion that takes those slots from `before` to `after`, if it is rigid.
+/// The motion that moves those scatterers from `before` to `after`, if it is rigid.
 std::optional<RigidMotion> rigid_motion(const Anchors& anchors, View<const float, 2> before,
                                         View<const float, 2> after, Index first, Index count);
 
-/// Whether a motion takes these slots from `before` to `after`.
+/// Whether a motion moves these scatterers from `before` to `after`.
 bool follows(const RigidMotion& motion, View<const float, 2> before, View<const float, 2> after,
              Index first, Index count);
 

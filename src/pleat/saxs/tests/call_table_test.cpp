@@ -13,7 +13,7 @@ namespace {
 using cuda::CallTable;
 using cuda::Task;
 
-Runs runs_of(Index scatterers, Index types, Index bodies) {
+SortedScatterers sorted_scatterers(Index scatterers, Index types, Index bodies) {
     Model model = test::random_scatterers({.scatterers = scatterers, .types = types}).model;
     std::vector<std::int32_t> body;
     for (Index i = 0; i < scatterers; ++i)
@@ -21,7 +21,7 @@ Runs runs_of(Index scatterers, Index types, Index bodies) {
     return sort_by_body(model, body, bodies);
 }
 
-/// Adds the pairs of slots that a task has.
+/// Counts the pairs of scatterers in a task.
 void meet(const Task& task, std::vector<std::vector<int>>& met) {
     for (int i = 0; i < task.rows; ++i)
         for (int j = task.inner != 0 ? i + 1 : 0; j < task.columns; ++j) {
@@ -32,7 +32,7 @@ void meet(const Task& task, std::vector<std::vector<int>>& met) {
 }
 
 TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
-    for (const auto& [scatterers, types, bodies, slots] : {std::array<Index, 4>{1, 1, 1, 2112},
+    for (const auto& [scatterers, types, bodies, warps] : {std::array<Index, 4>{1, 1, 1, 2112},
                                                            {2, 1, 1, 16},
                                                            {65, 1, 1, 2112},
                                                            {200, 21, 1, 2112},
@@ -41,8 +41,8 @@ TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
                                                            {500, 1, 1, 16}}) {
         SCOPED_TRACE(std::to_string(scatterers) + " scatterers, " + std::to_string(bodies) +
                      " bodies");
-        const Runs runs = runs_of(scatterers, types, bodies);
-        const CallTable table(runs, slots);
+        const SortedScatterers sorted = sorted_scatterers(scatterers, types, bodies);
+        const CallTable table(sorted, warps);
         std::vector<std::vector<int>> met(static_cast<std::size_t>(scatterers),
                                           std::vector<int>(static_cast<std::size_t>(scatterers)));
         for (const Task& task : table.tasks) {
@@ -53,30 +53,30 @@ TEST(CallTable, HasEveryPairOnceAndFitsAWarp) {
         for (std::size_t a = 0; a < met.size(); ++a)
             for (std::size_t b = 0; b < met.size(); ++b)
                 ASSERT_EQ(met[a][b], a < b) << a << ' ' << b;
-        for (std::size_t pair = 0; pair + 1 < table.first_slot.size(); ++pair)
-            EXPECT_LE(table.first_slot[pair + 1] - table.first_slot[pair], slots);
+        for (std::size_t pair = 0; pair + 1 < table.first_warp.size(); ++pair)
+            EXPECT_LE(table.first_warp[pair + 1] - table.first_warp[pair], warps);
         EXPECT_EQ(table.first_task.back(), static_cast<std::int32_t>(table.tasks.size()));
-        EXPECT_EQ(table.first_slot.back() + 1, static_cast<std::int32_t>(table.first_task.size()));
+        EXPECT_EQ(table.first_warp.back() + 1, static_cast<std::int32_t>(table.first_task.size()));
     }
 }
 
 TEST(CallTable, DealsEqualWork) {
-    // 1888 bodies of 21 types as one, and in two, on 132 multiprocessors.
+    // 1888 beads of 21 types as one body, and as two, on 132 multiprocessors.
     for (const Index bodies : {1, 2}) {
-        const CallTable table(runs_of(1888, 21, bodies), 132 * cuda::kCallWarps);
-        for (std::size_t pair = 0; pair + 1 < table.first_slot.size(); ++pair) {
-            Index most = 0, all = 0;
-            const std::int32_t first = table.first_slot[pair], last = table.first_slot[pair + 1];
-            for (std::int32_t slot = first; slot < last; ++slot) {
+        const CallTable table(sorted_scatterers(1888, 21, bodies), 132 * cuda::kCallWarps);
+        for (std::size_t pair = 0; pair + 1 < table.first_warp.size(); ++pair) {
+            Index largest = 0, all = 0;
+            const std::int32_t first = table.first_warp[pair], last = table.first_warp[pair + 1];
+            for (std::int32_t warp = first; warp < last; ++warp) {
                 Index cost = 0;
-                for (std::int32_t n = table.first_task[static_cast<std::size_t>(slot)];
-                     n < table.first_task[static_cast<std::size_t>(slot) + 1]; ++n)
+                for (std::int32_t n = table.first_task[static_cast<std::size_t>(warp)];
+                     n < table.first_task[static_cast<std::size_t>(warp) + 1]; ++n)
                     cost += cuda::cost_of(table.tasks[static_cast<std::size_t>(n)]);
-                most = std::max(most, cost);
+                largest = std::max(largest, cost);
                 all += cost;
             }
-            EXPECT_LT(static_cast<double>(most), 1.3 * static_cast<double>(all) / (last - first))
-                << bodies << " bodies, " << last - first << " slots";
+            EXPECT_LT(static_cast<double>(largest), 1.3 * static_cast<double>(all) / (last - first))
+                << bodies << " bodies, " << last - first << " warps";
         }
     }
 }

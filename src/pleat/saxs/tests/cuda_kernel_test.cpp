@@ -10,7 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/saxs/debye/body_pairs.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
 #include "turns.h"
 
@@ -92,7 +92,7 @@ TEST_F(CudaKernel, CarriesSessionsOfManyChains) {
         {.scatterers = 60, .types = 3, .channels = 2, .scaled = 1, .q = 40, .frames = 5});
     std::vector<std::int32_t> bodies;
     for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
-    Session session(given.model, given.xyz, given.scales, bodies, {.refresh = 50}, on_gpu());
+    ProfileSession session(given.model, given.xyz, given.scales, bodies, {.refresh = 50}, on_gpu());
     test::Sampler sampler(bodies, 3);
     for (int step = 0; step < 300; ++step) {
         std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
@@ -127,7 +127,7 @@ TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
     const RandomScatterers given = random_scatterers({.scatterers = 60, .types = 3, .q = 40});
     std::vector<std::int32_t> bodies;
     for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
-    Session session(given.model, given.xyz, {}, bodies, {.refresh = 0}, on_gpu());
+    ProfileSession session(given.model, given.xyz, {}, bodies, {.refresh = 0}, on_gpu());
     test::Sampler sampler(bodies, 6);
     for (int step = 0; step < 100000; ++step) {
         const auto [moved, xyz] = sampler.move(session.positions(0));
@@ -147,29 +147,29 @@ TEST_F(CudaKernel, KeepsASessionRightOverAHundredThousandMoves) {
     EXPECT_LE(session.refresh(0), 1e-5);
 }
 
-// Calls of many jobs are taken by a kernel of their own, single ones by that which sums: neither
-// may leave the other what it had before.
-TEST_F(CudaKernel, TakesWhatEachCallSends) {
+// The input of calls of many jobs is copied by its own kernel, that of single jobs by the kernel
+// that sums: neither may see the input of an earlier call.
+TEST_F(CudaKernel, UsesTheInputOfEachCall) {
     const RandomShape shape{.scatterers = 8000, .types = 4, .q = 17, .frames = 7};
     const RandomScatterers given = random_scatterers(shape);
-    const Runs runs = sort_by_type(given.model);
-    const auto gpu = make_cuda_body_pairs(given.model, runs, 0);
+    const SortedScatterers sorted = sort_by_type(given.model);
+    const auto gpu = make_cuda_body_pairs(given.model, sorted, 0);
     const Array<double, 3> expected =
         profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz);
-    const Array<double, 2> self = self_profile(given.model, runs, {});
+    const Array<double, 2> self = self_profile(given.model, sorted, {});
     const auto compare = [&](Index first, Index count) {
-        const Array<float, 3> slots = arranged(runs, given.xyz, first, count);
+        const Array<float, 3> sorted_xyz = arranged(sorted, given.xyz, first, count);
         std::vector<PairJob> jobs;
         for (Index n = 0; n < count; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
         Array<double, 3> found(count, Index{1}, Index{17});
-        gpu->evaluate(slots, {}, jobs, found);
+        gpu->evaluate(sorted_xyz, {}, jobs, found);
         for (Index n = 0; n < count; ++n)
             for (Index k = 0; k < 17; ++k)
                 ASSERT_NEAR(found(n, 0, k) + self(0, k), expected(first + n, 0, k),
                             1e-5 * expected(first + n, 0, 0))
                     << "frame " << first + n << " q " << k;
     };
-    // So much is sent that who does not wait for it sees what was sent before.
+    // The input is so large that a kernel that does not wait for it sees that of an earlier call.
     for (Index n = 0; n < 40; ++n) {
         ASSERT_NO_FATAL_FAILURE(compare(0, 3));
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -185,8 +185,8 @@ TEST_F(CudaKernel, RefusesGradients) {
                  DeviceError);
 }
 
-// Before a GPU is looked for.
-TEST(Devices, RefuseWhatTheyHaveNot) {
+// Even without a GPU.
+TEST(Devices, RefuseMethodsThatTheyDoNotOffer) {
     const RandomScatterers given = random_scatterers({.scatterers = 3});
     Context reference;
     reference.device = {Device::Kind::reference, 0};
@@ -196,7 +196,7 @@ TEST(Devices, RefuseWhatTheyHaveNot) {
     EXPECT_THROW(make_kernel(given.model, {.precision = Precision::float64}, on_gpu()), UsageError);
     EXPECT_NO_THROW(make_kernel(given.model, {.precision = Precision::float64}, reference));
     EXPECT_THROW(
-        Session(given.model, given.xyz, {}, {}, {.precision = Precision::float64}, on_gpu()),
+        ProfileSession(given.model, given.xyz, {}, {}, {.precision = Precision::float64}, on_gpu()),
         UsageError);
 }
 

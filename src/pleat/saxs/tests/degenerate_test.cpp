@@ -92,6 +92,11 @@ TEST(Degenerate, BrokenModelsAreRefused) {
     const auto refuse = [&](const auto& breakage) {
         RandomScatterers bad = good;
         breakage(bad);
+        EXPECT_THROW(profiles(bad.model, bad.xyz, bad.scales, {}, {}), UsageError);
+    };
+    const auto refuse_values = [&](const auto& breakage) {
+        RandomScatterers bad = good;
+        breakage(bad);
         EXPECT_THROW(profiles(bad.model, bad.xyz, bad.scales, {}, {}), InputError);
     };
     refuse([](RandomScatterers& bad) { bad.model.q.clear(); });
@@ -102,9 +107,9 @@ TEST(Degenerate, BrokenModelsAreRefused) {
     refuse([](RandomScatterers& bad) { bad.model.types.pop_back(); });
     refuse([](RandomScatterers& bad) { bad.model.scaled.pop_back(); });
     refuse([](RandomScatterers& bad) { bad.model.factors(1, 2, 3) = NAN; });
-    refuse([](RandomScatterers& bad) { bad.xyz(0, 1, 2) = NAN; });
-    refuse([](RandomScatterers& bad) { bad.xyz(0, 1, 2) = 1e9f; });
-    refuse([](RandomScatterers& bad) { bad.scales(0, 0, 2) = INFINITY; });
+    refuse_values([](RandomScatterers& bad) { bad.xyz(0, 1, 2) = NAN; });
+    refuse_values([](RandomScatterers& bad) { bad.xyz(0, 1, 2) = 1e9f; });
+    refuse_values([](RandomScatterers& bad) { bad.scales(0, 0, 2) = INFINITY; });
     refuse([](RandomScatterers& bad) { bad.scales = {}; });
     EXPECT_NO_THROW(profiles(good.model, good.xyz, good.scales, {}, {}));
 }

@@ -79,7 +79,7 @@ TEST(Fit, FindsWhatACurveWasMadeOf) {
     EXPECT_LT(found.chi2, 1e-6);
     EXPECT_EQ(found.parameters, 4);
     EXPECT_FALSE(found.c1_at_bound || found.c2_at_bound);
-    options.c1_least = options.c1_most = 1;
+    options.c1_min = options.c1_max = 1;
     const Fit fixed = fit(curve, partial[0], kRadius, options);
     EXPECT_EQ(fixed.contrast.c1, 1);
     EXPECT_EQ(fixed.parameters, 3);
@@ -161,8 +161,8 @@ struct Mixture {
     /// At the contrast that the curve was made with: frames differ in too little to tell it too.
     EnsembleProblem problem() const {
         FitOptions options;
-        options.c1_least = options.c1_most = 1.01;
-        options.c2_least = options.c2_most = 1;
+        options.c1_min = options.c1_max = 1.01;
+        options.c2_min = options.c2_max = 1;
         return {&curve, partial, kRadius, options};
     }
 };
@@ -205,7 +205,7 @@ TEST(MinimalEnsembles, OfCopiesNeedOne) {
 // A table of all pairs of frames would take 512 MB. In a process of its own, whose peak starts
 // anew.
 TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
-    constexpr std::int64_t kMost = 300'000'000;
+    constexpr std::int64_t kMax = 300'000'000;
     const auto grow = [] {
         std::vector<double> q;
         for (int k = 0; k < 20; ++k) q.push_back(0.005 + 0.015 * k);
@@ -213,14 +213,14 @@ TEST(MinimalEnsembles, OfManyFramesTakeNoTableOfAllPairs) {
         Profile curve{q, intensity(partial[17], q, kRadius, {1, 1}), {}};
         for (const double value : curve.intensity) curve.sigma.push_back(0.01 * value);
         FitOptions options;
-        options.c1_least = options.c1_most = options.c2_least = options.c2_most = 1;
+        options.c1_min = options.c1_max = options.c2_min = options.c2_max = 1;
         Context context;
         context.threads = 1;
         const std::int64_t before = peak_memory();
         const std::vector<Weighted> sizes =
             minimal_ensembles({&curve, partial, kRadius, options}, 1, context);
         const bool is_found = sizes.size() == 1 && sizes[0].frames == std::vector<Index>{17};
-        std::exit(is_found && peak_memory() - before < kMost ? 0 : 1);
+        std::exit(is_found && peak_memory() - before < kMax ? 0 : 1);
     };
     EXPECT_EXIT(grow(), ::testing::ExitedWithCode(0), "");
 }
@@ -280,7 +280,7 @@ TEST(MaximumEntropy, IsTheMinimumOfItsObjective) {
         for (const double value : w) sum += one.theta * value * std::log(12 * value);
         return sum;
     };
-    const double least = objective(one.result.weights);
+    const double smallest = objective(one.result.weights);
     std::mt19937_64 random(3);
     std::uniform_int_distribution<std::size_t> any(0, 11);
     for (int trial = 0; trial < 100; ++trial) {
@@ -289,7 +289,7 @@ TEST(MaximumEntropy, IsTheMinimumOfItsObjective) {
         const double moved = 0.05 * w[from];
         w[from] -= moved;
         w[to] += moved;
-        EXPECT_GE(objective(w), least * (1 - 1e-4));
+        EXPECT_GE(objective(w), smallest * (1 - 1e-4));
     }
 }
 

@@ -19,9 +19,9 @@ using test::RandomShape;
 
 struct Bodies {
     RandomScatterers given;
-    Runs runs;
+    SortedScatterers sorted;
     std::vector<PairJob> jobs;
-    Array<float, 3> xyz, scales;  ///< in the order of slots
+    Array<float, 3> xyz, scales;  ///< in sorted order
 };
 
 Bodies bodies_of(const RandomShape& shape, Index count) {
@@ -29,7 +29,7 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
     std::vector<std::int32_t> bodies;
     for (Index i = 0; i < shape.scatterers; ++i)
         bodies.push_back(static_cast<std::int32_t>(i * count / shape.scatterers));
-    result.runs = sort_by_body(result.given.model, bodies, count);
+    result.sorted = sort_by_body(result.given.model, bodies, count);
     for (std::int32_t set = 0; set < shape.frames; ++set)
         for (std::int32_t a = 0; a < count; ++a)
             for (std::int32_t b = a; b < count; ++b) result.jobs.push_back({set, a, b});
@@ -39,7 +39,7 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
             for (Index row = 0; row < from.extent(1); ++row)
                 for (Index n = 0; n < from.extent(2); ++n)
                     to(frame, row, n) =
-                        from(frame, row, result.runs.order[static_cast<std::size_t>(n)]);
+                        from(frame, row, result.sorted.order[static_cast<std::size_t>(n)]);
         return to;
     };
     result.xyz = arrange(result.given.xyz);
@@ -51,7 +51,7 @@ Bodies bodies_of(const RandomShape& shape, Index count) {
 class HostDevice {
 public:
     HostDevice(const Bodies& bodies, Index fewest)
-        : bodies_(bodies), table_(bodies.runs, fewest), grid_(bodies.given.model.q) {
+        : bodies_(bodies), table_(bodies.sorted, fewest), grid_(bodies.given.model.q) {
         const Model& model = bodies.given.model;
         const ScaleClasses classes(model);
         for (const double q : model.q) {
@@ -93,7 +93,7 @@ public:
         sums_.assign(
             static_cast<std::size_t>(job_count_ * weightings * passes_ * at_once * cuda::kTaskSums),
             std::numeric_limits<float>::quiet_NaN());
-        for (Index first = 0; first == 0 || first < table_.most; first += at_once) {
+        for (Index first = 0; first == 0 || first < table_.max_tasks; first += at_once) {
             const cuda::Work work{bodies_.jobs.data(),
                                   bodies_.xyz.data(),
                                   bodies_.scales.data(),
@@ -155,7 +155,7 @@ private:
 
     const Bodies& bodies_;
     cuda::TaskTable table_;
-    cuda::Held held_{};
+    cuda::KeptScatterers held_{};
     SineGrid grid_;
     Index passes_ = 0;
     std::int32_t job_count_ = 0;
@@ -172,11 +172,11 @@ void expect_sums(const RandomShape& shape, Index count, Index at_once, Index few
     const Model& model = bodies.given.model;
     Array<double, 3> expected(static_cast<Index>(bodies.jobs.size()), model.pair_count(),
                               model.q_count());
-    make_cpu_body_pairs(model, bodies.runs, Precision::float64, {})
+    make_cpu_body_pairs(model, bodies.sorted, Precision::float64, {})
         ->evaluate(bodies.xyz, bodies.scales, bodies.jobs, expected);
     Array<double, 3> found = HostDevice(bodies, fewest).evaluate(at_once);
     for (std::size_t n = 0; n < bodies.jobs.size() && model.q.front() == 0.0; ++n)
-        set_forward(forward_sums(model, bodies.runs,
+        set_forward(forward_sums(model, bodies.sorted,
                                  shape.scaled > 0 ? bodies.scales.view()[bodies.jobs[n].set]
                                                   : View<float, 2>{}),
                     bodies.jobs[n], found.view()[static_cast<Index>(n)]);
@@ -231,7 +231,7 @@ TEST(GpuSteps, MeetEveryPairOnce) {
                 std::vector<int> met(static_cast<std::size_t>(rows * columns));
                 for (int lane = 0; lane < cuda::kLanes; ++lane)
                     cuda::for_pairs(task, columns, lane, [&](int a, int b) {
-                        int row = inner != 0 ? b % columns : b - cuda::kHeldColumns, column = a;
+                        int row = inner != 0 ? b % columns : b - cuda::kKeptColumns, column = a;
                         if (inner != 0 && row > column) std::swap(row, column);
                         ++met.at(static_cast<std::size_t>(row * columns + column));
                     });

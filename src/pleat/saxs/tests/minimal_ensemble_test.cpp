@@ -12,7 +12,7 @@
 #include "pleat/core/tests/data_folders.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/model/places.h"
+#include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
 namespace {
@@ -24,16 +24,17 @@ struct Frames {
     double mean_radius = 0;
 
     Frames(const std::filesystem::path& trajectory, const std::filesystem::path& topology,
-           Bodies bodies) {
+           Resolution resolution) {
         const Ensemble ensemble =
             read_ensemble({trajectory.string()},
                           {.topology = topology, .assembly = {}, .select = "all", .range = {}});
         for (int k = 0; k < 90; ++k) q.push_back(0.012 + 0.0032 * k);
         const Scatterers scatterers =
-            make_scatterers(*ensemble.topology, ensemble.xyz[0], {.bodies = bodies});
-        const Places places = place_all(ensemble.xyz, scatterers, true, {});
-        const Model model = make_model(scatterers, nullptr, q, places.sites);
-        partial = profiles(model, places.xyz, places.scales, {}, {});
+            make_scatterers(*ensemble.topology, ensemble.xyz[0], {.resolution = resolution});
+        const ScattererPositions positions =
+            scatterer_positions(ensemble.xyz, scatterers, true, {});
+        const Model model = make_model(scatterers, nullptr, q, positions.sites);
+        partial = profiles(model, positions.xyz, positions.scales, {}, {});
         mean_radius = scatterers.mean_radius;
     }
     View<const double, 3> first(Index count) const {
@@ -74,16 +75,17 @@ struct Mixture {
 
 /// chi^2 a point of the true frames at the best contrast, with weights near the true ones.
 double chi2_of(const EnsembleProblem& problem, const Mixture& mixture) {
-    double least = INFINITY;
+    double smallest = INFINITY;
     for (int step = -3; step <= 3; ++step) {
         const double first = mixture.weights[0] + 0.01 * step;
         const std::vector<double> weights = {first, 1 - first};
-        least = std::min(
-            least, fit(*problem.curve, weighted_partial(problem.partial, mixture.frames, weights),
-                       problem.mean_radius, problem.options)
-                       .chi2);
+        smallest =
+            std::min(smallest,
+                     fit(*problem.curve, weighted_partial(problem.partial, mixture.frames, weights),
+                         problem.mean_radius, problem.options)
+                         .chi2);
     }
-    return least;
+    return smallest;
 }
 
 void expect_true_pairs(const Frames& all, Index frame_count, int first, int last,
@@ -104,7 +106,7 @@ const std::filesystem::path kData = test::data_folder();
 
 // All pairs of 40 frames, then more frames than whose pairs are all fitted.
 TEST(MinimalEnsembles, FitAsWellAsTheTruePair) {
-    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Bodies::one_body);
+    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Resolution::one_bead);
     expect_true_pairs(hivp, 40, 0, 4, true);
     ASSERT_GT(hivp.partial.extent(0), kRepresentatives);
     expect_true_pairs(hivp, hivp.partial.extent(0), 4, 6, false);
@@ -113,12 +115,12 @@ TEST(MinimalEnsembles, FitAsWellAsTheTruePair) {
 TEST(MinimalEnsembles, FitAsWellAsTheTruePairOfTwentyMixturesOfATransition) {
     const std::filesystem::path folder = test::shared_folder() / "data" / "ensembles" / "adk_dims";
     if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
-    const Frames adk(folder / "adk_dims.dcd", folder / "adk_open.pdb.gz", Bodies::all_atom);
+    const Frames adk(folder / "adk_dims.dcd", folder / "adk_open.pdb.gz", Resolution::all_atom);
     expect_true_pairs(adk, adk.partial.extent(0), 0, 20, true);
 }
 
 TEST(MinimalEnsembles, HaveNoMemberThatDoesNotCount) {
-    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Bodies::one_body);
+    const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Resolution::one_bead);
     const Mixture mixture(hivp, 20, 1);
     const EnsembleProblem problem{&mixture.curve, hivp.first(20), hivp.mean_radius, {}};
     const std::vector<Weighted> sizes = minimal_ensembles(problem, 4, {});

@@ -17,7 +17,7 @@
 #include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/model/scatterers.h"
 
 namespace pleat::saxs {
@@ -129,26 +129,29 @@ TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
         atom("C", "SER", 1, 2, 1.4, 0, "C") + atom("O", "SER", 1, 3.2, 1.5, 0, "O") +
         atom("CB", "SER", 1, 2, -0.8, 1.2, "C") + atom("OG", "SER", 1, 1.5, -2.1, 1.2, "O") +
         atom("N", "ALA", 2, 1.2, 2.4, 0, "N") + atom("CA", "ALA", 2, 1.6, 3.8, 0, "C"));
-    const Scatterers two = make_scatterers(*one.topology, one.xyz[0], {.bodies = Bodies::two_body});
+    const Scatterers two =
+        make_scatterers(*one.topology, one.xyz[0], {.resolution = Resolution::two_bead});
     ASSERT_EQ(two.count(), 3);
     EXPECT_EQ(two.type_names.size(), 21u);
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[0])], "BB");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[1])], "SER");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[2])], "ALA");
-    Array<float, 2> places(3, 3);
-    place(two, one.xyz[0], places);
-    EXPECT_NEAR(places(0, 1), 1.5, 1e-5);
-    EXPECT_NEAR(places(1, 1), -2.1, 1e-5);
+    Array<float, 2> positions(3, 3);
+    set_centres_of_mass(two, one.xyz[0], positions);
+    EXPECT_NEAR(positions(0, 1), 1.5, 1e-5);
+    EXPECT_NEAR(positions(1, 1), -2.1, 1e-5);
     const double n = 14.007 + 1.008, ca = 12.011 + 1.008;  // NH and CH
-    EXPECT_NEAR(places(1, 2), (2.4 * n + 3.8 * ca) / (n + ca), 1e-3);
-    EXPECT_EQ(make_scatterers(*one.topology, one.xyz[0], {.bodies = Bodies::one_body}).count(), 2);
+    EXPECT_NEAR(positions(1, 2), (2.4 * n + 3.8 * ca) / (n + ca), 1e-3);
+    EXPECT_EQ(
+        make_scatterers(*one.topology, one.xyz[0], {.resolution = Resolution::one_bead}).count(),
+        2);
 }
 
 TEST(Scatterers, OfCoarseModelsMustBeAminoAcids) {
     const Ensemble dna =
         structure(atom("P", " DG", 1, 0, 0, 0, "P") + atom("N", "ALA", 2, 9, 0, 0, "N"));
     EXPECT_NE(error_text<InputError>([&] {
-                  make_scatterers(*dna.topology, dna.xyz[0], {.bodies = Bodies::two_body});
+                  make_scatterers(*dna.topology, dna.xyz[0], {.resolution = Resolution::two_bead});
               }).find("expected the 20 amino acids for the two-body model, found 1 of DG"),
               std::string::npos);
 }
@@ -199,10 +202,10 @@ TEST(Model, GivesTheProfilesOfTheOracle) {
     std::copy_n(model.factors.begin(), factors.size(), factors.begin());
     model.factors = factors;
     model.scaled = {0, 0};
-    Array<float, 3> places(1, 3, atoms.count());
-    place(atoms, tetramer.xyz[0], places[0]);
+    Array<float, 3> positions(1, 3, atoms.count());
+    set_centres_of_mass(atoms, tetramer.xyz[0], positions[0]);
     const Array<double, 3> partial = profiles(
-        model, places, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
+        model, positions, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
     for (std::size_t k = 0; k < q.size(); ++k) {
         const auto at = static_cast<Index>(k);
         EXPECT_NEAR(partial(0, 0, at) / expected[k][1], 1, 1e-3) << q[k];
@@ -224,27 +227,27 @@ TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
     std::vector<std::string> notes;
     const FormFactorTable table =
         read_form_factors(folder / "published_form_factors" / "form_factors-two_body_model.dat",
-                          Bodies::two_body, notes);
+                          Resolution::two_bead, notes);
     ASSERT_EQ(table.q.size(), 51u);
     EXPECT_EQ(notes.size(), 1u);
     EXPECT_NEAR(table.factors(0, 0), 6.0285176818659094, 1e-12);
-    Scatterers bodies;
-    bodies.bodies = Bodies::two_body;
-    bodies.type_names = types_of(Bodies::two_body);
+    Scatterers beads;
+    beads.resolution = Resolution::two_bead;
+    beads.type_names = bead_types(Resolution::two_bead);
     const auto rows = columns(folder / "paper_1888" / "test1888.pos_matrix.txt");
-    Array<float, 3> places(1, 3, static_cast<Index>(rows.size()));
+    Array<float, 3> positions(1, 3, static_cast<Index>(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         for (std::size_t axis = 0; axis < 3; ++axis)
-            places(0, static_cast<Index>(axis), static_cast<Index>(i)) =
+            positions(0, static_cast<Index>(axis), static_cast<Index>(i)) =
                 static_cast<float>(rows[i][axis]);
-        bodies.types.push_back(static_cast<std::int32_t>(rows[i][3]));
+        beads.types.push_back(static_cast<std::int32_t>(rows[i][3]));
     }
-    Model model = make_model(bodies, &table, table.q);
+    Model model = make_model(beads, &table, table.q);
     Array<double, 3> factors(1, model.type_count(), model.q_count());
     std::copy_n(model.factors.begin(), factors.size(), factors.begin());
     model.factors = factors;
     model.scaled = {0};
-    const Array<double, 3> partial = profiles(model, places, {}, {}, cpu());
+    const Array<double, 3> partial = profiles(model, positions, {}, {}, cpu());
     const auto paper = columns(folder / "paper_1888" / "test1888.Iq_vec.txt");
     const auto exact = columns(folder / "paper_1888" / "oracle_float64_numpy.dat");
     for (std::size_t k = 0; k < 51; ++k) {
@@ -253,7 +256,7 @@ TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
     }
     const FormFactorTable one =
         read_form_factors(folder / "published_form_factors" / "form_factors-one_body_model.dat",
-                          Bodies::one_body, notes);
+                          Resolution::one_bead, notes);
     EXPECT_EQ(one.types.size(), 20u);
 }
 
@@ -262,10 +265,10 @@ TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {
     const auto read = [&](const std::string& text) {
         test::spill(folder / "f.tsv", text);
         std::vector<std::string> notes;
-        return read_form_factors(folder / "f.tsv", Bodies::one_body, notes);
+        return read_form_factors(folder / "f.tsv", Resolution::one_bead, notes);
     };
     std::string names = "q", row0 = "0", row1 = "1";
-    for (const std::string& type : types_of(Bodies::one_body)) {
+    for (const std::string& type : bead_types(Resolution::one_bead)) {
         names.insert(1, "\t" + type);  // in the opposite order
         row0 += "\t" + std::to_string(row0.size());
         row1 += "\t1";
@@ -289,15 +292,15 @@ TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {
 }
 
 TEST(FormFactors, OfPleatEndAtTheirGrid) {
-    for (const Bodies bodies : {Bodies::one_body, Bodies::two_body}) {
-        const FormFactorTable& table = derived_form_factors(bodies);
+    for (const Resolution resolution : {Resolution::one_bead, Resolution::two_bead}) {
+        const FormFactorTable& table = derived_form_factors(resolution);
         EXPECT_EQ(table.q.size(), 51u);
         EXPECT_DOUBLE_EQ(table.q.back(), 0.75);
         for (const double factor : table.factors) EXPECT_TRUE(std::isfinite(factor));
     }
     Scatterers one;
-    one.bodies = Bodies::one_body;
-    one.type_names = types_of(Bodies::one_body);
+    one.resolution = Resolution::one_bead;
+    one.type_names = bead_types(Resolution::one_bead);
     one.types = {0};
     EXPECT_THROW(make_model(one, nullptr, std::vector<double>{0, 0.8}), InputError);
 }
@@ -309,14 +312,14 @@ TEST(Exposure, OfSpheresIsWhatGeometrySays) {
         centres(0, 1) = x;
         return exposures(centres, radii, 1, {});
     };
-    EXPECT_EQ(at(100)[0].part, 1);
+    EXPECT_EQ(at(100)[0].fraction, 1);
     // A cap of height R - d / 2 is covered: (R - d / 2) / (2 R) of the sphere.
     const auto half = at(3);
-    EXPECT_NEAR(half[0].part, 1 - (3 - 1.5) / 6, 0.02);
+    EXPECT_NEAR(half[0].fraction, 1 - (3 - 1.5) / 6, 0.02);
     EXPECT_LT(half[0].direction[0], -0.1);
     EXPECT_NEAR(half[0].direction[1], 0, 0.05);
     // Of two at one place the first one counts.
-    EXPECT_EQ(at(0)[0].part + at(0)[1].part, 1);
+    EXPECT_EQ(at(0)[0].fraction + at(0)[1].fraction, 1);
     EXPECT_TRUE(exposures(Array<float, 2>(3, 0), std::vector<double>{}, 1, {}).empty());
 }
 
@@ -345,12 +348,12 @@ TEST(Guinier, FindsTheRadiusOfASphere) {
         curve.sigma.push_back(0.01 * curve.intensity.back());
     }
     const Guinier found = guinier(curve);
-    ASSERT_TRUE(found.found);
+    ASSERT_TRUE(found.is_valid);
     EXPECT_NEAR(found.gyration, 20, 1e-6);
     EXPECT_NEAR(found.forward, 7, 1e-6);
     EXPECT_LE(curve.q[found.last] * 20, 1.3);
     for (double& value : curve.intensity) value = -value;
-    EXPECT_FALSE(guinier(curve).found);
+    EXPECT_FALSE(guinier(curve).is_valid);
 }
 
 // All fall within Guinier's law; a line anew for each further point would take some ten seconds.

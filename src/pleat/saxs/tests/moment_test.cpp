@@ -73,9 +73,9 @@ void expect_sums(const std::vector<double>& q, const std::vector<float>& distanc
     hwy::SetSupportedTargetsForTest(0);
 }
 
-std::vector<float> spread(std::size_t count, float least, float most) {
+std::vector<float> spread(std::size_t count, float smallest, float largest) {
     std::mt19937 generator(2);
-    std::uniform_real_distribution<float> uniform(least, most);
+    std::uniform_real_distribution<float> uniform(smallest, largest);
     std::vector<float> distances;
     for (std::size_t n = 0; n < count; ++n) distances.push_back(uniform(generator));
     return distances;

@@ -57,15 +57,15 @@ inline Oracle paper_1888() {
     const std::filesystem::path folder = oracle_folder() / "paper_1888";
     Oracle result;
     read_profile(folder / "oracle_float64_numpy.dat", result);
-    const std::vector<double> places = read_numbers(folder / "test1888.pos_matrix.txt");
-    const Index count = static_cast<Index>(places.size() / 4);
+    const std::vector<double> positions = read_numbers(folder / "test1888.pos_matrix.txt");
+    const Index count = static_cast<Index>(positions.size() / 4);
     result.xyz = Array<float, 3>(Index{1}, Index{3}, count);
     for (Index i = 0; i < count; ++i) {
         for (Index axis = 0; axis < 3; ++axis)
             result.xyz(0, axis, i) =
-                static_cast<float>(places[static_cast<std::size_t>(4 * i + axis)]);
+                static_cast<float>(positions[static_cast<std::size_t>(4 * i + axis)]);
         result.model.types.push_back(
-            static_cast<std::int32_t>(places[static_cast<std::size_t>(4 * i + 3)]));
+            static_cast<std::int32_t>(positions[static_cast<std::size_t>(4 * i + 3)]));
     }
     const std::vector<double> factors = read_numbers(folder / "test1888.ff_db.txt");
     const Index q_count = result.model.q_count();
@@ -88,14 +88,14 @@ inline Oracle all_atom(const std::string& name) {
         const NpyArray array = parse_npy(archive.read(archive.members().at(member)), member);
         return array.as<double>(member);
     };
-    const std::vector<double> places = read("X.npy"), factors = read("F51.npy");
-    const Index count = static_cast<Index>(places.size() / 3), q_count = result.model.q_count();
+    const std::vector<double> positions = read("X.npy"), factors = read("F51.npy");
+    const Index count = static_cast<Index>(positions.size() / 3), q_count = result.model.q_count();
     result.xyz = Array<float, 3>(Index{1}, Index{3}, count);
     std::map<std::vector<double>, std::int32_t> types;
     for (Index i = 0; i < count; ++i) {
         for (Index axis = 0; axis < 3; ++axis)
             result.xyz(0, axis, i) =
-                static_cast<float>(places[static_cast<std::size_t>(3 * i + axis)]);
+                static_cast<float>(positions[static_cast<std::size_t>(3 * i + axis)]);
         std::vector<double> own;
         for (Index k = 0; k < q_count; ++k)
             own.push_back(factors[static_cast<std::size_t>(k * count + i)]);

@@ -79,7 +79,7 @@ TEST(Ranks, ShareLayersAndShapes) {
     const Ensemble ensemble = shaken(7);
     Parameters parameters;
     parameters.c2 = 1;
-    parameters.points = 20;
+    parameters.q_points = 20;
     const std::vector<double> expected =
         numbers_of(run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread()));
     for (const int ranks : {2, 3, 8}) {  // of the eight one has no frame

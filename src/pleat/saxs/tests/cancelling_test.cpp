@@ -1,4 +1,4 @@
-// Stopping inside long work: one frame's sums, gradients, shapes, layers and fits hear a cancel.
+// Tests of cancelling inside long work: sums of one frame, gradients, shapes, layers and fits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/model/accessibility.h"
 #include "pleat/saxs/model/form_factors.h"
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 namespace pleat::saxs {
 namespace {
@@ -57,7 +57,7 @@ void expect_to_stop(const std::string& name, const std::function<void(const Cont
 
 using MakeKernel = std::function<std::unique_ptr<Kernel>(const Model&, const Context&)>;
 
-TEST(Stopping, IsHeardInsideAFrameByEveryKernel) {
+TEST(Cancelling, StopsEveryKernelInsideAFrame) {
     const test::RandomScatterers given =
         test::globule({.scatterers = 3000, .types = 3, .q = 20}, 15.0);
     const auto expect = [&](const std::string& name, const MakeKernel& make) {
@@ -84,7 +84,7 @@ TEST(Stopping, IsHeardInsideAFrameByEveryKernel) {
     });
 }
 
-TEST(Stopping, IsHeardInShapesAndLayers) {
+TEST(Cancelling, StopsShapesAndHydrationLayers) {
     const test::RandomScatterers given = test::globule({.scatterers = 2000}, 15.0);
     const std::vector<double> ones(2000, 1.0);
     expect_to_stop("shape", [&](const Context& context) {
@@ -95,11 +95,11 @@ TEST(Stopping, IsHeardInShapesAndLayers) {
     });
 }
 
-/// Profiles of Gaussian bodies of all sizes, and a curve of one of them.
-struct Bodies {
+/// Profiles of Gaussian spheres of all sizes, and a curve of one of them.
+struct GaussianSpheres {
     Array<double, 3> partial{Index{60}, Index{6}, Index{40}};
     Profile curve;
-    Bodies() {
+    GaussianSpheres() {
         for (Index k = 0; k < 40; ++k) {
             curve.q.push_back(0.005 * static_cast<double>(k + 1));
             for (Index frame = 0; frame < 60; ++frame)
@@ -114,10 +114,10 @@ struct Bodies {
     EnsembleProblem problem() const { return {&curve, partial, 1.6, {}}; }
 };
 
-TEST(Stopping, IsHeardInsideFits) {
-    const Bodies bodies;
+TEST(Cancelling, StopsFits) {
+    const GaussianSpheres spheres;
     expect_to_stop("fit", [&](const Context& context) {
-        fit(bodies.curve, bodies.partial[0], 1.6, {}, nullptr, context);
+        fit(spheres.curve, spheres.partial[0], 1.6, {}, nullptr, context);
     });
     const auto ask_often = [&](const std::string& name, const auto& work) {
         SCOPED_TRACE(name);
@@ -131,26 +131,26 @@ TEST(Stopping, IsHeardInsideFits) {
         EXPECT_EQ(late.asked(), 3001);
     };
     ask_often("minimal ensembles",
-              [&](const Context& context) { minimal_ensembles(bodies.problem(), 2, context); });
+              [&](const Context& context) { minimal_ensembles(spheres.problem(), 2, context); });
     ask_often("maximum entropy",
-              [&](const Context& context) { maximum_entropy(bodies.problem(), context); });
+              [&](const Context& context) { maximum_entropy(spheres.problem(), context); });
 }
 
-TEST(Stopping, IsNoMatterOfASessionThatIsMade) {
+TEST(Cancelling, IsNotCheckedByAFinishedSession) {
     const test::RandomScatterers given =
         test::random_scatterers({.scatterers = 60, .types = 3, .q = 40});
     CancelsAfter progress(1);
     Context context;
     context.progress = &progress;
-    Session session(given.model, given.xyz, {}, {}, {}, context);
+    ProfileSession session(given.model, given.xyz, {}, {}, {}, context);
     EXPECT_EQ(progress.asked(), 1);
     const std::vector<Index> one{7};
-    const Array<float, 2> place(Index{3}, Index{1});
-    const Move move{0, one, place};
+    const Array<float, 2> xyz(Index{3}, Index{1});
+    const Move move{0, one, xyz};
     EXPECT_NO_THROW(session.propose({&move, 1}));
     EXPECT_NO_THROW(session.refresh(0));
     EXPECT_EQ(progress.asked(), 1);
-    EXPECT_THROW(Session(given.model, given.xyz, {}, {}, {}, context), Cancelled);
+    EXPECT_THROW(ProfileSession(given.model, given.xyz, {}, {}, {}, context), Cancelled);
 }
 
 }  // namespace

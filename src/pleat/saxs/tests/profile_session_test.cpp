@@ -1,5 +1,5 @@
 // Sessions: proposals, acceptance and rejection against profiles found afresh.
-#include "pleat/saxs/session/session.h"
+#include "pleat/saxs/session/profile_session.h"
 
 #include <gtest/gtest.h>
 
@@ -63,16 +63,16 @@ Context one_thread() {
     return context;
 }
 
-TEST(Session, StartsWithTheProfileOfItsPositions) {
+TEST(ProfileSession, StartsWithTheProfileOfItsPositions) {
     const RandomScatterers given = random_scatterers(kChain);
-    const Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    const ProfileSession session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
     expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
                    2e-6);
     EXPECT_EQ(session.drift(), 0.0);
 }
 
 /// Random moves of every kind, with every second one rejected.
-void walk(Session& session, Sampler& sampler, Index moves) {
+void walk(ProfileSession& session, Sampler& sampler, Index moves) {
     for (Index n = 0; n < moves; ++n) {
         const Array<float, 2> now = session.positions(0);
         const std::vector<double> before = copy(session.profile(0));
@@ -90,16 +90,16 @@ void walk(Session& session, Sampler& sampler, Index moves) {
     }
 }
 
-TEST(Session, KeepsItsProfileRightOverManyMoves) {
+TEST(ProfileSession, KeepsItsProfileRightOverManyMoves) {
     RandomShape shape = kChain;
     shape.channels = 2;
     shape.scaled = 1;
     const RandomScatterers given = random_scatterers(shape);
     for (const Index refresh : {Index{0}, Index{70}}) {
-        SessionOptions options;
+        ProfileSessionOptions options;
         options.refresh = refresh;
-        Session session(given.model, given.xyz, given.scales, two_bodies(60), options,
-                        one_thread());
+        ProfileSession session(given.model, given.xyz, given.scales, two_bodies(60), options,
+                               one_thread());
         Sampler sampler(two_bodies(60), 5);
         walk(session, sampler, 400);
         expect_profile(session.profile(0),
@@ -109,9 +109,9 @@ TEST(Session, KeepsItsProfileRightOverManyMoves) {
     }
 }
 
-TEST(Session, KeepsItsProfileRightOverAHundredThousandMoves) {
+TEST(ProfileSession, KeepsItsProfileRightOverAHundredThousandMoves) {
     const RandomScatterers given = random_scatterers(kChain);
-    Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    ProfileSession session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
     Sampler sampler(two_bodies(60), 6);
     walk(session, sampler, 100000);
     expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
@@ -119,10 +119,10 @@ TEST(Session, KeepsItsProfileRightOverAHundredThousandMoves) {
     EXPECT_LE(session.drift(), 1e-5);
 }
 
-TEST(Session, RecomputesWhatARigidMoveChanges) {
+TEST(ProfileSession, RecomputesWhatARigidMoveChanges) {
     const RandomScatterers given = random_scatterers(kChain);
     const std::vector<std::int32_t> bodies = two_bodies(60);
-    Session session(given.model, given.xyz, {}, bodies, {}, one_thread());
+    ProfileSession session(given.model, given.xyz, {}, bodies, {}, one_thread());
     Sampler sampler(bodies, 7);
     const auto propose = [&](const std::vector<Index>& moved, const Array<float, 2>& xyz) {
         const Move move{0, moved, xyz};
@@ -140,10 +140,10 @@ TEST(Session, RecomputesWhatARigidMoveChanges) {
     EXPECT_EQ(propose({}, Array<float, 2>(Index{3}, Index{0})), 0);
 }
 
-TEST(Session, TellsRigidFromBentMoves) {
+TEST(ProfileSession, TellsRigidFromBentMoves) {
     const RandomScatterers given = random_scatterers(kChain);
     const std::vector<std::int32_t> bodies = two_bodies(60);
-    Session session(given.model, given.xyz, {}, bodies, {}, one_thread());
+    ProfileSession session(given.model, given.xyz, {}, bodies, {}, one_thread());
     Sampler sampler(bodies, 8);
     const std::vector<Index> first = scatterers_of(bodies, 0);
     Array<float, 2> xyz = sampler.turned(session.positions(0), first);
@@ -157,12 +157,12 @@ TEST(Session, TellsRigidFromBentMoves) {
     EXPECT_EQ(session.recomputed_pairs(), 2);
 }
 
-TEST(Session, ComputesChainsTogetherAsAlone) {
+TEST(ProfileSession, ComputesChainsTogetherAsAlone) {
     RandomShape shape = kChain;
     shape.frames = 4;
     const RandomScatterers given = random_scatterers(shape);
     const std::vector<std::int32_t> bodies = two_bodies(60);
-    Session together(given.model, given.xyz, {}, bodies, {}, one_thread());
+    ProfileSession together(given.model, given.xyz, {}, bodies, {}, one_thread());
     Sampler sampler(bodies, 9);
     std::vector<std::pair<std::vector<Index>, Array<float, 2>>> kept;
     for (Index chain = 0; chain < 4; ++chain)
@@ -176,7 +176,7 @@ TEST(Session, ComputesChainsTogetherAsAlone) {
     for (std::size_t n = 0; n < moves.size(); ++n) {
         const View<const float, 3> start(given.xyz.view()[moves[n].chain].data, Index{1}, Index{3},
                                          Index{60});
-        Session alone(given.model, start, {}, bodies, {}, one_thread());
+        ProfileSession alone(given.model, start, {}, bodies, {}, one_thread());
         const Move move{0, moves[n].scatterers, moves[n].xyz};
         expect_same(proposed[static_cast<Index>(n)], copy(alone.propose({&move, 1})[0]));
     }
@@ -184,27 +184,27 @@ TEST(Session, ComputesChainsTogetherAsAlone) {
 
 // Sums of all pairs of bodies take 100 MB, and what finds them little more; with all of it found at
 // a time it took nine times that. In a process of its own, whose peak starts anew.
-TEST(Session, TakesLittleMoreMemoryThanItsSums) {
-    constexpr std::int64_t kMost = 550'000'000;
+TEST(ProfileSession, TakesLittleMoreMemoryThanItsSums) {
+    constexpr std::int64_t kMax = 550'000'000;
     const auto begin = [] {
         const RandomScatterers given = random_scatterers(
             {.scatterers = 640, .types = 20, .channels = 2, .q = 2000, .step = 0.0005});
         std::vector<std::int32_t> bodies;
         for (int i = 0; i < 640; ++i) bodies.push_back(i / 10);
         const std::int64_t before = peak_memory();
-        const Session session(given.model, given.xyz, {}, bodies, {}, one_thread());
+        const ProfileSession session(given.model, given.xyz, {}, bodies, {}, one_thread());
         const double forward = session.profile(0)(0, 0);
-        std::exit(forward > 0 && peak_memory() - before < kMost ? 0 : 1);
+        std::exit(forward > 0 && peak_memory() - before < kMax ? 0 : 1);
     };
     EXPECT_EXIT(begin(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST(Session, DividesScatterersWhereNoBodiesAreNamed) {
+TEST(ProfileSession, DividesScatterersWhereNoBodiesAreNamed) {
     RandomShape shape = kChain;
     shape.scatterers = 200;
     shape.types = 1;
     const RandomScatterers given = random_scatterers(shape);
-    Session session(given.model, given.xyz, {}, {}, {}, one_thread());
+    ProfileSession session(given.model, given.xyz, {}, {}, {}, one_thread());
     const std::vector<Index> one{100};
     Array<float, 2> xyz(Index{3}, Index{1});
     const Move move{0, one, xyz};
@@ -216,9 +216,9 @@ TEST(Session, DividesScatterersWhereNoBodiesAreNamed) {
                    2e-6);
 }
 
-TEST(Session, GivesTheGradientOfChiSquare) {
+TEST(ProfileSession, GivesTheGradientOfChiSquare) {
     const RandomScatterers given = random_scatterers(kChain);
-    Session session(given.model, given.xyz, {}, {}, {Precision::float64}, one_thread());
+    ProfileSession session(given.model, given.xyz, {}, {}, {Precision::float64}, one_thread());
     std::vector<double> intensity, sigma;
     const View<const double, 2> profile = session.profile(0);
     for (Index k = 0; k < profile.extent(1); ++k) {
@@ -226,7 +226,7 @@ TEST(Session, GivesTheGradientOfChiSquare) {
         sigma.push_back(0.05 * profile(0, k));
     }
     const std::vector<double> weight{1.0};
-    const auto least = [&](const Array<float, 2>& xyz) {
+    const auto smallest = [&](const Array<float, 2>& xyz) {
         const Array<double, 3> partial = fresh(given.model, xyz, {});
         return fit_scale(combine(partial.view()[0], weight), intensity, sigma).chi_square;
     };
@@ -239,19 +239,20 @@ TEST(Session, GivesTheGradientOfChiSquare) {
             plus(axis, i) += 0.01f;
             minus(axis, i) -= 0.01f;
             const double step = double{plus(axis, i)} - double{minus(axis, i)};
-            EXPECT_NEAR(gradient(axis, i), (least(plus) - least(minus)) / step,
+            EXPECT_NEAR(gradient(axis, i), (smallest(plus) - smallest(minus)) / step,
                         1e-3 * std::fabs(gradient(axis, i)) + 1e-2);
         }
     }
 }
 
-TEST(Session, RefusesWhatIsNoMove) {
+TEST(ProfileSession, RefusesInvalidBodiesChainsAndMoves) {
     const RandomScatterers given = random_scatterers(kChain);
-    EXPECT_THROW(Session(given.model, given.xyz, {}, std::vector<std::int32_t>(59), {}, {}),
-                 InputError);
-    EXPECT_THROW(Session(given.model, given.xyz, {}, std::vector<std::int32_t>(60, -1), {}, {}),
-                 InputError);
-    Session session(given.model, given.xyz, {}, {}, {}, one_thread());
+    EXPECT_THROW(ProfileSession(given.model, given.xyz, {}, std::vector<std::int32_t>(59), {}, {}),
+                 UsageError);
+    EXPECT_THROW(
+        ProfileSession(given.model, given.xyz, {}, std::vector<std::int32_t>(60, -1), {}, {}),
+        UsageError);
+    ProfileSession session(given.model, given.xyz, {}, {}, {}, one_thread());
     EXPECT_THROW(session.accept(0), UsageError);
     Array<float, 2> xyz(Index{3}, Index{1});
     const std::vector<Index> wrong{60}, right{1};
@@ -259,30 +260,30 @@ TEST(Session, RefusesWhatIsNoMove) {
         const Move move{chain, moved, xyz};
         session.propose({&move, 1});
     };
-    EXPECT_THROW(propose(0, wrong), InputError);
-    EXPECT_THROW(propose(1, right), InputError);
+    EXPECT_THROW(propose(0, wrong), UsageError);
+    EXPECT_THROW(propose(1, right), UsageError);
     const Move move{0, right, xyz}, twice[] = {move, move};
-    EXPECT_THROW(session.propose(twice), InputError);
+    EXPECT_THROW(session.propose(twice), UsageError);
     xyz(0, 0) = std::numeric_limits<float>::quiet_NaN();
     EXPECT_THROW(propose(0, right), InputError);
     xyz(0, 0) = 0.0f;
-    propose(0, right);  // what was refused left nothing behind
+    propose(0, right);  // a refused move left nothing behind
     session.accept(0);
     expect_profile(session.profile(0), fresh(given.model, session.positions(0), {}).view()[0],
                    2e-6);
-    EXPECT_THROW(session.profile(1), InputError);
-    EXPECT_THROW(session.reject(-1), InputError);
+    EXPECT_THROW(session.profile(1), UsageError);
+    EXPECT_THROW(session.reject(-1), UsageError);
     const Array<double, 2> weight(Index{1}, Index{3});
     Array<double, 2> gradient(Index{3}, Index{60});
-    EXPECT_THROW(session.gradient(0, weight, gradient), InputError);
+    EXPECT_THROW(session.gradient(0, weight, gradient), UsageError);
 }
 
-// The first chain's move is sound, and must go with the second's.
-TEST(Session, ForgetsEveryMoveOfABatchThatFails) {
+// The first chain's move is valid, and must be dropped with the second chain's.
+TEST(ProfileSession, DropsEveryMoveOfABatchThatFails) {
     RandomShape shape = kChain;
     shape.frames = 2;
     const RandomScatterers given = random_scatterers(shape);
-    Session session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
+    ProfileSession session(given.model, given.xyz, {}, two_bodies(60), {}, one_thread());
     Sampler sampler(two_bodies(60), 11);
     const std::vector<double> before = copy(session.profile(0));
     const Array<float, 2> positions = session.positions(0);
@@ -295,7 +296,7 @@ TEST(Session, ForgetsEveryMoveOfABatchThatFails) {
         {1, moved, broken}, {1, none, Array<float, 2>(Index{3}, Index{1})}, sound};
     for (const Move& bad : second) {
         const Move both[] = {sound, bad};
-        EXPECT_THROW(session.propose(both), InputError);
+        EXPECT_THROW(session.propose(both), Error);
         EXPECT_THROW(session.accept(0), UsageError);
         EXPECT_THROW(session.accept(1), UsageError);
         expect_same(session.profile(0), before);

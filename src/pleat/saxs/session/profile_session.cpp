@@ -1,5 +1,5 @@
-// Session: sums of body pairs by chain, what a move changes of them, and when they are found anew.
-#include "pleat/saxs/session/session.h"
+// Profile session: sums over pairs of bodies of each chain, and which of them a move changes.
+#include "pleat/saxs/session/profile_session.h"
 
 #include <fmt/format.h>
 
@@ -9,21 +9,21 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/session/chain.h"
-#include "pleat/saxs/stopping.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Consecutive parts where the caller names no bodies: so few that types fill vectors.
-std::vector<std::int32_t> divide(const Model& model) {
-    constexpr Index kScatterersOfType = 16, kMostBodies = 16;
+/// Bodies of consecutive scatterers, few enough that each has many scatterers of a type.
+std::vector<std::int32_t> consecutive_bodies(const Model& model) {
+    constexpr Index kScatterersOfType = 16, kMaxBodies = 16;
     const Index count = model.scatterer_count();
     const Index bodies =
-        std::clamp<Index>(count / (kScatterersOfType * model.type_count()), 1, kMostBodies);
+        std::clamp<Index>(count / (kScatterersOfType * model.type_count()), 1, kMaxBodies);
     std::vector<std::int32_t> result;
     for (Index i = 0; i < count; ++i)
         result.push_back(static_cast<std::int32_t>(i * bodies / count));
@@ -32,95 +32,98 @@ std::vector<std::int32_t> divide(const Model& model) {
 
 Index count_bodies(const Model& model, std::span<const std::int32_t> bodies) {
     if (static_cast<Index>(bodies.size()) != model.scatterer_count())
-        throw InputError(fmt::format("expected a body for each of {} scatterers, found {}",
+        throw UsageError(fmt::format("expected a body for each of {} scatterers, found {}",
                                      model.scatterer_count(), bodies.size()));
-    constexpr std::int32_t kMostBodies = 4096;
-    std::int32_t most = 0;
+    constexpr std::int32_t kMaxBodies = 4096;
+    std::int32_t largest = 0;
     for (const std::int32_t body : bodies) {
-        if (body < 0 || body >= kMostBodies)
-            throw InputError(
-                fmt::format("expected bodies from 0 to {}, found {}", kMostBodies - 1, body));
-        most = std::max(most, body);
+        if (body < 0 || body >= kMaxBodies)
+            throw UsageError(
+                fmt::format("expected bodies from 0 to {}, found {}", kMaxBodies - 1, body));
+        largest = std::max(largest, body);
     }
-    return most + 1;
+    return largest + 1;
 }
 
 void check_positions(View<const float, 2> xyz) {
-    int off = 0;
-    for (const float x : xyz) off |= !(std::fabs(x) <= 1e8f);
-    if (off == 0) return;
+    int is_far = 0;  // no early exit, so that the compiler can use vectors
+    for (const float x : xyz) is_far |= !(std::fabs(x) <= kMaxCoordinate);
+    if (is_far == 0) return;
     for (const float x : xyz)
-        if (!(std::fabs(x) <= 1e8f))
+        if (!(std::fabs(x) <= kMaxCoordinate))
             throw InputError(fmt::format("expected coordinates within 1e8 angstrom, found {}", x));
 }
 
-/// A chain by its number; InputError where there is none.
+/// A chain by its number. Throws UsageError if there is no such chain.
 template <class Chains>
 auto& chain_at(Chains& chains, Index chain) {
     const auto count = static_cast<Index>(chains.size());
     if (chain < 0 || chain >= count)
-        throw InputError(fmt::format("expected chains from 0 to {}, found {}", count - 1, chain));
+        throw UsageError(fmt::format("expected chains from 0 to {}, found {}", count - 1, chain));
     return chains[static_cast<std::size_t>(chain)];
 }
 
-/// A session outlives the call that began it, and its progress with it.
+/// A session outlives the call that made it, and thereby that call's progress.
 Context without_progress(Context context) {
     context.progress = nullptr;
     return context;
 }
 
-/// What found sums and those of pieces of bodies take together at most, unless one pair takes more.
+/// Bytes of a batch of sums and of their pieces together at most, unless one pair needs more.
 constexpr std::int64_t kBatchBytes = std::int64_t{64} << 20;
 
 }  // namespace
 
-struct Session::State {
+struct ProfileSession::State {
     State(Model given, View<const float, 3> xyz, View<const float, 3> given_scales,
-          std::span<const std::int32_t> bodies, const SessionOptions& given_options,
+          std::span<const std::int32_t> bodies, const ProfileSessionOptions& given_options,
           const Context& given_context)
         : model(std::move(given)),
           options(given_options),
           context(without_progress(given_context)),
           body_count(count_bodies(model, bodies)),
-          runs(sort_by_body(model, bodies, body_count)),
-          slot_of(runs.order.size()),
-          scales(arranged(runs, given_scales, 0, xyz.extent(0))),
-          pairs(make_body_pairs(model, runs, options.precision, context)) {
-        for (std::size_t slot = 0; slot < runs.order.size(); ++slot)
-            slot_of[static_cast<std::size_t>(runs.order[slot])] = static_cast<Index>(slot);
-        for (Index body = 0; body < body_count; ++body) first_slot.push_back(slot_before(body));
-        first_slot.push_back(model.scatterer_count());
+          sorted(sort_by_body(model, bodies, body_count)),
+          sorted_index_of(sorted.order.size()),
+          scales(arranged(sorted, given_scales, 0, xyz.extent(0))),
+          pairs(make_body_pairs(model, sorted, options.precision, context)) {
+        for (std::size_t n = 0; n < sorted.order.size(); ++n)
+            sorted_index_of[static_cast<std::size_t>(sorted.order[n])] = static_cast<Index>(n);
+        for (Index body = 0; body < body_count; ++body)
+            first_sorted.push_back(first_index_of(body));
+        first_sorted.push_back(model.scatterer_count());
         for (std::int32_t body = 0; body < body_count; ++body)
-            most_pair_bytes = std::max(most_pair_bytes, pair_bytes(body, body));
-        const Array<float, 3> slots = arranged(runs, xyz, 0, xyz.extent(0));
+            max_pair_bytes = std::max(max_pair_bytes, pair_bytes(body, body));
+        const Array<float, 3> sorted_xyz = arranged(sorted, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
-            chains.emplace_back(slots.view()[n], first_slot, model.pair_count() * model.q_count());
+            chains.emplace_back(sorted_xyz.view()[n], first_sorted,
+                                model.pair_count() * model.q_count());
             chains.back().self = self_profile(
-                model, runs, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
+                model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
         }
     }
 
-    Index slot_before(Index body) const {
-        const Index run = runs.first_run[static_cast<std::size_t>(body)];
-        return run < static_cast<Index>(runs.runs.size())
-                   ? runs.runs[static_cast<std::size_t>(run)].first
+    Index first_index_of(Index body) const {
+        const Index segment = sorted.first_segment[static_cast<std::size_t>(body)];
+        return segment < static_cast<Index>(sorted.segments.size())
+                   ? sorted.segments[static_cast<std::size_t>(segment)].first
                    : model.scatterer_count();
     }
 
-    /// Bytes for the sums of a pair of bodies under way: its own, and those of the rows of either
-    /// that threads take at a time.
+    /// Bytes for the sums of a pair of bodies while they are computed: its own, and those of the
+    /// pieces of either body that threads work on.
     std::int64_t pair_bytes(std::int32_t a, std::int32_t b) const {
         const auto pieces = [&](std::int32_t body) {
             const auto n = static_cast<std::size_t>(body);
-            return runs.first_run[n + 1] - runs.first_run[n] +
-                   (first_slot[n + 1] - first_slot[n]) / 64;
+            return sorted.first_segment[n + 1] - sorted.first_segment[n] +
+                   (first_sorted[n + 1] - first_sorted[n]) / 64;
         };
         return 8 * model.pair_count() * model.q_count() * (1 + pieces(a) + pieces(b));
     }
 
-    /// Of many pairs; to ask the system takes longer than a small move.
-    void require_room(const std::vector<PairJob>& jobs) const {
-        if (static_cast<std::int64_t>(jobs.size()) * most_pair_bytes <= kBatchBytes) return;
+    /// Throws DeviceError if there is not enough memory for many pairs; few are not checked, since
+    /// that takes longer than a small move.
+    void require_memory_for(const std::vector<PairJob>& jobs) const {
+        if (static_cast<std::int64_t>(jobs.size()) * max_pair_bytes <= kBatchBytes) return;
         std::int64_t bytes = 0;
         for (const PairJob& job : jobs) bytes += pair_bytes(job.a, job.b);
         require_memory(bytes, fmt::format("{} pairs of bodies that moved", jobs.size()),
@@ -136,39 +139,40 @@ struct Session::State {
     }
 
     const Model model;
-    SessionOptions options;
+    ProfileSessionOptions options;
     Context context;
     Index body_count;
-    Runs runs;
-    std::vector<Index> slot_of, first_slot;
-    Array<float, 3> scales;  ///< [chain, channel with scales, slot]
+    SortedScatterers sorted;
+    std::vector<Index> sorted_index_of, first_sorted;
+    Array<float, 3> scales;  ///< [chain, channel with scales, sorted scatterer]
     std::unique_ptr<BodyPairs> pairs;
     std::vector<Chain> chains;
-    std::unique_ptr<Kernel> kernel;  ///< for gradients, made when first asked for
+    std::unique_ptr<Kernel> kernel;  ///< for gradients, made at the first call
     Array<double, 3> proposed;
-    std::int64_t most_pair_bytes = 0;
+    std::int64_t max_pair_bytes = 0;
     Index recomputed_pairs = 0;
     double drift = 0.0;
 };
 
 namespace {
 
-/// Everything that a batch of moves asks of BodyPairs.
+/// The jobs of a batch of moves.
 struct Batch {
     std::vector<PairJob> jobs;
-    std::vector<std::size_t> first;  ///< [move + 1]
+    std::vector<std::size_t> first;  ///< [move, and one]
 };
 
-/// Forgets the proposals of moves unless all of them are kept: an error leaves none behind.
-class Unfinished {
+/// Drops the proposals of all moves at its end unless keep() was called: an error leaves none.
+class ProposalGuard {
 public:
-    Unfinished(std::vector<Chain>& chains, std::span<const Move> moves)
+    ProposalGuard(std::vector<Chain>& chains, std::span<const Move> moves)
         : chains_(chains), moves_(moves) {}
-    ~Unfinished() {
-        for (const Move& move : moves_) chains_[static_cast<std::size_t>(move.chain)].forget();
+    ~ProposalGuard() {
+        for (const Move& move : moves_)
+            chains_[static_cast<std::size_t>(move.chain)].drop_proposal();
     }
-    Unfinished(const Unfinished&) = delete;
-    Unfinished& operator=(const Unfinished&) = delete;
+    ProposalGuard(const ProposalGuard&) = delete;
+    ProposalGuard& operator=(const ProposalGuard&) = delete;
     void keep() { moves_ = {}; }
 
 private:
@@ -178,30 +182,19 @@ private:
 
 }  // namespace
 
-Session::Session(Model model, View<const float, 3> xyz, View<const float, 3> scales,
-                 std::span<const std::int32_t> bodies, const SessionOptions& options,
-                 const Context& context) {
+ProfileSession::ProfileSession(Model model, View<const float, 3> xyz, View<const float, 3> scales,
+                               std::span<const std::int32_t> bodies,
+                               const ProfileSessionOptions& options, const Context& context) {
     check(model);
-    if (xyz.extent(0) < 1 || xyz.extent(1) != 3 || xyz.extent(2) != model.scatterer_count())
-        throw InputError(fmt::format("expected coordinates [chain, 3, {}], found [{}, {}, {}]",
-                                     model.scatterer_count(), xyz.extent(0), xyz.extent(1),
-                                     xyz.extent(2)));
-    if (model.scale_count() > 0 &&
-        (scales.extent(0) != xyz.extent(0) || scales.extent(1) != model.scale_count() ||
-         scales.extent(2) != model.scatterer_count()))
-        throw InputError(fmt::format("expected scales [{}, {}, {}], found [{}, {}, {}]",
-                                     xyz.extent(0), model.scale_count(), model.scatterer_count(),
-                                     scales.extent(0), scales.extent(1), scales.extent(2)));
-    for (Index n = 0; n < xyz.extent(0); ++n) check_positions(xyz[n]);
-    if (model.scale_count() > 0)
-        for (const float s : scales)
-            if (!std::isfinite(s))
-                throw InputError(fmt::format("expected finite scales, found {}", s));
-    std::vector<std::int32_t> divided;
-    if (bodies.empty()) divided = divide(model);
-    const std::span<const std::int32_t> used = bodies.empty() ? divided : bodies;
+    if (xyz.extent(0) < 1)
+        throw UsageError(fmt::format("expected coordinates [chain, 3, {}], found no chain",
+                                     model.scatterer_count()));
+    check_sets(model, xyz, scales, "chain");
+    std::vector<std::int32_t> consecutive;
+    if (bodies.empty()) consecutive = consecutive_bodies(model);
+    const std::span<const std::int32_t> used = bodies.empty() ? consecutive : bodies;
     const Index count = count_bodies(model, used);
-    // Of each pair of bodies two sums, since a proposal may change them all.
+    // Two sums for each pair of bodies, since a proposal may change them all.
     const std::int64_t profile_bytes = 8 * model.pair_count() * model.q_count();
     const std::int64_t chain_bytes =
         count * (count + 1) * profile_bytes + 48 * model.scatterer_count();
@@ -218,53 +211,55 @@ Session::Session(Model model, View<const float, 3> xyz, View<const float, 3> sca
     state_->drift = 0.0;
 }
 
-Session::Session(Session&&) noexcept = default;
-Session::~Session() = default;
+ProfileSession::ProfileSession(ProfileSession&&) noexcept = default;
+ProfileSession::~ProfileSession() = default;
 
-Index Session::chain_count() const { return static_cast<Index>(state_->chains.size()); }
+Index ProfileSession::chain_count() const { return static_cast<Index>(state_->chains.size()); }
 
-double Session::drift() const { return state_->drift; }
+double ProfileSession::drift() const { return state_->drift; }
 
-Index Session::recomputed_pairs() const { return state_->recomputed_pairs; }
+Index ProfileSession::recomputed_pairs() const { return state_->recomputed_pairs; }
 
-View<const double, 2> Session::profile(Index chain) const {
+View<const double, 2> ProfileSession::profile(Index chain) const {
     const Chain& of = chain_at(state_->chains, chain);
     return {of.profile.data(), state_->model.pair_count(), state_->model.q_count()};
 }
 
-Array<float, 2> Session::positions(Index chain) const {
+Array<float, 2> ProfileSession::positions(Index chain) const {
     const Chain& of = chain_at(state_->chains, chain);
     Array<float, 2> result(Index{3}, state_->model.scatterer_count());
     for (Index axis = 0; axis < 3; ++axis)
         for (Index i = 0; i < result.extent(1); ++i)
-            result(axis, i) = of.xyz(axis, state_->slot_of[static_cast<std::size_t>(i)]);
+            result(axis, i) = of.xyz(axis, state_->sorted_index_of[static_cast<std::size_t>(i)]);
     return result;
 }
 
-View<const double, 3> Session::propose(std::span<const Move> moves) {
+View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
     State& state = *state_;
-    const Index slots = state.model.scatterer_count(), count = static_cast<Index>(moves.size());
+    const Index scatterers = state.model.scatterer_count(),
+                count = static_cast<Index>(moves.size());
     Batch batch;
-    // A single move is sent from where it is.
+    // A single move is not copied.
     const Index copies = count == 1 ? 0 : count;
-    Array<float, 3> xyz = Array<float, 3>::unset(copies, Index{3}, slots);
-    Array<float, 3> scales(state.scales.size() > 0 ? copies : 0, state.model.scale_count(), slots);
+    Array<float, 3> xyz = Array<float, 3>::unset(copies, Index{3}, scatterers);
+    Array<float, 3> scales(state.scales.size() > 0 ? copies : 0, state.model.scale_count(),
+                           scatterers);
     View<const float, 3> sent = xyz.view(), sent_scales = scales.view();
-    for (const Move& move : moves) chain_at(state.chains, move.chain).forget();
-    Unfinished unfinished(state.chains, moves);
+    for (const Move& move : moves) chain_at(state.chains, move.chain).drop_proposal();
+    ProposalGuard guard(state.chains, moves);
     for (Index n = 0; n < count; ++n) {
         const Move& move = moves[static_cast<std::size_t>(n)];
         Chain& chain = state.chains[static_cast<std::size_t>(move.chain)];
         if (chain.is_pending())
-            throw InputError(
-                fmt::format("expected one move a chain, found two of chain {}", move.chain));
+            throw UsageError(
+                fmt::format("expected one move per chain, found two of chain {}", move.chain));
         check_positions(move.xyz);
-        chain.place(move, state.slot_of);
+        chain.write_move(move, state.sorted_index_of);
         batch.first.push_back(batch.jobs.size());
-        for (const BodyPair& pair : chain.changed_pairs(state.first_slot))
+        for (const BodyPair& pair : chain.changed_pairs(state.first_sorted))
             batch.jobs.push_back({static_cast<std::int32_t>(n), pair.a, pair.b});
         if (count == 1) {
-            sent = View<const float, 3>(chain.proposed.data(), Index{1}, Index{3}, slots);
+            sent = View<const float, 3>(chain.proposed.data(), Index{1}, Index{3}, scatterers);
             sent_scales = state.scales_of(move.chain);
             continue;
         }
@@ -275,43 +270,44 @@ View<const double, 3> Session::propose(std::span<const Move> moves) {
     }
     batch.first.push_back(batch.jobs.size());
     state.recomputed_pairs = static_cast<Index>(batch.jobs.size());
-    state.require_room(batch.jobs);
-    Array<double, 3> found(state.recomputed_pairs, state.model.pair_count(), state.model.q_count());
-    state.pairs->evaluate(sent, sent_scales, batch.jobs, found);
+    state.require_memory_for(batch.jobs);
+    Array<double, 3> new_sums(state.recomputed_pairs, state.model.pair_count(),
+                              state.model.q_count());
+    state.pairs->evaluate(sent, sent_scales, batch.jobs, new_sums);
     state.proposed = Array<double, 3>(count, state.model.pair_count(), state.model.q_count());
     for (Index n = 0; n < count; ++n) {
         Chain& chain =
             state.chains[static_cast<std::size_t>(moves[static_cast<std::size_t>(n)].chain)];
         const auto first = static_cast<Index>(batch.first[static_cast<std::size_t>(n)]);
-        chain.take(found.data() + first * chain.size(), state.proposed.view()[n].data);
+        chain.set_new_sums(new_sums.data() + first * chain.size(), state.proposed.view()[n].data);
     }
-    unfinished.keep();
+    guard.keep();
     return state.proposed;
 }
 
-void Session::accept(Index chain) {
+void ProfileSession::accept(Index chain) {
     Chain& of = chain_at(state_->chains, chain);
     of.accept();
     if (state_->options.refresh > 0 && of.accepted >= state_->options.refresh) refresh(chain);
 }
 
-void Session::reject(Index chain) { chain_at(state_->chains, chain).forget(); }
+void ProfileSession::reject(Index chain) { chain_at(state_->chains, chain).drop_proposal(); }
 
-double Session::refresh(Index chain) {
+double ProfileSession::refresh(Index chain) {
     State& state = *state_;
     Chain& of = chain_at(state.chains, chain);
-    of.forget();
+    of.drop_proposal();
     std::vector<PairJob> jobs;
     std::int64_t bytes = 0;
     Index done = 0;
-    // In the order in which a chain keeps its pairs, so many at a time as memory is set aside for.
+    // In the order of a chain's sums, in batches of kBatchBytes.
     const auto evaluate = [&] {
         const View<const float, 3> xyz(of.xyz.data(), Index{1}, Index{3},
                                        state.model.scatterer_count());
-        Array<double, 3> found(static_cast<Index>(jobs.size()), state.model.pair_count(),
-                               state.model.q_count());
-        state.pairs->evaluate(xyz, state.scales_of(chain), jobs, found);
-        std::copy(found.begin(), found.end(), &of.sums(done, 0));
+        Array<double, 3> new_sums(static_cast<Index>(jobs.size()), state.model.pair_count(),
+                                  state.model.q_count());
+        state.pairs->evaluate(xyz, state.scales_of(chain), jobs, new_sums);
+        std::copy(new_sums.begin(), new_sums.end(), &of.sums(done, 0));
         done += static_cast<Index>(jobs.size());
         jobs.clear();
         bytes = 0;
@@ -337,12 +333,12 @@ double Session::refresh(Index chain) {
     return drift;
 }
 
-void Session::gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient) {
+void ProfileSession::gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient) {
     State& state = *state_;
     const Array<float, 2> xyz = positions(chain);
     const Index pair_count = state.model.pair_count(), q_count = state.model.q_count();
     if (weight.extent(0) != pair_count || weight.extent(1) != q_count)
-        throw InputError(fmt::format("expected weights [{}, {}], found [{}, {}]", pair_count,
+        throw UsageError(fmt::format("expected weights [{}, {}], found [{}, {}]", pair_count,
                                      q_count, weight.extent(0), weight.extent(1)));
     for (const double w : weight)
         if (!std::isfinite(w))
@@ -354,20 +350,21 @@ void Session::gradient(Index chain, View<const double, 2> weight, View<double, 2
     Array<float, 2> scales(state.scales.extent(1), state.model.scatterer_count());
     for (Index row = 0; row < scales.extent(0); ++row)
         for (Index i = 0; i < scales.extent(1); ++i)
-            scales(row, i) = state.scales(chain, row, state.slot_of[static_cast<std::size_t>(i)]);
+            scales(row, i) =
+                state.scales(chain, row, state.sorted_index_of[static_cast<std::size_t>(i)]);
     state.kernel->gradient(xyz, scales, weight, gradient);
 }
 
 ScaleFit fit_scale(std::span<const double> profile, std::span<const double> intensity,
                    std::span<const double> sigma) {
-    double product = 0.0, square = 0.0, own = 0.0;
+    double product = 0.0, square = 0.0, of_nothing = 0.0;
     for (std::size_t k = 0; k < profile.size(); ++k) {
         const double weight = 1.0 / (sigma[k] * sigma[k]);
         product += weight * intensity[k] * profile[k];
         square += weight * profile[k] * profile[k];
-        own += weight * intensity[k] * intensity[k];
+        of_nothing += weight * intensity[k] * intensity[k];
     }
-    if (!(square > 0.0)) return {0.0, own};
+    if (!(square > 0.0)) return {0.0, of_nothing};
     ScaleFit fit{product / square, 0.0};
     for (std::size_t k = 0; k < profile.size(); ++k) {
         const double residual = (intensity[k] - fit.scale * profile[k]) / sigma[k];

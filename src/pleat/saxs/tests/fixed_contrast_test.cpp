@@ -1,6 +1,5 @@
-// Tests of prepared structures: their profiles are those of run(), and sites know what touches
-// them.
-#include "pleat/saxs/model/prepared.h"
+// Tests of models of a fixed contrast: their profiles are those of run(); sites know their atoms.
+#include "pleat/saxs/model/fixed_contrast.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +8,8 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/saxs/model/joined.h"
+#include "pleat/saxs/input_checks.h"
+#include "pleat/saxs/model/model_joining.h"
 
 namespace pleat::saxs {
 namespace {
@@ -24,18 +24,20 @@ Context one_thread() {
     return context;
 }
 
-TEST(Prepared, GivesTheProfileOfTheRun) {
+TEST(FixedContrast, GivesTheProfileOfARun) {
     const Ensemble ensemble = read_ensemble({kStructure});
-    for (const char* model : {"all-atom", "one-body", "two-body"}) {
+    for (const Resolution model :
+         {Resolution::all_atom, Resolution::one_bead, Resolution::two_bead}) {
         for (const double c2 : {0.0, 1.5}) {
             Parameters parameters;
             parameters.model = model;
-            parameters.points = 31;
-            if (parameters.model == "all-atom") parameters.c1 = 1.02;
+            parameters.q_points = 31;
+            if (model == Resolution::all_atom) parameters.c1 = 1.02;
             parameters.c2 = c2;
             const Result expected = run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread());
-            const Prepared made = prepare(ensemble, nullptr, parameters, expected.q, one_thread());
-            EXPECT_EQ(made.name, model);
+            const FixedContrastModel made =
+                make_fixed_contrast_model(ensemble, nullptr, parameters, expected.q, one_thread());
+            EXPECT_EQ(made.name, name_of(model));
             EXPECT_EQ(made.sites > 0, c2 != 0);
             EXPECT_EQ(static_cast<Index>(made.atoms.size()), made.model.scatterer_count());
             EXPECT_EQ(static_cast<Index>(made.type_names.size()), made.model.type_count());
@@ -44,17 +46,19 @@ TEST(Prepared, GivesTheProfileOfTheRun) {
             const std::vector<double> ones(static_cast<std::size_t>(made.model.channel_count()), 1);
             const std::vector<double> found = combine(partial.view()[0], ones);
             for (std::size_t k = 0; k < found.size(); ++k)
-                EXPECT_NEAR(found[k] / expected.mean[k], 1, 2e-6) << model << ' ' << c2 << ' ' << k;
+                EXPECT_NEAR(found[k] / expected.mean[k], 1, 2e-6)
+                    << name_of(model) << ' ' << c2 << ' ' << k;
         }
     }
 }
 
-TEST(Prepared, SitesBelongToTheAtomsThatTouchThem) {
+TEST(FixedContrast, SitesBelongToTheAtomsThatTouchThem) {
     const Ensemble ensemble = read_ensemble({kStructure});
     Parameters parameters;
     parameters.c2 = 1;
     const std::vector<double> q{0, 0.1};
-    const Prepared made = prepare(ensemble, nullptr, parameters, q, one_thread());
+    const FixedContrastModel made =
+        make_fixed_contrast_model(ensemble, nullptr, parameters, q, one_thread());
     const Index solid = made.model.scatterer_count() - made.sites;
     ASSERT_GT(made.sites, 0);
     for (Index site = solid; site < made.model.scatterer_count(); ++site) {
@@ -70,31 +74,32 @@ TEST(Prepared, SitesBelongToTheAtomsThatTouchThem) {
     }
 }
 
-TEST(Prepared, RefusesWhatIsNoStructure) {
+TEST(InputChecks, RefuseBrokenStructures) {
     Ensemble ensemble = read_ensemble({kStructure});
-    const auto text = [&] { return error_text<InputError>([&] { check_structures(ensemble); }); };
     ensemble.xyz(0, 1, 2) = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_EQ(text(), "frame 0: expected coordinates within 1e8 angstrom, found nan");
+    EXPECT_EQ(error_text<InputError>([&] { check_structures(ensemble); }),
+              kStructure + ": frame 0: expected coordinates within 1e8 angstrom, found nan");
+    const auto text = [&] { return error_text<UsageError>([&] { check_structures(ensemble); }); };
     ensemble.xyz = Array<float, 3>(Index{1}, Index{3}, Index{4});
     EXPECT_NE(text().find("atoms, found [1, 3, 4]"), std::string::npos);
     ensemble.xyz = Array<float, 3>(Index{0}, Index{3}, Index{4});
     EXPECT_EQ(text(), "expected at least 1 frame and 1 atom, found 0 and 4");
 }
 
-TEST(Joined, SettlesWhatModelsAre) {
+TEST(ModelJoining, JoinsPartsAndDetectsCopies) {
     Ensemble ensemble = read_ensemble({kStructure, kStructure});
     const Index atoms = ensemble.atom_count();
     ensemble.files.pop_back();
     ensemble.origins = {{0, 0}, {0, 1}};
     for (float& x : ensemble.xyz.view()[1]) x += 60;
     Ensemble states = ensemble, parts = ensemble, guessed = ensemble;
-    EXPECT_EQ(settle_models("states", states), "");
+    EXPECT_EQ(interpret_models(ModelsAre::states, states), "");
     EXPECT_EQ(states.frame_count(), 2);
-    EXPECT_EQ(settle_models("parts", parts), "");
+    EXPECT_EQ(interpret_models(ModelsAre::parts, parts), "");
     EXPECT_EQ(parts.atom_count(), 2 * atoms);
-    EXPECT_NE(settle_models("auto", guessed).find("2 models are copies"), std::string::npos);
+    EXPECT_NE(interpret_models(ModelsAre::automatic, guessed).find("2 models are copies"),
+              std::string::npos);
     EXPECT_EQ(guessed.frame_count(), 1);
-    EXPECT_THROW(settle_models("many", guessed), UsageError);
 }
 
 }  // namespace

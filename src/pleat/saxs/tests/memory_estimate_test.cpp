@@ -1,4 +1,4 @@
-// What a run needs, before it begins: memory with and without a curve, time on a CPU, and refusals.
+// Tests of estimates before a run: memory with and without a curve, time on a CPU, and refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,6 +6,7 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
+#include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -35,7 +36,7 @@ Profile curve_of(std::size_t points) {
 
 // At the curve's points profiles of six pairs of channels are kept twice, at the grid's once; a
 // structure this long has more points of the grid than --points asks for.
-TEST(Needs, CountTheCurvesPointsAndTheGridOfLongStructures) {
+TEST(MemoryEstimate, CountsTheCurvesPointsAndTheGridOfLongStructures) {
     const Ensemble ensemble = protein(40, 30);
     const Profile curve = curve_of(3000);
     const Parameters parameters;
@@ -44,41 +45,42 @@ TEST(Needs, CountTheCurvesPointsAndTheGridOfLongStructures) {
     EXPECT_GT(fitted - plain, std::int64_t{8} * 40 * 6 * (2 * 3000 + 1000));
     const Ensemble both[] = {protein(40), protein(60)};
     EXPECT_GE(memory_needed(both, nullptr, parameters, {}),
-              memory_needed(100, both[0].atom_count(), parameters));
+              component_memory(100, both[0].atom_count(), parameters.q_points));
 }
 
-TEST(Needs, TimeGrowsWithFramesAndPointsAndOptionsKeepToTheCpu) {
+TEST(MemoryEstimate, TimeGrowsWithFramesAndPointsAndOptionsExcludeGpus) {
     const Ensemble one = protein(1), many = protein(50);
     Parameters parameters;
     const Effort little = effort({&one, 1}, nullptr, parameters);
     EXPECT_GT(little.cpu_seconds, 0);
     EXPECT_LT(little.cpu_seconds, 0.1);
-    EXPECT_GT(little.gpu_bytes, 0);
+    ASSERT_TRUE(little.gpu_bytes.has_value());
+    EXPECT_GT(*little.gpu_bytes, 0);
     EXPECT_NEAR(effort({&many, 1}, nullptr, parameters).cpu_seconds / little.cpu_seconds, 50, 1e-6);
-    parameters.points = 2000;
+    parameters.q_points = 2000;
     EXPECT_GT(effort({&one, 1}, nullptr, parameters).cpu_seconds, 2 * little.cpu_seconds);
-    parameters.precision = "float64";
-    EXPECT_LT(effort({&one, 1}, nullptr, parameters).gpu_bytes, 0);
-    parameters.precision = "auto";
-    parameters.method = "multipole";
-    EXPECT_LT(effort({&one, 1}, nullptr, parameters).gpu_bytes, 0);
+    parameters.precision = Precision::float64;
+    EXPECT_FALSE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
+    parameters.precision = Precision::automatic;
+    parameters.method = Method::multipole;
+    EXPECT_FALSE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
 }
 
-TEST(Needs, AreRefusedBeforeTheyAreTaken) {
+TEST(InputChecks, RefuseWhatADeviceDoesNotOffer) {
     const Ensemble ensemble = protein(1);
     Parameters parameters;
     Context context;
     context.device = {Device::Kind::cuda, 0};
-    parameters.precision = "float64";
+    parameters.precision = Precision::float64;
     EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
-    parameters.precision = "float32";
-    parameters.method = "multipole";
+    parameters.precision = Precision::float32;
+    parameters.method = Method::multipole;
     EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
     context.device = {Device::Kind::reference, 0};
-    parameters.method = "auto";
+    parameters.method = Method::automatic;
     EXPECT_THROW(run({&ensemble, 1}, nullptr, nullptr, parameters, context), UsageError);
     const Ensemble far = protein(1, 1e5);
-    parameters.precision = "auto";
+    parameters.precision = Precision::automatic;
     context.device = {Device::Kind::cpu, 0};
     EXPECT_THROW(run({&far, 1}, nullptr, nullptr, parameters, context), InputError);
 }

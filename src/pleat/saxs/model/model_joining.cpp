@@ -1,9 +1,10 @@
-// Joined: topologies repeated, coordinates side by side.
-#include "pleat/saxs/model/joined.h"
+// Model joining: topologies repeated, coordinates side by side.
+#include "pleat/saxs/model/model_joining.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -24,9 +25,9 @@ double distance(View<const float, 2> xyz, Index i, Index j) {
     return std::sqrt(sum);
 }
 
-/// Centre [3] and radius of gyration [1] of all atoms.
-std::vector<double> moments(View<const float, 2> xyz) {
-    std::vector<double> found(4, 0);
+/// Centre (x, y, z) and radius of gyration of all atoms.
+std::array<double, 4> moments(View<const float, 2> xyz) {
+    std::array<double, 4> result{};
     const auto count = static_cast<double>(xyz.extent(1));
     for (Index axis = 0; axis < 3; ++axis) {
         double sum = 0, squares = 0;
@@ -34,14 +35,14 @@ std::vector<double> moments(View<const float, 2> xyz) {
             sum += static_cast<double>(x);
             squares += static_cast<double>(x) * static_cast<double>(x);
         }
-        found[static_cast<std::size_t>(axis)] = sum / count;
-        found[3] += squares / count - (sum / count) * (sum / count);
+        result[static_cast<std::size_t>(axis)] = sum / count;
+        result[3] += squares / count - (sum / count) * (sum / count);
     }
-    found[3] = std::sqrt(std::max(0.0, found[3]));
-    return found;
+    result[3] = std::sqrt(std::max(0.0, result[3]));
+    return result;
 }
 
-/// Topology of `copies` of one molecule; equal names of chains and residues stay apart.
+/// Topology of `copies` of one molecule; chains and residues with equal names stay separate.
 Topology repeat(const Topology& one, Index copies) {
     Topology all = one;
     for (Index copy = 1; copy < copies; ++copy) {
@@ -61,18 +62,18 @@ bool are_copies(View<const float, 3> xyz) {
     constexpr double kSame = 0.05;
     const Index frames = xyz.extent(0), atoms = xyz.extent(2);
     if (frames < 2 || atoms < 2) return false;
-    const std::vector<double> first = moments(xyz[0]);
+    const std::array<double, 4> first = moments(xyz[0]);
     for (Index frame = 1; frame < frames; ++frame) {
         for (Index i = 0; i < atoms; ++i) {
             const Index j = (i + atoms / 2 + i % 7) % atoms;
             if (std::abs(distance(xyz[frame], i, j) - distance(xyz[0], i, j)) > kSame) return false;
         }
         for (Index before = 0; before < frame; ++before) {
-            const std::vector<double> a = moments(xyz[before]), b = moments(xyz[frame]);
+            const std::array<double, 4> a = moments(xyz[before]), b = moments(xyz[frame]);
             const double apart = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
             if (apart < first[3]) return false;
         }
-        // Long trajectories of a rigid molecule are no assemblies.
+        // A long trajectory of a rigid molecule is no assembly.
         if (frame > 200) return false;
     }
     return true;
@@ -105,20 +106,32 @@ Ensemble join_models(const Ensemble& ensemble) {
     return joined;
 }
 
-std::string settle_models(std::string_view models, Ensemble& ensemble) {
-    if (models != "auto" && models != "states" && models != "parts")
-        throw UsageError(
-            fmt::format("--models: expected one of auto, states, parts, found '{}'", models));
-    const bool is_guess = models == "auto";
-    if (models == "states" || ensemble.frame_count() < 2) return {};
-    if (is_guess && (ensemble.files.size() > 1 || !are_copies(ensemble.xyz))) return {};
-    const Index parts = ensemble.frame_count();
+std::span<const std::string_view> names_of(ModelsAre) {
+    static constexpr std::string_view kNames[] = {"auto", "states", "parts"};
+    return kNames;
+}
+
+Field models_are_field(ModelsAre& models_are) {
+    return {.name = "models-are",
+            .target = &models_are,
+            .help =
+                "What the models and frames of files are: states of an ensemble, or parts of "
+                "one structure per file; auto: parts if the models of a single file are copies "
+                "of one another at different positions, else states",
+            .old_names = {"models"}};
+}
+
+std::string interpret_models(ModelsAre models_are, Ensemble& ensemble) {
+    const Index models = ensemble.frame_count();
+    if (models_are == ModelsAre::states || models < 2) return {};
+    const bool is_detected = models_are == ModelsAre::automatic;
+    if (is_detected && (ensemble.files.size() > 1 || !are_copies(ensemble.xyz))) return {};
     ensemble = join_models(ensemble);
-    if (!is_guess) return {};
+    if (!is_detected) return {};
     return fmt::format(
-        "{} models are copies of one another in other places: taken as parts of one "
-        "structure (--models states takes them one by one)",
-        parts);
+        "{} models are copies of one another at different positions: treated as parts of one "
+        "structure (--models-are states keeps them apart)",
+        models);
 }
 
 }  // namespace pleat::saxs

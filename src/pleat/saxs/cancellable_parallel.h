@@ -1,0 +1,47 @@
+// Cancellable parallel loops: parallel_for() that stops when the user asks for it.
+#pragma once
+
+#include <functional>
+
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
+
+namespace pleat::saxs {
+
+/// Throws Cancelled if the user asked to stop. Inside parallel_for() only thread 0, the caller's,
+/// checks: a Progress must be used by one thread alone.
+inline void stop_if_asked(const Context& context, int thread = 0) {
+    if (thread == 0) throw_if_cancelled(context, "saxs");
+}
+
+/// parallel_for() that calls stop_if_asked() before each index.
+inline void cancellable_parallel_for(const Context& context, int threads, Index count,
+                                     const std::function<void(Index, int)>& body) {
+    parallel_for(threads, count, [&](Index n, int thread) {
+        stop_if_asked(context, thread);
+        body(n, thread);
+    });
+}
+
+/// The context for a call inside parallel_for(): only thread 0 keeps the progress.
+inline Context context_of_thread(const Context& context, int thread) {
+    Context of_thread = context;
+    if (thread != 0) of_thread.progress = nullptr;
+    return of_thread;
+}
+
+/// Calls `body(frame, context)` for frames [0, count) on the threads of `context`. Many frames take
+/// one thread each, few frames share all threads, one after another; the results are the same.
+/// `body` must throw Cancelled if its context asks for it.
+inline void parallel_for_frames(const Context& context, Index count,
+                                const std::function<void(Index, const Context&)>& body) {
+    const int threads = resolve_threads(context);
+    const bool is_few = count < threads;
+    parallel_for(is_few ? 1 : threads, count, [&](Index n, int thread) {
+        Context of_frame = context_of_thread(context, thread);
+        if (!is_few) of_frame.threads = 1;
+        body(n, of_frame);
+    });
+}
+
+}  // namespace pleat::saxs

@@ -1,0 +1,38 @@
+// Input checks: refuses structures, curves and options that do not fit together.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/model/scatterers.h"
+#include "pleat/saxs/saxs.h"
+
+namespace pleat::saxs {
+
+/// Throws unless run() can use this input: UsageError for options that exclude each other and for
+/// what the device does not offer, InputError for structures and a curve (may be null).
+void check_input(std::span<const Ensemble> components, const Profile* curve,
+                 const Parameters& parameters, const Device& device);
+
+/// Throws unless an ensemble has frames, atoms, a topology of these atoms, and coordinates within
+/// 1e8 angstrom: UsageError for shapes, InputError for values.
+void check_structures(const Ensemble& ensemble);
+
+/// Throws InputError, naming file and frame, if P(r) of a frame would have more than kMaxBins bins.
+/// `xyz` [frame, axis, scatterer]: the scatterers of the ensemble.
+void check_size(const Ensemble& ensemble, View<const float, 3> xyz, const Parameters& parameters);
+inline constexpr double kMaxBins = 1e6;
+
+/// How to divide a structure. Throws InputError if its atoms do not suffice for the model,
+/// UsageError for options that the model does not have.
+ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters);
+
+/// What a fit may vary.
+FitOptions fit_options(const Parameters& parameters);
+
+/// `points` values of q, evenly from 0 to `q_max`.
+std::vector<double> even_grid(double q_max, std::size_t points);
+
+}  // namespace pleat::saxs

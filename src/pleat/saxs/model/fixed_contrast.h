@@ -1,0 +1,41 @@
+// Fixed contrast: models of scatterers with known c1 and c2, for sessions and profiles().
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/saxs.h"
+
+namespace pleat::saxs {
+
+/// Structures in the form that ProfileSession and profiles() take.
+struct FixedContrastModel {
+    /// Channels: net amplitudes and, if c2 is not 0, the hydration layer with c2 in its factors, so
+    /// that the weight of every channel is 1.
+    Model model;
+    Array<float, 3> xyz;       ///< [frame, axis, scatterer], angstrom; hydration sites come last
+    Array<float, 3> scales;    ///< [frame, channel with scales, scatterer]; empty without a layer
+    std::vector<Index> atoms;  ///< [scatterer]: its first atom; for a site that of what touches it
+    std::vector<std::string> type_names;  ///< [type]: "CH3", "ALA", "BB"; the last is "water"
+    Index sites = 0;
+    std::string name;                ///< of the resolution: "all-atom", ...
+    std::vector<std::string> notes;  ///< what was left out or assumed, one line each
+};
+
+/// Divides the frames of an ensemble by `parameters` (model, water, hydrogens; c1 and c2 are 1 and
+/// 0 if not set), with factors at `q`, rising from 0 or more, in 1/angstrom. `form_factors` (may be
+/// null) is for the bead models. Throws UsageError, InputError, Cancelled.
+FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
+                                             const FormFactorTable* form_factors,
+                                             const Parameters& parameters,
+                                             std::span<const double> q, const Context& context);
+
+/// The same scatterers with the contrast built into their factors: net amplitudes and, if wanted,
+/// hydration.
+Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radius,
+                   bool with_hydration);
+
+}  // namespace pleat::saxs

@@ -1,0 +1,98 @@
+// Profile session: profiles of Monte Carlo chains, of which a move recomputes only what it changes.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
+#include "pleat/saxs/debye/debye.h"
+
+#pragma GCC visibility push(default)
+
+namespace pleat::saxs {
+
+struct ProfileSessionOptions {
+    Precision precision = Precision::automatic;
+    /// Accepted moves of a chain after which all its sums are computed again; 0: only by refresh().
+    Index refresh = 1000;
+};
+
+/// New positions of some scatterers of one chain.
+struct Move {
+    Index chain = 0;
+    std::span<const Index> scatterers;  ///< each once
+    View<const float, 2> xyz;           ///< [axis, index into `scatterers`], angstrom
+};
+
+/// Monte Carlo chains of the same scatterers, each with its own positions. Scatterers belong to
+/// rigid bodies, best those that move as one: the sums over each pair of bodies are kept, and a
+/// move recomputes the sums of pairs that it changes. A body that moved as a whole, without a
+/// change of its shape, keeps its own sum, and bodies that moved alike keep the sums between them.
+/// Not thread-safe.
+class ProfileSession {
+public:
+    /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which
+    /// moves do not change; `bodies` [scatterer] from 0, or empty for a division into consecutive
+    /// segments. The model is copied; the context's progress is checked after each chain here, and
+    /// not used later. Throws UsageError (shapes), InputError (values), DeviceError, Cancelled.
+    ProfileSession(Model model, View<const float, 3> xyz, View<const float, 3> scales,
+                   std::span<const std::int32_t> bodies, const ProfileSessionOptions& options,
+                   const Context& context);
+    ProfileSession(ProfileSession&&) noexcept;
+    ~ProfileSession();
+
+    Index chain_count() const;
+    /// The accepted positions [axis, scatterer] of a chain. Throws UsageError if there is no such
+    /// chain, as all functions below do.
+    Array<float, 2> positions(Index chain) const;
+    /// The partial profiles [channel pair, q] of the accepted positions.
+    View<const double, 2> profile(Index chain) const;
+
+    /// Partial profiles [move, channel pair, q] as they would be after each move, all in one batch;
+    /// at most one move per chain. Valid until the next call. Drops earlier proposals of these
+    /// chains; after an error none of them has one. Throws UsageError, InputError, DeviceError.
+    View<const double, 3> propose(std::span<const Move> moves);
+    /// Makes a chain's proposal its state, and refreshes it if that is due. Throws UsageError if
+    /// there is no proposal.
+    void accept(Index chain);
+    /// Drops a chain's proposal; its state did not change.
+    void reject(Index chain);
+    /// Computes all sums of a chain again. Returns the largest relative drift over q of the sum of
+    /// its partial profiles.
+    double refresh(Index chain);
+    /// The largest drift that a refresh of any chain found.
+    double drift() const;
+
+    /// Gradient [axis, scatterer] of sum weight(pair, q) I_pair(q) at a chain's accepted positions.
+    /// `weight` [channel pair, q]. Throws UsageError, InputError; DeviceError on a GPU, which has
+    /// no gradients.
+    void gradient(Index chain, View<const double, 2> weight, View<double, 2> gradient);
+
+    /// Pairs of bodies that the last propose() recomputed, for the choice of bodies.
+    Index recomputed_pairs() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Weights [channel pair, q] with which ProfileSession::gradient() gives the gradient of
+///     chi^2 = sum_q ((intensity - scale I(q)) / sigma)^2
+/// at this scale, with I(q) = sum_{a <= b} w_a w_b I_ab of the partial profiles. At the best scale
+/// this is also the gradient of the smallest chi^2.
+Array<double, 2> chi_square_weights(View<const double, 2> partial,
+                                    std::span<const double> channel_weights,
+                                    std::span<const double> intensity,
+                                    std::span<const double> sigma, double scale);
+
+/// The scale with the smallest chi^2, and that chi^2.
+struct ScaleFit {
+    double scale = 0, chi_square = 0;
+};
+ScaleFit fit_scale(std::span<const double> profile, std::span<const double> intensity,
+                   std::span<const double> sigma);
+
+}  // namespace pleat::saxs
+
+#pragma GCC visibility pop
