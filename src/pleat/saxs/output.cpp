@@ -251,7 +251,7 @@ void record_facts(RunDirectory& run, const Result& result) {
 
 std::vector<std::string_view> citations(const Result& result) {
     std::vector<std::string_view> keys = {"Antonov2012", "Debye1915"};
-    keys.push_back(result.model == "all-atom" ? "Fraser1978" : "Stovgaard2010");
+    keys.push_back(result.model == Resolution::all_atom ? "Fraser1978" : "Stovgaard2010");
     if (result.has_fit) keys.push_back("SchneidmanDuhovny2013");
     if (!result.ensemble.scan.empty()) keys.push_back("Rozycki2011");
     return keys;

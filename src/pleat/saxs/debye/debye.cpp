@@ -105,7 +105,7 @@ void compute_tiles(const Context& context, const std::vector<Tile>& tiles, TileF
     if (file != nullptr) {
         work.is_done = [&](const Tile& tile) { return file->has(tile); };
         work.flush = [&] { file->flush(); };
-        work.kept_in = [&] { return file->place(); };
+        work.kept_in = [&] { return file->kept_in(); };
     }
     for_each_tile(context, "profiles", tiles, work);
 }

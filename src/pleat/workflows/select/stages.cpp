@@ -25,7 +25,7 @@ Clusters clusters_of(const cluster::Result& result) {
 
 saxs::Parameters frame_fit_parameters() {
     saxs::Parameters parameters;
-    parameters.members = 0;
+    parameters.max_members = 0;
     parameters.reweight = false;
     return parameters;
 }
@@ -92,10 +92,7 @@ PredictedContacts Stages::fit_couplings(const Alignment& alignment,
                                         const std::string& row, const Context& context) {
     constexpr Index kMinSeparation = 6;
     Context own = context;
-    choose_device(device_is_named_,
-                  couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                           alignment.alphabet->size(), {Device::Kind::cuda, 0}, 1),
-                  own);
+    choose_device(device_is_named_, couplings::gpu_memory_needed(alignment), own);
     const couplings::Parameters parameters = score_parameters();
     const couplings::Result result = couplings::run(alignment, parameters, own);
     const Index number = row.empty() ? 0 : find_row(alignment, row);
