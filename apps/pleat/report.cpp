@@ -85,7 +85,7 @@ Command report_command(CLI::App& program) {
           .target = &options->force,
           .help = "Replace any existing file",
           .letter = 'f'},
-         {.name = "quiet", .target = &options->quiet, .help = "Print only errors", .letter = 'q'}});
+         {.name = "quiet", .target = &options->quiet, .help = "Print nothing but errors", .letter = 'q'}});
     add_fields(*parser, "Page", report::fields(options->parameters));
     parser->footer(help_footer(kExamples));
     return {.parser = parser,

@@ -22,8 +22,8 @@ double relative_gradient(const Evaluation& at) {
 void check_objective(const Evaluation& at) {
     if (!std::isfinite(at.objective))
         throw UsageError(
-            "the objective is not a finite number; change --lambda-single, --lambda-pair or "
-            "--initial");
+            "the objective is not a finite number; change --lambda-single, --lambda-pair or the "
+            "model of --initial");
 }
 
 Array<double, 2> Kernel::raw_scores(int vector, int threads) const {
