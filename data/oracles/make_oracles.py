@@ -109,8 +109,8 @@ THREE = dict(zip("ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE PRO SE
 
 
 def trypsin():
-    """Of 1QL9: ids of the residues, their letters, and their CB atoms (CA of glycine); the row and the
-    columns of its residues in the alignment, which holds the same letters in the same order."""
+    """Of 1QL9: ids of the residues, their letters, their CB atoms (CA of glycine), and their columns in the
+    alignment, a row of which holds the same letters in the same order."""
     residues = {}
     for residue, number, atom, xyz in atoms_of("1ql9_A.pdb.gz"):
         letter, kept = residues.setdefault(number, (THREE[residue], {}))
@@ -118,10 +118,10 @@ def trypsin():
     beta = np.array([kept.get("CB", kept["CA"]) for _, kept in residues.values()])
     letters = "".join(letter for letter, _ in residues.values())
     names, rows = rows_of("trypsin.a2m.gz")
-    row = next(n for n, name in enumerate(names) if "1QL9" in name)
-    columns = np.array([c for c, letter in enumerate(rows[row]) if letter != "-"])
-    assert letters == rows[row].replace("-", "")
-    return list(residues), letters, beta, row, columns
+    row = rows[next(n for n, name in enumerate(names) if "1QL9" in name)]
+    columns = np.array([c for c, letter in enumerate(row) if letter != "-"])
+    assert letters == row.replace("-", "")
+    return list(residues), letters, beta, columns
 
 
 def dcd_frames(name):
@@ -160,7 +160,7 @@ def contact_counts(scores, distances, columns):
 def couplings():
     from potts_fit import Family, ccmpred, corrected_scores, minimise, raw_scores
     _, text = rows_of("trypsin.a2m.gz")
-    _, _, beta, _, mapped = trypsin()
+    _, _, beta, mapped = trypsin()
     whole = letters_of(text)
     few = chosen_columns(whole[:, mapped], 40, 0.1)
     families = {"cheY200x25": (cut("cheY.aln.gz", 200, 25, 0.2)[1], PROTEIN),
@@ -228,12 +228,13 @@ def bio():
         lines = ["\t".join(map(str, row)) for row in (head, *rows)]
         (folder / name).write_text("\n".join(lines) + "\n", encoding="ascii")
 
+    # Letters that the alphabet does not know are read as gaps.
     table("alignments.tsv", ("file", "format", "alphabet", "sequences", "columns", "gaps"),
-          [(name, form, alphabet, *letters.shape, (letters == "-").sum())
-           for name, form, alphabet in (("cheY.aln.gz", "psicov", "protein"), ("trypsin.a2m.gz", "a3m", "protein"),
-                                        ("trna.sto.gz", "stockholm", "rna"))
-           for letters in [letters_of(rows_of(name)[1])]])
-    ids, letters, beta, row, columns = trypsin()
+          [(name, form, "rna" if letters is RNA else "protein", *codes.shape, (codes == len(letters) - 1).sum())
+           for name, form, letters in (("cheY.aln.gz", "psicov", PROTEIN), ("trypsin.a2m.gz", "fasta", PROTEIN),
+                                       ("trna.sto.gz", "stockholm", RNA))
+           for codes in [codes_of(letters_of(rows_of(name)[1]), letters)]])
+    ids, letters, beta, columns = trypsin()
     table("1ql9_A_map.tsv", ("column", "residue", "letter"), zip(columns, ids, letters))
     near = [(ids[i], ids[j], f"{np.linalg.norm(beta[i] - beta[j]):.4f}") for i in range(len(ids))
             for j in range(i + 1, len(ids)) if np.linalg.norm(beta[i] - beta[j]) < 8]
