@@ -173,6 +173,15 @@ def test_scatterers_give_the_profile_of_the_structure():
     np.testing.assert_array_equal(other.model.q, [0.01, 0.1, 0.2])
 
 
+@pytest.mark.parametrize("name", ["lysozyme", "trypsin_bodies"])
+def test_profiles_of_known_structures(name):
+    oracle = np.load(DATA / "oracles" / "saxs" / f"{name}.npz")
+    factors = oracle["factors"] if "factors" in oracle else oracle["vacuum"] - oracle["excluded"]
+    model = pleat.saxs.Model(oracle["q"], factors, oracle["types"])
+    found = pleat.saxs.profiles(model, oracle["xyz"])[0, 0]
+    np.testing.assert_allclose(found, oracle["intensity"], rtol=2e-6)
+
+
 def test_the_oracle_of_1888_bodies():
     folder = SHARED / "oracle" / "saxs" / "paper_1888"
     if not folder.exists():

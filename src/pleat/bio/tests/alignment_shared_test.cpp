@@ -1,4 +1,4 @@
-// Tests on real alignments: counts, and the same family from two formats. Needs the shared data.
+// Many real alignments of ../shared: counts, and the same family from two formats.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -8,21 +8,13 @@
 #include <gtest/gtest.h>
 
 #include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/core/tests/data_folders.h"
 #include "written_alignment.h"
 
 namespace pleat {
 namespace {
 
-const std::filesystem::path kData = std::filesystem::path(PLEAT_SHARED) / "data";
-
-class RealAlignments : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (!std::filesystem::exists(kData / "MANIFEST.tsv")) {
-            GTEST_SKIP() << "the shared data folder is absent";
-        }
-    }
-};
+const std::filesystem::path kData = test::shared_folder() / "data";
 
 /// The number after `key` in "N=869;L=154;...", or -1.
 Index number(const std::string& counts, const std::string& key) {
@@ -31,7 +23,7 @@ Index number(const std::string& counts, const std::string& key) {
     return at == std::string::npos ? -1 : std::stoll(text.substr(at + key.size() + 2));
 }
 
-TEST_F(RealAlignments, HaveTheCountsOfTheManifest) {
+void expect_counts_of_the_manifest() {
     std::ifstream manifest(kData / "MANIFEST.tsv");
     int checked = 0;
     for (std::string line; std::getline(manifest, line);) {
@@ -52,7 +44,7 @@ TEST_F(RealAlignments, HaveTheCountsOfTheManifest) {
     EXPECT_GE(checked, 50);
 }
 
-TEST_F(RealAlignments, AreTheSameInTheirOriginalFormat) {
+void expect_the_same_in_their_original_format() {
     struct Pair {
         const char* original;
         const char* rows;
@@ -71,6 +63,13 @@ TEST_F(RealAlignments, AreTheSameInTheirOriginalFormat) {
         ASSERT_EQ(original.column_count(), rows.column_count());
         EXPECT_TRUE(testing::rows_of(original) == testing::rows_of(rows));
     }
+}
+
+TEST(SharedAlignments, AreReadAsTheirManifestSaysFromEveryFormat) {
+    if (!std::filesystem::exists(kData / "MANIFEST.tsv"))
+        GTEST_SKIP() << "the larger alignments of " << kData << " are absent";
+    expect_counts_of_the_manifest();
+    expect_the_same_in_their_original_format();
 }
 
 }  // namespace

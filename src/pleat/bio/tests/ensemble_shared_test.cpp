@@ -7,13 +7,14 @@
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/npy.h"
+#include "pleat/core/tests/data_folders.h"
 
 namespace {
 
 using namespace pleat;
 namespace fs = std::filesystem;
 
-const fs::path kEnsembles = fs::path(PLEAT_SHARED) / "data" / "ensembles";
+const fs::path kEnsembles = test::shared_folder() / "data" / "ensembles";
 
 Ensemble read(const std::string& name, EnsembleOptions options = {}) {
     return read_ensemble({(kEnsembles / name).string()}, std::move(options));
@@ -28,14 +29,7 @@ double distance(const Ensemble& ensemble, Index frame, Index a, Index b) {
     return std::sqrt(sum);
 }
 
-class SharedEnsembles : public ::testing::Test {
-protected:
-    void SetUp() override {
-        if (!fs::exists(kEnsembles)) GTEST_SKIP() << "no shared data at " << kEnsembles;
-    }
-};
-
-TEST_F(SharedEnsembles, ModelsAndAtomsAreThoseOfTheManifest) {
+void expect_models_and_atoms_of_the_manifest() {
     struct Row {
         const char* file;
         const char* select;
@@ -57,7 +51,7 @@ TEST_F(SharedEnsembles, ModelsAndAtomsAreThoseOfTheManifest) {
     }
 }
 
-TEST_F(SharedEnsembles, DecoysWhoseProtonsDifferAreComparedByTheirHeavyAtoms) {
+void expect_decoys_to_be_compared_by_heavy_atoms() {
     try {
         read("ample_toxd_rosetta.pdb.gz");
         FAIL();
@@ -71,7 +65,7 @@ TEST_F(SharedEnsembles, DecoysWhoseProtonsDifferAreComparedByTheirHeavyAtoms) {
     EXPECT_EQ(read("ample_toxd_rosetta.pdb.gz", options).frame_count(), 30);
 }
 
-TEST_F(SharedEnsembles, NpyIsReadAsItStands) {
+void expect_npy_to_be_read_unchanged() {
     const Ensemble ensemble = read("md70_CA70_M5000_xyz.npy");
     const NpyArray array = read_npy(kEnsembles / "md70_CA70_M5000_xyz.npy");
     const std::vector<float> expected = array.as<float>("xyz");
@@ -89,7 +83,7 @@ TEST_F(SharedEnsembles, NpyIsReadAsItStands) {
     EXPECT_EQ(differing, 0);
 }
 
-TEST_F(SharedEnsembles, DcdWhoseHeaderAnnouncesTooManyFramesIsReadWithANote) {
+void expect_a_note_about_frames_that_are_missing() {
     EnsembleOptions options;
     options.topology = kEnsembles / "adk_dims" / "adk_closed.pdb.gz";
     const Ensemble ensemble = read("adk_dims/adk_dims.dcd", options);
@@ -112,7 +106,7 @@ TEST_F(SharedEnsembles, DcdWhoseHeaderAnnouncesTooManyFramesIsReadWithANote) {
     EXPECT_EQ(read("adk_dims/adk_dims.dcd", options).frame_count(), 10);
 }
 
-TEST_F(SharedEnsembles, OpenAndClosedStatesAreMatchedByIdentity) {
+void expect_states_to_be_matched_by_identity() {
     EnsembleOptions options;
     options.select = "ca";
     const fs::path folder = kEnsembles / "adk_dims";
@@ -122,7 +116,7 @@ TEST_F(SharedEnsembles, OpenAndClosedStatesAreMatchedByIdentity) {
     EXPECT_EQ(two.atom_count(), 214);
 }
 
-TEST_F(SharedEnsembles, XtcKeepsTheGeometryOfItsTopology) {
+void expect_xtc_to_keep_the_geometry() {
     EnsembleOptions options;
     options.topology = kEnsembles / "asp7" / "asp7.pdb";
     const Ensemble ensemble = read("asp7/asp7.xtc", options);
@@ -138,7 +132,7 @@ TEST_F(SharedEnsembles, XtcKeepsTheGeometryOfItsTopology) {
     EXPECT_LT(most, 1.7);
 }
 
-TEST_F(SharedEnsembles, AtomsOfAnotherNumberAreRefusedWithBoth) {
+void expect_another_number_of_atoms_to_be_refused() {
     EnsembleOptions options;
     options.topology = kEnsembles / "asp7" / "asp7.pdb";
     try {
@@ -149,6 +143,18 @@ TEST_F(SharedEnsembles, AtomsOfAnotherNumberAreRefusedWithBoth) {
         EXPECT_NE(text.find("expected 57 atoms as in"), std::string::npos) << text;
         EXPECT_NE(text.find("found 3341"), std::string::npos) << text;
     }
+}
+
+TEST(SharedEnsembles, AreReadAsTheirManifestSays) {
+    if (!fs::exists(kEnsembles))
+        GTEST_SKIP() << "the larger ensembles of " << kEnsembles << " are absent";
+    expect_models_and_atoms_of_the_manifest();
+    expect_decoys_to_be_compared_by_heavy_atoms();
+    expect_npy_to_be_read_unchanged();
+    expect_a_note_about_frames_that_are_missing();
+    expect_states_to_be_matched_by_identity();
+    expect_xtc_to_keep_the_geometry();
+    expect_another_number_of_atoms_to_be_refused();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "packed.h"
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/core/error.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/temporary_folder.h"
 
 namespace pleat {
@@ -184,9 +185,10 @@ TEST(Profile, TellsTenComplaintsAtMost) {
     EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 9);
 }
 
-TEST(Profile, OfSharedDataIsWhole) {
-    const std::filesystem::path folder = std::filesystem::path(PLEAT_SHARED) / "data" / "saxs";
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+TEST(Profile, OfMeasuredCurvesIsWhole) {
+    const std::filesystem::path folder = test::shared_folder() / "data" / "saxs";
+    if (!std::filesystem::exists(folder))
+        GTEST_SKIP() << "the measured curves of " << folder << " are absent";
     struct Row {
         const char* file;
         std::size_t points;

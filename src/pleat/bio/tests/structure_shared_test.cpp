@@ -13,13 +13,14 @@
 #include "pleat/bio/structure/contacts.h"
 #include "pleat/bio/structure/residue_map.h"
 #include "pleat/bio/structure/structure.h"
+#include "pleat/core/tests/data_folders.h"
 
 namespace {
 
 using namespace pleat;
 namespace fs = std::filesystem;
 
-const fs::path kData = fs::path(PLEAT_SHARED) / "data";
+const fs::path kData = test::shared_folder() / "data";
 
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> fields;
@@ -96,7 +97,7 @@ Agreement compare(const ResidueMap& map, const Chain& chain,
 }
 
 TEST(SharedStructures, RowMapsAreTheCuratedOnes) {
-    if (!fs::exists(kData)) GTEST_SKIP() << "no shared data at " << kData;
+    if (!fs::exists(kData)) GTEST_SKIP() << "the larger structures of " << kData << " are absent";
     Agreement rows;
     int compared = 0;
     for (const Family& family : families()) {

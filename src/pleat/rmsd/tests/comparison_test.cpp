@@ -15,6 +15,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/rmsd/measures/tm_search.h"
 #include "pleat/rmsd/tests/every_kernel.h"
+#include "pleat/rmsd/tests/oracle_frames.h"
 #include "pleat/rmsd/tests/random_ensemble.h"
 #include "pleat/rmsd/tests/turned.h"
 
@@ -230,24 +231,33 @@ TEST(Comparison, BandsOfPairsAreTheUpperTriangle) {
     }
 }
 
-TEST(Comparison, DrmsdOfARealTrajectoryKeepsItsBound) {
-    const std::filesystem::path path =
-        std::filesystem::path(PLEAT_SHARED) / "data/ensembles/md70_CA70_M5000_xyz.npy";
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
-    const NpyArray array = read_npy(path);
-    const std::vector<float> values = array.as<float>("xyz");
-    const View<const float, 3> xyz(values.data(), Index{150}, array.shape[1], Index{3});
+void expect_bounds(const std::vector<float>& values, Index count, Index atoms) {
+    const View<const float, 3> xyz(values.data(), count, atoms, Index{3});
     const std::vector<float> expected = by_reference({xyz, xyz}, {}, "drmsd");
     by_every_cpu({xyz, xyz}, {}, "drmsd", [&](const std::string& name, const auto& found) {
         EXPECT_LE(worst(found, expected), 3e-6) << name;
     });
-    const View<const float, 3> few(values.data(), Index{8}, array.shape[1], Index{3});
+    const View<const float, 3> few(values.data(), Index{8}, atoms, Index{3});
     for (const char* metric : {"tm", "gdt_ts"}) {
         const std::vector<float> scores = by_reference({few, few}, {}, metric);
         by_every_cpu({few, few}, {}, metric, [&](const std::string& name, const auto& found) {
             EXPECT_LE(worst(found, scores), 1e-6) << name;
         });
     }
+}
+
+TEST(Comparison, OfRealTrajectoriesKeepsItsBounds) {
+    const Ensemble hivp = test::hiv_protease(24);
+    std::vector<float> values;
+    for (Index frame = 0; frame < 24; ++frame)
+        for (Index atom = 0; atom < hivp.atom_count(); ++atom)
+            for (Index axis = 0; axis < 3; ++axis) values.push_back(hivp.xyz(frame, axis, atom));
+    expect_bounds(values, 24, hivp.atom_count());
+    const std::filesystem::path path =
+        pleat::test::shared_folder() / "data/ensembles/md70_CA70_M5000_xyz.npy";
+    if (!pleat::test::shared_is_present(path)) return;
+    const NpyArray array = read_npy(path);
+    expect_bounds(array.as<float>("xyz"), 150, array.shape[1]);
 }
 
 TEST(Comparison, AGpuIsRefusedByName) {

@@ -52,25 +52,25 @@ TEST_F(CudaKernel, EveryFormatAgreesWithTheReference) {
 }
 
 TEST_F(CudaKernel, EveryDegenerateClassIsRight) {
-    const std::vector<std::string> names = test::degenerate_cases();
-    if (names.empty()) GTEST_SKIP() << "no oracle in " << test::oracle_folder();
-    for (const std::string& name : names) {
-        const Frames frames = test::read_frames(test::oracle_folder() / (name + "_xyz.npy"));
+    for (const test::OracleFrames& oracle : test::degenerate_ensembles()) {
         for (const TileFormat format : kPrecise) {
-            const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
-            test::expect_oracle(name, test::all_pairs(*kernel, frames.frame_count()),
+            const auto kernel =
+                make_cuda_kernel({.frames = &oracle.frames}, context_, {.format = format});
+            test::expect_oracle(oracle, test::all_pairs(*kernel, oracle.frames.frame_count()),
                                 "format " + std::to_string(static_cast<int>(format)));
         }
     }
 }
 
-TEST_F(CudaKernel, IsRightOnARealTrajectory) {
-    if (!std::filesystem::exists(test::trajectory())) GTEST_SKIP() << "no " << test::trajectory();
-    const Frames frames = test::read_frames(test::trajectory(), 1000);
-    for (const TileFormat format : kPrecise) {
-        const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
-        EXPECT_LE(test::worst_error(test::all_pairs(*kernel, 1000), test::trajectory_truth()),
-                  1e-5);
+TEST_F(CudaKernel, IsRightOnRealTrajectories) {
+    for (const test::OracleFrames& oracle : test::trajectories()) {
+        SCOPED_TRACE(oracle.name);
+        for (const TileFormat format : kPrecise) {
+            const auto kernel =
+                make_cuda_kernel({.frames = &oracle.frames}, context_, {.format = format});
+            const auto found = test::all_pairs(*kernel, oracle.frames.frame_count());
+            EXPECT_LE(test::worst_error(found, oracle.truth), 1e-5);
+        }
     }
 }
 

@@ -48,13 +48,10 @@ TEST(GpuOnHost, SuperposesLikeTheReference) {
 }
 
 TEST(GpuOnHost, EveryDegenerateClassIsRight) {
-    const std::vector<std::string> names = test::degenerate_cases();
-    if (names.empty()) GTEST_SKIP() << "no oracle in " << test::oracle_folder();
-    for (const std::string& name : names) {
-        const Frames all = test::read_frames(test::oracle_folder() / (name + "_xyz.npy"));
+    for (const test::OracleFrames& oracle : test::degenerate_ensembles()) {
         HostGpuState state;
-        KernelOnHost kernel({.frames = &all}, TileFormat::floats, 1, HostGpu(state));
-        test::expect_oracle(name, test::all_pairs(kernel, all.frame_count()), "floats");
+        KernelOnHost kernel({.frames = &oracle.frames}, TileFormat::floats, 1, HostGpu(state));
+        test::expect_oracle(oracle, test::all_pairs(kernel, oracle.frames.frame_count()), "floats");
     }
 }
 

@@ -71,16 +71,23 @@ TEST(Kernel, DecidesPairsAtTheCutoffInFloat64) {
     hwy::SetSupportedTargetsForTest(0);
 }
 
-TEST(Kernel, DecidesPairsOfARealTrajectoryInFloat64) {
-    if (!std::filesystem::exists(test::trajectory())) GTEST_SKIP() << "no " << test::trajectory();
-    const Frames frames = test::read_frames(test::trajectory(), 800);
-    constexpr double kCutoff = 0.44474148750305176;  // the value of a pair
-    for (const Precision precision : {Precision::mixed, Precision::float64}) {
-        const auto kernel = make_cpu_kernel({&frames, precision, kCutoff}, {});
-        const std::vector<float> found = test::all_pairs(*kernel, 800);
-        EXPECT_EQ(std::count_if(found.begin(), found.end(),
-                                [](float x) { return x < static_cast<float>(kCutoff); }),
-                  572);
+// Cutoffs that are the value of a pair, rounded to float32.
+TEST(Kernel, DecidesPairsOfRealTrajectoriesInFloat64) {
+    for (const test::OracleFrames& oracle : test::trajectories(800)) {
+        SCOPED_TRACE(oracle.name);
+        std::vector<float> sorted(oracle.truth.begin(), oracle.truth.end());
+        std::sort(sorted.begin(), sorted.end());
+        for (const std::size_t below : {std::size_t{572}, sorted.size() / 2}) {
+            const float cutoff = sorted[below];
+            const auto expected = std::lower_bound(sorted.begin(), sorted.end(), cutoff);
+            for (const Precision precision : {Precision::mixed, Precision::float64}) {
+                const auto kernel = make_cpu_kernel({&oracle.frames, precision, cutoff}, {});
+                const auto found = test::all_pairs(*kernel, oracle.frames.frame_count());
+                EXPECT_EQ(
+                    std::count_if(found.begin(), found.end(), [&](float x) { return x < cutoff; }),
+                    expected - sorted.begin());
+            }
+        }
     }
 }
 

@@ -91,13 +91,14 @@ TEST(TileSolver, ErrorsKeepToTheirEstimates) {
     }
 }
 
-TEST(TileSolver, IsCertainOfARealTrajectory) {
-    if (!std::filesystem::exists(test::trajectory())) GTEST_SKIP() << "no " << test::trajectory();
-    const Frames frames = test::read_frames(test::trajectory(), 300);
-    for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
-        const Trial trial = try_pairs(frames, format);
-        EXPECT_LE(trial.worst, most_of(format));
-        EXPECT_LE(trial.uncertain, trial.pairs / 1000);
+TEST(TileSolver, IsCertainOfRealTrajectories) {
+    for (const test::OracleFrames& oracle : test::trajectories(300)) {
+        SCOPED_TRACE(oracle.name);
+        for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
+            const Trial trial = try_pairs(oracle.frames, format);
+            EXPECT_LE(trial.worst, most_of(format));
+            EXPECT_LE(trial.uncertain, trial.pairs / 1000);
+        }
     }
 }
 

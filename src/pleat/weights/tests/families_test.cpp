@@ -1,4 +1,4 @@
-// Real families: reference weights to the last bit, and rows checked one by one.
+// Weights of real families: to the last bit those of counted neighbours.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,13 +9,13 @@
 
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/input/byte_source.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/tests/data_folders.h"
 #include "pleat/weights/tests/compiled_targets.h"
 #include "pleat/weights/weights.h"
 
 namespace pleat::weights {
 namespace {
-
-const std::filesystem::path kShared = PLEAT_SHARED;
 
 std::vector<double> numbers(const std::filesystem::path& path) {
     std::vector<double> result;
@@ -25,14 +25,7 @@ std::vector<double> numbers(const std::filesystem::path& path) {
     return result;
 }
 
-class ReferenceWeights : public testing::TestWithParam<const char*> {};
-
-TEST_P(ReferenceWeights, AreReproducedToTheLastBit) {
-    const auto folder = kShared / "oracle" / "couplings";
-    const auto file = folder / (std::string(GetParam()) + ".aln.gz");
-    if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs " << file;
-    const Alignment alignment = read_alignment(file);
-    const auto expected = numbers(folder / (std::string(GetParam()) + ".weights.gz"));
+void expect_weights(const Alignment& alignment, const std::vector<double>& expected) {
     ASSERT_EQ(expected.size(), static_cast<std::size_t>(alignment.sequence_count()));
     for (const std::int64_t target : compiled_targets()) {
         const UseInstructionSet use(target);
@@ -45,13 +38,25 @@ TEST_P(ReferenceWeights, AreReproducedToTheLastBit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, ReferenceWeights,
-                         testing::Values("1atzA", "demo1000", "PF00014", "DHFR"),
-                         [](const auto& name) { return std::string(name.param); });
+class CommittedFamilies : public testing::TestWithParam<const char*> {};
 
-TEST(DeepFamily, EveryHundredthSequenceHasTheWeightOfTheDefinition) {
-    const auto file = kShared / "data" / "alignments" / "PF00595deep_2h3l.aln.gz";
-    if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs " << file;
+TEST_P(CommittedFamilies, HaveTheWeightsOfTheirCountedNeighbours) {
+    const std::string file = GetParam();
+    const NpzReader oracle(test::committed_oracles("weights") / "neighbours.npz");
+    std::vector<double> expected;
+    for (const double count : oracle.get(file.substr(0, file.find('.'))).as<double>(file))
+        expected.push_back(1.0 / count);
+    expect_weights(read_alignment(test::data_folder() / file), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, CommittedFamilies,
+                         testing::Values("cheY.aln.gz", "trypsin.a2m.gz", "trna.sto.gz"),
+                         [](const auto& file) {
+                             const std::string name = file.param;
+                             return name.substr(0, name.find('.'));
+                         });
+
+void expect_each_hundredth_weight(const std::filesystem::path& file) {
     const Alignment alignment = read_alignment(file);
     const Index columns = alignment.column_count();
     const Index enough = min_identical(0.8, columns);
@@ -69,6 +74,19 @@ TEST(DeepFamily, EveryHundredthSequenceHasTheWeightOfTheDefinition) {
         }
         ASSERT_EQ(found[static_cast<std::size_t>(n)], 1.0 / static_cast<double>(count)) << n;
     }
+}
+
+TEST(SharedFamilies, HaveTheWeightsOfTheDefinition) {
+    const std::filesystem::path shared = test::shared_folder(),
+                                oracle = shared / "oracle" / "couplings";
+    if (!std::filesystem::exists(oracle))
+        GTEST_SKIP() << "the larger families of " << oracle << " are absent";
+    for (const std::string name : {"1atzA", "demo1000", "PF00014", "DHFR"}) {
+        SCOPED_TRACE(name);
+        expect_weights(read_alignment(oracle / (name + ".aln.gz")),
+                       numbers(oracle / (name + ".weights.gz")));
+    }
+    expect_each_hundredth_weight(shared / "data" / "alignments" / "PF00595deep_2h3l.aln.gz");
 }
 
 }  // namespace
