@@ -103,10 +103,9 @@ Device FamilyResources::device_for(const Alignment& alignment) const {
     if (named_) return *named_;
     if (!gpu_) return {Device::Kind::cpu, 0};
     const Device device{Device::Kind::cuda, gpu_->index};
-    const std::int64_t needed =
-        couplings::memory_needed(alignment.sequence_count(), alignment.column_count(),
-                                 alignment.alphabet->size(), device, 1);
-    return needed <= gpu_->free_bytes ? device : Device{Device::Kind::cpu, 0};
+    return couplings::gpu_memory_needed(alignment) <= gpu_->free_bytes
+               ? device
+               : Device{Device::Kind::cpu, 0};
 }
 
 /// The family's share of the work that is left, or of the memory if that is larger: families that
@@ -145,7 +144,7 @@ FamilyResources::Share FamilyResources::acquire(const Alignment& alignment,
     // A fit that cannot have all columns at once works through them in blocks that fill the GPU.
     const std::int64_t gpu_total = gpu_bytes_.total();
     share.gpu_bytes = gpu_bytes_.acquire(
-        demand.least_gpu > gpu_total ? demand.least_gpu : std::min(demand.gpu, gpu_total),
+        demand.min_gpu > gpu_total ? demand.min_gpu : std::min(demand.gpu, gpu_total),
         is_cancelled);
     // Beside a GPU the threads are idle most of the time. On the CPU fewer threads now are better
     // than all of them later, down to a half.
