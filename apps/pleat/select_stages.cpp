@@ -232,10 +232,7 @@ PredictedContacts FolderStages::fit_couplings(const Alignment&, const std::vecto
     const Made made = make(stage, context, [&](const std::filesystem::path& folder, bool force) {
         own.run.force = force;
         const auto choose = [&](const Alignment& read, Context& of_stage) {
-            const std::int64_t needed =
-                couplings::memory_needed(read.sequence_count(), read.column_count(),
-                                         read.alphabet->size(), {Device::Kind::cuda, 0}, 1);
-            return choose_device(options_.run, needed, of_stage);
+            return choose_device(options_.run, couplings::gpu_memory_needed(read), of_stage);
         };
         fit_family(own, {.folder = folder,
                          .arguments = arguments_of(stage),
