@@ -185,20 +185,21 @@ std::span<const std::string_view> names_of(StructureFormat) {
 }
 
 std::vector<Field> fields(StructureOutput& options) {
-    return {{.name = "structures",
-             .target = &options.format,
-             .help = "Format of medoids and members; auto: pdb if it can hold them, else cif"},
-            {.name = "write",
-             .target = &options.atoms,
-             .help = "Atoms of medoids and members, as for --select [default the superposed ones]",
-             .value_name = "ATOMS"},
-            {.name = "write-members",
-             .target = &options.members,
-             .help = "How many clusters to write the members of, the largest first, or 'all'",
-             .min = 0,
-             .max = 1e9,
-             .automatic = "all",
-             .old_names = {"members"}}};
+    return {
+        {.name = "structures",
+         .target = &options.format,
+         .help = "Format of medoids and members; auto: pdb if it can hold them, else cif"},
+        {.name = "write",
+         .target = &options.atoms,
+         .help = "Atoms of medoids and members, as for --select; if not given: the superposed ones",
+         .value_name = "ATOMS"},
+        {.name = "write-members",
+         .target = &options.members,
+         .help = "How many clusters to write the members of, the largest first, or 'all'",
+         .min = 0,
+         .max = 1e9,
+         .automatic = "all",
+         .old_names = {"members"}}};
 }
 
 void check_options(const StructureOutput& options) {

@@ -21,6 +21,13 @@ constexpr std::size_t kHalf = std::size_t{1} << 16;
 template <class Count>
 void count_pairs(Block rows, const float* distances, Index items, int threads,
                  std::vector<std::int64_t>& to, const Count& count) {
+    const Index pairs =
+        pairs_before(rows.first + rows.count, items) - pairs_before(rows.first, items);
+    if (pairs < static_cast<Index>(kHalf)) {  // fewer than the counts of a thread
+        for (Index n = 0; n < pairs; ++n)
+            count(std::bit_cast<std::uint32_t>(std::fabs(distances[n])), to);
+        return;
+    }
     std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(threads));
     const Index before = pairs_before(rows.first, items);
     parallel_for(threads, rows.count, [&](Index n, int thread) {
