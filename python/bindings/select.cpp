@@ -88,7 +88,7 @@ std::unique_ptr<Selected> run(Structures& frames, const Argument<Index>& superpo
         const std::optional<PredictedContacts> contacts =
             read_contacts(contacts_name, contacts_text);
         if (contacts) input.contacts = &*contacts;
-        frames.turn();
+        frames.transpose();
         selected->result = select::run(input, parameters, call.context);
         list_scores(*selected);
     });

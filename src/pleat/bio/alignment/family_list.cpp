@@ -47,10 +47,10 @@ std::vector<std::string> parse_path_list(std::string_view name, std::string_view
         line = line.substr(first, line.find_last_not_of(kSpace) - first + 1);
         if (line.find('\0') != std::string_view::npos)
             throw InputError(fmt::format("{}: expected a path a line, found zero bytes", name));
-        constexpr std::size_t kMostPaths = 1'000'000;
-        if (paths.size() == kMostPaths)
+        constexpr std::size_t kMaxPaths = 1'000'000;
+        if (paths.size() == kMaxPaths)
             throw InputError(
-                fmt::format("{}: expected at most {} paths, found more", name, kMostPaths));
+                fmt::format("{}: expected at most {} paths, found more", name, kMaxPaths));
         paths.emplace_back(line);
     }
     if (paths.empty())
