@@ -126,9 +126,8 @@ double radius_of_gyration(View<const float, 2> xyz) {
 int refine(const char* path, int moves) {
     EnsembleOptions options;
     options.select = "ca";
-    EnsembleReader reader({path}, options);
-    Array<float, 3> xyz(Index{1}, Index{3}, reader.atom_count());
-    reader.next(xyz.view()[0]);
+    options.range = {.first = 0, .last = 1};
+    Array<float, 3> xyz = read_ensemble({path}, options).xyz;  // [frame, axis, atom]
     const Index residues = xyz.extent(2), first = residues / 2;
     std::vector<std::int32_t> bodies;
     std::vector<Index> second;
