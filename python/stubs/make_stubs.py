@@ -13,7 +13,7 @@ ALIGNMENT, ENSEMBLE, ATOMS = "AlignmentLike", "EnsembleLike", "str | ArrayLike |
 OWN = {"alignment": ALIGNMENT, "ensemble": ENSEMBLE, "items": f"Rmsd | {ENSEMBLE}",
        "against": f"{ENSEMBLE} | None", "reference": f"int | {ENSEMBLE} | None", "fit": ATOMS,
        "select": ATOMS, "measure": ATOMS, "any_residues": "bool", "max_gaps": "float",
-       "min_coverage": "float", "weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
+       "min_coverage": "float", "weights": "ArrayLike | str | None", "atom_weights": "ArrayLike | str | None", "precision": "Literal['mixed', 'float64']",
        "data": "ProfileLike | None", "q_unit": "Literal['auto', '1/angstrom', '1/nm']",
        "assume_error": "float | None", "mixture": "bool",
        "form_factors": "str | PathLike[str] | None", "q": "ArrayLike | None", "model": "Model",
