@@ -79,13 +79,15 @@ Command report_command(CLI::App& program) {
                      "Folders of runs, in the order in which the page shows them")
         ->required();
     add_output(*parser, options->output, "FILE", "File for the page");
-    add_fields(
-        *parser, "Run",
-        {{.name = "force",
-          .target = &options->force,
-          .help = "Replace any existing file",
-          .letter = 'f'},
-         {.name = "quiet", .target = &options->quiet, .help = "Print nothing but errors", .letter = 'q'}});
+    add_fields(*parser, "Run",
+               {{.name = "force",
+                 .target = &options->force,
+                 .help = "Replace any existing file",
+                 .letter = 'f'},
+                {.name = "quiet",
+                 .target = &options->quiet,
+                 .help = "Print nothing but errors",
+                 .letter = 'q'}});
     add_fields(*parser, "Page", report::fields(options->parameters));
     parser->footer(help_footer(kExamples));
     return {.parser = parser,

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "pleat/bio/alignment/family_list.h"
-#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/structure/selection.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"

@@ -21,7 +21,8 @@ public:
     double seconds() const {
         float milliseconds = 0;
         check(cudaEventSynchronize(last_.get()), "cannot compute");
-        check(cudaEventElapsedTime(&milliseconds, first_.get(), last_.get()), "cannot read a timer");
+        check(cudaEventElapsedTime(&milliseconds, first_.get(), last_.get()),
+              "cannot read a timer");
         return 1e-3 * static_cast<double>(milliseconds);
     }
 

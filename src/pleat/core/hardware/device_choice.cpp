@@ -27,7 +27,8 @@ DeviceChoice device_with_room(const CudaDevices& found, std::int64_t needed) {
 
 GpuLookup machine_gpus() {
     return {
-        .choose = [](std::int64_t bytes) { return device_with_room(find_cuda_devices(bytes), bytes); },
+        .choose =
+            [](std::int64_t bytes) { return device_with_room(find_cuda_devices(bytes), bytes); },
         .free_bytes = [](int index) { return use_cuda_device(index).free_bytes; }};
 }
 
