@@ -206,7 +206,10 @@ void Field::check() const {
     if (const auto* word = std::get_if<std::string*>(&target))
         is_good =
             choices.empty() || std::find(choices.begin(), choices.end(), **word) != choices.end();
-    if (const auto* choice = std::get_if<Choice>(&target)) is_good = !choice->name().empty();
+    if (const auto* choice = std::get_if<Choice>(&target)) {
+        const std::span<const std::string_view> names = choice->names();
+        is_good = std::find(names.begin(), names.end(), choice->name()) != names.end();
+    }
     if (!is_good) refuse(*this, text());
 }
 
