@@ -276,7 +276,8 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     add_run_options(*parser, options->run);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
-    refuse_empty(*parser, {"measure", "against", "reference", "topology", "atom-weights"});
+    refuse_empty(*parser,
+                 {"measure", "against", "reference", "topology", "atom-weights", "weights"});
     parser->footer(help_footer(kExamples));
     return {.parser = parser,
             .run =

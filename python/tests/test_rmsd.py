@@ -227,8 +227,8 @@ def test_other_threads_run_meanwhile():
     (lambda: made_ensemble(4, 5), {"atom_weights": []}, pleat.InputError, r"each atom, .*shape \(0,\)"),
     (lambda: made_ensemble(4, 5), {"atom_weights": np.ones((1, 5))}, pleat.InputError, r"shape \(1, 5\)"),
     (lambda: made_ensemble(4, 5), {"reference": 0, "nearest": 2}, pleat.UsageError, "leave --nearest out"),
-    (lambda: made_ensemble(4, 5), {"reference": 0, "cutoff": 2}, pleat.UsageError, "a cut-off, found both"),
-    (lambda: made_ensemble(4, 5), {"reference": 0, "matrix": "full"}, pleat.UsageError, "a full matrix"),
+    (lambda: made_ensemble(4, 5), {"reference": 0, "cutoff": 2}, pleat.UsageError, "leave --cutoff out"),
+    (lambda: made_ensemble(4, 5), {"reference": 0, "matrix": "full"}, pleat.UsageError, "leave --matrix full out"),
 ])
 def test_refusals(make, options, kind, text):
     with pytest.raises(kind, match=text):

@@ -51,7 +51,7 @@ class Usage(ProgramTest):
                 self.assert_refused(done, 2, "--output: expected a name, found none")
                 self.assertEqual(os.listdir(self.folder), [family.name])
         # An empty text would stand for an option left out: all atoms, pairs instead of one structure.
-        for option in ("measure", "against", "reference", "topology", "weights"):
+        for option in ("measure", "against", "reference", "topology", "atom-weights", "weights"):
             with self.subTest(option):
                 done = pleat("rmsd", family, "-o", self.folder / "run", f"--{option}", "")
                 self.assert_refused(done, 2, f"--{option}: expected a name, found none")
