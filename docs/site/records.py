@@ -168,5 +168,5 @@ def accuracy_page(records):
                 "is made. Each engine's page states the tolerances that its tests hold every device to: "
                 "[couplings](engines/couplings.md), [mutual information](engines/mutual_information.md), "
                 "[rmsd](engines/rmsd.md), [cluster](engines/cluster.md), [saxs](engines/saxs.md), "
-                "[select](engines/select.md).",
+                "[select](engines/workflows_select.md).",
                 [*sections, *gpu])
