@@ -14,10 +14,10 @@ HIVP = (DATA / "hivp.dcd.gz", "--topology", DATA / "hivp.pdb.gz")
 FILES = {"format": pleat.read_alignment, "alphabet": pleat.read_alignment, "topology": pleat.read_ensemble,
          "assembly": pleat.read_ensemble, "frames": pleat.read_ensemble, "truncated": pleat.read_ensemble}
 ABSENT = {
-    "couplings": {"structure", "row", "contact", "cutoff"},  # residues of a structure beside the columns
+    "couplings": {"structure", "row", "contact", "contact-cutoff"},  # residues of a structure beside the columns
     "mi": {"structure", "row", "contact"},
     "rmsd": {"against-frames", "rmsf", "superposed"},  # `against` may be any ensemble; files
-    "cluster": {"structures", "write", "members"},  # files of structures
+    "cluster": {"structures", "write", "write-members"},  # files of structures
     "saxs": set()}
 ELSEWHERE = {"couplings": {"min-separation": pleat.Couplings.contacts}}
 

@@ -128,7 +128,7 @@ def test_mixtures_models_and_slices(tmp_path):
     apart = whole.xyz + np.float32([[[60, 0, 0]]])
     dimer = pleat.Ensemble(np.concatenate([whole.xyz, apart]), whole.topology)
     assert (pleat.saxs(dimer).frames, pleat.saxs(dimer, models_are="states").frames) == (1, 2)
-    assert any("taken as parts of one structure" in note for note in pleat.saxs(dimer).notes)
+    assert any("treated as parts of one" in note for note in pleat.saxs(dimer).notes)
     assert any("biological assembly 1 (DIMERIC)" in note for note in pleat.saxs(STRUCTURE).notes)
     twice = pleat.read_ensemble([STRUCTURE, DATA / "1a8o.cif.gz"])
     assert pleat.saxs(twice[1:], models="parts").files == [str(DATA / "1a8o.cif.gz")]
