@@ -207,7 +207,7 @@ def test_a_file_that_is_cut_short_gives_its_whole_frames_with_a_warning(tmp_path
     whole = gzip.decompress((DATA / "hivp.dcd.gz").read_bytes())
     path = tmp_path / "cut.dcd"
     path.write_bytes(whole[:-100])
-    with pytest.raises(pleat.InputError, match="the option truncated takes the"):
+    with pytest.raises(pleat.InputError, match="the option truncated keeps the"):
         pleat.read_ensemble(path, topology=DATA / "hivp.pdb.gz")
     with pytest.warns(UserWarning, match="whole frames before it"):
         found = pleat.read_ensemble(path, topology=DATA / "hivp.pdb.gz", truncated=True)

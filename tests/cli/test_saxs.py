@@ -358,7 +358,7 @@ class Resume(ProgramTest):
                 run = self.folder / how.name
                 err = self.stop_after_a_tile(run, how)
                 if how == signal.SIGINT:
-                    self.assertIn(b"checkpoint.tiles: run the same command again to go on", err)
+                    self.assertIn(b"checkpoint.tiles: run the same command again to resume", err)
                 self.assertIn(self.finished_tiles(run), (1, 2))
                 done = pleat(*self.arguments(run))
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -370,7 +370,9 @@ class Resume(ProgramTest):
     def test_refuses_the_checkpoint_of_other_options(self):
         run = self.folder / "run"
         self.stop_after_a_tile(run, signal.SIGKILL)
-        done = pleat(*self.arguments(run), "--q-max", "1.1", "-q")
+        arguments = self.arguments(run)
+        arguments[arguments.index("--q-max") + 1] = "1.1"
+        done = pleat(*arguments, "-q")
         self.assert_refused(done, 3, "checkpoint.tiles", "expected tiles of the same input and options", "remove this file")
 
 
