@@ -87,7 +87,7 @@ TEST(BrokenAlignment, WhatIsNoReadableFileIsRefused) {
         return refusal_of([&] { read_alignment(file); });
     };
     const std::filesystem::path missing = folder.path() / "missing.fasta";
-    EXPECT_EQ(refusal(missing), missing.string() + "expected a file, found nothing of that name");
+    EXPECT_EQ(refusal(missing), missing.string() + ": expected a file, found nothing of that name");
     EXPECT_EQ(refusal(folder.path()),
               folder.path().string() + ": expected a file, found a directory");
     const std::filesystem::path below = folder.write("plain", "x") / "below.fasta";

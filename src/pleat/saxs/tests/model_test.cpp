@@ -152,7 +152,7 @@ TEST(Scatterers, OfCoarseModelsMustBeAminoAcids) {
         structure(atom("P", " DG", 1, 0, 0, 0, "P") + atom("N", "ALA", 2, 9, 0, 0, "N"));
     EXPECT_NE(error_text<InputError>([&] {
                   make_scatterers(*dna.topology, dna.xyz[0], {.resolution = Resolution::two_bead});
-              }).find("expected the 20 amino acids for the two-body model, found 1 of DG"),
+              }).find("expected the 20 amino acids for the two-bead model, found 1 of DG"),
               std::string::npos);
 }
 
