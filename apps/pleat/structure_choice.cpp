@@ -50,7 +50,7 @@ std::vector<Field> fields(StructureOptions& options) {
              .unit = "angstrom",
              .min = 0,
              .min_excluded = true,
-             .automatic = "by the atoms",
+             .automatic = "the atoms' usual one",
              .old_names = {"cutoff"}}};
 }
 

@@ -1,4 +1,4 @@
-// Alignments: reading, making from arrays, filtering; letters are shown as they lie in memory.
+// Alignments: read, made from arrays, and filtered; the letters are shown without a copy.
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -31,17 +31,17 @@ Alignment from_codes(const py::array& letters, std::vector<std::string> names,
     alignment.alphabet = &Alphabet::named(alphabet).with_unknown();
     alignment.letters = Array<std::uint8_t, 2>::unset(codes.shape(0), codes.shape(1));
     std::copy_n(codes.data(), codes.size(), alignment.letters.data());
-    const auto* const odd =
+    const auto* const unknown =
         std::find_if(alignment.letters.begin(), alignment.letters.end(),
                      [&](std::uint8_t code) { return code > alignment.alphabet->gap(); });
-    if (odd != alignment.letters.end()) {
-        const Index at = odd - alignment.letters.begin(), columns = alignment.column_count();
+    if (unknown != alignment.letters.end()) {
+        const Index at = unknown - alignment.letters.begin(), columns = alignment.column_count();
         throw InputError(fmt::format("letters[{}, {}]: expected a code below {} ({}), found {}",
                                      at / columns, at % columns, alignment.alphabet->size(),
-                                     alignment.alphabet->letters(), *odd));
+                                     alignment.alphabet->letters(), *unknown));
     }
     if (!names.empty() && static_cast<Index>(names.size()) != alignment.sequence_count())
-        throw InputError(fmt::format("expected {} names, one a sequence, found {}",
+        throw InputError(fmt::format("expected {} names, one per sequence, found {}",
                                      alignment.sequence_count(), names.size()));
     if (names.empty())
         for (Index n = 1; n <= alignment.sequence_count(); ++n)
@@ -80,9 +80,9 @@ void add_alignment(py::module_& module) {
                                [](const Alignment& a) { return a.alphabet->letters(); })
         .def_property_readonly("source", [](const Alignment& a) { return a.source.string(); })
         .def_readonly("format", &Alignment::format)
-        .def("filter", [](const Alignment& a, double most_gaps, double least_coverage) {
+        .def("filter", [](const Alignment& a, double max_gaps, double min_coverage) {
             const py::gil_scoped_release released;
-            return filter(a, {most_gaps, least_coverage});
+            return filter(a, {max_gaps, min_coverage});
         });
     module.def("alignment_from_codes", &from_codes);
     module.def("alignment_from_text",

@@ -13,7 +13,7 @@ Alignment.__doc__ = """A multiple sequence alignment, made by `read_alignment` o
 
 letters : uint8 [sequence, column], codes of `alphabet_letters`; shows memory of the alignment
 columns : int64 [column], place of each column among those of the source, from 0
-names, sequences : list of str, one a sequence
+names, sequences : list of str, one per sequence
 alphabet : 'protein', 'rna' or 'dna'
 alphabet_letters : the letters in the order of their codes; X or N (unknown) and the gap come last
 source, format : the file and what it was read as
@@ -63,7 +63,7 @@ def alignment(source, *, names=None, alphabet=""):
         [sequence, column], with `alphabet` ('protein' if ''), in the order of
         ARNDCQEGHILKMFPSTWYVX-, ACGUN- or ACGTN-; letters, 'S1' or 'U1' [sequence, column];
         Biopython's MultipleSeqAlignment or a list of its SeqRecord
-    names : one a sequence
+    names : one per sequence
 
     Codes are copied once.
     """
@@ -84,7 +84,7 @@ def alignment(source, *, names=None, alphabet=""):
         raise InputError("expected an alignment (a path, sequences, codes as uint8 [sequence, column], "
                          f"Biopython's alignment), found {type(source).__name__}")
     if names is not None and len(names) != len(rows):
-        raise InputError(f"expected {len(rows)} names, one a sequence, found {len(names)}")
+        raise InputError(f"expected {len(rows)} names, one per sequence, found {len(names)}")
     names = list(names or [f"sequence {n}" for n in range(1, len(rows) + 1)])
     text = "".join(f">{n}\n{_one_line(row)}\n" for n, row in enumerate(rows, 1))
     return _pleat.alignment_from_text("sequences", text, names, alphabet)
