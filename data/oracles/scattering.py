@@ -3,9 +3,10 @@
 # Formulas: src/pleat/saxs/README.md.
 import numpy as np
 
-# International Tables for Crystallography C (1992), table 6.1.1.4: four Gaussians a, b and a constant c.
+# International Tables for Crystallography C (1992), table 6.1.1.4: four Gaussians a, b and a constant c;
+# hydrogen as it is bonded (Stewart, Davidson, Simpson).
 GAUSSIANS = {
-    "H": ((0.489918, 0.262003, 0.196767, 0.049879), (20.6593, 7.74039, 49.5519, 2.20159), 0.001305),
+    "H": ((0.493002, 0.322912, 0.140191, 0.040810), (10.5109, 26.1257, 3.14236, 57.7997), 0.003038),
     "C": ((2.3100, 1.0200, 1.5886, 0.8650), (20.8439, 10.2075, 0.5687, 51.6512), 0.2156),
     "N": ((12.2126, 3.1322, 2.0125, 1.1663), (0.0057, 9.8933, 28.9975, 0.5826), -11.529),
     "O": ((3.0485, 2.2868, 1.5463, 0.8670), (13.2771, 5.7011, 0.3239, 32.9089), 0.2508),
