@@ -76,14 +76,9 @@ void expect_oracle(const Oracle& oracle) {
     });
 }
 
-TEST(Kernel, FindsThePapersProfile) {
-    if (!test::has_oracle()) GTEST_SKIP() << "no reference answers beside the repository";
-    expect_oracle(test::paper_1888());
-}
-
-TEST(Kernel, FindsTheProfilesOfAllAtoms) {
-    if (!test::has_oracle()) GTEST_SKIP() << "no reference answers beside the repository";
-    expect_oracle(test::all_atom("6lyz"));
+TEST(Kernel, FindsTheProfilesOfStructures) {
+    for (const Oracle& oracle : test::small_oracles()) expect_oracle(oracle);
+    if (!test::has_oracle()) return;
     // Larger ones by the instructions of this machine alone, since others take long.
     Context context;
     for (const char* name : {"1XIB_monomer", "1XIB_4mer"}) {

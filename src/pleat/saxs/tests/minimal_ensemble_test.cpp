@@ -110,11 +110,11 @@ TEST(MinimalEnsembles, FitAsWellAsTheTruePair) {
     expect_true_pairs(hivp, 40, 0, 4, true);
     ASSERT_GT(hivp.partial.extent(0), kRepresentatives);
     expect_true_pairs(hivp, hivp.partial.extent(0), 4, 6, false);
-}
 
-TEST(MinimalEnsembles, FitAsWellAsTheTruePairOfTwentyMixturesOfATransition) {
-    const std::filesystem::path folder = test::shared_folder() / "data" / "ensembles" / "adk_dims";
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
+    // Twenty mixtures of a transition of adenylate kinase.
+    const std::filesystem::path folder =
+        pleat::test::shared_folder() / "data" / "ensembles" / "adk_dims";
+    if (!pleat::test::shared_is_present(folder)) return;
     const Frames adk(folder / "adk_dims.dcd", folder / "adk_open.pdb.gz", Resolution::all_atom);
     expect_true_pairs(adk, adk.partial.extent(0), 0, 20, true);
 }

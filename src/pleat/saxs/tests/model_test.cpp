@@ -4,13 +4,10 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <numbers>
-#include <sstream>
 
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
-#include "pleat/core/files/npy.h"
 #include "pleat/core/tests/temporary_folder.h"
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/fit/spline.h"
@@ -23,17 +20,7 @@
 namespace pleat::saxs {
 namespace {
 
-namespace fs = std::filesystem;
 using test::error_text;
-
-const fs::path kShared = fs::path(PLEAT_SHARED);
-
-Context cpu() {
-    Context context;
-    context.device = {Device::Kind::cpu, 0};
-    context.threads = 2;
-    return context;
-}
 
 /// An ensemble of PDB text.
 Ensemble structure(const std::string& text) {
@@ -50,20 +37,6 @@ std::string atom(const std::string& name, const std::string& residue, int number
                   (name.size() < 4 ? " " + name : name).c_str(), residue.c_str(), number, x, y, z,
                   element.c_str());
     return line;
-}
-
-/// Columns of numbers of a text file, lines of # left out.
-std::vector<std::vector<double>> columns(const fs::path& path) {
-    std::vector<std::vector<double>> rows;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("#")) continue;
-        std::istringstream words(line);
-        std::vector<double> row;
-        for (double value = 0; words >> value;) row.push_back(value);
-        if (!row.empty()) rows.push_back(row);
-    }
-    return rows;
 }
 
 TEST(UnitedAtom, HasVolumeAndName) {
@@ -154,110 +127,6 @@ TEST(Scatterers, OfCoarseModelsMustBeAminoAcids) {
                   make_scatterers(*dna.topology, dna.xyz[0], {.resolution = Resolution::two_bead});
               }).find("expected the 20 amino acids for the two-bead model, found 1 of DG"),
               std::string::npos);
-}
-
-/// Every atom's amplitude in water, as the oracle has them.
-TEST(Model, HasTheFactorsOfTheOracle) {
-    const fs::path folder = kShared / "oracle" / "saxs" / "all_atom";
-    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
-    const Ensemble lysozyme =
-        read_ensemble({(kShared / "data" / "saxs" / "lyz_imp" / "6lyz.pdb.gz").string()});
-    const Scatterers atoms = make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {});
-    ASSERT_EQ(atoms.count(), 1001);
-    NpzReader oracle(folder / "6lyz_atoms.npz");
-    const std::vector<double> factors = oracle.get("F51").as<double>("F51");
-    const std::vector<double> q = oracle.get("q").as<double>("q");
-    const Model model = make_model(atoms, nullptr, q);
-    Index different = 0;
-    for (Index k = 0; k < 51; ++k) {
-        for (Index i = 0; i < 1001; ++i) {
-            const Index type = model.types[static_cast<std::size_t>(i)];
-            const double net = model.factors(0, type, k) - model.factors(1, type, k);
-            const double expected = factors[static_cast<std::size_t>(k * 1001 + i)];
-            if (std::abs(net - expected) < 2e-3) continue;
-            ++different;
-            // The oracle gives every cysteine a hydrogen; these eight form bridges and have none.
-            EXPECT_EQ(atoms.type_names[static_cast<std::size_t>(type)], "S");
-        }
-    }
-    EXPECT_EQ(different, 8 * 51);
-}
-
-TEST(Model, GivesTheProfilesOfTheOracle) {
-    const fs::path folder = kShared / "oracle" / "saxs";
-    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
-    const Ensemble parts = read_ensemble(
-        {(kShared / "data" / "saxs" / "glucose_isomerase" / "1XIB_4mer.pdb.gz").string()},
-        {.topology = {}, .select = "not [MN]", .range = {}});
-    EXPECT_TRUE(are_copies(parts.xyz));
-    const Ensemble tetramer = join_models(parts);
-    const Scatterers atoms = make_scatterers(*tetramer.topology, tetramer.xyz[0], {});
-    ASSERT_EQ(atoms.count(), 12204);
-    const auto expected = columns(folder / "all_atom" / "1XIB_4mer_vacuum_Q51_q0.5.dat");
-    std::vector<double> q;
-    for (const auto& row : expected) q.push_back(row[0]);
-    Model model = make_model(atoms, nullptr, q);
-    // Vacuum and excluded volume alone.
-    Array<double, 3> factors(2, model.type_count(), model.q_count());
-    std::copy_n(model.factors.begin(), factors.size(), factors.begin());
-    model.factors = factors;
-    model.scaled = {0, 0};
-    Array<float, 3> positions(1, 3, atoms.count());
-    set_centres_of_mass(atoms, tetramer.xyz[0], positions[0]);
-    const Array<double, 3> partial = profiles(
-        model, positions, {}, {.precision = Precision::float32, .method = Method::debye}, cpu());
-    for (std::size_t k = 0; k < q.size(); ++k) {
-        const auto at = static_cast<Index>(k);
-        EXPECT_NEAR(partial(0, 0, at) / expected[k][1], 1, 1e-3) << q[k];
-        const double net = partial(0, 0, at) - partial(0, 1, at) + partial(0, 2, at);
-        EXPECT_NEAR(net / expected[k][2], 1, 1e-3) << q[k];
-    }
-    // CRYSOL's own vacuum profile agrees to 3 % up to where its harmonics end.
-    for (const auto& row : columns(folder / "crysol" / "crysol_new.int")) {
-        for (std::size_t k = 0; k < q.size(); ++k) {
-            if (row.size() < 3 || std::abs(row[0] - q[k]) > 1e-6 || q[k] > 0.3) continue;
-            EXPECT_NEAR(row[2] / partial(0, 0, static_cast<Index>(k)), 1, 0.03) << q[k];
-        }
-    }
-}
-
-TEST(FormFactors, OfThePublishedTablesGiveThePublishedProfile) {
-    const fs::path folder = kShared / "oracle" / "saxs";
-    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data at " << folder;
-    std::vector<std::string> notes;
-    const FormFactorTable table =
-        read_form_factors(folder / "published_form_factors" / "form_factors-two_body_model.dat",
-                          Resolution::two_bead, notes);
-    ASSERT_EQ(table.q.size(), 51u);
-    EXPECT_EQ(notes.size(), 1u);
-    EXPECT_NEAR(table.factors(0, 0), 6.0285176818659094, 1e-12);
-    Scatterers beads;
-    beads.resolution = Resolution::two_bead;
-    beads.type_names = bead_types(Resolution::two_bead);
-    const auto rows = columns(folder / "paper_1888" / "test1888.pos_matrix.txt");
-    Array<float, 3> positions(1, 3, static_cast<Index>(rows.size()));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        for (std::size_t axis = 0; axis < 3; ++axis)
-            positions(0, static_cast<Index>(axis), static_cast<Index>(i)) =
-                static_cast<float>(rows[i][axis]);
-        beads.types.push_back(static_cast<std::int32_t>(rows[i][3]));
-    }
-    Model model = make_model(beads, &table, table.q);
-    Array<double, 3> factors(1, model.type_count(), model.q_count());
-    std::copy_n(model.factors.begin(), factors.size(), factors.begin());
-    model.factors = factors;
-    model.scaled = {0};
-    const Array<double, 3> partial = profiles(model, positions, {}, {}, cpu());
-    const auto paper = columns(folder / "paper_1888" / "test1888.Iq_vec.txt");
-    const auto exact = columns(folder / "paper_1888" / "oracle_float64_numpy.dat");
-    for (std::size_t k = 0; k < 51; ++k) {
-        EXPECT_NEAR(partial(0, 0, static_cast<Index>(k)) / exact[k][1], 1, 1e-5);
-        EXPECT_NEAR(partial(0, 0, static_cast<Index>(k)) / paper[k][1], 1, 1e-4);
-    }
-    const FormFactorTable one =
-        read_form_factors(folder / "published_form_factors" / "form_factors-one_body_model.dat",
-                          Resolution::one_bead, notes);
-    EXPECT_EQ(one.types.size(), 20u);
 }
 
 TEST(FormFactors, AreReadByColumnsAndRefusedWhereBroken) {

@@ -1,4 +1,4 @@
-// Reference answers: real structures with their form factors and float64 profiles, for tests.
+// Reference answers: structures with their form factors and float64 profiles, for tests.
 #pragma once
 
 #include <algorithm>
@@ -107,6 +107,47 @@ inline Oracle all_atom(const std::string& name) {
         std::copy(values.begin(), values.end(), &result.model.factors(0, type, 0));
     result.model.scaled = {0};
     return result;
+}
+
+/// "lysozyme" (all atoms) or "trypsin_bodies" (two bodies per residue) of data/oracles.
+inline Oracle committed_oracle(const std::string& name) {
+    const NpzReader file(pleat::test::committed_oracles("saxs") / (name + ".npz"));
+    const auto read = [&](const char* member) { return file.get(member).as<double>(member); };
+    Oracle result;
+    result.model.q = read("q");
+    result.model.types = file.get("types").as<std::int32_t>("types");
+    result.intensity = read("intensity");
+    std::vector<double> factors;
+    if (file.has("factors")) {
+        factors = read("factors");
+    } else {
+        factors = read("vacuum");
+        const std::vector<double> excluded = read("excluded");
+        for (std::size_t n = 0; n < factors.size(); ++n) factors[n] -= excluded[n];
+    }
+    const Index q_count = result.model.q_count();
+    result.model.factors =
+        Array<double, 3>(Index{1}, static_cast<Index>(factors.size()) / q_count, q_count);
+    std::copy(factors.begin(), factors.end(), result.model.factors.begin());
+    result.model.scaled = {0};
+    const std::vector<double> xyz = read("xyz");
+    const Index count = static_cast<Index>(xyz.size()) / 3;
+    result.xyz = Array<float, 3>(Index{1}, Index{3}, count);
+    for (Index i = 0; i < count; ++i)
+        for (Index axis = 0; axis < 3; ++axis)
+            result.xyz(0, axis, i) =
+                static_cast<float>(xyz[static_cast<std::size_t>(3 * i + axis)]);
+    return result;
+}
+
+/// Structures of some thousand scatterers at most: those of data/oracles, and those of ../shared if
+/// they are present.
+inline std::vector<Oracle> small_oracles() {
+    std::vector<Oracle> found{committed_oracle("lysozyme"), committed_oracle("trypsin_bodies")};
+    if (!pleat::test::shared_is_present(oracle_folder())) return found;
+    found.push_back(paper_1888());
+    found.push_back(all_atom("6lyz"));
+    return found;
 }
 
 /// The largest |found / expected - 1|.
