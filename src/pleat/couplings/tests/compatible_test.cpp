@@ -21,24 +21,6 @@ Parameters compatible_parameters() {
     return parameters;
 }
 
-class CompatibleOracle : public testing::TestWithParam<test::OracleFamily> {};
-
-TEST_P(CompatibleOracle, ReproducesTheScoresOfTheProgram) {
-    const test::OracleFamily& family = GetParam();
-    if (!family.is_present()) GTEST_SKIP() << "needs " << family.file(".aln.gz");
-    const Alignment alignment = read_alignment(family.file(".aln.gz"));
-    const Result result = run(alignment, compatible_parameters(), {});
-    EXPECT_EQ(result.iterations, family.compatible_iterations);
-    EXPECT_EQ(result.stop_reason, StopReason::compatible_rule);
-    EXPECT_GT(result.objective, family.least_objective * 1.005);  // that program stops early
-    const auto expected = test::read_matrix(family.file(".ccmpred.mat.gz"));
-    EXPECT_LT(test::largest_difference(result.corrected, expected), 1e-4);
-    EXPECT_EQ(test::top_pairs(result.corrected), test::top_pairs(expected));
-}
-
-INSTANTIATE_TEST_SUITE_P(Families, CompatibleOracle, testing::ValuesIn(test::kOracleFamilies),
-                         [](const auto& family) { return std::string(family.param.name); });
-
 // One CG iteration from the definition, on the plain objective: x - g / |g|, pairs counted twice.
 TEST(Compatible, MakesTheFirstStepOfTheProgram) {
     const RandomFamily family(40, 5, 21, 3);

@@ -15,6 +15,8 @@
 #include "pleat/bio/structure/residue_map.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/tests/data_folders.h"
 
 namespace {
 
@@ -155,17 +157,44 @@ Array<double, 2> matrix_of(const fs::path& path, Index length) {
     return matrix;
 }
 
-TEST(Evaluation, FindsTheKnownPrecisionOf1atzA) {
-    const fs::path shared = PLEAT_SHARED;
-    if (!fs::exists(shared / "oracle/couplings")) GTEST_SKIP() << "no shared data at " << shared;
-    const Alignment alignment = read_alignment(shared / "oracle/couplings/1atzA.aln.gz");
-    const Structure structure = read_structure(shared / "data/structures/1atzA.pdb.gz");
+/// Distances between the columns of an alignment in its structure.
+Array<double, 2> distances_of(const fs::path& alignment_file, const fs::path& structure_file) {
+    const Alignment alignment = read_alignment(alignment_file);
+    const Structure structure = read_structure(structure_file);
     const ResidueMap map = map_residues(alignment, structure);
-    const auto distances = column_distances(structure.chains[static_cast<std::size_t>(map.chain)],
-                                            map.residues, ContactAtoms::beta);
+    return column_distances(structure.chains[static_cast<std::size_t>(map.chain)], map.residues,
+                            ContactAtoms::beta);
+}
+
+TEST(Evaluation, FindsTheContactsOfTrypsinAmongTheBestPairs) {
+    const fs::path data = pleat::test::data_folder();
+    const auto whole = distances_of(data / "trypsin.a2m.gz", data / "1ql9_A.pdb.gz");
+    const NpzReader oracle(pleat::test::committed_oracles("couplings") / "trypsin189x40.npz");
+    const std::vector<Index> columns = oracle.get("columns").as<Index>("columns");
+    const auto contacts = oracle.get("contacts").as<Index>("contacts");
+    const std::vector<double> values = oracle.get("corrected").as<double>("corrected");
+    const Index length = static_cast<Index>(columns.size());
+    Array<double, 2> scores(length, length), distances(length, length);
+    std::copy(values.begin(), values.end(), scores.begin());
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        for (std::size_t j = 0; j < columns.size(); ++j)
+            distances(static_cast<Index>(i), static_cast<Index>(j)) = whole(columns[i], columns[j]);
+    const auto found = evaluate(scores.view(), distances.view(), columns, 8.0);
+    EXPECT_EQ(found.length, length);
+    EXPECT_EQ(found.at("all", "L/2").correct, contacts[0]);
+    EXPECT_EQ(found.at("all", "L").correct, contacts[1]);
+    EXPECT_EQ(found.at("all", "L").pairs, length);
+    EXPECT_GT(contacts[1], 3);
+
+    const fs::path shared = pleat::test::shared_folder();
+    if (!pleat::test::shared_is_present(shared / "oracle/couplings")) return;
+    const fs::path alignment = shared / "oracle/couplings/1atzA.aln.gz";
+    const auto of_1atza = distances_of(alignment, shared / "data/structures/1atzA.pdb.gz");
+    const std::vector<Index> all = read_alignment(alignment).columns;
     const auto at_half = [&](const char* file) {
-        const auto scores = matrix_of(shared / "oracle/couplings" / file, alignment.column_count());
-        return evaluate(scores.view(), distances.view(), alignment.columns, 8.0).at("all", "L/2");
+        const auto matrix =
+            matrix_of(shared / "oracle/couplings" / file, static_cast<Index>(all.size()));
+        return evaluate(matrix.view(), of_1atza.view(), all, 8.0).at("all", "L/2");
     };
     // couplings.md: 0.676 at the optimum, 0.649 for CCMpred's early stop, of 37 pairs each.
     EXPECT_EQ(at_half("1atzA.mat.gz").pairs, 37);

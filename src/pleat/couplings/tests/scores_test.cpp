@@ -91,18 +91,5 @@ TEST(AverageProductCorrection, HandlesSmallAndEmptyMatrices) {
     EXPECT_EQ(zero.extent(0), 4);
 }
 
-class ScoresOracle : public testing::TestWithParam<test::OracleFamily> {};
-
-TEST_P(ScoresOracle, CorrectsRawScores) {
-    const test::OracleFamily& family = GetParam();
-    if (!family.is_present()) GTEST_SKIP() << "needs " << family.file(".aln.gz");
-    const auto raw = test::read_matrix(family.file(".frob.mat.gz"));
-    const auto expected = test::read_matrix(family.file(".mat.gz"));
-    EXPECT_LT(test::largest_difference(average_product_correction(raw), expected), 1e-6);
-}
-
-INSTANTIATE_TEST_SUITE_P(Families, ScoresOracle, testing::ValuesIn(test::kOracleFamilies),
-                         [](const auto& family) { return std::string(family.param.name); });
-
 }  // namespace
 }  // namespace pleat::couplings
