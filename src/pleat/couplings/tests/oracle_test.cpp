@@ -99,7 +99,8 @@ TEST_P(CommittedFamilies, HaveTheCorrectedScoresOfTheirRawOnes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, CommittedFamilies,
-                         testing::Values("cheY200x25", "trna150x30", "trypsin189x40"));
+                         testing::Values("cheY200x25", "trna150x30", "trypsin189x40"),
+                         [](const auto& name) { return std::string(name.param); });
 
 /// One test, so that its absence is one skipped test.
 TEST(SharedFamilies, AreFittedToTheirMinimaAndLikeTheProgram) {

@@ -97,8 +97,7 @@ TEST(GapFreePairs, AreAllRowsIfNothingIsOmittedAndZeroIfNoRowIsLeft) {
 
 /// Many shuffles of the same rows approach the exact moments.
 TEST(GapFreePairs, AgreeWithShufflesOfTheirRows) {
-    if (!test::oracle_is_present("rna60x20")) GTEST_SKIP() << "no oracle rna60x20";
-    const Columns columns = test::oracle_columns("rna60x20");
+    const Columns columns = test::oracle_columns("trna60x20");
     const LetterSet gap = letter_set(0);
     const GapFreePairs exact = gap_free_pairs(columns, make_statistic(60), gap, one_thread());
     const std::int64_t shuffles = 2000;

@@ -1,9 +1,11 @@
-// The oracle of mutual information: its alignments, with X as a letter of its own, and its numbers.
+// Reference answers of mutual information: alignments, with X as a letter of its own, and numbers.
 #pragma once
 
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,22 +18,20 @@
 
 namespace pleat::mutual_information::test {
 
-/// The file NAME.ENDING of the oracle, whether or not it is there.
-inline std::filesystem::path oracle_file(const std::string& name, const std::string& ending) {
-    return pleat::test::shared_folder() / "oracle" / "mutual_information" / (name + "." + ending);
+/// The reference alignments of data/oracles, which every clone has.
+inline constexpr const char* kCommittedOracles[] = {"made24x8", "trna60x20", "trna120x24",
+                                                    "trypsin90x12"};
+
+inline std::filesystem::path shared_oracles() {
+    return pleat::test::shared_folder() / "oracle" / "mutual_information";
 }
 
-/// Where the alignment stands: plain or compressed; empty when it is absent.
-inline std::filesystem::path oracle_alignment_file(const std::string& name) {
-    for (const char* ending : {"fasta", "fasta.gz"}) {
-        auto file = oracle_file(name, ending);
-        if (std::filesystem::exists(file)) return file;
-    }
-    return {};
+inline std::filesystem::path committed_oracle(const std::string& name, const std::string& ending) {
+    return pleat::test::committed_oracles("mutual_information") / (name + "." + ending);
 }
 
-inline bool oracle_is_present(const std::string& name) {
-    return !oracle_alignment_file(name).empty();
+inline bool is_committed(const std::string& name) {
+    return std::filesystem::exists(committed_oracle(name, "npz"));
 }
 
 /// Letter codes below 32 of an alignment, [sequence, column]: gap is 0, and A to Z are 1 to 26, so
@@ -62,15 +62,49 @@ inline Array<std::uint8_t, 2> read_letters(const std::filesystem::path& path) {
     return letters;
 }
 
+/// The alignment of that name, of data/oracles or of ../shared, there plain or compressed.
 inline Array<std::uint8_t, 2> oracle_letters(const std::string& name) {
-    return read_letters(oracle_alignment_file(name));
+    if (is_committed(name)) return read_letters(committed_oracle(name, "fasta"));
+    const std::filesystem::path plain = shared_oracles() / (name + ".fasta");
+    if (std::filesystem::exists(plain)) return read_letters(plain);
+    return read_letters(plain.string() + ".gz");
 }
 
 inline Columns oracle_columns(const std::string& name) { return compact(oracle_letters(name)); }
 
-/// The numbers of NAME.WHAT.npy ("E2", "V2", "MI2", "E3", "V3", "MI3"), in the oracle's order.
+/// The numbers `what` ("E2", "V2", "MI2", "E3", "V3", "MI3"): of all pairs or triples in row order.
 inline std::vector<double> oracle_numbers(const std::string& name, const std::string& what) {
-    return read_npy(oracle_file(name, what + ".npy")).as<double>(what);
+    const NpyArray array = is_committed(name)
+                               ? NpzReader(committed_oracle(name, "npz")).get(what)
+                               : read_npy(shared_oracles() / (name + "." + what + ".npy"));
+    return array.as<double>(what);
+}
+
+/// A pair whose tables were all enumerated: the probabilities of a smaller, an equal and a larger
+/// MI than the observed one, and the number of its different values.
+struct EnumeratedPair {
+    Index i = 0, j = 0;
+    double less = 0, equal = 0, greater = 0;
+    Index atoms = 0;
+};
+
+inline std::vector<EnumeratedPair> enumerated_pairs(const std::string& name) {
+    std::vector<EnumeratedPair> found;
+    if (is_committed(name)) {
+        const NpzReader oracle(committed_oracle(name, "npz"));
+        const auto pairs = oracle.get("tail_pairs").as<Index>("tail_pairs");
+        const auto tails = oracle.get("tails").as<double>("tails");
+        const auto atoms = oracle.get("tail_atoms").as<Index>("tail_atoms");
+        for (std::size_t n = 0; n < atoms.size(); ++n)
+            found.push_back({pairs[2 * n], pairs[2 * n + 1], tails[3 * n], tails[3 * n + 1],
+                             tails[3 * n + 2], atoms[n]});
+        return found;
+    }
+    std::ifstream stream(shared_oracles() / (name + ".exact_pairs.json"));
+    for (const auto& pair : nlohmann::json::parse(stream))
+        found.push_back({pair["i"], pair["j"], pair["p_less"], pair["p_equal"], pair["p_greater"],
+                         pair["atoms"]});
+    return found;
 }
 
 }  // namespace pleat::mutual_information::test

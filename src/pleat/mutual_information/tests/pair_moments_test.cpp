@@ -1,4 +1,4 @@
-// Moments of pairs: against the oracle, all permutations of short columns, and quadruple precision.
+// Moments of pairs: against all permutations of short columns, and quadruple precision.
 #include "pleat/mutual_information/exact/pair_moments.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/mutual_information/exact/hahn.h"
-#include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {
 
@@ -112,42 +111,6 @@ double variance_by_covariances(const Margin& i, const Margin& j) {
     }
     return static_cast<double>(variance) / static_cast<double>(rows * rows);
 }
-
-class MomentsOfOracle : public testing::TestWithParam<const char*> {};
-
-// The oracle's variances are differences of float64 sums: they carry an absolute error of up to
-// 2e-14 (bits^2), as the enumerations below in quadruple precision show.
-TEST_P(MomentsOfOracle, Agree) {
-    if (!test::oracle_is_present(GetParam())) GTEST_SKIP() << "no oracle " << GetParam();
-    const Columns columns = test::oracle_columns(GetParam());
-    const Index pairs = pair_count(columns.column_count());
-    Array<double, 1> mean(pairs), variance(pairs);
-    Context context;
-    context.threads = 1;
-    pair_moments(columns, mean, variance, context);
-    const auto expected_mean = test::oracle_numbers(GetParam(), "E2");
-    const auto expected_variance = test::oracle_numbers(GetParam(), "V2");
-    const double relative = GetParam() == std::string("calm753x264") ? 2e-7 : 1e-9;
-    Index pair = 0, constant = 0;
-    for (Index i = 0; i < columns.column_count(); ++i) {
-        for (Index j = i + 1; j < columns.column_count(); ++j, ++pair) {
-            ASSERT_NEAR(mean(pair), expected_mean[pair], 1e-9 * expected_mean[pair] + 3e-15)
-                << i << " " << j;
-            ASSERT_NEAR(variance(pair), expected_variance[pair],
-                        relative * expected_variance[pair] + 2e-14)
-                << i << " " << j;
-            if (columns.symbol_count(i) > 1 && columns.symbol_count(j) > 1) continue;
-            ASSERT_EQ(mean(pair), 0);
-            ASSERT_EQ(variance(pair), 0);
-            ++constant;
-        }
-    }
-    EXPECT_LT(constant, pairs);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, MomentsOfOracle,
-                         testing::Values("small24x8", "rna60x20", "mid120x30", "ribo140x71",
-                                         "trna140x71", "hivp_xray_unique", "calm753x264"));
 
 TEST(Moments, AgreeWithAllPermutations) {
     std::mt19937 random(5);

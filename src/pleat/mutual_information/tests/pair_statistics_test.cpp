@@ -1,50 +1,17 @@
-// Tests of the pair statistics: oracles, direct formulas in long double, and degenerate columns.
+// Tests of the pair statistics: direct formulas in long double, and degenerate columns.
 #include "pleat/mutual_information/pairs/pair_statistics.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <numeric>
-
-#include <nlohmann/json.hpp>
 
 #include "pleat/mutual_information/count/information.h"
 #include "pleat/mutual_information/exact/tail.h"
-#include "pleat/mutual_information/kernel/kernel.h"
-#include "pleat/mutual_information/tests/oracle_alignment.h"
 #include "pleat/mutual_information/tests/plain_counts.h"
 
 namespace pleat::mutual_information {
 namespace {
-
-class InformationOracle : public testing::TestWithParam<const char*> {};
-
-TEST_P(InformationOracle, PairsAndTriplesAgree) {
-    if (!test::oracle_is_present(GetParam())) GTEST_SKIP() << "no oracle " << GetParam();
-    const Columns columns = test::oracle_columns(GetParam());
-    const Statistic statistic = make_statistic(columns.row_count());
-    const auto expected = test::oracle_numbers(GetParam(), "MI2");
-    const auto mi = pair_information(columns, statistic, test::observe_pairs(columns, statistic));
-    ASSERT_EQ(mi.size(), expected.size());
-    for (std::size_t pair = 0; pair < mi.size(); ++pair)
-        ASSERT_NEAR(mi[pair], expected[pair], 1e-10) << pair;
-    if (columns.column_count() > 40) return;
-    const auto expected3 = test::oracle_numbers(GetParam(), "MI3");
-    const auto margin = margin_sums(columns, statistic);
-    const auto t = test::observe_triples(columns, statistic);
-    std::size_t triple = 0;
-    for (Index i = 0; i < columns.column_count(); ++i)
-        for (Index j = i + 1; j < columns.column_count(); ++j)
-            for (Index k = j + 1; k < columns.column_count(); ++k, ++triple)
-                ASSERT_NEAR(
-                    triple_information(statistic, margin[i], margin[j], margin[k], t[triple]),
-                    expected3[triple], 1e-10);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, InformationOracle,
-                         testing::Values("small24x8", "rna60x20", "mid120x30", "ribo140x71",
-                                         "trna140x71", "hivp_xray_unique"));
 
 /// MI of a table in bits, from long double throughout.
 long double plain_information(const std::vector<Index>& table, Index q_i, Index q_j) {
@@ -348,44 +315,6 @@ TEST(PairStatistics, UseTheGammaTailIfAllShufflesAreEqual) {
     EXPECT_TRUE(plain.tail_p.empty() && plain.fdr.empty() && plain.sampled.empty());
     EXPECT_EQ(plain.normalised[0], 1);
 }
-
-class TailOracle : public testing::TestWithParam<const char*> {};
-
-/// Against full enumeration: within half a decade of p down to 1e-3 for nulls of many atoms.
-TEST_P(TailOracle, IsNearTheEnumeratedTail) {
-    if (!test::oracle_is_present(GetParam())) GTEST_SKIP() << "no oracle " << GetParam();
-    const Columns columns = test::oracle_columns(GetParam());
-    const Statistic statistic = make_statistic(columns.row_count());
-    const auto mean = test::oracle_numbers(GetParam(), "E2");
-    const auto variance = test::oracle_numbers(GetParam(), "V2");
-    const auto kernel = make_reference_kernel({&columns, &statistic, 1});
-    const auto pairs = static_cast<Index>(mean.size());
-    Array<std::int64_t, 1> t(pairs);
-    kernel->observe_pairs(t);
-    NullSums sums(pairs);
-    const std::int64_t shuffles = 2000;
-    kernel->sample_pairs({0, shuffles}, t, sums, nullptr);
-    const PairStatistics found = pair_statistics(
-        {columns, statistic, std::span(t.data(), t.size()), mean, variance, &sums, shuffles, {}});
-    std::ifstream stream(test::oracle_file(GetParam(), "exact_pairs.json"));
-    int compared = 0;
-    double sum = 0;
-    for (const auto& pair : nlohmann::json::parse(stream)) {
-        const double exact = pair["p_greater"].get<double>() + pair["p_equal"].get<double>();
-        const Index at = pair_index(pair["i"], pair["j"], columns.column_count());
-        const SampledNull& sampled = found.sampled[at];
-        EXPECT_NEAR(sampled.p, exact, 5 * std::sqrt(exact * (1 - exact) / 2000) + 0.001) << at;
-        if (pair["atoms"].get<int>() < 50 || exact < 1e-3) continue;
-        const double decades = std::abs(std::log10(found.tail_p[at] / exact));
-        EXPECT_LT(decades, 0.5) << at << " p " << exact;
-        sum += decades;
-        ++compared;
-    }
-    EXPECT_GE(compared, 10);
-    EXPECT_LT(sum / compared, 0.1);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, TailOracle, testing::Values("small24x8", "rna60x20", "mid120x30"));
 
 }  // namespace
 }  // namespace pleat::mutual_information

@@ -1,5 +1,4 @@
-// Triple moments: against the oracle, all permutations of short columns, and the law of total
-// variance.
+// Triple moments: against all permutations of short columns, and the law of total variance.
 #include "pleat/mutual_information/exact/triple_moments.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +14,6 @@
 #include "pleat/mutual_information/exact/count_nodes.h"
 #include "pleat/mutual_information/exact/differences.h"
 #include "pleat/mutual_information/exact/pair_moments.h"
-#include "pleat/mutual_information/tests/oracle_alignment.h"
 
 namespace pleat::mutual_information {
 
@@ -67,28 +65,6 @@ Margin random_margin(Index rows, std::size_t max_size, std::mt19937& random) {
     }
     return margin;
 }
-
-class TriplesOfOracle : public testing::TestWithParam<const char*> {};
-
-// The oracle's variances are differences of float64 sums, of absolute errors up to 1e-11 bits^2;
-// the law of total variance below is the sharper test.
-TEST_P(TriplesOfOracle, Agree) {
-    if (!test::oracle_is_present(GetParam())) GTEST_SKIP() << "no oracle " << GetParam();
-    const Columns columns = test::oracle_columns(GetParam());
-    const AllTriples all = all_triples(columns, 1, true), means = all_triples(columns, 1, false);
-    const auto mean = test::oracle_numbers(GetParam(), "E3");
-    const auto variance = test::oracle_numbers(GetParam(), "V3");
-    ASSERT_EQ(static_cast<Index>(mean.size()), all.tile.count);
-    for (Index at = 0; at < all.tile.count; ++at) {
-        ASSERT_NEAR(all.mean(at), mean[at], 1e-9 * mean[at] + 1e-14) << at;
-        ASSERT_NEAR(all.variance(at), variance[at], 1e-9 * variance[at] + 1e-11) << at;
-        ASSERT_EQ(all.mean(at), means.mean(at)) << at;
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(All, TriplesOfOracle,
-                         testing::Values("small24x8", "rna60x20", "mid120x30", "ribo140x71",
-                                         "trna140x71", "hivp_xray_unique"));
 
 // Every arrangement of columns j and k beside column i.
 TEST(TripleMoments, AgreeWithAllPermutations) {
