@@ -3,13 +3,13 @@
 #include <fmt/ranges.h>
 
 #include "commands.h"
-#include "help_format.h"
+#include "help/help_format.h"
 #include "pleat/core/cuda/cuda_device.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/version.h"
-#include "standard_output.h"
+#include "process/standard_output.h"
 
 namespace pleat::program {
 

@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "commands.h"
-#include "failure.h"
-#include "help_format.h"
+#include "help/help_format.h"
+#include "help/usage_hint.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/version.h"
-#include "ranks.h"
-#include "standard_output.h"
-#include "usage_hint.h"
+#include "process/failure.h"
+#include "process/ranks.h"
+#include "process/standard_output.h"
 
 namespace {
 

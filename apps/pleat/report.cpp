@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "commands.h"
-#include "given_text.h"
-#include "help_format.h"
-#include "options.h"
+#include "help/help_format.h"
+#include "options/option_checks.h"
+#include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/report/report.h"
-#include "standard_output.h"
+#include "process/standard_output.h"
 
 namespace pleat::program {
 

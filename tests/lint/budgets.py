@@ -1,12 +1,15 @@
-# Budgets: files and functions stay short enough to be read in one go.
+# Budgets: files and functions stay short enough to be read in one go, folders small enough to search.
 import ast
 import re
+from collections import Counter
 
-from source import CODE, line_of, read, without_comments_and_strings
+from source import CODE, is_test, line_of, read, without_comments_and_strings
 
 FILE_LINES = 450
 FUNCTION_LINES = 80
 KERNEL_LINES = 120
+FOLDER_FILES = 50
+NOT_SOURCES = ("data", "docs", "tests")
 COUNTED = CODE | {".py", ".cmake", ".sh", ".ts"}
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b")
 # `Type() : member_` before a brace: the brace opens a member's initialiser, not the body.
@@ -75,8 +78,15 @@ def python_functions(text):
             yield node.name, node.lineno, node.end_lineno - node.lineno + 1
 
 
+def large_folders(files):
+    folders = Counter(path.parent for path in files
+                      if path.parts[0] not in NOT_SOURCES and not is_test(path))
+    return [f"{folder}:1: expected at most {FOLDER_FILES} files in a folder, found {count}"
+            for folder, count in sorted(folders.items()) if count > FOLDER_FILES]
+
+
 def check(root, files):
-    complaints = []
+    complaints = large_folders(files)
     for path in files:
         if path.suffix not in COUNTED and path.name != "CMakeLists.txt":
             continue
@@ -86,13 +96,13 @@ def check(root, files):
             complaints.append(f"{path}:{FILE_LINES + 1}: expected at most {FILE_LINES} lines a file, "
                               f"found {lines}")
         is_kernel = path.name.startswith("kernel_") or path.suffix in (".cu", ".cuh")
-        most = KERNEL_LINES if is_kernel else FUNCTION_LINES
+        limit = KERNEL_LINES if is_kernel else FUNCTION_LINES
         if path.suffix == ".py":
             measured = python_functions(text)
         elif path.suffix in CODE:
             measured = functions(without_comments_and_strings(text))
         else:
             measured = ()
-        complaints += [f"{path}:{first}: expected at most {most} lines a function, found {count} "
-                       f"in {name}" for name, first, count in measured if count > most]
+        complaints += [f"{path}:{first}: expected at most {limit} lines a function, found {count} "
+                       f"in {name}" for name, first, count in measured if count > limit]
     return complaints

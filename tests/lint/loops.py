@@ -9,7 +9,8 @@ OWN_LOOP = re.compile(r"(?:\.|->)\s*cancelled\s*\("
                       r'|(?:\.|->)\s*update\s*\(\s*"'
                       r"|\bcomm\s*(?:\(\s*\)\s*)?(?:->|\.)\s*\w+\s*\(")
 # They implement a Progress, and the ranks of the program.
-IMPLEMENTATIONS = {"apps/pleat/family_progress.cpp", "apps/pleat/ranks.cpp", "apps/pleat/ranks.h"}
+IMPLEMENTATIONS = {"apps/pleat/families/family_progress.cpp", "apps/pleat/process/ranks.cpp",
+                   "apps/pleat/process/ranks.h"}
 # Folders whose owners have not finished; this list only shrinks.
 UNFINISHED = (
     "apps/pleat/cluster",

@@ -1,5 +1,5 @@
 // Tests of options: names, letters and values of earlier versions, and hidden options.
-#include "options.h"
+#include "options/options.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "commands.h"
-#include "help_format.h"
-#include "option_table.h"
+#include "help/help_format.h"
+#include "help/option_table.h"
+#include "help/usage_hint.h"
 #include "pleat/core/error.h"
-#include "usage_hint.h"
 
 namespace pleat::program {
 namespace {

@@ -1,0 +1,71 @@
+// pleat cluster: groups of similar frames of an ensemble, or of items by a matrix of distances.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster_run.h"
+#include "commands.h"
+#include "help/help_format.h"
+#include "options/options.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/terminal/progress_terminal.h"
+#include "process/standard_output.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Cluster the frames of an ensemble by their RMSD, or items by a matrix of distances.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  pleat cluster md.xtc --topology protein.pdb --select backbone --cutoff 2.5 -o run\n"
+    "  pleat cluster models.pdb.gz --select ca -m average --k 2:20 -o run --write-members 3\n"
+    "  pleat cluster rmsd_run -m dbscan --cutoff 1.5 --min-neighbours 10 -o run\n"
+    "  pleat cluster distances.npy -m kmedoids --k 8 -o run\n"
+    "  mpirun -n 4 pleat cluster md.xtc --topology protein.pdb --cutoff 2.5 -o run\n\n"
+    "Input: an ensemble as for 'pleat rmsd'; the folder of a finished 'pleat rmsd'; or a matrix "
+    "of\n"
+    "distances, .npy, condensed as in SciPy or square. gromos, gmx, dbscan and density-peaks need\n"
+    "no matrix, however many frames there are. Clusters and frames are counted from 0 in files,\n"
+    "cluster 0 is the largest, and noise has the cluster -1.\n\n"
+    "A run that was stopped or killed resumes if the same command is given again, also with\n"
+    "another number of ranks. To cluster in several ways, run 'pleat rmsd' once and give its\n"
+    "folder.";
+
+void run_cluster(ClusterOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const std::string summary = make_clusters(options, arguments, ranks, shown.get()).summary;
+    if (!options.run.quiet && !summary.empty()) print(summary);
+}
+
+}  // namespace
+
+Command cluster_command(CLI::App& program, Ranks& ranks) {
+    CLI::App* parser = program.add_subcommand("cluster", kDescription);
+    const auto options = std::make_shared<ClusterOptions>();
+    parser
+        ->add_option(
+            "INPUT", options->ensemble.sources,
+            fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}", kEnsembleFiles))
+        ->required();
+    add_fields(*parser, "Input", fields(options->ensemble));
+    add_run_options(*parser, options->run, true);
+    add_fields(*parser, "Clustering", cluster::fields(options->parameters));
+    add_fields(*parser, "Clustering", precision_field(*options));
+    add_fields(*parser, "Structures", fields(options->structures));
+    parser->footer(help_footer(kExamples));
+    return {.parser = parser,
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_cluster(*options, arguments, ranks);
+                },
+            .knows_ranks = true};
+}
+
+}  // namespace pleat::program

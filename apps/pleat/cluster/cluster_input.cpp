@@ -1,0 +1,288 @@
+// Cluster input: telling the three kinds of input apart, and superposing if there is no matrix.
+#include "cluster/cluster_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/run/manifest.h"
+#include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/pairs/known_pairs.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Superposes the frames on the device that was named, or on one that is chosen.
+void superpose(ClusterInput& input, std::optional<cluster::Method> method,
+               const RunOptions& options, Ranks& ranks, Context& context) {
+    const Coordinates& frames = *input.coordinates;
+    rmsd::ClusteringDevice device;
+    if (ranks.size() > 1 && !options.names_device())
+        device.remark =
+            choose_device(options,
+                          rmsd::memory_needed(frames.frames(), frames.atoms(), input.superposition,
+                                              {Device::Kind::cuda, 0}),
+                          ranks, context);
+    else
+        device = rmsd::choose_clustering_device(
+            frames.frames(), frames.atoms(), input.superposition, method == cluster::Method::gromos,
+            options.names_device(), context);
+    input.remark = std::move(device.remark);
+    rmsd::check({.fit = {},
+                 .measured = {},
+                 .weights = frames.weights,
+                 .weights_file = input.ensemble.weights},
+                frames.atoms());
+    input.distances = rmsd::superposed_pairs(frames.xyz, frames.weights, input.superposition,
+                                             device.reduces, context);
+}
+
+/// A parameter of an earlier run, which may have its earlier name.
+std::string parameter_of(const EarlierRun& earlier, const std::string& name,
+                         const std::string& old_name) {
+    const std::string text = text_parameter(earlier, name);
+    return text.empty() ? text_parameter(earlier, old_name) : text;
+}
+
+EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
+    EnsembleSource source;
+    // These are files, also where a name looks like that of a list.
+    for (const std::string& file : earlier.sources)
+        source.sources.push_back(file.starts_with('@') ? "./" + file : file);
+    source.topology = text_parameter(earlier, "topology");
+    source.assembly = text_parameter(earlier, "assembly");
+    source.select = text_parameter(earlier, "select");
+    source.frames = text_parameter(earlier, "frames");
+    source.weights = parameter_of(earlier, "atom-weights", "weights");
+    const auto truncated = earlier.parameters.find("truncated");
+    source.truncated = truncated != earlier.parameters.end() && truncated->second == "true";
+    if (source.select.empty()) source.select = "all";
+    if (source.frames.empty()) source.frames = "::";
+    if (source.frames != "::" && !earlier.results.contains("frames_count_from"))
+        throw InputError(
+            folder, 0,
+            fmt::format("expected frames {} counted from 0, found a run of a version that "
+                        "counted them from 1: run 'pleat rmsd' again",
+                        source.frames));
+    return source;
+}
+
+/// Why the files of an earlier run cannot be read again as they were; empty if they can.
+std::string obstacle(const EarlierRun& earlier) {
+    if (earlier.sources.empty()) return "expected the files of its ensemble, found none listed";
+    for (std::size_t n = 0; n < earlier.input_paths.size(); ++n) {
+        const std::string& path = earlier.input_paths[n];
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(path, error))
+            return fmt::format("expected its input '{}', found none", path);
+        if (hash_input(path).sha256 != earlier.input_hashes[n])
+            return fmt::format("expected its input '{}' unchanged, found other content", path);
+    }
+    return {};
+}
+
+/// Checks that what was read again is what the run compared. If the run measured other atoms than
+/// it fitted, their number is not that of the atoms read here.
+void check_size(const ClusterInput& input, const EarlierRun& earlier) {
+    const auto check = [&](const char* what, Index found) {
+        const auto recorded = earlier.results.find(what);
+        const std::string expected = recorded == earlier.results.end() ? "none" : recorded->second;
+        if (expected != std::to_string(found))
+            throw InputError(
+                input.name, 0,
+                fmt::format("expected the {} {} that it recorded, found {} in its ensemble; "
+                            "name the ensemble itself",
+                            expected, what, found));
+    };
+    check("frames", input.coordinates->frames());
+    if (text_parameter(earlier, "measure").empty()) check("atoms", input.coordinates->atoms());
+}
+
+/// Throws UsageError for options of an ensemble with frames that were compared already.
+void refuse_ensemble_options(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
+                             std::string_view kind) {
+    const EnsembleSource plain;
+    if (ensemble.topology != plain.topology || ensemble.assembly != plain.assembly ||
+        ensemble.select != plain.select || ensemble.frames != plain.frames ||
+        ensemble.weights != plain.weights || ensemble.truncated ||
+        parameters.precision != rmsd::Parameters().precision)
+        throw UsageError(fmt::format(
+            "leave --topology, --assembly, --select, --frames, --truncated, --atom-weights and "
+            "also --precision out: '{}' is {}",
+            ensemble.sources.front(), kind));
+}
+
+/// The metric of an earlier run, which must have compared all pairs of one set by distances.
+rmsd::Metric metric_of(const EarlierRun& earlier, const std::string& folder) {
+    const std::string name = text_parameter(earlier, "metric");
+    const rmsd::Metric metric = name.empty() ? rmsd::Metric::rmsd : rmsd::metric_named(name);
+    rmsd::require_distances(metric, folder);
+    for (const char* option : {"against", "reference"})
+        if (!text_parameter(earlier, option).empty())
+            throw InputError(
+                folder, 0,
+                fmt::format("expected a run of all pairs of one set, found one with '{}'", option));
+    return metric;
+}
+
+rmsd::Precision precision_of(const EarlierRun& earlier) {
+    return text_parameter(earlier, "precision") == "float64" ? rmsd::Precision::float64
+                                                             : rmsd::Precision::mixed;
+}
+
+/// The number with this name, or its earlier one, in an earlier run; NaN if there is none.
+double number_of(const std::map<std::string, std::string>& values, const std::string& name,
+                 const std::string& old_name) {
+    auto at = values.find(name);
+    if (at == values.end()) at = values.find(old_name);
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (at != values.end())
+        std::from_chars(at->second.data(), at->second.data() + at->second.size(), number);
+    return number;
+}
+
+/// If the run listed the neighbours below a cutoff, they need not be found again.
+void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
+                     const Context& context) {
+    const std::filesystem::path folder = input.name, list = folder / "neighbours.npz";
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(list, ignored)) return;
+    input.known = rmsd::read_known_pairs(
+        folder, input.coordinates->frames(), number_of(earlier.parameters, "bin-width", "bin"),
+        number_of(earlier.results, "min", "least"), number_of(earlier.results, "mean", "mean"),
+        number_of(earlier.results, "max", "most"));
+    record_input(list, run);
+    context.message(
+        fmt::format("{}: lists the pairs below {:g} angstrom, for gromos, gmx and "
+                    "dbscan with a cutoff up to this one",
+                    list.string(), input.known->cutoff));
+}
+
+void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
+              const Context& context) {
+    const rmsd::Metric metric = metric_of(earlier, input.name);
+    const std::filesystem::path matrix =
+        std::filesystem::path(input.name) / fmt::format("{}.npy", rmsd::traits_of(metric).name);
+    if (earlier.status != "finished")
+        throw InputError(
+            input.name, 0,
+            fmt::format("expected a finished run, found one that is {}", earlier.status));
+    std::error_code error;
+    const bool has_matrix = std::filesystem::is_regular_file(matrix, error);
+    const bool is_superposed =
+        metric == rmsd::Metric::rmsd && text_parameter(earlier, "measure").empty();
+    if (has_matrix) {
+        input.matrix = matrix;
+        record_input(matrix, run);
+    }
+    if (!has_matrix && !is_superposed)
+        throw InputError(
+            input.name, 0,
+            fmt::format("expected {}, found none; only superposed atoms are measured again",
+                        matrix.filename().string()));
+    if (const std::string text = obstacle(earlier); !text.empty()) {
+        if (!has_matrix)
+            throw InputError(input.name, 0, fmt::format("{}; name the ensemble itself", text));
+        context.message(fmt::format("{}: no structures are written: {}", input.name, text));
+        return;
+    }
+    input.ensemble = source_of(earlier, input.name);
+    input.coordinates = read_coordinates(input.ensemble, run, context);
+    check_size(input, earlier);
+    input.superposition.precision = precision_of(earlier);
+    input.recomputes = has_matrix && is_superposed;
+    if (!has_matrix) read_neighbours(input, earlier, run, context);
+}
+
+}  // namespace
+
+ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
+                                RunDirectory& run, const Context& context) {
+    ClusterInput input;
+    input.name = ensemble.sources.front();
+    input.ensemble = ensemble;
+    input.superposition = parameters;
+    if (ensemble.sources.size() == 1) {
+        const EarlierRun earlier =
+            read_earlier_run(std::filesystem::path(input.name) / "manifest.json");
+        if (earlier.is_ours) {
+            if (earlier.command != "rmsd")
+                throw InputError(
+                    input.name, 0,
+                    fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
+                                earlier.command));
+            refuse_ensemble_options(ensemble, parameters, "a finished run");
+            read_run(input, earlier, run, context);
+            return input;
+        }
+        if (cluster::is_matrix_file(input.name)) {
+            refuse_ensemble_options(ensemble, parameters, "a matrix");
+            input.matrix = input.name;
+            record_input(input.name, run);
+            return input;
+        }
+    }
+    input.coordinates = read_coordinates(ensemble, run, context);
+    return input;
+}
+
+void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
+                    const RunOptions& options, Ranks& ranks, Context& context) {
+    if (!input.matrix.empty()) {
+        input.distances = cluster::open_matrix(input.matrix);
+        if (!input.coordinates) return;
+        if (input.distances->count() != input.coordinates->frames())
+            throw InputError(input.matrix.string(), 0,
+                             fmt::format("expected the distances of {} frames, found those of {}",
+                                         input.coordinates->frames(), input.distances->count()));
+        if (!input.recomputes) return;
+    }
+    if (input.matrix.empty()) return superpose(input, method, options, ranks, context);
+    input.distances =
+        rmsd::recompute_near_cutoffs(std::move(input.distances), input.coordinates->xyz,
+                                     input.coordinates->weights, input.superposition, context);
+}
+
+void share(ClusterInput& input, Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    ranks.share(input.name);
+    ranks.share(input.matrix);
+    std::vector<std::int64_t> numbers{input.coordinates.has_value(), input.known.has_value(),
+                                      input.recomputes,
+                                      static_cast<int>(input.superposition.precision)};
+    ranks.share(numbers);
+    input.recomputes = numbers[2] != 0;
+    input.superposition.precision = static_cast<rmsd::Precision>(numbers[3]);
+    if (numbers[0] != 0 && !input.coordinates) input.coordinates.emplace();
+    if (numbers[0] != 0) {
+        ranks.share(input.coordinates->weights);
+        ranks.share(input.coordinates->xyz);
+    }
+    if (numbers[1] == 0) return;
+    if (!input.known) input.known.emplace();
+    cluster::KnownPairs& known = *input.known;
+    ranks.share(known.starts);
+    ranks.share(known.indices);
+    ranks.share(known.values);
+    const PairStatistics& pairs = known.statistics;
+    std::vector<double> values{known.cutoff, pairs.bin_width(), pairs.sum(), pairs.min(),
+                               pairs.max()};
+    std::vector<std::int64_t> histogram = pairs.histogram();
+    ranks.share(values);
+    ranks.share(histogram);
+    known.cutoff = values[0];
+    known.statistics = {values[1], std::move(histogram), values[2], values[3], values[4]};
+}
+
+}  // namespace pleat::program

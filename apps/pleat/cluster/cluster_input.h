@@ -1,0 +1,46 @@
+// Cluster input: an ensemble, a finished run of rmsd, or a matrix, as distances and structures.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "options/common_options.h"
+#include "options/ensemble_options.h"
+#include "pleat/cluster/cluster.h"
+#include "pleat/core/run/run_directory.h"
+#include "pleat/rmsd/rmsd.h"
+
+namespace pleat::program {
+
+/// What is clustered.
+struct ClusterInput {
+    std::string name;  ///< of the first source, for messages
+    std::unique_ptr<PairSource> distances;
+    std::optional<cluster::KnownPairs> known;  ///< what an earlier run has listed of all pairs
+    std::optional<Coordinates> coordinates;    ///< none if there is only a matrix
+    EnsembleSource ensemble;                   ///< where these came from
+    std::string remark;  ///< which device was chosen and why, if one was chosen
+
+    // What open_distances() needs.
+    std::filesystem::path matrix;  ///< empty: frames are superposed
+    bool recomputes = false;       ///< pairs near a cutoff are recomputed from the coordinates
+    rmsd::Parameters superposition;
+};
+
+/// Reads `ensemble`: a folder of a finished `pleat rmsd`, whose matrix is used (else its ensemble
+/// is superposed again) and whose ensemble is found through its manifest; an .npy file of one or
+/// two axes; or what `pleat rmsd` takes. Throws InputError, UsageError.
+ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
+                                RunDirectory& run, const Context& context);
+
+/// Makes the distances of what was read, and chooses the device of the context for `method` if
+/// frames are superposed. A collective call. Throws InputError, DeviceError.
+void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
+                    const RunOptions& options, Ranks& ranks, Context& context);
+
+/// Copies what open_distances() needs from the leading rank to the others.
+void share(ClusterInput& input, Ranks& ranks);
+
+}  // namespace pleat::program

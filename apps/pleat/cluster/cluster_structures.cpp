@@ -1,0 +1,251 @@
+// Cluster structures: rigid motions found from the superposed atoms, applied to those written.
+#include "cluster/cluster_structures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "pleat/bio/ensemble/ensemble_reader.h"
+#include "pleat/bio/structure/write_structure.h"
+#include "pleat/core/error.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/rmsd/superposition/superposition.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Reads the atoms that are written; null if they are the superposed ones.
+std::unique_ptr<EnsembleReader> reader_of_written(const ClusterInput& input,
+                                                  const StructureOutput& options) {
+    const EnsembleSource& source = input.ensemble;
+    if (options.atoms.empty() || options.atoms == source.select) return nullptr;
+    return std::make_unique<EnsembleReader>(
+        source.sources, EnsembleOptions{.topology = source.topology,
+                                        .assembly = source.assembly,
+                                        .select = options.atoms,
+                                        .range = parse_frame_range(source.frames),
+                                        .truncated = source.truncated,
+                                        .centre_each_frame = true});
+}
+
+/// How far atoms can lie from the origin when frames are turned about the means of their superposed
+/// atoms and moved onto each other.
+class Reach {
+public:
+    /// `superposed` [atom, axis]; `at(atom, axis)` of `atoms` written atoms of the same frame.
+    template <class At>
+    void add(View<const float, 2> superposed, const std::vector<double>& weights, Index atoms,
+             const At& at) {
+        double mean[3] = {}, total = 0.0;
+        for (Index k = 0; k < superposed.extent(0); ++k) {
+            const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(k)];
+            total += weight;
+            for (int axis = 0; axis < 3; ++axis) mean[axis] += weight * superposed(k, axis);
+        }
+        for (double& of_axis : mean) {
+            of_axis /= total;
+            min_ = std::min(min_, of_axis);
+            max_ = std::max(max_, of_axis);
+        }
+        for (Index k = 0; k < atoms; ++k)
+            radius_ = std::max(
+                radius_, std::hypot(at(k, 0) - mean[0], at(k, 1) - mean[1], at(k, 2) - mean[2]));
+    }
+    /// Whether the columns of PDB, from -999.999 to 9999.999, hold all possible coordinates.
+    bool fits_pdb() const { return min_ - radius_ > -999.99 && max_ + radius_ < 9999.99; }
+
+private:
+    double min_ = 0.0, max_ = 0.0;  ///< of the means
+    double radius_ = 0.0;
+};
+
+/// Coordinates of the written atoms of the written frames.
+class WrittenFrames {
+public:
+    WrittenFrames(const ClusterInput& input, const StructureOutput& options,
+                  const std::vector<Index>& written)
+        : coordinates_(*input.coordinates), topology_(input.coordinates->topology) {
+        if (const auto reader = reader_of_written(input, options))
+            read_again(*reader, input.name, written);
+    }
+
+    const Topology& topology() const { return *topology_; }
+
+    /// Whether PDB holds these frames, moved onto any of them.
+    bool fit_pdb(const std::vector<Index>& frames) const {
+        Reach reach;
+        for (const Index frame : frames)
+            reach.add(coordinates_.xyz[frame], coordinates_.weights, topology_->atom_count(),
+                      [&](Index atom, Index axis) { return at(frame, axis, atom); });
+        return fits_pdb(*topology_) && reach.fits_pdb();
+    }
+
+    /// Brings frames onto this one.
+    rmsd::Superposer superposer_onto(Index target) const {
+        return {rmsd::to_double(coordinates_.xyz[target]), {{}, {}, coordinates_.weights}};
+    }
+
+    /// [axis, atom], moved as superposer_onto(`target`) says.
+    Array<float, 2> moved(Index frame, Index target, const rmsd::Superposer& superposer) const {
+        const rmsd::RigidMotion motion = superposer.motion(coordinates_.xyz[frame]);
+        const Index atoms = topology_->atom_count();
+        Array<float, 2> to(Index{3}, atoms);
+        for (Index atom = 0; atom < atoms; ++atom) {
+            double x[3];
+            for (Index axis = 0; axis < 3; ++axis) x[axis] = at(frame, axis, atom);
+            // A frame on itself keeps its numbers.
+            if (frame != target) motion.move(x);
+            for (Index axis = 0; axis < 3; ++axis) to(axis, atom) = static_cast<float>(x[axis]);
+        }
+        return to;
+    }
+
+private:
+    double at(Index frame, Index axis, Index atom) const {
+        return positions_.empty() ? coordinates_.xyz(frame, atom, axis)
+                                  : again_(positions_.at(frame), axis, atom);
+    }
+
+    void read_again(EnsembleReader& reader, const std::string& name,
+                    const std::vector<Index>& written) {
+        topology_ = reader.topology();
+        for (const Index frame : written)
+            positions_.emplace(frame, static_cast<Index>(positions_.size()));
+        again_ =
+            Array<float, 3>(static_cast<Index>(positions_.size()), Index{3}, reader.atom_count());
+        Array<float, 2> frame(Index{3}, reader.atom_count());
+        Index number = 0;
+        // A file that is still being written may have more frames now.
+        for (; number < coordinates_.frames() && reader.next(frame); ++number) {
+            const FrameOrigin& before = coordinates_.origins[static_cast<std::size_t>(number)];
+            const FrameOrigin& origin = reader.origin();
+            if (before.file != origin.file || before.frame != origin.frame)
+                throw InputError(name, 0, "expected the same frames as before, found others");
+            if (const auto position = positions_.find(number); position != positions_.end())
+                std::copy(frame.begin(), frame.end(), again_[position->second].data);
+        }
+        if (number != coordinates_.frames())
+            throw InputError(name, 0,
+                             fmt::format("expected {} frames as before, found {}",
+                                         coordinates_.frames(), number));
+    }
+
+    const Coordinates& coordinates_;
+    std::shared_ptr<const Topology> topology_;
+    std::unordered_map<Index, Index> positions_;  // of frames in `again_`
+    Array<float, 3> again_;
+};
+
+/// Whether PDB holds all frames, before it is known which ones are written.
+bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
+    const Topology& written = reader != nullptr ? *reader->topology() : *coordinates.topology;
+    if (!fits_pdb(written)) return false;
+    Reach reach;
+    const Index atoms = written.atom_count();
+    Array<float, 2> again(Index{3}, reader != nullptr ? atoms : 0);
+    for (Index frame = 0; frame < coordinates.frames(); ++frame) {
+        if (reader != nullptr && !reader->next(again))
+            break;  // reported when it is read to be written
+        reach.add(coordinates.xyz[frame], coordinates.weights, atoms, [&](Index atom, Index axis) {
+            return double{reader != nullptr ? again(axis, atom)
+                                            : coordinates.xyz(frame, atom, axis)};
+        });
+    }
+    return reach.fits_pdb();
+}
+
+void write_models(const std::filesystem::path& path, const WrittenFrames& frames,
+                  const std::vector<Index>& models, Index target, const Context& context) {
+    const rmsd::Superposer superposer = frames.superposer_onto(target);
+    StructureWriter writer(path, frames.topology());
+    for (const Index frame : models) {
+        throw_if_cancelled(context, "structures", "this file was not kept");
+        writer.add(frames.moved(frame, target, superposer));
+    }
+    writer.close();
+}
+
+const char* ending_of(const WrittenFrames& frames, const std::vector<Index>& written,
+                      const StructureOutput& options) {
+    const bool is_pdb = options.format == StructureFormat::pdb ||
+                        (options.format == StructureFormat::automatic && frames.fit_pdb(written));
+    return is_pdb ? "pdb" : "cif";
+}
+
+}  // namespace
+
+std::span<const std::string_view> names_of(StructureFormat) {
+    static constexpr std::string_view kNames[] = {"auto", "pdb", "cif", "none"};
+    return kNames;
+}
+
+std::vector<Field> fields(StructureOutput& options) {
+    return {
+        {.name = "structures",
+         .target = &options.format,
+         .help = "Format of medoids and members; auto: pdb if it can hold them, else cif"},
+        {.name = "write",
+         .target = &options.atoms,
+         .help = "Atoms of medoids and members, as for --select; if not given: the superposed ones",
+         .value_name = "ATOMS"},
+        {.name = "write-members",
+         .target = &options.members,
+         .help = "How many clusters to write the members of, the largest first, or 'all'",
+         .min = 0,
+         .max = 1e9,
+         .automatic = "all",
+         .old_names = {"members"}}};
+}
+
+void check_options(const StructureOutput& options) {
+    if (options.format == StructureFormat::none && (!options.atoms.empty() || options.members != 0))
+        throw UsageError(fmt::format("leave --{} out: --structures none writes nothing",
+                                     options.atoms.empty() ? "write-members" : "write"));
+}
+
+void check_structures(const ClusterInput& input, const StructureOutput& options) {
+    if (!input.coordinates || options.format == StructureFormat::none) return;
+    const auto reader = reader_of_written(input, options);
+    if (options.format == StructureFormat::pdb && !all_fit_pdb(*input.coordinates, reader.get()))
+        throw InputError(
+            input.name, 0,
+            "expected names and coordinates that fit the PDB format, found others: use "
+            "--structures cif");
+}
+
+void write_structures(RunDirectory& run, const ClusterInput& input, const cluster::Result& result,
+                      const StructureOutput& options, const Context& context) {
+    if (!input.coordinates || options.format == StructureFormat::none || result.clusters.empty())
+        return;
+    const auto clusters = static_cast<Index>(result.clusters.size());
+    const Index listed = std::min<Index>(options.members.value_or(clusters), clusters);
+    const std::vector<std::vector<Index>> members = result.clustering.members();
+    std::vector<Index> medoids, written;
+    for (const cluster::Description& one : result.clusters) medoids.push_back(one.medoid);
+    written = medoids;
+    for (Index c = 0; c < listed; ++c)
+        written.insert(written.end(), members[c].begin(), members[c].end());
+    const WrittenFrames frames(input, options, written);
+    const char* const ending = ending_of(frames, written, options);
+    write_models(run.output(fmt::format("medoids.{}", ending)), frames, medoids, medoids.front(),
+                 context);
+    for (Index c = 0; c < listed; ++c)
+        write_models(run.output(fmt::format("members-{}.{}", c, ending)), frames, members[c],
+                     medoids[c], context);
+}
+
+void write_frames(RunDirectory& run, const std::string& name, const ClusterInput& input,
+                  const std::vector<Index>& frames, const StructureOutput& options,
+                  const Context& context) {
+    if (!input.coordinates || options.format == StructureFormat::none || frames.empty()) return;
+    const WrittenFrames written(input, options, frames);
+    const std::string file = fmt::format("{}.{}", name, ending_of(written, frames, options));
+    write_models(run.output(file), written, frames, frames.front(), context);
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,200 @@
+// Couplings fit: reads, fits and writes one family.
+#include "couplings/couplings_fit.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "couplings/couplings_summary.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/couplings/contacts/calibration.h"
+#include "pleat/couplings/fit/memory_estimate.h"
+#include "pleat/couplings/output.h"
+
+namespace pleat::program {
+
+namespace {
+
+using couplings::ContactEvaluation;
+using couplings::RankedPair;
+using couplings::Report;
+using couplings::Result;
+
+constexpr double kDoubtfulIdentity = 0.5;  // random sequences of similar length reach 0.3
+
+void record_parameters(RunDirectory& run, CouplingsOptions& options) {
+    run.parameters(result_fields(options));
+    for (const std::string_view key : couplings::citations(options.parameters)) run.cite(key);
+}
+
+void record_result(RunDirectory& run, const Report& report) {
+    const Result& result = report.result;
+    run.fact("alphabet", report.alignment.alphabet->name());
+    run.fact("format", report.alignment.format);
+    run.fact("sequences", report.alignment.sequence_count());
+    run.fact("columns", report.alignment.column_count());
+    run.fact("effective_sequences", result.effective_sequences);
+    run.fact("objective", result.objective);
+    run.fact("relative_gap", result.relative_gap);
+    run.fact("relative_gradient", result.relative_gradient);
+    run.fact("iterations", result.iterations);
+    run.fact("evaluations", result.evaluations);
+    run.fact("stop_reason", std::string(name_of(result.stop_reason)));
+    run.fact("reference_row", report.reference.name);
+    if (report.evaluation == nullptr) return;
+    run.fact("chain", report.structure->map.chain_name);
+    run.fact("identity", report.structure->map.identity);
+    run.fact("mapped_columns", report.structure->map.mapped);
+    run.fact("precision_L", report.evaluation->at("all", "L").precision);
+}
+
+void warn_of_other_structure(const StructureOptions& options, const KnownStructure& known,
+                             const Context& context) {
+    if (known.map.identity >= kDoubtfulIdentity) return;
+    context.message(fmt::format(
+        "{}: chain {} has an identity of only {:.2f} to row '{}'; is it a structure of this "
+        "family?",
+        options.structure, known.map.chain_name, known.map.identity, known.map.row_name));
+}
+
+void warn_of_few_sequences(const CouplingsOptions& options, const Alignment& alignment,
+                           const Result& result, const Context& context) {
+    const bool is_protein = alignment.alphabet->kind() == Alphabet::Kind::protein;
+    const std::string warning = couplings::depth_warning(result.effective_sequences);
+    if (is_protein && options.parameters.apc && !warning.empty()) context.message(warning);
+}
+
+Result fit(const CouplingsOptions& options, const Alignment& alignment, std::vector<double> weights,
+           const Context& context) {
+    Result result = couplings::run(alignment, options.parameters, std::move(weights), context);
+    if (result.stop_reason == couplings::StopReason::iteration_limit ||
+        result.stop_reason == couplings::StopReason::stalled) {
+        context.message(fmt::format("the fit ended early ({}): its certified gap is {:.1e}",
+                                    name_of(result.stop_reason), result.relative_gap));
+    }
+    warn_of_few_sequences(options, alignment, result, context);
+    return result;
+}
+
+/// A family as it is fitted.
+struct FamilyInput {
+    Alignment alignment;  ///< filtered
+    std::optional<KnownStructure> known;
+    ReferenceRow reference;
+};
+
+/// Reads and filters a family. The unfiltered rows are freed on return.
+FamilyInput read_family(const CouplingsOptions& options, RunDirectory& run,
+                        const Context& context) {
+    check_structure_file(options.structure);
+    check_readable({options.parameters.initial});
+    FamilyInput input;
+    std::vector<std::string> full_rows;
+    const Alignment source = read_input(options.alignment, run, full_rows);
+    input.known = read_known_structure(options.structure, source, run);
+    input.reference = reference_row(options.structure, source, full_rows, input.known);
+    input.alignment = filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
+    if (input.known) {
+        measure(*input.known, input.alignment);
+        warn_of_other_structure(options.structure, *input.known, context);
+    }
+    if (!options.parameters.initial.empty()) record_input(options.parameters.initial, run);
+    return input;
+}
+
+/// Chooses the context's device, and computes the weights before that, so that a GPU can start or
+/// become free at the same time. Returns no weights if the GPU should compute them.
+std::vector<double> weights_and_device(const CouplingsOptions& options, const CouplingsTask& task,
+                                       const Alignment& alignment, Context& context) {
+    const bool may_use_a_gpu = may_use_gpu(options.run);
+    // The weights of a large family take minutes, so memory is checked before, unless other
+    // families of this process may free some until then.
+    if (!may_use_a_gpu && !task.shares_process) {
+        Context silent = context;  // the fit repeats the check and reports it
+        silent.progress = nullptr;
+        couplings::check_memory(alignment, options.parameters, silent);
+    }
+    std::vector<double> weights;
+    if (!may_use_a_gpu || !couplings::weights_want_gpu(alignment, options.parameters, context))
+        weights = couplings::sequence_weights(alignment, options.parameters, context);
+    const std::string reason = task.choose_device(alignment, context);
+    if (options.run.verbose) context.message(reason);
+    return weights;
+}
+
+CouplingsOutcome outcome_of(const Report& report, const RunDirectory& run) {
+    const Result& result = report.result;
+    return {.sequences = report.alignment.sequence_count(),
+            .columns = report.alignment.column_count(),
+            .effective_sequences = result.effective_sequences,
+            .relative_gap = result.relative_gap,
+            .evaluations = result.evaluations,
+            .stop_reason = result.stop_reason,
+            .summary = summary(report, run.path().string())};
+}
+
+}  // namespace
+
+std::vector<Field> output_fields(CouplingsOptions& options) {
+    return {{.name = "min-separation",
+             .target = &options.min_separation,
+             .help = "List pairs at least this many columns apart",
+             .min = 1}};
+}
+
+std::vector<Field> result_fields(CouplingsOptions& options) {
+    std::vector<Field> all = couplings::fields(options.parameters);
+    for (const std::vector<Field>& more :
+         {fields(options.alignment), fields(options.structure), output_fields(options)})
+        all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task) {
+    Context context = make_context(options.run);
+    if (task.threads > 0) context.threads = task.threads;
+    RunDirectory run({.path = task.folder,
+                      .command = "couplings",
+                      .arguments = task.arguments,
+                      .force = options.run.force,
+                      .shares_process = task.shares_process});
+    context.progress = &run.watch(task.shown);
+    context.checkpoint = run.checkpoint();
+    record_parameters(run, options);
+
+    run.stage("read");
+    const FamilyInput input = read_family(options, run, context);
+    std::vector<double> weights = weights_and_device(options, task, input.alignment, context);
+    run.context(context);
+    if (weights.empty())
+        weights = couplings::sequence_weights(input.alignment, options.parameters, context);
+    const Result result = fit(options, input.alignment, std::move(weights), context);
+    if (task.fitted) task.fitted();
+
+    run.stage("write");
+    const int threads = resolve_threads(context);
+    const std::vector<RankedPair> pairs = couplings::rank_pairs(
+        input.alignment, result, options.min_separation, options.parameters.apc, threads);
+    std::optional<ContactEvaluation> evaluation;
+    if (input.known)
+        evaluation = couplings::evaluate(result.corrected, input.known->distances,
+                                         input.alignment.columns, input.known->definition.cutoff);
+    const Report report{.alignment = input.alignment,
+                        .parameters = options.parameters,
+                        .result = result,
+                        .reference = input.reference,
+                        .pairs = pairs,
+                        .structure = input.known ? &*input.known : nullptr,
+                        .evaluation = evaluation ? &*evaluation : nullptr};
+    couplings::write_results(run, report, threads);
+    record_result(run, report);
+    run.finish();
+    if (task.written) task.written(report);
+    return outcome_of(report, run);
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,209 @@
+// pleat mi: mutual information of pairs and triples of columns against a null model.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "commands.h"
+#include "help/help_format.h"
+#include "mi/mi_summary.h"
+#include "options/common_options.h"
+#include "options/options.h"
+#include "options/structure_choice.h"
+#include "pleat/bio/alignment/filter.h"
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/terminal/progress_terminal.h"
+#include "pleat/mutual_information/output.h"
+#include "process/standard_output.h"
+
+namespace pleat::program {
+
+namespace {
+
+namespace mi = mutual_information;
+
+constexpr const char* kDescription =
+    "Compute the mutual information of columns of an alignment, and compare it with shuffled "
+    "columns.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  pleat mi family.a3m.gz -o run\n"
+    "  pleat mi family.a3m -o run --null exact --structure 1abc.pdb:A\n"
+    "  pleat mi rna.sto -o run --order 3 --shuffles 1000\n"
+    "  pleat mi family.a3m -o run --order 3 --null exact --rank-by synergy --no-triple-variance\n"
+    "  mpirun -n 4 pleat mi family.a3m -o run --order 3\n\n"
+    "Gaps and unknown letters count as symbols: 22 in proteins, 6 in RNA. The MI of a\n"
+    "column with itself is its entropy; its Z is 0/0 and has no value.\n\n"
+    "The clique set C holds the triples whose percentile c is at least that of each of\n"
+    "their pairs. If most pairs reach c = 1, so do most triples, and C says little; C by\n"
+    "exact Z does not saturate. Neither tests for third-order interactions, because\n"
+    "shuffling also destroys pairs: see synergy and excess.\n\n"
+    "If a run was stopped or killed, the same command resumes it, also on a different\n"
+    "number of ranks.";
+
+struct MiOptions {
+    RunOptions run;
+    AlignmentOptions alignment;
+    StructureOptions structure;
+    mi::Parameters parameters;
+};
+
+/// The options of a structure without the contact cutoff: the tables list distances, not contacts.
+std::vector<Field> structure_fields(MiOptions& options) {
+    std::vector<Field> all = fields(options.structure);
+    std::erase_if(all, [](const Field& field) { return field.name == "contact-cutoff"; });
+    return all;
+}
+
+std::vector<Field> result_fields(MiOptions& options) {
+    std::vector<Field> all = mi::fields(options.parameters);
+    for (const auto& group : {fields(options.alignment), structure_fields(options)})
+        all.insert(all.end(), group.begin(), group.end());
+    return all;
+}
+
+void record_result(RunDirectory& run, const mi::Report& report) {
+    const mi::Result& result = report.result;
+    run.fact("alphabet", report.alignment.alphabet->name());
+    run.fact("format", report.alignment.format);
+    run.fact("sequences", report.alignment.sequence_count());
+    run.fact("columns", report.alignment.column_count());
+    run.fact("pairs", static_cast<std::int64_t>(result.pairs.mi.size()));
+    run.fact("low_entropy_columns", static_cast<std::int64_t>(result.low_entropy.size()));
+    if (result.shuffles > 0) run.fact("shuffles", result.shuffles);
+    if (!result.weights.empty()) run.fact("effective_sequences", result.effective_sequences);
+    run.fact("reference_row", report.reference.name);
+    if (result.triples) {
+        run.fact("triples", result.triples->count);
+        run.fact("triples_ranked_by", result.triples->names[result.triples->key]);
+        if (result.triples->cliques) run.fact("cliques", result.triples->cliques->size);
+        if (result.triples->cliques_by_z)
+            run.fact("cliques_by_z", result.triples->cliques_by_z->size);
+    }
+    if (result.gpu_seconds) {
+        run.fact("gpu_seconds_pairs", result.gpu_seconds->pairs);
+        if (result.triples) run.fact("gpu_seconds_triples", result.gpu_seconds->triples);
+    }
+    if (report.structure == nullptr) return;
+    run.fact("chain", report.structure->map.chain_name);
+    run.fact("identity", report.structure->map.identity);
+    run.fact("mapped_columns", report.structure->map.mapped);
+}
+
+/// What only rank 0 has: the run's folder, and the structure aligned with the alignment.
+struct LeadingRank {
+    std::optional<RunDirectory> run;
+    std::optional<KnownStructure> structure;
+    ReferenceRow reference;
+};
+
+void open_run(MiOptions& options, const std::vector<std::string>& arguments, Context& context,
+              LeadingRank& leading) {
+    leading.run.emplace(RunDirectory::Request{.path = options.run.output,
+                                              .command = "mi",
+                                              .arguments = arguments,
+                                              .force = options.run.force});
+    leading.run->parameters(result_fields(options));
+    for (const std::string_view key : mi::citations(options.parameters)) leading.run->cite(key);
+    context.checkpoint = leading.run->checkpoint();
+    for (const auto& path :
+         {mi::triple_checkpoint(context.checkpoint), mi::exact_checkpoint(context.checkpoint)})
+        leading.run->checkpoint(path.filename().string());
+    leading.run->stage("read");
+}
+
+void align_structure(const MiOptions& options, const Alignment& source, LeadingRank& leading) {
+    // The structure is aligned with sequences in which unknown letters are gaps.
+    const Alignment plain = without_unknown(source);
+    leading.structure = read_known_structure(options.structure, plain, *leading.run);
+    leading.reference = reference_row(options.structure, source, {}, leading.structure);
+}
+
+void write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
+           const Context& context, LeadingRank& leading) {
+    RunDirectory& run = *leading.run;
+    run.stage("write");
+    if (leading.structure) measure(*leading.structure, alignment);
+    const mi::Report report{alignment, options.parameters, result, leading.reference,
+                            leading.structure ? &*leading.structure : nullptr};
+    mi::write_results(run, report, resolve_threads(context));
+    record_result(run, report);
+    run.finish();
+    if (!options.run.quiet) print(summary(report, run.path().string()));
+}
+
+/// Sets the device of the run, starts it if it is a GPU, and returns why it was chosen.
+std::string choose_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
+                             Context& context) {
+    const bool is_automatic = !options.run.names_device();
+    const std::optional<std::int64_t> demand =
+        is_automatic ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
+                     : std::nullopt;
+    if (is_automatic && !demand) {
+        context.device = {Device::Kind::cpu, 0};
+        return "using the CPU: GPUs compute shuffles with plain counts only";
+    }
+    std::string remark = choose_device(options.run, demand.value_or(0), ranks, context);
+    if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
+        use_cuda_device(context.device.index);
+    return remark;
+}
+
+void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    check_structure_options(options.structure);
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    Context context = make_context(options.run, ranks);
+    std::jthread device_start;
+    if (options.run.names_device() || options.parameters.has_gpu_work())
+        device_start = start_device(options.run, context, true);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    LeadingRank leading;
+    ranks.lead([&] { open_run(options, arguments, context, leading); });
+    ranks.share(context.checkpoint);
+    context.progress = leading.run ? &leading.run->watch(shown.get()) : shown.get();
+    if (!ranks.advice().empty()) context.message(ranks.advice());
+
+    ranks.lead([&] { check_structure_file(options.structure); });
+    options.alignment.keep_unknown = true;
+    options.alignment.path = options.alignment.paths.front();
+    const Alignment source =
+        read_input(options.alignment, leading.run ? &*leading.run : nullptr, ranks);
+    ranks.lead([&] { align_structure(options, source, leading); });
+    const Alignment alignment =
+        filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
+    if (leading.run) leading.run->stage("device");
+    const std::string remark = choose_mi_device(options, alignment, ranks, context);
+    if (leading.run) {
+        leading.run->context(context);
+        leading.run->stage("pairs");
+    }
+    if (options.run.verbose) context.message(remark);
+    const mi::Result result = mi::run(alignment, options.parameters, context);
+    ranks.lead([&] { write(options, alignment, result, context, leading); });
+}
+
+}  // namespace
+
+Command mi_command(CLI::App& program, Ranks& ranks) {
+    CLI::App* parser = program.add_subcommand("mi", kDescription);
+    const auto options = std::make_shared<MiOptions>();
+    add_alignment_options(*parser, options->alignment, false);
+    add_run_options(*parser, options->run, true);
+    add_fields(*parser, "Mutual information", mi::fields(options->parameters));
+    add_fields(*parser, "Structure", structure_fields(*options));
+    parser->footer(help_footer(kExamples));
+    return {.parser = parser,
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_mi(*options, arguments, ranks);
+                },
+            .knows_ranks = true};
+}
+
+}  // namespace pleat::program

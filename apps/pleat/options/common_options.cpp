@@ -1,0 +1,213 @@
+// Common options: flags for runs, alignments and structures, and reading by them.
+#include "options/common_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "options/option_checks.h"
+#include "options/options.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/read_file.h"
+#include "pleat/core/hardware/device_choice.h"
+#include "pleat/core/loops/sweep.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char *kInput = "Input", *kRun = "Run";
+
+ReadOptions read_options(const AlignmentOptions& options) {
+    return {.format = options.format,
+            .alphabet = options.alphabet,
+            .keep_unknown = options.keep_unknown};
+}
+
+/// The device that stands for any GPU.
+constexpr const char* kAnyGpu = "cuda";
+
+/// Whether a GPU may be used, and the user did not say which.
+bool leaves_gpu_open(const RunOptions& options) {
+    return !options.names_device() || options.device == kAnyGpu;
+}
+
+/// The GPU of this rank if it has enough memory for all ranks that share it, else the CPU.
+DeviceChoice choose_own_gpu(const Context& context, std::int64_t gpu_bytes) {
+    const int gpus = std::max(1, count_cuda_devices());
+    const int sharers = (context.local_ranks() + gpus - 1) / gpus;
+    try {
+        return device_with_room({{use_cuda_device(context.device.index)}, ""}, gpu_bytes * sharers);
+    } catch (const DeviceError& error) {
+        return {{Device::Kind::cpu, 0}, error.what()};
+    }
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
+    add_output(command, options.output, "FOLDER",
+               "Folder for the results; created if it is missing");
+    add_fields(
+        command, kRun,
+        {{.name = "force",
+          .target = &options.force,
+          .help = "Replace a finished run in the folder",
+          .letter = 'f'},
+         {.name = "device",
+          .target = &options.device,
+          .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
+                  "cuda:N",
+          .letter = 'd',
+          .value_name = "NAME"},
+         {.name = "threads",
+          .target = &options.threads,
+          .help = "Threads",
+          .letter = 't',
+          .min = 1,
+          .max = 1024,
+          .automatic = "all that this process may use"},
+         {.name = "seed",
+          .target = &options.seed,
+          .help = "Seed of the random numbers",
+          .min = 0,
+          .hidden = !uses_seed},
+         {.name = "quiet", .target = &options.quiet, .help = "Print only errors", .letter = 'q'},
+         {.name = "verbose",
+          .target = &options.verbose,
+          .help = "Print more on standard error",
+          .letter = 'v'}});
+    suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda"});
+    add_environment(command, "--device", "PLEAT_DEVICE");
+    add_environment(command, "--threads", "PLEAT_THREADS");
+}
+
+Context make_context(const RunOptions& options) {
+    Context context;
+    if (options.names_device()) context.device = Device::parse(options.device);
+    context.threads = static_cast<int>(options.threads.value_or(0));
+    context.seed = static_cast<std::uint64_t>(options.seed);
+    if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS")) {
+        Field field{.name = "PLEAT_CHECKPOINT_SECONDS",
+                    .target = &context.checkpoint_seconds,
+                    .help = "Shortest time between two saves of a fit",
+                    .unit = "s",
+                    .min = 0};
+        field.set(seconds);
+        field.check();
+    }
+    return context;
+}
+
+Context make_context(const RunOptions& options, Ranks& ranks) {
+    Context context = make_context(options);
+    context.comm = &ranks.comm();
+    if (leaves_gpu_open(options) && context.local_ranks() > 1)
+        context.device.index = context.local_rank() % std::max(1, count_cuda_devices());
+    return context;
+}
+
+bool may_use_gpu(const RunOptions& options) {
+    return !options.names_device() || Device::parse(options.device).kind == Device::Kind::cuda;
+}
+
+std::jthread start_device(const RunOptions& options, const Context& context, bool one_queue) {
+    return may_use_gpu(options) ? start_cuda_early(context.device.index, one_queue)
+                                : std::jthread();
+}
+
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context) {
+    return pleat::choose_device(options.names_device(), gpu_bytes, context);
+}
+
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+                          Context& context) {
+    if (options.names_device() || ranks.size() == 1)
+        return choose_device(options, gpu_bytes, context);
+    DeviceChoice choice = choose_own_gpu(context, gpu_bytes);
+    const bool is_cpu = choice.device.kind == Device::Kind::cpu;
+    if (max_over_ranks(context, is_cpu ? 1.0 : 0.0) > 0.0 && !is_cpu)
+        choice = {{Device::Kind::cpu, 0}, "another rank has no GPU that holds it"};
+    context.device = choice.device;
+    return fmt::format("device {}: {}", context.device.name(), choice.reason);
+}
+
+std::vector<Field> fields(AlignmentOptions& options) {
+    std::vector<std::string> formats = alignment_formats();
+    formats.insert(formats.begin(), "");
+    return {{.name = "format",
+             .target = &options.format,
+             .help = "Format of the alignment; detected automatically by default",
+             .choices = formats},
+            {.name = "alphabet",
+             .target = &options.alphabet,
+             .help = "Alphabet; detected automatically by default",
+             .choices = {"", "protein", "rna", "dna"}},
+            {.name = "max-gaps",
+             .target = &options.max_gaps,
+             .help = "Leave out columns with a greater fraction of gaps",
+             .min = 0,
+             .max = 1},
+            {.name = "min-coverage",
+             .target = &options.min_coverage,
+             .help = "Leave out sequences with a smaller fraction of residues in the columns kept",
+             .min = 0,
+             .max = 1}};
+}
+
+void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several) {
+    const std::string what =
+        "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row per line; plain, .gz or .zst; "
+        "- for standard input";
+    CLI::Option* const paths = command.add_option(
+        "ALIGNMENT", options.paths, several ? what + ". Several files are several families" : what);
+    if (!several) paths->required()->expected(1);
+    add_fields(command, kInput, fields(options));
+}
+
+Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
+                     std::vector<std::string>& full_rows) {
+    ReadOptions read = read_options(options);
+    read.full_rows = &full_rows;
+    Alignment alignment = read_alignment(options.path, read);
+    record_input(options.path, run);
+    return alignment;
+}
+
+Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks) {
+    const ReadOptions read = read_options(options);
+    std::optional<Alignment> alignment;
+    if (ranks.size() > 1 && is_read_once(options.path)) {
+        std::string bytes;
+        ranks.lead([&] {
+            const std::vector<std::uint8_t> all = read_file(options.path, read.most_bytes);
+            bytes.assign(all.begin(), all.end());
+        });
+        ranks.share(bytes);
+        const std::string name = options.path == "-" ? "stdin" : options.path;
+        alignment = read_alignment_from_memory(name, bytes, read);
+    } else {
+        alignment = read_alignment(options.path, read);
+    }
+    if (run != nullptr) record_input(options.path, *run);
+    return std::move(*alignment);
+}
+
+void record_input(const std::filesystem::path& path, RunDirectory& run) {
+    std::error_code none;
+    if (const auto hash = InputLedger::hash_of(path))
+        run.input(path == "-" ? "stdin" : path.string(), *hash);
+    else if (std::filesystem::is_regular_file(path, none))
+        run.input(path);
+}
+
+void record_lists(const std::vector<std::string>& sources, RunDirectory& run) {
+    for (const std::string& source : sources)
+        if (source.size() > 1 && source.front() == '@') record_input(source.substr(1), run);
+}
+
+}  // namespace pleat::program

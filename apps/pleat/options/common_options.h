@@ -1,0 +1,77 @@
+// Common options: flags of every command that computes, and those for alignments and structures.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pleat/bio/alignment/alignment.h"
+#include "pleat/core/context.h"
+#include "pleat/core/fields.h"
+#include "pleat/core/run/run_directory.h"
+#include "process/ranks.h"
+
+namespace pleat::program {
+
+/// Where results go, and how the work is done.
+struct RunOptions {
+    std::string output;
+    std::string device = "auto";
+    std::optional<std::int64_t> threads;  ///< not set: all that this process may use
+    std::int64_t seed = 1;
+    bool force = false, quiet = false, verbose = false;
+
+    /// Whether the user named a device; else it is chosen by the memory that the work needs.
+    bool names_device() const { return device != kAutomaticDevice; }
+    static constexpr const char* kAutomaticDevice = "auto";
+};
+/// `uses_seed`: whether the command draws random numbers; other commands accept --seed unseen.
+void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = false);
+
+/// The context that the options ask for, without progress and checkpoint. Throws UsageError for an
+/// unknown device.
+Context make_context(const RunOptions& options);
+/// The same for one of several ranks. If the user named no GPU by its number, the ranks of a
+/// machine get its GPUs in turn.
+Context make_context(const RunOptions& options, Ranks& ranks);
+/// Whether the options allow a GPU.
+bool may_use_gpu(const RunOptions& options);
+/// Starts the GPU that the options may need: see start_cuda_early().
+[[nodiscard]] std::jthread start_device(const RunOptions& options, const Context& context,
+                                        bool one_queue);
+/// If the user named no device: chooses a GPU with `gpu_bytes` of free memory, else the CPU.
+/// Returns the device and the reason in one line.
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
+/// The same for several ranks: each gets its GPU, or all get the CPU. A collective call.
+std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+                          Context& context);
+
+/// How an alignment is read and filtered.
+struct AlignmentOptions {
+    std::string path;                ///< the one to read
+    std::vector<std::string> paths;  ///< all that the command line names
+    std::string format, alphabet;
+    double max_gaps = 1.0, min_coverage = 0.0;
+    bool keep_unknown = false;  ///< see ReadOptions
+};
+std::vector<Field> fields(AlignmentOptions& options);
+/// `several`: whether more than one alignment may be given, each a family.
+void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several);
+
+/// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
+/// `full_rows`: the residues that columns leave out, see ReadOptions.
+Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
+                     std::vector<std::string>& full_rows);
+/// The same on every rank. Only the leading rank has a run and reads standard input.
+Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
+
+/// Lists a file that was read among the run's inputs; a pipe by the hash of the bytes read.
+void record_input(const std::filesystem::path& path, RunDirectory& run);
+/// The same for those of `sources` that are lists (@LIST).
+void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
+
+}  // namespace pleat::program

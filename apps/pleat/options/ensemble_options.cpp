@@ -1,0 +1,135 @@
+// Ensemble options: flags of the ensemble's files, atoms and frames, and reading them.
+#include "options/ensemble_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "options/common_options.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/loops/parallel.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Mass of each atom. Throws InputError that names atoms whose element is not known.
+std::vector<double> masses(const Topology& topology) {
+    std::vector<double> all;
+    std::vector<std::string> unknown;
+    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
+        all.push_back(topology.atoms[static_cast<std::size_t>(atom)].mass);
+        if (!(all.back() > 0)) unknown.push_back(topology.label(atom));
+    }
+    if (!topology.named)
+        throw InputError(
+            topology.source.string(), 0,
+            "expected atoms with names for --atom-weights mass, found coordinates only: "
+            "give --topology");
+    if (unknown.empty()) return all;
+    constexpr std::size_t kMaxNamed = 5;
+    const std::size_t count = unknown.size();
+    unknown.resize(std::min(count, kMaxNamed));
+    throw InputError(
+        topology.source.string(), 0,
+        fmt::format("expected elements for --atom-weights mass, found {} atom{} without: {}{}",
+                    count, count == 1 ? "" : "s", fmt::join(unknown, "; "),
+                    count > kMaxNamed ? "; ..." : ""));
+}
+
+}  // namespace
+
+std::vector<Field> frame_fields(EnsembleSource& options) {
+    return {
+        {.name = "topology",
+         .target = &options.topology,
+         .help = "PDB or mmCIF file that names the atoms of trajectories; its coordinates are not "
+                 "read as a "
+                 "frame",
+         .value_name = "FILE"},
+        {.name = "assembly",
+         .target = &options.assembly,
+         .help =
+             "Build this biological assembly of PDB (REMARK 350) or mmCIF files; further copies of "
+             "chain A are chains A-2, A-3, ...",
+         .value_name = "NAME"},
+        {.name = "select",
+         .target = &options.select,
+         .help = "Atoms to superpose and measure",
+         .letter = 's',
+         .value_name = "ATOMS"},
+        {.name = "frames",
+         .target = &options.frames,
+         .help =
+             "Frames to read, first:last:step, from 0 and without the last, as Python's slices: "
+             "0:10, the first ten; -10:, the last ten; ::10, every tenth",
+         .value_name = "RANGE"},
+        {.name = "truncated",
+         .target = &options.truncated,
+         .help = "Keep the whole frames of a file that is cut short, such as one that a simulation "
+                 "is still writing, and warn; without this option such a file is refused"}};
+}
+
+std::vector<Field> fields(EnsembleSource& options) {
+    std::vector<Field> all = frame_fields(options);
+    all.push_back(
+        {.name = "atom-weights",
+         .target = &options.weights,
+         .help = "Weights of the selected atoms: mass (of their elements), or an .npy file [atom]",
+         .value_name = "FILE",
+         .old_names = {"weights"}});
+    return all;
+}
+
+void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
+                     RunDirectory& run, bool with_topology) {
+    record_lists(options.sources, run);
+    for (const std::string& file : files) record_input(file, run);
+    if (with_topology) record_input(options.topology, run);
+}
+
+Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
+                             const Context& context, std::shared_ptr<const Topology> atoms) {
+    const bool reads_weights = !options.weights.empty() && options.weights != "mass";
+    if (atoms == nullptr) check_readable({options.topology});
+    if (reads_weights) check_readable({options.weights});
+    const bool reads_topology = atoms == nullptr && !options.topology.empty();
+    Ensemble ensemble = read_ensemble(options.sources, {.topology = options.topology,
+                                                        .assembly = options.assembly,
+                                                        .atoms = std::move(atoms),
+                                                        .select = options.select,
+                                                        .range = parse_frame_range(options.frames),
+                                                        .same_residues = options.same_residues,
+                                                        .truncated = options.truncated,
+                                                        .centre_each_frame = true});
+    record_ensemble(options, ensemble.files, run, reads_topology);
+    for (const std::string& note : ensemble.notes) {
+        // If all atoms are selected the summary shows their number.
+        if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
+    }
+    Coordinates coordinates;
+    coordinates.xyz = atom_by_atom(ensemble, {}, resolve_threads(context));
+    coordinates.name = options.sources.front();
+    coordinates.topology = ensemble.topology;
+    coordinates.all_atoms = ensemble.all_atoms;
+    coordinates.origins = std::move(ensemble.origins);
+    coordinates.files = std::move(ensemble.files);
+    if (options.weights.empty()) return coordinates;
+    if (options.weights == "mass") {
+        coordinates.weights = masses(*coordinates.topology);
+        return coordinates;
+    }
+    const NpyArray array = read_npy(options.weights, (Index{1} << 16) + 8 * coordinates.atoms());
+    if (array.shape != std::vector<Index>{coordinates.atoms()})
+        throw InputError(options.weights, 0,
+                         fmt::format("expected an array [{}], one weight per atom, found [{}]",
+                                     coordinates.atoms(), fmt::join(array.shape, ", ")));
+    coordinates.weights = array.as<double>(options.weights);
+    record_input(options.weights, run);
+    return coordinates;
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,130 @@
+// Options: one CLI11 option for each field.
+#include "options/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace pleat::program {
+
+namespace {
+
+/// The heading of options that help does not show.
+constexpr const char* kHidden = "";
+
+/// A parser has no place for words that it does not insist on, so they are kept by option here.
+std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
+    static std::map<const CLI::Option*, std::vector<std::string>> words;
+    return words;
+}
+
+/// The choices that are words; an empty one stands for "not given".
+std::vector<std::string> words_of(const Field& field) {
+    std::vector<std::string> words = field.allowed();
+    std::erase(words, "");
+    return words;
+}
+
+std::string flag_names(const Field& field, const std::string& name) {
+    return field.letter == '\0' ? "--" + name : fmt::format("-{},--{}", field.letter, name);
+}
+
+std::string value_name(const Field& field) {
+    if (!field.value_name.empty()) return field.value_name;
+    if (field.is_number()) return field.is_whole_number() ? "COUNT" : "NUMBER";
+    return field.allowed().empty() ? "TEXT" : "NAME";
+}
+
+/// "> 0", "0 to 1", ">= 1": empty where any value will do.
+std::string range_text(const Field& field) {
+    const bool has_min = std::isfinite(field.min), has_max = std::isfinite(field.max);
+    if (has_min && has_max) {
+        return field.min_excluded ? fmt::format("above {} to {}", field.min, field.max)
+                                  : fmt::format("{} to {}", field.min, field.max);
+    }
+    if (has_min) return fmt::format("{} {}", field.min_excluded ? "above" : "at least", field.min);
+    if (has_max) return fmt::format("at most {}", field.max);
+    return {};
+}
+
+/// The help with unit, choices, range and default in brackets.
+std::string described(const Field& field) {
+    std::vector<std::string> notes;
+    if (!field.unit.empty()) notes.push_back(field.unit);
+    const std::vector<std::string> words = words_of(field);
+    if (!words.empty()) notes.push_back(fmt::format("{}", fmt::join(words, ", ")));
+    if (!field.is_flag() && !range_text(field).empty()) notes.push_back(range_text(field));
+    if (!field.is_flag() && !field.text().empty()) notes.push_back("default " + field.text());
+    if (notes.empty()) return field.help;
+    return fmt::format("{} [{}]", field.help, fmt::join(notes, "; "));
+}
+
+/// Adds a name of an earlier version, a letter or a long name, which sets the same option and is
+/// shown nowhere.
+void add_old_name(CLI::App& command, const Field& field, const std::string& name) {
+    const std::string flag = (name.size() == 1 ? "-" : "--") + name;
+    if (const auto* target = std::get_if<bool*>(&field.target)) {
+        const bool value = !field.negated_flag;
+        command
+            .add_flag_callback(field.negated_flag ? "--no-" + name : flag,
+                               [to = *target, value] { *to = value; })
+            ->group(kHidden);
+        return;
+    }
+    command
+        .add_option_function<std::string>(
+            flag, [own = field](const std::string& text) mutable { own.set(text); })
+        ->group(kHidden);
+}
+
+void add_flag(CLI::App& command, const std::string& group, const Field& field, bool* target) {
+    const bool given_value = !field.negated_flag;
+    const std::string name = field.negated_flag ? "no-" + field.name : field.name;
+    std::string help = field.help;
+    if (field.negated_flag) {
+        // "Weight sequences ..." becomes "Do not weight sequences ...".
+        help[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(help[0])));
+        help = "Do not " + help;
+    }
+    command
+        .add_flag_callback(
+            flag_names(field, name), [target, given_value] { *target = given_value; }, help)
+        ->group(field.hidden ? kHidden : group);
+}
+
+}  // namespace
+
+void add_fields(CLI::App& command, const std::string& group, const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+        if (const auto* target = std::get_if<bool*>(&field.target)) {
+            add_flag(command, group, field, *target);
+            for (const std::string& name : field.old_names) add_old_name(command, field, name);
+            continue;
+        }
+        CLI::Option* const option = command.add_option_function<std::string>(
+            flag_names(field, field.name),
+            [own = field](const std::string& text) mutable { own.set(text); }, described(field));
+        option->type_name(value_name(field))->group(field.hidden ? kHidden : group);
+        suggest(*option, words_of(field));
+        for (const std::string& name : field.old_names) add_old_name(command, field, name);
+    }
+}
+
+void suggest(const CLI::Option& option, std::vector<std::string> words) {
+    all_suggestions()[&option] = std::move(words);
+}
+
+std::vector<std::string> suggestions(const CLI::Option& option) {
+    const auto found = all_suggestions().find(&option);
+    return found == all_suggestions().end() ? std::vector<std::string>() : found->second;
+}
+
+void add_environment(CLI::App& command, const std::string& flag, const std::string& variable) {
+    command.get_option(flag)->envname(variable);
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,101 @@
+// Structure choice: options about a known structure, reading it and mapping it to the columns.
+#include "options/structure_choice.h"
+
+#include <fmt/format.h>
+
+#include "options/common_options.h"
+#include "pleat/bio/structure/contacts.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
+
+namespace pleat::program {
+
+namespace {
+
+ContactDefinition contact_definition(const StructureOptions& options, Chain::Kind kind) {
+    ContactDefinition definition = ContactDefinition::standard(kind);
+    if (options.contact != ContactChoice::automatic) {
+        const std::string_view name =
+            names_of(options.contact)[static_cast<std::size_t>(options.contact)];
+        definition = ContactDefinition::usual(parse_contact_atoms(name), kind);
+    }
+    definition.cutoff = options.contact_cutoff.value_or(definition.cutoff);
+    return definition;
+}
+
+}  // namespace
+
+std::span<const std::string_view> names_of(ContactChoice) {
+    static constexpr std::string_view kNames[] = {"", "cb", "heavy", "sugar"};
+    return kNames;
+}
+
+std::vector<Field> fields(StructureOptions& options) {
+    return {{.name = "structure",
+             .target = &options.structure,
+             .help = "PDB or mmCIF file to compare contacts with; append :CHAIN to choose a chain",
+             .value_name = "FILE[:CHAIN]"},
+            {.name = "row",
+             .target = &options.row,
+             .help = "Name of the row with the structure's sequence; lists show its letters. By "
+                     "default the row that fits the structure best, without a structure the first",
+             .value_name = "NAME"},
+            {.name = "contact",
+             .target = &options.contact,
+             .help = "Atoms between which distances are measured; by default cb (CA in glycine) "
+                     "for proteins, heavy for nucleic acids"},
+            {.name = "contact-cutoff",
+             .target = &options.contact_cutoff,
+             .help = "Distance below which residues are in contact",
+             .unit = "angstrom",
+             .min = 0,
+             .min_excluded = true,
+             .automatic = "the atoms' usual one",
+             .old_names = {"cutoff"}}};
+}
+
+void check_structure_options(const StructureOptions& options) {
+    if (!options.structure.empty()) return;
+    const bool has_atoms = options.contact != ContactChoice::automatic;
+    if (has_atoms || options.contact_cutoff)
+        throw UsageError(fmt::format("--{} needs a structure to measure in; give --structure",
+                                     has_atoms ? "contact" : "contact-cutoff"));
+}
+
+void check_structure_file(const StructureOptions& options) {
+    if (options.structure.empty()) return;
+    check_readable({parse_structure_choice(options.structure).file.string()});
+}
+
+std::optional<KnownStructure> read_known_structure(const StructureOptions& options,
+                                                   const Alignment& source, RunDirectory& run) {
+    if (options.structure.empty()) return std::nullopt;
+    const StructureChoice choice = parse_structure_choice(options.structure);
+    KnownStructure known;
+    known.structure = read_structure(choice.file);
+    record_input(choice.file, run);
+    known.map = map_residues(source, known.structure, {.row = options.row, .chain = choice.chain});
+    known.definition = contact_definition(options, known.chain().kind);
+    return known;
+}
+
+void measure(KnownStructure& known, const Alignment& filtered) {
+    known.residues.clear();
+    for (const Index column : filtered.columns)
+        known.residues.push_back(known.map.residues[static_cast<std::size_t>(column)]);
+    known.distances = column_distances(known.chain(), known.residues, known.definition.atoms);
+}
+
+ReferenceRow reference_row(const StructureOptions& options, const Alignment& source,
+                           const std::vector<std::string>& full_rows,
+                           const std::optional<KnownStructure>& known) {
+    Index row = 0;
+    if (known) {
+        row = known->map.row;
+    } else if (!options.row.empty()) {
+        row = find_row(source, options.row);
+    }
+    return make_reference_row(source, full_rows, row);
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,290 @@
+// pleat rmsd: frames compared with each other, another set or one structure.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "commands.h"
+#include "help/help_format.h"
+#include "options/common_options.h"
+#include "options/ensemble_options.h"
+#include "options/option_checks.h"
+#include "options/options.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/frame_reader.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/core/terminal/progress_terminal.h"
+#include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/measures/metric.h"
+#include "pleat/rmsd/output.h"
+#include "process/ranks.h"
+#include "process/standard_output.h"
+#include "rmsd/rmsd_reference.h"
+#include "rmsd/rmsd_sets.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Compare frames with each other, another set or one structure: RMSD, dRMSD, TM-score, GDT_TS.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  pleat rmsd models.pdb.gz -o run --select ca\n"
+    "  pleat rmsd run1.xtc run2.xtc --topology protein.pdb --select backbone -o run --frames "
+    "100::10\n"
+    "  pleat rmsd ensemble.npy -o run --matrix none --cutoff 2 --nearest 10\n"
+    "  pleat rmsd decoys/ -o run --select ca --matrix full\n"
+    "  pleat rmsd decoys/ -o run --select ca --metric tm --reference native.pdb\n"
+    "  pleat rmsd run1.xtc --topology protein.pdb --against run2.xtc --select ca -o run\n"
+    "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o "
+    "run\n"
+    "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
+    "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
+    "Several files, folders, and lists (@FILE, one path per line) are one ensemble. Frames count\n"
+    "from 0 everywhere. Selections: all, ca, backbone, heavy, protein, name CA CB, residues\n"
+    "(A:10-50, last 10), gemmi's syntax, joined by and, or, not and parentheses. The matrix is\n"
+    "named after the metric: rmsd.npy, drmsd.npy, tm.npy, gdt_ts.npy.\n\n"
+    "A run of all pairs, or with a matrix, that was stopped or killed resumes if the same command\n"
+    "is given again, also with another number of ranks. While it runs it needs disk space for the\n"
+    "matrix twice: its tiles, and the file. All ranks must see the run's folder.";
+
+struct RmsdOptions {
+    RunOptions run;
+    EnsembleSource ensemble{
+        .sources = {}, .topology = {}, .assembly = {}, .select = {}, .weights = {}};
+    SetOptions sets;
+    rmsd::Parameters parameters;
+};
+
+/// Which atoms are selected by default depends on the metric.
+std::vector<Field> input_fields(RmsdOptions& options) {
+    std::vector<Field> all = fields(options.ensemble);
+    for (Field& field : all)
+        if (field.name == "select")
+            field.help += " [default all; with --metric tm or gdt_ts ca, if atoms have names]";
+    return all;
+}
+
+std::vector<Field> result_fields(RmsdOptions& options) {
+    std::vector<Field> all = rmsd::fields(options.parameters);
+    for (const Field& field : input_fields(options)) all.push_back(field);
+    for (const Field& field : fields(options.sets)) all.push_back(field);
+    return all;
+}
+
+/// Options that exclude or need each other.
+void check_options(const RmsdOptions& options) {
+    if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
+        throw UsageError("--against-frames needs --against");
+    if (!options.sets.has_reference()) return;
+    if (options.sets.has_against())
+        throw UsageError("give either --against or one of --reference, --rmsf and --superposed");
+    rmsd::check_with_reference(options.parameters);
+}
+
+/// `run`: that of the leading rank, which alone compares with other frames.
+rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
+                     const Context& context, const std::filesystem::path& matrix,
+                     std::optional<RunDirectory>& run) {
+    const rmsd::Parameters& parameters = options.parameters;
+    const Array<float, 3>& xyz = compared.frames.xyz;
+    if (options.sets.has_reference())
+        return run_reference(compared, options.sets, parameters, context, *run);
+    if (!options.sets.has_against())
+        return rmsd::run(xyz, compared.sets, parameters, context, matrix);
+    const Coordinates others =
+        read_others(compared, options.sets.against, options.sets.against_frames,
+                    options.sets.any_residues, *run, context);
+    run->fact("others", others.frames());
+    return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
+}
+
+/// A pair of one set is in two rows of neighbours, a pair of two sets in one.
+std::int64_t neighbour_pairs(const RmsdOptions& options, const rmsd::Result& result) {
+    const auto listed = static_cast<std::int64_t>(result.neighbours.indices.size());
+    return options.sets.has_against() ? listed : listed / 2;
+}
+
+void record_result(const RmsdOptions& options, const rmsd::Result& result, RunDirectory& run) {
+    run.fact("frames", result.frames);
+    // Versions up to 0.1.0 counted frames from 1, and did not write this.
+    run.fact("frames_count_from", std::int64_t{0});
+    run.fact("atoms", result.atoms);
+    run.fact("pairs", result.statistics.pairs());
+    run.fact("min", result.statistics.min());
+    run.fact("mean", result.statistics.mean());
+    run.fact("max", result.statistics.max());
+    if (options.parameters.cutoff) run.fact("neighbour_pairs", neighbour_pairs(options, result));
+}
+
+/// The selection of the atoms that were measured.
+const std::string& measured_atoms(const RmsdOptions& options) {
+    return options.sets.measure.empty() ? options.ensemble.select : options.sets.measure;
+}
+
+std::string summary(const RmsdOptions& options, const rmsd::Result& result,
+                    const std::string& folder) {
+    const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
+    const bool has_reference = options.sets.has_reference();
+    std::string text = fmt::format("{}{}: {} frames, {} atoms ({}), {} {}\n",
+                                   printable(options.ensemble.sources.front()),
+                                   options.ensemble.sources.size() > 1 ? " and more" : "",
+                                   result.frames, result.atoms, printable(measured_atoms(options)),
+                                   result.statistics.pairs(), has_reference ? "values" : "pairs");
+    const PairStatistics& pairs = result.statistics;
+    if (pairs.pairs() > 0)
+        text +=
+            fmt::format("{} from {:.4f} to {:.4f}, mean {:.4f}{}{}\n", metric.label, pairs.min(),
+                        pairs.max(), pairs.mean(), metric.unit.empty() ? "" : " ", metric.unit);
+    if (options.parameters.cutoff)
+        text += fmt::format("{} pairs {} {:g}{}{}\n", neighbour_pairs(options, result),
+                            metric.is_score ? "above" : "below", *options.parameters.cutoff,
+                            metric.unit.empty() ? "" : " ", metric.unit);
+    const std::string first = has_reference ? "reference.tsv, "
+                              : options.parameters.matrix == rmsd::MatrixLayout::none
+                                  ? ""
+                                  : fmt::format("{}.npy, ", metric.name);
+    return text + fmt::format("\nThe run is in {}: {}histogram.tsv, manifest.json and more\n",
+                              printable(folder), first);
+}
+
+/// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
+std::string choose_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared,
+                               Ranks& ranks, Context& context) {
+    const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
+    const std::optional<std::int64_t> demand =
+        rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
+                         options.parameters, is_one_set);
+    if (!demand) {
+        const bool is_named = options.run.names_device();
+        if (!is_named) context.device = {Device::Kind::cpu, 0};
+        return is_named ? fmt::format("device {}, as asked for", context.device.name())
+                        : "device cpu: GPUs superpose all pairs of one set";
+    }
+    const std::int64_t gpu_bytes = *demand;
+    return fmt::format("{}; of a GPU's memory it needs {}",
+                       choose_device(options.run, gpu_bytes, ranks, context),
+                       human_bytes(gpu_bytes));
+}
+
+/// Several ranks share pairs of one set.
+void check_ranks(const RmsdOptions& options, const Ranks& ranks) {
+    if (options.sets.has_reference() || options.sets.has_against())
+        ranks.require_one("rmsd --against, --reference, --rmsf and --superposed");
+}
+
+/// Whether the atoms can have no names: an array without a topology. A pipe is not looked into.
+bool lacks_names(const EnsembleSource& source) {
+    if (!source.topology.empty()) return false;
+    const std::string first = ensemble_files(source.sources).front();
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(first, ignored) &&
+           open_frames(first)->format() == "NPY";
+}
+
+/// Sets the default of --select; returns a line about it if it is not all atoms.
+std::string choose_atoms(RmsdOptions& options) {
+    if (!options.ensemble.select.empty()) return {};
+    const rmsd::MetricTraits& metric = rmsd::traits_of(options.parameters.metric);
+    std::string& select = options.ensemble.select;
+    select = rmsd::default_selection(options.parameters.metric);
+    if (metric.is_score && !options.sets.measure.empty()) select = options.sets.measure;
+    if (select == "all" || !options.sets.measure.empty()) return {};
+    if (lacks_names(options.ensemble)) select = "all";
+    return select == "all"
+               ? fmt::format("{}: all atoms are compared, as they have no names", metric.label)
+               : fmt::format(
+                     "{}: CA atoms are compared, its default; --select all compares all atoms",
+                     metric.label);
+}
+
+void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, Context& context,
+              std::optional<RunDirectory>& run) {
+    run.emplace(RunDirectory::Request{.path = options.run.output,
+                                      .command = "rmsd",
+                                      .arguments = arguments,
+                                      .force = options.run.force});
+    run->parameters(result_fields(options));
+    for (const std::string_view key : rmsd::citations(options.parameters.metric)) run->cite(key);
+    context.checkpoint = run->checkpoint("checkpoint.tiles");
+}
+
+/// Read by the leading rank, known to all.
+ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run, Ranks& ranks,
+                    const Context& context) {
+    ComparedFrames compared;
+    ranks.lead([&] {
+        run->stage("read");
+        check_other_files(options.sets);
+        compared = read_compared(options.ensemble, options.sets, *run, context);
+    });
+    share(compared, ranks);
+    return compared;
+}
+
+void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    check_options(options);
+    check_ranks(options, ranks);
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    Context context = make_context(options.run, ranks);
+    const std::jthread device_start = start_device(options.run, context, true);
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    std::string remark_on_atoms;
+    ranks.lead([&] { remark_on_atoms = choose_atoms(options); });
+    std::optional<RunDirectory> run;
+    ranks.lead([&] { open_run(options, arguments, context, run); });
+    ranks.share(context.checkpoint);
+    context.progress = run ? &run->watch(shown.get()) : shown.get();
+    if (!ranks.advice().empty()) context.message(ranks.advice());
+    if (!remark_on_atoms.empty()) context.message(remark_on_atoms);
+    const ComparedFrames compared = read(options, run, ranks, context);
+    const std::string remark = choose_rmsd_device(options, compared, ranks, context);
+    if (run) run->context(context);
+    if (options.run.verbose) context.message(remark);
+    std::filesystem::path matrix;
+    if (options.parameters.matrix != rmsd::MatrixLayout::none && !options.sets.has_reference()) {
+        const std::string_view name = rmsd::traits_of(options.parameters.metric).name;
+        ranks.lead([&] { matrix = run->output(fmt::format("{}.npy", name)); });
+        ranks.share(matrix);
+    }
+    const rmsd::Result result = compute(options, compared, context, matrix, run);
+    ranks.lead([&] {
+        run->stage("write");
+        rmsd::write_results(*run, result, options.parameters);
+        record_result(options, result, *run);
+        run->finish();
+        if (!options.run.quiet) print(summary(options, result, run->path().string()));
+    });
+}
+
+}  // namespace
+
+Command rmsd_command(CLI::App& program, Ranks& ranks) {
+    CLI::App* parser = program.add_subcommand("rmsd", kDescription);
+    const auto options = std::make_shared<RmsdOptions>();
+    parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles)->required();
+    add_fields(*parser, "Input", input_fields(*options));
+    add_run_options(*parser, options->run);
+    add_fields(*parser, "Comparison", fields(options->sets));
+    add_fields(*parser, "Measure", rmsd::fields(options->parameters));
+    refuse_empty(*parser,
+                 {"measure", "against", "reference", "topology", "atom-weights", "weights"});
+    parser->footer(help_footer(kExamples));
+    return {.parser = parser,
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_rmsd(*options, arguments, ranks);
+                },
+            .knows_ranks = true};
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,14 @@
+// pleat rmsd against one structure: a file, a frame or the mean; fluctuations; superposed frames.
+#pragma once
+
+#include "pleat/rmsd/rmsd.h"
+#include "rmsd/rmsd_sets.h"
+
+namespace pleat::program {
+
+/// Compares, writes reference.tsv and what else is asked for, and returns the values' summary.
+rmsd::Result run_reference(const ComparedFrames& compared, const SetOptions& options,
+                           const rmsd::Parameters& parameters, const Context& context,
+                           RunDirectory& run);
+
+}  // namespace pleat::program

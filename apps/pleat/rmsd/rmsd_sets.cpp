@@ -1,0 +1,131 @@
+// Sets of pleat rmsd: flags, two selections read as one, and files of the same atoms.
+#include "rmsd/rmsd_sets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/structure/selection.h"
+#include "pleat/core/error.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// Positions of the atoms of `some` among those of `all`; empty if they are all.
+std::vector<Index> positions(const std::vector<Index>& some, const std::vector<Index>& all) {
+    return some.size() == all.size() ? std::vector<Index>() : positions_among(some, all);
+}
+
+}  // namespace
+
+std::span<const std::string_view> names_of(FrameFormat) {
+    static constexpr std::string_view kNames[] = {"none", "pdb", "cif", "dcd", "npy"};
+    return kNames;
+}
+
+std::vector<Field> fields(SetOptions& options) {
+    return {
+        {.name = "measure",
+         .target = &options.measure,
+         .help = "Atoms to measure after superposing the selected ones [default those of --select]",
+         .value_name = "ATOMS"},
+        {.name = "against",
+         .target = &options.against,
+         .help = "Compare every frame with every frame of this file, folder or @LIST",
+         .value_name = "ENSEMBLE"},
+        {.name = "against-frames",
+         .target = &options.against_frames,
+         .help = "Frames of --against to read, as for --frames",
+         .value_name = "RANGE"},
+        {.name = "reference",
+         .target = &options.reference,
+         .help =
+             "Compare every frame with one structure: the first frame of a file; the frame with "
+             "this number, counted from 0 (-1: the last); or the mean of all frames",
+         .letter = 'r',
+         .value_name = "FILE|N|mean"},
+        {.name = "any-residues",
+         .target = &options.any_residues,
+         .help =
+             "Compare with --reference or --against even if fewer than half of the residues have "
+             "the same name"},
+        {.name = "rmsf",
+         .target = &options.rmsf,
+         .help =
+             "Write rmsf.tsv, the fluctuation of each atom and residue around its mean position, "
+             "superposed on the reference (the mean if none is given)"},
+        {.name = "superposed",
+         .target = &options.superposed,
+         .help =
+             "Write the measured atoms of all frames, superposed on the reference or the mean"}};
+}
+
+void check_other_files(const SetOptions& options) {
+    const std::string& reference = options.reference;
+    const std::string_view digits = std::string_view(reference).substr(reference.starts_with('-'));
+    const bool is_number = digits.find_first_not_of("0123456789") == std::string::npos;
+    if (options.has_against()) check_ensemble_files({options.against});
+    if (!is_number && reference != "mean") check_ensemble_files({reference});
+}
+
+ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
+                             RunDirectory& run, const Context& context) {
+    ComparedFrames compared;
+    compared.source = source;
+    const bool has_measure = !options.measure.empty() && options.measure != source.select;
+    if (has_measure) {
+        for (const std::string& text : {source.select, options.measure}) check_selection(text);
+        compared.source.select = fmt::format("({}) or ({})", source.select, options.measure);
+    }
+    compared.frames = read_coordinates(compared.source, run, context);
+    run.sources(compared.frames.files);
+    compared.sets.weights = compared.frames.weights;
+    compared.sets.weights_file = source.weights;
+    if (!has_measure) {
+        rmsd::check(compared.sets, compared.frames.atoms());
+        return compared;
+    }
+    const Topology& all = *compared.frames.all_atoms;
+    const std::vector<Index> both = select_atoms(all, compared.source.select);
+    const std::vector<Index> fit = select_atoms(all, source.select);
+    const std::vector<Index> measured = select_atoms(all, options.measure);
+    compared.sets.fit = positions(fit, both);
+    compared.sets.measured = positions(measured, both);
+    rmsd::check(compared.sets, compared.frames.atoms());
+    context.message(fmt::format("superposed '{}': {} atoms; measured '{}': {} atoms", source.select,
+                                fit.size(), options.measure, measured.size()));
+    return compared;
+}
+
+void share(ComparedFrames& compared, Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    ranks.share(compared.frames.name);
+    ranks.share(compared.frames.weights);
+    ranks.share(compared.sets.weights);
+    ranks.share(compared.sets.fit);
+    ranks.share(compared.sets.measured);
+    ranks.share(compared.frames.xyz);
+}
+
+Coordinates read_others(const ComparedFrames& compared, const std::string& file,
+                        const std::string& frames, bool any_residues, RunDirectory& run,
+                        const Context& context) {
+    EnsembleSource source = compared.source;
+    source.sources = {file};
+    source.frames = frames;
+    source.weights.clear();
+    source.same_residues = !any_residues;
+    // The atoms of the first ensemble name those of every other.
+    const std::shared_ptr<const Topology>& atoms = compared.frames.all_atoms;
+    Coordinates others = read_coordinates(source, run, context, atoms->named ? atoms : nullptr);
+    if (others.atoms() != compared.frames.atoms())
+        throw InputError(
+            file, 0,
+            fmt::format("expected {} atoms as in {}, found {}", compared.frames.atoms(),
+                        compared.frames.name, others.atoms()));
+    return others;
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,57 @@
+// Sets of pleat rmsd: the atoms that are fitted and measured, and what frames are compared with.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options/ensemble_options.h"
+#include "pleat/rmsd/rmsd.h"
+#include "process/ranks.h"
+
+namespace pleat::program {
+
+/// The format of superposed frames.
+enum class FrameFormat { none, pdb, cif, dcd, npy };
+std::span<const std::string_view> names_of(FrameFormat);
+
+/// What pleat rmsd compares besides all pairs of frames of all selected atoms.
+struct SetOptions {
+    std::string measure;  ///< atoms; empty: those that are selected
+    std::string against, against_frames = "::";
+    std::string reference;  ///< a file, a frame's number from 0, or "mean"
+    bool any_residues = false;
+    bool rmsf = false;
+    FrameFormat superposed = FrameFormat::none;
+
+    bool has_against() const { return !against.empty(); }
+    /// Whether frames are compared with one structure instead of each other.
+    bool has_reference() const {
+        return !reference.empty() || rmsf || superposed != FrameFormat::none;
+    }
+};
+std::vector<Field> fields(SetOptions& options);
+
+/// Throws InputError if a file of --against or --reference does not exist or may not be read.
+void check_other_files(const SetOptions& options);
+
+/// The frames with the fitted and the measured atoms, and which atoms are which.
+struct ComparedFrames {
+    Coordinates frames;
+    rmsd::AtomSets sets;
+    EnsembleSource source;  ///< what was read: both selections
+};
+ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
+                             RunDirectory& run, const Context& context);
+
+/// Copies coordinates, weights and atom sets from the leading rank to the others.
+void share(ComparedFrames& compared, Ranks& ranks);
+
+/// The same atoms of the frames of another file or set of files. Throws InputError if they differ,
+/// or if most residues have other names and not `any_residues`.
+Coordinates read_others(const ComparedFrames& compared, const std::string& file,
+                        const std::string& frames, bool any_residues, RunDirectory& run,
+                        const Context& context);
+
+}  // namespace pleat::program

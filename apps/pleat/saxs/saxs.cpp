@@ -1,0 +1,71 @@
+// pleat saxs: scattering profiles of structures and ensembles, fitted to a measured curve.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "help/help_format.h"
+#include "options/options.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/terminal/progress_terminal.h"
+#include "process/ranks.h"
+#include "process/standard_output.h"
+#include "saxs/saxs_run.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Compute small angle X-ray scattering profiles of structures, and fit them to a measured "
+    "curve.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  pleat saxs protein.pdb -o run --data curve.dat\n"
+    "  pleat saxs protein.cif.gz -o run --q-points 501 --q-max 0.5 --c2 1\n"
+    "  pleat saxs run.xtc --topology protein.pdb -o run --data curve.dat --frames 100::10\n"
+    "  pleat saxs models/ -o run --model two-bead --data curve.dat --max-members 4\n\n"
+    "Several files, folders, and lists (@FILE, one path per line) are one ensemble, which must\n"
+    "have the same atoms. Frames count from 0. Selections: all, ca, backbone, heavy, protein, name "
+    "CA "
+    "CB,\n"
+    "residues (A:10-50, last 10), gemmi's syntax, joined by and, or, not and parentheses.\n\n"
+    "A curve has columns q, intensity and error, with any titles and footers. If there are "
+    "several\n"
+    "frames, their mean is fitted, then the smallest ensembles that suffice, and the weights of\n"
+    "all frames.\n\n"
+    "The same command resumes a run that was stopped or killed: finished profiles are kept.";
+
+void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const std::string summary = make_profiles(options, arguments, ranks, shown.get()).summary;
+    if (!options.run.quiet && !summary.empty()) print(summary);
+}
+
+}  // namespace
+
+Command saxs_command(CLI::App& program, Ranks& ranks) {
+    CLI::App* parser = program.add_subcommand("saxs", kDescription);
+    const auto options = std::make_shared<SaxsOptions>();
+    parser
+        ->add_option("STRUCTURE", options->ensemble.sources,
+                     "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
+                     "@LIST")
+        ->required();
+    add_fields(*parser, "Input", input_fields(*options));
+    add_fields(*parser, "Curve", curve_fields(*options));
+    add_run_options(*parser, options->run);
+    add_fields(*parser, "Profile", saxs::fields(options->parameters));
+    parser->footer(help_footer(kExamples));
+    return {.parser = parser,
+            .run =
+                [options, &ranks](const std::vector<std::string>& arguments) {
+                    run_saxs(*options, arguments, ranks);
+                },
+            .knows_ranks = true};
+}
+
+}  // namespace pleat::program

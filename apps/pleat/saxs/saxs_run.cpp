@@ -1,0 +1,244 @@
+// SAXS run: reads the input, computes profiles and fits, writes the files of the run.
+#include "saxs/saxs_run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/model/form_factors.h"
+#include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/output.h"
+#include "process/ranks.h"
+#include "saxs/saxs_summary.h"
+
+namespace pleat::program {
+
+namespace {
+
+struct Input {
+    std::vector<Ensemble> read;
+    std::span<const Ensemble> components;  ///< `read`, or what was read before
+    std::optional<ProfileFile> curve;
+    std::optional<saxs::FormFactorTable> form_factors;
+};
+
+bool is_curve(const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return false;
+    try {
+        read_profile(file, {.assumed_error = 0.1});
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// Throws InputError if one of these files is a curve.
+void refuse_curves(const std::vector<std::string>& sources) {
+    for (const std::string& file : sources)
+        if (is_curve(file))
+            throw InputError(file, 0, "expected a structure, found a curve; --data takes curves");
+}
+
+Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
+                        const Context& context) {
+    Ensemble ensemble;
+    try {
+        ensemble = read_ensemble(sources, {.topology = options.ensemble.topology,
+                                           .assembly = options.ensemble.assembly,
+                                           .select = options.ensemble.select,
+                                           .range = parse_frame_range(options.ensemble.frames),
+                                           .truncated = options.ensemble.truncated});
+    } catch (const MissingAtoms& error) {
+        if (sources.size() == 1) throw;
+        throw InputError(
+            fmt::format("expected files of the same atoms, found others (--mixture takes them): {}",
+                        error.what()));
+    } catch (const InputError&) {
+        refuse_curves(sources);
+        throw;
+    }
+    for (const std::string& text : ensemble.notes) {
+        // Where all atoms are taken the summary tells their number.
+        if (options.ensemble.select != "all" || !text.starts_with("selection "))
+            context.message(text);
+    }
+    const std::string remark = saxs::interpret_models(options.models_are, ensemble);
+    if (!remark.empty()) context.message(remark);
+    return ensemble;
+}
+
+/// Every file that is read is looked at first, as the frames may take long. Each rank reads all of
+/// them, which a pipe does not allow.
+void check_files(const SaxsOptions& options, const Ranks& ranks) {
+    if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
+    const std::vector<std::string> others = {options.ensemble.topology, options.data,
+                                             options.form_factors};
+    check_ensemble_files(options.ensemble.sources);
+    check_readable(others);
+    if (ranks.size() == 1) return;
+    constexpr const char* kReason = "several ranks read it";
+    refuse_ensemble_pipes(options.ensemble.sources, kReason);
+    refuse_pipes(others, kReason);
+}
+
+Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Context& context) {
+    Input input;
+    if (!read.components.empty()) {
+        input.components = read.components;
+        input.curve = *read.curve;
+        return input;
+    }
+    if (options.mixture && !options.ensemble.topology.empty())
+        throw UsageError("expected --mixture of files that name their atoms, found --topology");
+    if (options.mixture) {
+        for (const std::string& file : ensemble_files(options.ensemble.sources))
+            input.read.push_back(read_component(options, {file}, context));
+    } else {
+        input.read.push_back(read_component(options, options.ensemble.sources, context));
+    }
+    if (!options.data.empty()) {
+        input.curve = read_profile(options.data, options.curve);
+        for (const std::string& text : input.curve->notes)
+            context.message(fmt::format("{}: {}", options.data, text));
+    }
+    if (!options.form_factors.empty()) {
+        std::vector<std::string> notes;
+        input.form_factors =
+            saxs::read_form_factors(options.form_factors, options.parameters.model, notes);
+        for (const std::string& text : notes) context.message(text);
+    }
+    input.components = input.read;
+    return input;
+}
+
+/// Lists the inputs, and the checkpoint of each component, for the leading rank's run.
+void prepare_run(const SaxsOptions& options, const Input& input,
+                 const std::filesystem::path& checkpoint, RunDirectory& run) {
+    for (std::size_t n = 1; n < input.components.size(); ++n)
+        run.checkpoint(saxs::component_checkpoint(checkpoint, n).filename().string());
+    record_lists(options.ensemble.sources, run);
+    for (const Ensemble& ensemble : input.components) {
+        for (const std::string& file : ensemble.files) record_input(file, run);
+    }
+    for (const std::string& file :
+         {options.ensemble.topology, options.data, options.form_factors}) {
+        if (!file.empty()) record_input(file, run);
+    }
+}
+
+saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {
+    return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
+                     input.form_factors ? &*input.form_factors : nullptr, options.parameters,
+                     context);
+}
+
+/// Chooses the device if the user named none: a GPU for sums that take the CPU much longer than a
+/// GPU takes to start, a third of a second. Returns the reason.
+std::string choose_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
+                               Context& context) {
+    constexpr double kMinSeconds = 1.0;
+    if (options.run.names_device()) return choose_device(options.run, 0, ranks, context);
+    const saxs::Effort effort = saxs::effort(
+        input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
+    const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
+    if (effort.gpu_bytes && seconds >= kMinSeconds)
+        return choose_device(options.run, *effort.gpu_bytes, ranks, context);
+    context.device = {Device::Kind::cpu, 0};
+    if (!effort.gpu_bytes)
+        return "using the CPU: --precision float64 and --method multipole are not available on "
+               "GPUs";
+    return fmt::format("using the CPU: it needs about {:.2g} s, too little for a GPU", seconds);
+}
+
+std::string write(const SaxsOptions& options, const saxs::Result& result, RunDirectory& run) {
+    run.stage("write");
+    run.fact("frames_count_from", std::int64_t{0});  // versions until 0.1.0 counted from 1
+    saxs::write_results(run, result, options.parameters);
+    saxs::record_facts(run, result);
+    for (const std::string_view key : saxs::citations(result)) run.cite(key);
+    run.finish();
+    return saxs_summary(
+        {.sources = options.ensemble.sources, .data = options.data, .folder = run.path().string()},
+        result);
+}
+
+}  // namespace
+
+std::vector<Field> input_fields(SaxsOptions& options) {
+    std::vector<Field> all = frame_fields(options.ensemble);
+    for (Field& field : all)
+        if (field.name == "select") field.help = "Atoms to use";
+    const std::vector<Field> fields = {
+        saxs::models_are_field(options.models_are),
+        {.name = "mixture",
+         .target = &options.mixture,
+         .help =
+             "Each file is a component of a mixture with its own atoms, such as a monomer and a "
+             "dimer"},
+        {.name = "form-factors",
+         .target = &options.form_factors,
+         .help = "Form factors of a bead model instead of pleat's: q and one column per type, or "
+                 "rows of the published tables",
+         .value_name = "FILE"}};
+    all.insert(all.end(), fields.begin(), fields.end());
+    return all;
+}
+
+std::vector<Field> curve_fields(SaxsOptions& options) {
+    std::vector<Field> all = {{.name = "data",
+                               .target = &options.data,
+                               .help = "Measured curve to fit to: q, intensity, error",
+                               .value_name = "CURVE"}};
+    for (const Field& field : fields(options.curve)) all.push_back(field);
+    return all;
+}
+
+std::vector<Field> result_fields(SaxsOptions& options) {
+    std::vector<Field> all = saxs::fields(options.parameters);
+    for (const Field& field : input_fields(options)) all.push_back(field);
+    for (const Field& field : curve_fields(options)) all.push_back(field);
+    return all;
+}
+
+SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
+                          Ranks& ranks, Progress* shown, const SaxsInputRead& read) {
+    Context context = make_context(options.run, ranks);
+    std::jthread device_start;
+    if (options.run.names_device()) device_start = start_device(options.run, context, true);
+    std::optional<RunDirectory> run;  // of the leading rank
+    ranks.lead([&] {
+        run.emplace(RunDirectory::Request{.path = options.run.output,
+                                          .command = "saxs",
+                                          .arguments = arguments,
+                                          .force = options.run.force});
+        run->parameters(result_fields(options));
+        context.checkpoint = run->checkpoint("checkpoint.tiles");
+        run->stage("read");
+    });
+    ranks.share(context.checkpoint);
+    context.progress = run ? &run->watch(shown) : shown;
+    if (!ranks.advice().empty()) context.message(ranks.advice());
+    check_files(options, ranks);
+    const Input input = read_input(options, read, context);
+    if (run) prepare_run(options, input, context.checkpoint, *run);
+    const std::string remark = choose_saxs_device(options, input, ranks, context);
+    if (run) run->context(context);
+    if (options.run.verbose) context.message(remark);
+    saxs::Result result = compute(options, input, context);
+    for (const std::string& text : result.notes) context.message(text);
+    for (const std::string& text : result.warnings) context.message("WARNING: " + text);
+    std::string summary;
+    ranks.lead([&] { summary = write(options, result, *run); });
+    return {std::move(result), std::move(summary)};
+}
+
+}  // namespace pleat::program

@@ -1,0 +1,46 @@
+// SAXS run: profiles and fits from their options to the files of their run.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "options/common_options.h"
+#include "options/ensemble_options.h"
+#include "pleat/bio/scattering/profile.h"
+#include "pleat/saxs/model/model_joining.h"
+#include "pleat/saxs/saxs.h"
+
+namespace pleat::program {
+
+/// All options of `pleat saxs`.
+struct SaxsOptions {
+    RunOptions run;
+    EnsembleSource ensemble;  ///< without weights
+    saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
+    std::string data, form_factors;
+    ProfileOptions curve;
+    bool mixture = false;
+    saxs::Parameters parameters;
+};
+std::vector<Field> input_fields(SaxsOptions& options);
+std::vector<Field> curve_fields(SaxsOptions& options);
+/// The options that decide what is computed, in the manifest's order.
+std::vector<Field> result_fields(SaxsOptions& options);
+
+/// Input that was read before: states of one ensemble, and a curve.
+struct SaxsInputRead {
+    std::span<const Ensemble> components = {};  ///< empty: nothing was read before
+    const ProfileFile* curve = nullptr;         ///< not null if there are components
+};
+struct SaxsOutcome {
+    saxs::Result result;
+    std::string summary;  ///< for standard output; empty on other ranks
+};
+
+/// Reads, computes and, on the leading rank, writes the folder options.run.output. `shown` may be
+/// null. Throws every kind of Error.
+SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
+                          Ranks& ranks, Progress* shown, const SaxsInputRead& read = {});
+
+}  // namespace pleat::program

@@ -1,0 +1,121 @@
+// SAXS summary: sizes, the fit, and the ensemble fits.
+#include "saxs/saxs_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pleat/core/files/printable.h"
+
+namespace pleat::program {
+
+namespace {
+
+std::string shape_lines(const saxs::Result& result) {
+    const auto& shapes = result.shapes;
+    const auto rg = [](const saxs::Shape& shape) {
+        return shape.gyration2 >= 0 ? fmt::format("{:.2f}", shape.gyration) : "NA";
+    };
+    std::string note;
+    if (std::any_of(shapes.begin(), shapes.end(),
+                    [](const saxs::Shape& shape) { return shape.gyration2 < 0; }))
+        note = "Rg NA: Rg^2 is negative at this contrast\n";
+    if (shapes.size() == 1)
+        return fmt::format("Rg {} angstrom, I(0) {:.4g} electrons^2, Dmax {:.1f} angstrom\n{}",
+                           rg(shapes[0]), shapes[0].forward, shapes[0].diameter, note);
+    const auto by_gyration = [](const saxs::Shape& a, const saxs::Shape& b) {
+        return a.gyration2 < b.gyration2;
+    };
+    const auto [smallest, largest] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
+    const auto longest = std::max_element(
+        shapes.begin(), shapes.end(),
+        [](const saxs::Shape& a, const saxs::Shape& b) { return a.diameter < b.diameter; });
+    return fmt::format("Rg {} to {} angstrom, Dmax up to {:.1f} angstrom\n{}", rg(*smallest),
+                       rg(*largest), longest->diameter, note);
+}
+
+std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atomic) {
+    std::string text = fmt::format("{}: chi^2 {:.3f} per point, {:.3f} reduced ({} points)", name,
+                                   fit.chi2, fit.chi2_reduced, fit.points);
+    if (is_atomic)
+        text += fmt::format(", c1 {:.3f}{}", fit.contrast.c1, fit.c1_at_bound ? " (bound)" : "");
+    text += fmt::format(", c2 {:.3f}{}, scale {:.4g}", fit.contrast.c2,
+                        fit.c2_at_bound ? " (bound)" : "", fit.scale);
+    if (fit.background != 0) text += fmt::format(", background {:.4g}", fit.background);
+    return text + "\n";
+}
+
+/// Explains c1 or c2 at a bound; empty if neither is.
+std::string bound_lines(const saxs::Result& result) {
+    const auto explain = [](const std::string& name, const std::string& meaning) {
+        return fmt::format(
+            "{0} (bound): the best {0} lies beyond the values searched. {1} Try --background, "
+            "--{0}-min and --{0}-max, or a structure with all parts and states that scatter.\n",
+            name, meaning);
+    };
+    std::string text;
+    if (result.fit.c1_at_bound)
+        text += explain("c1",
+                        "Either the volume of the structure is not that of the sample (a missing "
+                        "part, another conformation), or the buffer was not subtracted well.");
+    if (result.fit.c2_at_bound)
+        text += explain("c2",
+                        "A hydration layer cannot replace what the structure lacks (a loop, a "
+                        "glycan, a second conformation).");
+    return text;
+}
+
+std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
+    std::string text;
+    const saxs::EnsembleResult& ensemble = result.ensemble;
+    if (!ensemble.minimal.empty()) {
+        const saxs::Weighted& chosen = ensemble.minimal[ensemble.minimal_chosen];
+        text += fit_line(fmt::format("Minimal ensemble of {} ({})", chosen.frames.size(),
+                                     chosen.is_exhaustive ? "all sets fitted" : "heuristic search"),
+                         chosen.fit, is_atomic);
+        for (std::size_t m = 0; m < chosen.frames.size(); ++m)
+            text +=
+                fmt::format("  {:.3f} of frame {} ({}, {})\n", chosen.weights[m], chosen.frames[m],
+                            result.files[static_cast<std::size_t>(chosen.frames[m])],
+                            result.frames_of_files[static_cast<std::size_t>(chosen.frames[m])]);
+    }
+    if (!ensemble.scan.empty()) {
+        const saxs::Weighted& chosen = ensemble.scan[ensemble.scan_chosen].result;
+        text += fit_line("Reweighted by maximum entropy", chosen.fit, is_atomic);
+        text +=
+            fmt::format("  {:.1f} of {} frames remain effective (theta {:g})\n", chosen.effective,
+                        chosen.frames.size(), ensemble.scan[ensemble.scan_chosen].theta);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
+    const bool is_atomic = result.model == saxs::Resolution::all_atom;
+    std::string text =
+        fmt::format("{}{}: {} frame{}, {} scatterers ({}), {} points to q = {:g} 1/angstrom\n",
+                    printable(run.sources.front()), run.sources.size() > 1 ? " and more" : "",
+                    result.shapes.size(), result.shapes.size() == 1 ? "" : "s", result.scatterers,
+                    saxs::name_of(result.model), result.q.size(), result.q.back());
+    text += shape_lines(result);
+    if (result.has_fit) {
+        text +=
+            fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
+        text += bound_lines(result);
+        if (result.guinier.is_valid)
+            text += fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
+                                result.guinier.gyration, result.guinier.gyration_error,
+                                result.guinier.forward);
+        text += ensemble_lines(result, is_atomic);
+        for (const std::string& warning : result.warnings) text += "WARNING: " + warning + "\n";
+    } else {
+        text += is_atomic
+                    ? fmt::format("c1 {:g}, c2 {:g}\n", result.contrast.c1, result.contrast.c2)
+                    : fmt::format("c2 {:g}\n", result.contrast.c2);
+    }
+    return text + fmt::format("\nThe run is in {}: profile.tsv, {}manifest.json and more\n",
+                              printable(run.folder), result.has_fit ? "fit.json, fit.tsv, " : "");
+}
+
+}  // namespace pleat::program

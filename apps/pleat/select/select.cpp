@@ -1,0 +1,247 @@
+// pleat select: conformations ranked by contacts, clusters and scattering together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "help/help_format.h"
+#include "options/options.h"
+#include "pleat/bio/alignment/read_alignment.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
+#include "pleat/bio/structure/selection.h"
+#include "pleat/core/files/input_file.h"
+#include "pleat/core/files/printable.h"
+#include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/terminal/progress_terminal.h"
+#include "pleat/workflows/select/contacts.h"
+#include "pleat/workflows/select/output.h"
+#include "process/ranks.h"
+#include "process/standard_output.h"
+#include "select/select_options.h"
+#include "select/select_stages.h"
+
+namespace pleat::program {
+
+namespace {
+
+constexpr const char* kDescription =
+    "Rank the conformations of an ensemble by contacts, clusters and scattering together.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  pleat select --ensemble models.pdb.gz --alignment family.a3m -o run\n"
+    "  pleat select --ensemble models/ --alignment family.a3m --data curve.dat -o run\n"
+    "  pleat select --ensemble md.xtc --topology protein.pdb --contacts contacts.rr -o run\n"
+    "  pleat select --ensemble models.pdb --contacts couplings_run --weight-clusters 0.5 -o run\n"
+    "  pleat report run -o page.html\n\n"
+    "The folder of the run holds the runs of couplings, clusters and saxs that the selection is\n"
+    "made from, in folders of these names. A run there is used again if its version, options and\n"
+    "inputs are the same: a selection that was stopped resumes when the same command is given\n"
+    "again, and one with other weights (--force) computes none of them again. Each frame has a\n"
+    "rank from 0 (worst) to 1 (best) by contacts, density and chi^2; its joint score is their\n"
+    "weighted mean. Frames and clusters are counted from 0 in files. For proteins only.";
+
+/// All that is read before the computation.
+struct SelectInput {
+    Ensemble ensemble;
+    std::vector<Index> superposed;  ///< atoms of the ensemble
+    std::optional<Alignment> alignment;
+    std::vector<std::string> full_rows;
+    std::optional<PredictedContacts> contacts;
+    std::optional<ProfileFile> curve;
+};
+
+/// Reads the atoms that the selection uses: all for a curve, those that are in contact for
+/// contacts, and those that are superposed.
+void read_frames(const SelectOptions& options, SelectInput& input, const Context& context) {
+    const EnsembleSource& source = options.ensemble;
+    EnsembleOptions reading{.topology = source.topology,
+                            .assembly = source.assembly,
+                            .range = {},
+                            .truncated = source.truncated,
+                            .centre_each_frame = true};
+    const std::shared_ptr<const Topology> all = EnsembleReader(source.sources, reading).all_atoms();
+    if (!options.curve.empty())
+        reading.select = "all";
+    else if (options.has_contacts() && all->named)
+        reading.select = fmt::format("({}) or (name CA CB)", source.select);
+    else
+        reading.select = source.select;
+    reading.range = parse_frame_range(source.frames);
+    const std::vector<Index> superposed = select_atoms(*all, source.select);
+    input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
+    input.ensemble = read_ensemble(source.sources, reading);
+    for (const std::string& note : input.ensemble.notes)
+        if (!note.starts_with("selection ")) context.message(note);
+    context.message(fmt::format("superposed '{}': {} of {} atoms", source.select, superposed.size(),
+                                all->atom_count()));
+}
+
+SelectInput read_input(const SelectOptions& options, const Context& context) {
+    SelectInput input;
+    if (!options.contacts.empty()) input.contacts = select::read_predicted(options.contacts);
+    if (!options.alignment.empty())
+        input.alignment = read_alignment(
+            options.alignment, {.format = {}, .alphabet = {}, .full_rows = &input.full_rows});
+    if (!options.curve.empty()) {
+        input.curve = read_profile(options.curve, options.curve_reading);
+        for (const std::string& note : input.curve->notes)
+            context.message(fmt::format("{}: {}", options.curve, note));
+    }
+    read_frames(options, input, context);
+    return input;
+}
+
+void write_selected(RunDirectory& run, const SelectOptions& options, const ClusterInput& superposed,
+                    const select::Result& result, const Context& context) {
+    std::vector<Index> best, medoids;
+    for (const select::ClusterSummary& one : result.clusters) {
+        if (one.selected == 0) continue;
+        best.push_back(one.best_frame);
+        medoids.push_back(result.medoids[static_cast<std::size_t>(one.cluster)]);
+    }
+    write_frames(run, "best", superposed, best, options.structures, context);
+    write_frames(run, "medoids", superposed, medoids, options.structures, context);
+}
+
+void record_result(RunDirectory& run, const select::Result& result) {
+    const select::ExpectedContacts& expected = result.expected;
+    if (!expected.contacts.empty()) {
+        run.fact("contacts", static_cast<std::int64_t>(expected.contacts.size()));
+        run.fact("chain", expected.chain);
+        run.fact("identity", expected.identity);
+        run.fact("mapped_residues", expected.mapped);
+    }
+    std::int64_t selected = 0;
+    for (const select::ClusterSummary& one : result.clusters) selected += one.selected > 0;
+    const std::vector<Index>& positions = result.scores.position;
+    run.fact("frames", static_cast<std::int64_t>(positions.size()));
+    run.fact("clusters", static_cast<std::int64_t>(result.clusters.size()));
+    run.fact("selected", selected);
+    run.fact("cutoff", result.cutoff);
+    run.fact("best_frame",
+             static_cast<std::int64_t>(std::find(positions.begin(), positions.end(), 1) -
+                                       positions.begin()));
+    if (selected > 0)
+        run.fact("first_cluster", static_cast<std::int64_t>(result.clusters.front().cluster));
+}
+
+std::string number(double value) {
+    return std::isnan(value) ? std::string("-") : fmt::format("{:.4f}", value);
+}
+
+std::string summary(const SelectOptions& options, const select::Result& result,
+                    const std::string& folder) {
+    std::string text =
+        fmt::format("{}{}: {} frames, {} clusters\n\n{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n",
+                    printable(options.ensemble.sources.front()),
+                    options.ensemble.sources.size() > 1 ? " and more" : "",
+                    result.assignment.size(), result.clusters.size(), "selected", "cluster", "size",
+                    "best", "joint", "contacts", "added", "chi^2");
+    for (const select::ClusterSummary& one : result.clusters)
+        if (one.selected > 0)
+            text += fmt::format("{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n", one.selected,
+                                one.cluster, one.size, one.best_frame, number(one.joint),
+                                number(one.contacts), number(one.added), number(one.chi2));
+    return text + fmt::format(
+                      "\nThe run is in {}: scores.tsv, clusters.tsv, manifest.json and more; "
+                      "'pleat report {} -o page.html' draws it\n",
+                      printable(folder), printable(folder));
+}
+
+/// Every file is looked at first, as stages take long; more than one of them reads each file.
+void check_files(const SelectOptions& options) {
+    constexpr const char* kReason = "several stages read it";
+    std::vector<std::string> others = {options.ensemble.topology, options.alignment, options.curve};
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(options.contacts, ignored))
+        others.push_back(options.contacts);
+    refuse_ensemble_pipes(options.ensemble.sources, kReason);
+    refuse_pipes(others, kReason);
+    check_readable(others);
+}
+
+void record_inputs(const SelectOptions& options, RunDirectory& run) {
+    record_lists(options.ensemble.sources, run);
+    for (const std::filesystem::path& file : ensemble_inputs(options.ensemble))
+        record_input(file, run);
+    std::error_code ignored;
+    for (const std::string& file : {options.alignment, options.contacts, options.curve}) {
+        if (file.empty()) continue;
+        const std::filesystem::path path = file;
+        record_input(std::filesystem::is_directory(path, ignored) ? path / "contacts.rr" : path,
+                     run);
+    }
+}
+
+std::string make_selection(SelectOptions& options, const std::vector<std::string>& arguments,
+                           Ranks& ranks, Progress* shown) {
+    Context context = make_context(options.run);
+    RunDirectory run({.path = options.run.output,
+                      .command = "select",
+                      .arguments = arguments,
+                      .force = options.run.force});
+    context.progress = &run.watch(shown);
+    run.parameters(result_fields(options));
+    run.stage("read");
+    check_files(options);
+    record_inputs(options, run);
+    const SelectInput read = read_input(options, context);
+    run.context(context);
+    FolderStages stages(options, read.ensemble, read.superposed,
+                        read.curve ? &*read.curve : nullptr, ranks, run);
+    const select::Result result =
+        select::run({.ensemble = &read.ensemble,
+                     .superposed = read.superposed,
+                     .alignment = read.alignment ? &*read.alignment : nullptr,
+                     .contacts = read.contacts ? &*read.contacts : nullptr,
+                     .curve = read.curve ? &read.curve->profile : nullptr,
+                     .full_rows = &read.full_rows,
+                     .device_is_named = options.run.names_device()},
+                    options.parameters, context, stages);
+    run.stage("write");
+    if (!options.parameters.clustering.cutoff.is_set()) run.cite("Zhang2004");
+    select::write_results(run, read.ensemble, result);
+    write_selected(run, options, stages.superposed(), result, context);
+    record_result(run, result);
+    run.finish();
+    return summary(options, result, run.path().string());
+}
+
+void run_select(SelectOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+    check_options(options);
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
+    const std::string text = make_selection(options, arguments, ranks, shown.get());
+    if (!options.run.quiet) print(text);
+}
+
+}  // namespace
+
+Command select_command(CLI::App& program, Ranks& ranks) {
+    CLI::App* parser = program.add_subcommand("select", kDescription);
+    const auto options = std::make_shared<SelectOptions>();
+    parser->add_option("-e,--ensemble", options->ensemble.sources, kEnsembleFiles)
+        ->type_name("ENSEMBLE ...")
+        ->required()
+        ->group("Input");
+    add_fields(*parser, "Input", frame_fields(options->ensemble));
+    add_fields(*parser, "Input", evidence_fields(*options));
+    add_run_options(*parser, options->run, true);
+    add_fields(*parser, "Selection", select::fields(options->parameters));
+    add_fields(*parser, "Clustering", select::clustering_fields(options->parameters));
+    add_fields(*parser, "Structures", structure_fields(*options));
+    parser->footer(help_footer(kExamples));
+    return {.parser = parser, .run = [options, &ranks](const std::vector<std::string>& arguments) {
+                run_select(*options, arguments, ranks);
+            }};
+}
+
+}  // namespace pleat::program
