@@ -34,7 +34,7 @@ std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const 
 
 std::unique_ptr<PairSource> stored(Call& call, const auto& values,
                                    const std::vector<Index>& shape) {
-    call.settle(-1);
+    call.choose_device(std::nullopt);
     return cluster::matrix_in_memory(values.data(), shape, "matrix");
 }
 

@@ -35,7 +35,7 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
             fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
         fitted.threads = resolve_threads(call.context);
         fitted.is_corrected = parameters.apc;
-        if (call.may_use_gpu()) call.settle(couplings::gpu_memory_needed(fitted.alignment));
+        if (call.may_use_gpu()) call.choose_device(couplings::gpu_memory_needed(fitted.alignment));
         fitted.device = call.context.device.name();
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
         return fitted;

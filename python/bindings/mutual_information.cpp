@@ -35,8 +35,8 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
         const Alignment& alignment = filters ? filtered : source;
         measured->columns = alignment.columns;
         if (!call.is_named())
-            call.settle(
-                mi::gpu_demand(alignment, parameters, resolve_threads(call.context)).value_or(-1));
+            call.choose_device(
+                mi::gpu_demand(alignment, parameters, resolve_threads(call.context)));
         if (call.context.device.kind == Device::Kind::cuda && !parameters.counts_on_cpu())
             use_cuda_device(call.context.device.index);
         measured->device = call.context.device.name();

@@ -142,22 +142,21 @@ py::list described(const std::vector<Field>& fields) {
     return all;
 }
 
-Call::Call(const Work& work) : progress(work.progress), is_open_(work.device == "auto") {
-    if (!is_open_) context.device = Device::parse(work.device);
+Call::Call(const Work& work) : progress(work.progress), is_named_(work.device != "auto") {
+    if (is_named_) context.device = Device::parse(work.device);
     context.threads = work.threads;
     context.seed = work.seed;
     context.progress = &progress;
 }
 
-bool Call::may_use_gpu() const { return is_open_ || context.device.kind == Device::Kind::cuda; }
+bool Call::may_use_gpu() const { return !is_named_ || context.device.kind == Device::Kind::cuda; }
 
-void Call::settle(std::int64_t bytes) {
-    if (!is_open_) return;
-    if (bytes < 0) {
+void Call::choose_device(std::optional<std::int64_t> gpu_bytes) {
+    if (is_named_) return;
+    if (gpu_bytes)
+        context.message(pleat::choose_device(false, *gpu_bytes, context));
+    else
         context.device = {Device::Kind::cpu, 0};
-        return;
-    }
-    context.message(choose_device(false, bytes, context));
 }
 
 Work work_of(const py::dict& how) {

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,17 +37,18 @@ public:
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    /// Where no device was named: the GPU that has `bytes` of memory, else the CPU; bytes < 0: the
-    /// CPU. A remark tells why. Call it without Python's lock.
-    void settle(std::int64_t bytes);
+    /// If the caller named no device: chooses a GPU with `gpu_bytes` of free memory, else the CPU,
+    /// and sends a message with the reason; without `gpu_bytes`, the CPU. Call it without Python's
+    /// lock.
+    void choose_device(std::optional<std::int64_t> gpu_bytes);
     bool may_use_gpu() const;
-    bool is_named() const { return !is_open_; }
+    bool is_named() const { return is_named_; }
 
     PythonProgress progress;
     Context context;
 
 private:
-    bool is_open_;  ///< no device was named
+    bool is_named_;  ///< the caller named a device
 };
 
 /// Reads {"device": ..., "threads": ..., "seed": ..., "progress": ...}. UsageError.

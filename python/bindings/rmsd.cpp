@@ -44,8 +44,8 @@ rmsd::MatrixTarget target_of(py::object& matrix) {
 
 void choose_device(Call& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
                    const rmsd::Parameters& parameters, bool is_one_set) {
-    call.settle(
-        rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set).value_or(-1));
+    call.choose_device(
+        rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set));
 }
 
 Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py::dict& options,
@@ -121,7 +121,7 @@ py::array_t<double> mean_structure(const Argument<float>& xyz, const rmsd::AtomS
     Call call(work_of(how));
     const View<const float, 3> view = coordinates(xyz);
     return owned(without_lock(call.progress, [&] {
-        call.settle(-1);
+        call.choose_device(std::nullopt);
         rmsd::check(sets, view.extent(1));
         return rmsd::mean_structure(view, sets, call.context).xyz;
     }));

@@ -97,7 +97,7 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
     auto result = std::make_unique<SaxsResult>();
     result->bin_width = options.parameters.bin_width;
     without_lock(call.progress, [&] {
-        call.settle(-1);
+        call.choose_device(std::nullopt);
         const SaxsInput input = saxs_input(components, form_factors, options);
         result->result = saxs::run(input.ensembles, curve != nullptr ? &curve->profile : nullptr,
                                    input.form_factors ? &*input.form_factors : nullptr,

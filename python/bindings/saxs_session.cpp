@@ -114,7 +114,7 @@ py::array_t<double> profiles(const saxs::Model& model, const Argument<float>& xy
     Call call(work_of(how));
     const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
     return owned(without_lock(call.progress, [&] {
-        call.settle(-1);
+        call.choose_device(std::nullopt);
         return saxs::profiles(model, by_axis(view), used, {parameters.precision, parameters.method},
                               call.context);
     }));
@@ -136,7 +136,7 @@ public:
         const std::span<const std::int32_t> body_of(bodies.data(),
                                                     static_cast<std::size_t>(bodies.size()));
         const py::gil_scoped_release released;
-        call.settle(-1);
+        call.choose_device(std::nullopt);
         device_ = call.context.device.name();
         call.context.progress = nullptr;  // the session outlives the call
         session_.emplace(model, by_axis(view), used, body_of,
@@ -263,7 +263,7 @@ std::unique_ptr<FixedContrastModel> make_scatterers(Structures& structures,
     Call call(work_of(how));
     std::vector<double> grid = copied(q);
     return without_lock(call.progress, [&] {
-        call.settle(-1);
+        call.choose_device(std::nullopt);
         const SaxsInput input = saxs_input({&structures}, form_factors, options);
         if (grid.empty())
             grid = saxs::even_grid(parameters.q_max, static_cast<std::size_t>(parameters.q_points));

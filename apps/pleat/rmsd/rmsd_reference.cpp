@@ -21,11 +21,8 @@ namespace pleat::program {
 
 namespace {
 
-/// The frame that a whole number names, counted from 0 or (negative) from the end; -1 for other
-/// text.
-Index frame_number(const std::string& text, Index frames) {
-    const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
-    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return -1;
+/// Reads a frame's number, counted from 0 or (if negative) from the end.
+Index parse_frame_number(const std::string& text, Index frames) {
     Index number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc() || number < -frames || number >= frames)
@@ -38,17 +35,18 @@ Index frame_number(const std::string& text, Index frames) {
 Array<double, 2> find_reference(const ComparedFrames& compared, const SetOptions& options,
                                 const Context& context, RunDirectory& run) {
     const Coordinates& input = compared.frames;
-    if (options.reference.empty() || options.reference == "mean") {
+    const ReferenceChoice reference = parse_reference(options.reference);
+    if (reference.kind == ReferenceChoice::Kind::mean) {
         rmsd::MeanStructure mean = rmsd::mean_structure(input.xyz, compared.sets, context);
         run.fact("mean_rounds", static_cast<std::int64_t>(mean.rounds));
         run.fact("mean_change", mean.change);
         write_npy(run.output("mean.npy"), mean.xyz.data(), {input.atoms(), 3});
         return std::move(mean.xyz);
     }
-    const Index number = frame_number(options.reference, input.frames());
-    if (number >= 0) return rmsd::to_double(input.xyz[number]);
+    if (reference.kind == ReferenceChoice::Kind::frame)
+        return rmsd::to_double(input.xyz[parse_frame_number(reference.text, input.frames())]);
     return rmsd::to_double(
-        read_others(compared, options.reference, "0", options.any_residues, run, context).xyz[0]);
+        read_others(compared, reference.text, "0", options.any_residues, run, context).xyz[0]);
 }
 
 /// Writes frames [axis, atom] in the format of the file name's extension.

@@ -62,12 +62,18 @@ std::vector<Field> fields(SetOptions& options) {
              "Write the measured atoms of all frames, superposed on the reference or the mean"}};
 }
 
+ReferenceChoice parse_reference(const std::string& text) {
+    if (text.empty() || text == "mean") return {ReferenceChoice::Kind::mean, text};
+    const std::string_view digits = std::string_view(text).substr(text.starts_with('-'));
+    const bool is_number =
+        !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+    return {is_number ? ReferenceChoice::Kind::frame : ReferenceChoice::Kind::file, text};
+}
+
 void check_other_files(const SetOptions& options) {
-    const std::string& reference = options.reference;
-    const std::string_view digits = std::string_view(reference).substr(reference.starts_with('-'));
-    const bool is_number = digits.find_first_not_of("0123456789") == std::string::npos;
+    const ReferenceChoice reference = parse_reference(options.reference);
     if (options.has_against()) check_ensemble_files({options.against});
-    if (!is_number && reference != "mean") check_ensemble_files({reference});
+    if (reference.kind == ReferenceChoice::Kind::file) check_ensemble_files({reference.text});
 }
 
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,

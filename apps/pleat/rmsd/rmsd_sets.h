@@ -33,6 +33,15 @@ struct SetOptions {
 };
 std::vector<Field> fields(SetOptions& options);
 
+/// What --reference names.
+struct ReferenceChoice {
+    enum class Kind { mean, frame, file };
+    Kind kind = Kind::mean;
+    std::string text;  ///< as the user wrote it: a file's path, or a frame's number
+};
+/// Returns the mean structure if `text` is empty, which it is with --rmsf or --superposed alone.
+ReferenceChoice parse_reference(const std::string& text);
+
 /// Throws InputError if a file of --against or --reference does not exist or may not be read.
 void check_other_files(const SetOptions& options);
 

@@ -20,7 +20,7 @@ void add_stretch(ReducedSteps& steps, std::int64_t label, std::int64_t length) {
     steps.lengths.push_back(length);
 }
 
-std::int64_t most_frequent(std::span<const std::int64_t> labels) {
+std::int64_t mode_of(std::span<const std::int64_t> labels) {
     std::map<std::int64_t, std::int64_t> counts;
     for (const std::int64_t label : labels) ++counts[label];
     return std::max_element(counts.begin(), counts.end(),
@@ -76,7 +76,7 @@ ReducedSteps reduce_steps(std::span<const std::int64_t> labels, Index max_positi
     steps.block = (count + max_positions - 1) / max_positions;
     for (Index first = 0; first < count; first += steps.block) {
         const Index length = std::min(steps.block, count - first);
-        add_stretch(steps, most_frequent(labels.subspan(first, length)), length);
+        add_stretch(steps, mode_of(labels.subspan(first, length)), length);
     }
     return steps;
 }

@@ -24,7 +24,7 @@ int planes_for(View<const std::uint8_t, 2> letters) {
 
 /// The columns, sorted by the probability that two sequences agree in them, lowest first; estimated
 /// from at most 1024 evenly spaced sequences. Ties keep their order.
-std::vector<Index> most_diverse_first(View<const std::uint8_t, 2> letters) {
+std::vector<Index> order_by_diversity(View<const std::uint8_t, 2> letters) {
     constexpr Index kSample = 1024;
     const Index sequences = letters.extent(0);
     const Index columns = letters.extent(1);
@@ -109,7 +109,7 @@ BitPlanes pack(View<const std::uint8_t, 2> letters, int threads) {
     packed.multiplicity = Array<std::uint64_t, 2>(groups, kGroup);
     for (const Index u : packed.distinct) ++packed.multiplicity(u / kGroup, u % kGroup);
 
-    const std::vector<Index> order = most_diverse_first(letters);
+    const std::vector<Index> order = order_by_diversity(letters);
     parallel_for(threads, groups, [&](Index group, int) {
         const Index from = group * kGroup, left = static_cast<Index>(first.size()) - from;
         pack_group(letters, {first.data() + from, std::min(kGroup, left)}, order,

@@ -84,7 +84,7 @@ TEST(Evaluation, CountsTheTopOfEachRange) {
     EXPECT_THROW(evaluation.at("all", "3L"), UsageError);
 }
 
-TEST(Evaluation, RoundsDepthsDownToAtLeastOne) {
+TEST(Evaluation, RoundsDepthsDownToOneOrMore) {
     Case c(9);
     c.pair(0, 8, 1, true);
     const ContactEvaluation evaluation = c.evaluate();

@@ -89,14 +89,14 @@ TEST(Fit, CudaConvergesByDefault) {
         const Alignment alignment = RandomFamily(700, 24, 21, 47).alignment();
         Parameters parameters = with_tolerance(1e-8);
         parameters.lambda_pair = lambda_pair;
-        const double least = run(alignment, parameters, on("cpu")).objective;
+        const double minimum = run(alignment, parameters, on("cpu")).objective;
         for (const double tolerance : {1e-3, 1e-4, 1e-5}) {
             parameters.tolerance = tolerance;
             const Result result = run(alignment, parameters, on("cuda"));
             EXPECT_EQ(result.stop_reason, StopReason::converged);
             EXPECT_LE(result.relative_gap, tolerance);
-            EXPECT_LE(result.objective - least, result.relative_gap * result.objective);
-            EXPECT_GE(result.objective - least, -1e-6 * least);
+            EXPECT_LE(result.objective - minimum, result.relative_gap * result.objective);
+            EXPECT_GE(result.objective - minimum, -1e-6 * minimum);
         }
     }
 }
@@ -181,12 +181,12 @@ TEST(Fit, AnnouncesTheMemoryItEstimates) {
 
 TEST(Fit, KeepsTheTolerance) {
     const Alignment alignment = RandomFamily(120, 15, 21, 31).alignment();
-    const double least = run(alignment, with_tolerance(1e-8), on("cpu")).objective;
+    const double minimum = run(alignment, with_tolerance(1e-8), on("cpu")).objective;
     for (const double tolerance : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}) {
         const Result result = run(alignment, with_tolerance(tolerance), on("cpu"));
         EXPECT_EQ(result.stop_reason, StopReason::converged);
         EXPECT_LE(result.relative_gap, tolerance);
-        EXPECT_LE((result.objective - least) / result.objective, result.relative_gap + 1e-7);
+        EXPECT_LE((result.objective - minimum) / result.objective, result.relative_gap + 1e-7);
         EXPECT_GT(result.evaluations, result.iterations);
     }
 }

@@ -171,8 +171,8 @@ TEST_P(EveryKernel, BoundsTheGapByItsCertificate) {
         for (int k = 0; k < 500 && certified_gap(reference->latest(), problem) > 1e-10; ++k) {
             if (!exact.step()) break;
         }
-        const double least = exact.objective();
-        ASSERT_LT(certified_gap(reference->latest(), problem), 1e-8 * least);
+        const double minimum = exact.objective();
+        ASSERT_LT(certified_gap(reference->latest(), problem), 1e-8 * minimum);
 
         const auto kernel = make(problem);
         Lbfgs minimiser(*kernel, {});
@@ -180,15 +180,15 @@ TEST_P(EveryKernel, BoundsTheGapByItsCertificate) {
         double gap = 0;
         for (int k = 0; k < 60; ++k) {
             gap = certified_gap(kernel->latest(), problem);
-            EXPECT_GE(gap, kernel->latest().objective - least - 2e-6 * least) << "step " << k;
+            EXPECT_GE(gap, kernel->latest().objective - minimum - 2e-6 * minimum) << "step " << k;
             if (!minimiser.step()) break;
         }
-        EXPECT_LT(gap, 1e-3 * least);  // and it shrinks to something useful
+        EXPECT_LT(gap, 1e-3 * minimum);  // and it shrinks to something useful
         for (int k = 0; k < 5; ++k) {
             kernel->set_model(0,
                               random_model(shape.columns, shape.letters, 0.05 * (k + 1), 30 + k));
             const Evaluation at = kernel->evaluate_plain(0, 1);
-            EXPECT_GE(certified_gap(at, problem), at.objective - least);
+            EXPECT_GE(certified_gap(at, problem), at.objective - minimum);
         }
     }
 }

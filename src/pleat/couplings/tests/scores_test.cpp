@@ -60,7 +60,7 @@ TEST(AverageProductCorrection, FollowsItsFormula) {
     const Array<double, 2> corrected = average_product_correction(raw);
     EXPECT_EQ(test::largest_difference(average_product_correction(raw, 4), corrected), 0);
     std::vector<double> mean(9, 0.0);
-    double all = 0, least = 1e300;
+    double all = 0, min_score = 1e300;
     for (Index i = 0; i < 9; ++i) {
         for (Index j = 0; j < 9; ++j) {
             mean[i] += raw(i, j) / 9;
@@ -68,13 +68,14 @@ TEST(AverageProductCorrection, FollowsItsFormula) {
         }
     }
     for (Index i = 0; i < 9; ++i) {
-        for (Index j = 0; j < i; ++j) least = std::min(least, raw(i, j) - mean[i] * mean[j] / all);
+        for (Index j = 0; j < i; ++j)
+            min_score = std::min(min_score, raw(i, j) - mean[i] * mean[j] / all);
     }
     for (Index i = 0; i < 9; ++i) {
         EXPECT_EQ(corrected(i, i), 0);
         for (Index j = 0; j < 9; ++j) {
             if (i == j) continue;
-            EXPECT_NEAR(corrected(i, j), raw(i, j) - mean[i] * mean[j] / all - least, 1e-12);
+            EXPECT_NEAR(corrected(i, j), raw(i, j) - mean[i] * mean[j] / all - min_score, 1e-12);
             EXPECT_EQ(corrected(i, j), corrected(j, i));
             EXPECT_GE(corrected(i, j), 0);
         }
@@ -85,7 +86,7 @@ TEST(AverageProductCorrection, HandlesSmallAndEmptyMatrices) {
     Array<double, 2> two(2, 2);
     two(0, 1) = two(1, 0) = 3;
     const Array<double, 2> one_pair = average_product_correction(two);
-    for (const double value : one_pair) EXPECT_EQ(value, 0);  // the only pair is the least
+    for (const double value : one_pair) EXPECT_EQ(value, 0);  // the only pair has the lowest score
     const Array<double, 2> zero = average_product_correction(Array<double, 2>(4, 4));
     for (const double value : zero) EXPECT_EQ(value, 0);
     EXPECT_EQ(zero.extent(0), 4);

@@ -29,9 +29,9 @@ TEST_P(VectorModel, IsScoredLikeAModel) {
             const Array<double, 2> scores = kernel->raw_scores(1, 2);
             ASSERT_EQ(scores.extent(0), shape.columns);
             ASSERT_EQ(scores.extent(1), shape.columns);
-            const double most = *std::max_element(expected.begin(), expected.end());
-            ASSERT_GT(most, 0);
-            EXPECT_LT(test::largest_difference(scores, expected), 1e-5 * most);
+            const double max_score = *std::max_element(expected.begin(), expected.end());
+            ASSERT_GT(max_score, 0);
+            EXPECT_LT(test::largest_difference(scores, expected), 1e-5 * max_score);
             kernel->set_fields(1, random_model(shape.columns, shape.letters, 0.3, 7).fields);
             for (const double score : kernel->raw_scores(1, 2)) EXPECT_EQ(score, 0);
         }

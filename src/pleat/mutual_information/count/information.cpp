@@ -9,8 +9,8 @@ namespace {
 
 /// Bits per row of an amount of information of all rows together; at least 0.
 double per_row(const Statistic& statistic, std::int64_t total) {
-    const std::int64_t at_least_zero = std::max<std::int64_t>(0, total);
-    return statistic.bits(at_least_zero) / static_cast<double>(statistic.rows());
+    const std::int64_t clamped = std::max<std::int64_t>(0, total);
+    return statistic.bits(clamped) / static_cast<double>(statistic.rows());
 }
 
 }  // namespace

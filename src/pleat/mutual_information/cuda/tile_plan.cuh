@@ -60,8 +60,8 @@ inline CountShare plan_share(int rows, int columns, int f_size, int stride, Inde
     if (strips < kEnough) strips = max_strips(max_bytes);
     share.planes_in_shared = strips >= 2;
     if (!share.planes_in_shared) strips = kEnough;
-    const auto even = [](int all, int at_most) {
-        const int shares = (all + at_most - 1) / at_most;
+    const auto even = [](int all, int max_share) {
+        const int shares = (all + max_share - 1) / max_share;
         return (all + shares - 1) / shares;
     };
     share.rows = even(rows, std::min(rows, strips / 2));

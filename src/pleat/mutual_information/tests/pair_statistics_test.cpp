@@ -178,10 +178,10 @@ TEST(FalseDiscoveryRate, FollowsItsDefinitionWithTiesAndNaN) {
         }
         double min_rate = 1;  // m p_k / (number of p <= p_k), over the p_k at or above this one
         for (const double other : p) {
-            const auto at_most =
+            const auto count_up_to_other =
                 std::count_if(p.begin(), p.end(), [&](double x) { return x <= other; });
             if (other >= p[item])
-                min_rate = std::min(min_rate, 7 * other / static_cast<double>(at_most));
+                min_rate = std::min(min_rate, 7 * other / static_cast<double>(count_up_to_other));
         }
         EXPECT_NEAR(rate[item], min_rate, 1e-15) << item;
     }

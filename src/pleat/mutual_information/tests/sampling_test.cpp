@@ -35,10 +35,10 @@ struct Deviations {
 
 class Sampling : public testing::TestWithParam<std::string> {};
 
-Columns read_columns(const std::filesystem::path& path, Index most_columns) {
+Columns read_columns(const std::filesystem::path& path, Index max_columns) {
     const Alignment alignment =
         read_alignment(path, {.format = "", .alphabet = "", .keep_unknown = true});
-    const Index columns = std::min(most_columns, alignment.column_count());
+    const Index columns = std::min(max_columns, alignment.column_count());
     const Index rows = std::min<Index>(1000, alignment.sequence_count());
     Array<std::uint8_t, 2> letters(rows, columns);
     for (Index n = 0; n < rows; ++n)

@@ -55,7 +55,7 @@ TEST(ReduceCurve, KeepsTheExtremesOfEachBlock) {
     }
 }
 
-TEST(ReduceSteps, KeepsTheMostFrequentLabelOfEachBlock) {
+TEST(ReduceSteps, KeepsTheModeOfEachBlock) {
     const std::vector<std::int64_t> labels = {0, 1, 1, 2, 0, 2, -1, 3, 3, 3};
     const ReducedSteps whole = reduce_steps(labels, 8);
     EXPECT_EQ(whole.labels, (std::vector<std::int64_t>{0, 1, 2, 0, 2, -1, 3}));

@@ -61,12 +61,12 @@ inline std::vector<double> unpacked(const Json& packed) {
         bits += 6;
         if (bits >= 8) bytes.push_back(static_cast<std::uint8_t>(group >> (bits -= 8) & 255));
     }
-    const double least = packed["least"], most = packed["most"];
+    const double min = packed["least"], max = packed["most"];
     std::vector<double> values;
     for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
         const int step = bytes[at] | bytes[at + 1] << 8;
         values.push_back(step == 65535 ? std::numeric_limits<double>::quiet_NaN()
-                                       : least + step / 65534.0 * (most - least));
+                                       : min + step / 65534.0 * (max - min));
     }
     return values;
 }

@@ -9,19 +9,19 @@ namespace pleat::rmsd {
 namespace {
 
 constexpr Index kLanes = 8;
-constexpr Index kLeastFragment = 4;
-constexpr int kMostLengths = 6, kMostRounds = 20;
-constexpr std::size_t kLeastTable = 1024;
+constexpr Index kMinFragmentLength = 4;
+constexpr int kMaxLengths = 6, kMaxRounds = 20;
+constexpr std::size_t kMinTableSize = 1024;
 
 /// Lengths of fragments, the longest first.
 std::vector<Index> fragment_lengths(Index atoms) {
-    const Index least = std::min(kLeastFragment, atoms);
+    const Index shortest = std::min(kMinFragmentLength, atoms);
     std::vector<Index> lengths;
-    for (int n = 0; n < kMostLengths - 1; ++n) {
-        lengths.push_back(std::max(atoms >> n, least));
-        if (lengths.back() == least) return lengths;
+    for (int n = 0; n < kMaxLengths - 1; ++n) {
+        lengths.push_back(std::max(atoms >> n, shortest));
+        if (lengths.back() == shortest) return lengths;
     }
-    lengths.push_back(least);
+    lengths.push_back(shortest);
     return lengths;
 }
 
@@ -54,7 +54,7 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
     }
     scores_ = {};
     seen_.clear();
-    table_.assign(kLeastTable, -1);
+    table_.assign(kMinTableSize, -1);
     std::fill(std::begin(max_within_), std::end(max_within_), Index{0});
     for (const Index length : fragment_lengths(atoms_))
         for (Index first = 0; first + length <= atoms_; ++first) search_from(first, length);
@@ -69,7 +69,7 @@ void TmSearch::search_from(Index first, Index length) {
     std::fill(before_.begin(), before_.end(), 0);
     measure();
     if (!select(reach_ - 1.0)) return;
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
         if (remembers_ && !is_new()) return;
         before_ = bits_;
         measure();
@@ -85,22 +85,22 @@ void TmSearch::measure() {
 }
 
 bool TmSearch::select(double limit) {
-    constexpr Index kLeast = 3;
+    constexpr Index kMinAtoms = 3;
     constexpr double kStep = 0.5;
     const auto take = [&](double square) {
         return near_atoms(result_.squares, atoms_, square, mask_, bits_);
     };
     Index count = take(limit * limit);
-    if (count < kLeast && atoms_ > kLeast) {
+    if (count < kMinAtoms && atoms_ > kMinAtoms) {
         // The threshold grows in steps until there are three, however far they are.
         nearest_.assign(result_.squares.begin(), result_.squares.begin() + atoms_);
-        std::nth_element(nearest_.begin(), nearest_.begin() + kLeast - 1, nearest_.end());
-        const double third = std::sqrt(nearest_[kLeast - 1]);
+        std::nth_element(nearest_.begin(), nearest_.begin() + kMinAtoms - 1, nearest_.end());
+        const double third = std::sqrt(nearest_[kMinAtoms - 1]);
         limit += kStep * (std::floor((third - limit) / kStep) + 1.0);
         // Rounding of a far distance must not leave the third one out.
-        count = take(std::max(limit * limit, std::nextafter(nearest_[kLeast - 1], HUGE_VAL)));
+        count = take(std::max(limit * limit, std::nextafter(nearest_[kMinAtoms - 1], HUGE_VAL)));
     }
-    return count >= std::min(kLeast, atoms_) && bits_ != before_;
+    return count >= std::min(kMinAtoms, atoms_) && bits_ != before_;
 }
 
 bool TmSearch::is_new() {

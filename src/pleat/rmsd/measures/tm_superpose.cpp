@@ -111,12 +111,12 @@ Index take_near(const double* HWY_RESTRICT squares, Index atoms, Index padded, d
                 double* HWY_RESTRICT mask, std::uint64_t* HWY_RESTRICT bits) {
     const Doubles d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    const Vector most = hn::Set(d, limit);
+    const Vector max_square = hn::Set(d, limit);
     std::size_t count = 0;
     for (Index k = 0; k < padded; k += lanes) {
         const auto real =
             hn::FirstN(d, static_cast<std::size_t>(std::clamp<Index>(atoms - k, 0, lanes)));
-        const auto is_near = hn::And(real, hn::Lt(hn::LoadU(d, squares + k), most));
+        const auto is_near = hn::And(real, hn::Lt(hn::LoadU(d, squares + k), max_square));
         hn::StoreU(hn::IfThenElseZero(is_near, hn::Set(d, 1.0)), d, mask + k);
         std::uint8_t some[8] = {};
         hn::StoreMaskBits(d, is_near, some);

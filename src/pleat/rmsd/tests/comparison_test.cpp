@@ -62,13 +62,13 @@ void by_every_cpu(const Sides& sides, const AtomSets& sets, const char* metric,
     hwy::SetSupportedTargetsForTest(0);
 }
 
-double worst(const std::vector<float>& a, const std::vector<float>& b) {
-    double most = a.size() == b.size() ? 0.0 : 1e9;
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    double largest = a.size() == b.size() ? 0.0 : 1e9;
     for (std::size_t n = 0; n < std::min(a.size(), b.size()); ++n) {
         const double difference = std::fabs(double{a[n]} - double{b[n]});
-        most = std::isnan(difference) ? 1e9 : std::max(most, difference);
+        largest = std::isnan(difference) ? 1e9 : std::max(largest, difference);
     }
-    return most;
+    return largest;
 }
 
 AtomSets some_sets(Index atoms) {
@@ -94,15 +94,15 @@ TEST(Comparison, EveryMeasureAgreesWithItsDefinition) {
                     const double stated = is_score                                  ? 1e-3
                                           : name.find("mixed") != std::string::npos ? 1e-5
                                                                                     : 1e-6;
-                    EXPECT_LE(worst(found, expected), stated + 1e-6 * size)
+                    EXPECT_LE(largest_difference(found, expected), stated + 1e-6 * size)
                         << name << ", atoms " << atoms << ", spread " << spread;
                 });
             }
             if (atoms < 4) continue;
-            EXPECT_LE(
-                worst(all_values(sides, some_sets(atoms), "rmsd", context_of(Device::Kind::cpu)),
-                      by_reference(sides, some_sets(atoms), "rmsd")),
-                1e-6);
+            EXPECT_LE(largest_difference(all_values(sides, some_sets(atoms), "rmsd",
+                                                    context_of(Device::Kind::cpu)),
+                                         by_reference(sides, some_sets(atoms), "rmsd")),
+                      1e-6);
         }
     }
 }
@@ -117,7 +117,7 @@ TEST(Comparison, NoMeasureSeesRotationOrTranslation) {
             const std::vector<float> expected = by_reference({before, before}, sets, metric);
             by_every_cpu({xyz, before}, sets, metric,
                          [&](const std::string& name, const auto& found) {
-                             EXPECT_LE(worst(found, expected), 3e-5) << name;
+                             EXPECT_LE(largest_difference(found, expected), 3e-5) << name;
                          });
         }
     }
@@ -176,7 +176,7 @@ TEST(Comparison, DegenerateStructuresGiveNumbers) {
             by_every_cpu({xyz, xyz}, {}, metric, [&](const std::string& name, const auto& found) {
                 // Superpositions of rods are many, and scores of different ones may be found.
                 const double stated = traits_of(metric_named(metric)).is_score ? 0.02 : 1e-5 * size;
-                EXPECT_LE(worst(found, expected), stated) << name;
+                EXPECT_LE(largest_difference(found, expected), stated) << name;
                 for (Index i = 0; i < 5; ++i)
                     EXPECT_NEAR(found[i * 6], traits_of(metric_named(metric)).of_equals(), 1e-5)
                         << name;
@@ -235,13 +235,13 @@ void expect_bounds(const std::vector<float>& values, Index count, Index atoms) {
     const View<const float, 3> xyz(values.data(), count, atoms, Index{3});
     const std::vector<float> expected = by_reference({xyz, xyz}, {}, "drmsd");
     by_every_cpu({xyz, xyz}, {}, "drmsd", [&](const std::string& name, const auto& found) {
-        EXPECT_LE(worst(found, expected), 3e-6) << name;
+        EXPECT_LE(largest_difference(found, expected), 3e-6) << name;
     });
     const View<const float, 3> few(values.data(), Index{8}, atoms, Index{3});
     for (const char* metric : {"tm", "gdt_ts"}) {
         const std::vector<float> scores = by_reference({few, few}, {}, metric);
         by_every_cpu({few, few}, {}, metric, [&](const std::string& name, const auto& found) {
-            EXPECT_LE(worst(found, scores), 1e-6) << name;
+            EXPECT_LE(largest_difference(found, scores), 1e-6) << name;
         });
     }
 }

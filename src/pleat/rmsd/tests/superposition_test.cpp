@@ -90,7 +90,7 @@ TEST(Superposition, KnownFluctuations) {
     EXPECT_NEAR(about_first.distance[9], std::sqrt(3.5), 3e-5);
 }
 
-TEST(Superposition, TheMeanLeavesTheLeastSumOfSquares) {
+TEST(Superposition, MeanMinimisesTheSumOfSquares) {
     Array<float, 3> xyz = random_ensemble(30, 20, 3.0, 9);
     turn_all(xyz);
     const MeanStructure mean = mean_structure(xyz, {}, threads_of(1));
@@ -102,12 +102,12 @@ TEST(Superposition, TheMeanLeavesTheLeastSumOfSquares) {
             sum += one * one;
         return sum;
     };
-    const double least = spread(mean.xyz);
-    for (Index i = 0; i < 30; ++i) EXPECT_GT(spread(to_double(xyz[i])), least);
+    const double minimum = spread(mean.xyz);
+    for (Index i = 0; i < 30; ++i) EXPECT_GT(spread(to_double(xyz[i])), minimum);
     for (Index n = 0; n < 60; n += 7) {
         Array<double, 2> other = mean.xyz;
         other.data()[n] += 0.05;
-        EXPECT_GT(spread(other), least);
+        EXPECT_GT(spread(other), minimum);
     }
 }
 

@@ -75,7 +75,7 @@ Trial try_pairs(const Frames& frames, TileFormat format) {
 }
 
 /// Of the estimate: of roundings half is usual, while a frame's move is bounded and may be met.
-double most_of(TileFormat format) { return format == TileFormat::half ? 0.95 : 0.7; }
+double max_error_ratio(TileFormat format) { return format == TileFormat::half ? 0.95 : 0.7; }
 
 TEST(TileSolver, ErrorsKeepToTheirEstimates) {
     for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
@@ -83,7 +83,7 @@ TEST(TileSolver, ErrorsKeepToTheirEstimates) {
             for (const double spread : {0.1, 0.5, 2.0, 6.0, 30.0}) {
                 const Frames frames = centre(random_ensemble(60, atoms, spread, 31), {}, 1);
                 const Trial trial = try_pairs(frames, format);
-                EXPECT_LE(trial.worst, most_of(format))
+                EXPECT_LE(trial.worst, max_error_ratio(format))
                     << "format " << static_cast<int>(format) << ", atoms " << atoms << ", spread "
                     << spread;
             }
@@ -96,7 +96,7 @@ TEST(TileSolver, IsCertainOfRealTrajectories) {
         SCOPED_TRACE(oracle.name);
         for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
             const Trial trial = try_pairs(oracle.frames, format);
-            EXPECT_LE(trial.worst, most_of(format));
+            EXPECT_LE(trial.worst, max_error_ratio(format));
             EXPECT_LE(trial.uncertain, trial.pairs / 1000);
         }
     }

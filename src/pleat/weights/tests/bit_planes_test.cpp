@@ -70,7 +70,7 @@ TEST(Packing, UsesAsManyPlanesAsTheCodesNeed) {
     }
 }
 
-TEST(Packing, PutsTheMostDiverseColumnsIntoTheFirstWord) {
+TEST(Packing, PutsDiverseColumnsIntoTheFirstWord) {
     // Of 128 columns the odd ones are constant: the first word then holds every difference.
     Array<std::uint8_t, 2> letters = random_family(50, 128, 21, 3);
     for (Index n = 0; n < 50; ++n) {
