@@ -1,4 +1,4 @@
-# Mutual information on GPUs: whole programs and their kernels' seconds, the CPU's bits, two GPUs.
+# Mutual information on GPUs: whole programs and their kernels' seconds, the CPU's bits.
 import json
 import shutil
 import statistics
@@ -15,7 +15,6 @@ FACTS = ("sequences", "columns", "pairs", "triples")
 # Shuffles that are also counted by the CPU kernel, whose bits the GPU's must be.
 COMPARED = (("calm753x264", 2, 500), ("ribo140x71", 3, 200), ("ribo140x71", 2, 1000))
 RUN_LIMIT, COMPARE_LIMIT = 120.0, 60.0
-TWO_GPU_CASE = "calm753x264"
 
 
 def alignment_of(session, name):
@@ -27,13 +26,11 @@ def alignment_of(session, name):
     return None
 
 
-def call(session, alignment, run, order, shuffles, device, launcher=(), limit=RUN_LIMIT):
+def call(session, alignment, run, order, shuffles, device, limit=RUN_LIMIT):
     """pleat mi with the sampled null alone: the rest is the CPU's."""
-    program = session.ranks_program() if launcher else session.program("pleat")
-    environment = session.ranks_environment() if launcher else {}
-    return session.call([*launcher, program, "mi", alignment, "-o", run, "--order",
+    return session.call([session.program("pleat"), "mi", alignment, "-o", run, "--order",
                          str(order), "--null", "sampled", "--shuffles", str(shuffles), "--seed", "1",
-                         "--device", device, "--quiet"], limit, **environment)
+                         "--device", device, "--quiet"], limit)
 
 
 def told_by(run, order):
@@ -133,34 +130,3 @@ def mutual_information(session):
                 told = f"{type(error).__name__}: {error}"
                 session.record.add("mutual_information", **{step.__name__: {"failed": told}})
                 print(f"mutual information: {step.__name__}: {told}", flush=True)
-
-
-def two_gpus(session):
-    """All triples on two GPUs, one rank each, beside one: the same bits, and how much faster."""
-    launcher = shutil.which("mpirun")
-    alignment = alignment_of(session, TWO_GPU_CASE)
-    absent = {"mpirun is not on PATH": launcher, "the alignment is not in the pack": alignment,
-              "the program with ranks is not in the pack": session.ranks_program()}
-    if None in absent.values():
-        told = next(text for text, found in absent.items() if found is None)
-        session.record.add("two_gpus", absent=told)
-        print(f"two GPUs: {told}", flush=True)
-        return
-    found, contents = {}, []
-    with session.scratch() as scratch:
-        for ranks in (1, 2):
-            run = scratch / f"ranks-{ranks}"
-            done = call(session, alignment, run, 3, MI_SHUFFLES, session.device,
-                        (launcher, "-n", str(ranks)))
-            if done.status != 0:
-                session.record.add("two_gpus", **{f"ranks_{ranks}": {"failed": done.complaint()}})
-                print(f"two GPUs: {ranks} ranks: {done.complaint()}", flush=True)
-                return
-            found[ranks] = {"seconds": done.seconds, **told_by(run, 3)}
-            contents.append(bytes_of(run, 3))
-            session.record.add("two_gpus", **{f"ranks_{ranks}": found[ranks]})
-    # By the run's own clock: what mpirun takes to start ranks is not the GPUs'.
-    faster = found[1]["run_seconds"] / found[2]["run_seconds"]
-    session.record.bar("two GPUs: times as fast as one, triples of 753x264", faster)
-    session.record.bar("two GPUs: results that differ from one GPU's", int(contents[0] != contents[1]))
-    print(f"two GPUs: {faster:.2f} times as fast as one", flush=True)

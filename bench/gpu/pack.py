@@ -17,7 +17,7 @@ SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "be
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
 MAX_BYTES = 60 << 20
 # What tests read, as they find it in data/ and beside the repository.
-TEST_DATA = ("cheY.aln.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
+TEST_DATA = ("1hel.pdb.gz", "cheY.aln.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
                "oracle/mutual_information/hivp_xray_unique.fasta",
                "data/alignments/PF00014_bpti.aln.gz", "data/ensembles/md70_CA70_M5000_xyz.npy",
@@ -44,25 +44,6 @@ def pack_programs(build, folder):
         shutil.copy(build / name, folder / "bin")
     for path in [*(folder / "bin").iterdir(), *(folder / "lib").iterdir()]:
         subprocess.run(["strip", "--strip-all", path], check=True)
-
-
-def pack_ranks(build, folder):
-    """The program of a build with ranks, without the libraries of MPI: those come with mpirun."""
-    program = build / "apps/pleat/pleat"
-    needed = dict(libraries(program))
-    launcher = {name for name in needed if name.startswith("libmpi.so")}
-    if not launcher:
-        raise SystemExit(f"{build}: expected a build with PLEAT_MPI=ON, found a program without MPI")
-    for name in tuple(launcher):
-        launcher |= {library for library, _ in libraries(needed[name])}
-    for name in ("bin", "lib"):
-        (folder / "ranks" / name).mkdir(parents=True)
-    shutil.copy(program, folder / "ranks/bin")
-    for name, path in needed.items():
-        if name not in launcher and not (folder / "lib" / name).exists() or name.startswith("libpleat"):
-            shutil.copy(path, folder / "ranks/lib" / name)
-    for path in [folder / "ranks/bin/pleat", *(folder / "ranks/lib").iterdir()]:
-        subprocess.run(["strip", "--strip-unneeded", path], check=True)
 
 
 def pack_scripts(root, folder):
@@ -99,9 +80,8 @@ def pack_data(root, shared, folder):
         print(f"{shared}: absent; the families and the reference optima are left out")
 
 
-def pack(root, folder, build, ranks, shared):
-    """Packs a build, and the program of one with ranks unless `ranks` is None, into a new folder; the
-    exit status."""
+def pack(root, folder, build, shared):
+    """Packs a build into a new folder; the exit status."""
     if build is None:
         subprocess.run([root / "scripts/build", "cuda"], check=True)
         build = root / "build/cuda"
@@ -111,8 +91,6 @@ def pack(root, folder, build, ranks, shared):
             return 2
         shutil.rmtree(folder)
     pack_programs(build, folder)
-    if ranks is not None:
-        pack_ranks(ranks, folder)
     pack_scripts(root, folder)
     pack_data(root, shared, folder)
     (folder / "pack.json").write_text(json.dumps({"commit": describe_commit(root)}) + "\n")

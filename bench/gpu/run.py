@@ -11,7 +11,8 @@ from record import describe_machine
 from .bars import DIVERSE
 from .correctness import sanitizers, tests
 from .families import families, large
-from .mutual_information import mutual_information, two_gpus
+from .lanes import lanes
+from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .record import Record
 from .rmsd import million, rmsd
@@ -23,10 +24,10 @@ from .speed import ceilings, evaluations, times
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
-         "mutual_information": mutual_information, "two_gpus": two_gpus, "rmsd": rmsd, "saxs": saxs,
+         "mutual_information": mutual_information, "lanes": lanes, "rmsd": rmsd, "saxs": saxs,
          "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
-NEED_TWO = ("two_gpus",)  # left out where there is one GPU
+NEED_TWO = ("lanes",)  # left out where there is one GPU
 
 
 def describe_gpu(session):
@@ -60,7 +61,7 @@ def run_part(session, name):
 def run(folder, path, parts, device, limit):
     """Runs the parts within `limit` seconds and writes the record; the exit status."""
     packed = json.loads((folder / "pack.json").read_text(encoding="utf-8"))
-    for program in (*folder.glob("bin/*"), *folder.glob("ranks/bin/*")):
+    for program in folder.glob("bin/*"):
         if not os.access(program, os.X_OK):
             program.chmod(0o755)
     record = Record(path, {"date": datetime.date.today().isoformat(), "commit": packed["commit"],

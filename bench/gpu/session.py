@@ -58,21 +58,10 @@ class Session:
     def program(self, name):
         return self.folder / "bin" / name
 
-    def ranks_program(self):
-        """The program that mpirun starts, or None where it was not packed."""
-        path = self.folder / "ranks/bin/pleat"
-        return path if path.exists() else None
-
     def environment(self, **more):
         return {**os.environ, "LD_LIBRARY_PATH": str(self.folder / "lib"),
                 "PLEAT_TEST_DATA": str(self.folder / "data"),
                 "PLEAT_TEST_SHARED": str(self.folder / "data/shared"), **more}
-
-    def ranks_environment(self):
-        """What a program of several ranks needs, also where root runs it."""
-        libraries = f"{self.folder / 'ranks/lib'}:{self.folder / 'lib'}"
-        return {"LD_LIBRARY_PATH": libraries, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
     def call(self, command, limit=120.0, **environment):
         """Runs a program to its end, or ends it and its children at `limit` or the run's own."""

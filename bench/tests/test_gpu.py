@@ -28,10 +28,19 @@ if words[0] == "mi":
     for name in ("pairs", "triples"):
         (out / f"{name}.npz").write_bytes(b"numbers")
     (out / "manifest.json").write_text(json.dumps({
-        "seconds": 1.0 / int(os.environ.get("RANKS", "1")), "timings": [{"stage": "read", "seconds": 0.1}, {"stage": "pairs", "seconds": 0.03},
-                    {"stage": "triples", "seconds": 0.02}, {"stage": "pairs", "seconds": 0.01}],
+        "seconds": 1.0, "timings": [{"stage": "read", "seconds": 0.1}, {"stage": "pairs", "seconds": 0.03},
+                    {"stage": "triples", "seconds": 0.02 / len(device.split(","))},
+                    {"stage": "pairs", "seconds": 0.01}],
         "messages": [], "results": {"sequences": 2, "columns": 12, "pairs": 66,
                                     "gpu_seconds_pairs": 0.025, "gpu_seconds_triples": 0.015}}))
+    sys.exit(0)
+if words[0] in ("rmsd", "saxs"):
+    out = pathlib.Path(words[words.index("-o") + 1])
+    gpus = len(words[words.index("--device") + 1].split(","))
+    out.mkdir(parents=True)
+    (out / "histogram.tsv").write_bytes(b"numbers")
+    (out / "manifest.json").write_text(json.dumps({"timings": [
+        {"stage": "rmsd", "seconds": 2.0 / gpus}, {"stage": "profiles", "seconds": 1.0 / gpus}]}))
     sys.exit(0)
 if words[0] == "cluster":
     out = pathlib.Path(words[words.index("-o") + 1])
@@ -112,7 +121,8 @@ class Packed(unittest.TestCase):
             with gzip.open(self.folder / "data/oracle" / f"{name}.mat.gz", "wt") as file:
                 file.write(matrix + "# 0 1\n")
         self.program("pleat", PLEAT)
-        self.program("../ranks/bin/pleat", PLEAT)
+        with gzip.open(self.folder / "data/1hel.pdb.gz", "wt") as file:
+            file.write("ATOM\n")
         for name in correctness.TESTS:
             self.program(name, "#!/bin/sh\n" + TESTED)
         self.program("bench_ceilings", f"#!/bin/sh\necho '{CEILINGS}'\n")
@@ -125,7 +135,6 @@ class Packed(unittest.TestCase):
         self.program("../path/compute-sanitizer",
                      "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\necho 'GPU, 1, 2, 3, 4'\n")
-        self.program("../path/mpirun", "#!/bin/sh\nexport RANKS=$2\nshift 2\nexec \"$@\"\n")
         # A made-up stopwatch: what a busy machine takes for these scripts must not decide a bar.
         stopwatch = itertools.count(0.0, 0.1)
         patches = (mock.patch.object(session, "REPEATS", 2),
@@ -208,8 +217,7 @@ class Runs(Packed):
     def test_mutual_information_tells_sums_of_stages_and_other_bits(self):
         worse = PLEAT.replace('b"numbers"', "os.urandom(9)")
         self.program("pleat", worse)
-        self.program("../ranks/bin/pleat", worse)
-        status, found, _ = self.run_parts("mutual_information", "two_gpus")
+        status, found, _ = self.run_parts("mutual_information", "lanes")
         self.assertEqual(status, 1)
         measured = {bar["name"]: bar["measured"] for bar in found["bars"]}
         self.assertEqual(measured["pairs of 753x264: seconds of the kernel"], 0.025)
@@ -225,20 +233,20 @@ class Runs(Packed):
                                 if case.name == "triples of 753x264"), 1)
         self.assertEqual(measured["mutual information: results that differ from the CPU's"],
                          len(mutual_information.COMPARED))
-        self.assertEqual(measured["two GPUs: results that differ from one GPU's"], 1)
-        self.assertEqual(measured["two GPUs: times as fast as one, triples of 753x264"], 2)
+        for name in bars.LANES:
+            self.assertEqual(measured[f"lanes: {name}: results that differ from one GPU's"], 1)
+            self.assertEqual(measured[f"lanes: {name}: times as fast as one GPU, by the share of each"], 1)
 
     def test_mutual_information_that_fails_leaves_its_bars_open(self):
         worse = PLEAT.replace('if words[0] == "mi":', 'if words[0] == "mi":\n    sys.exit(4)')
         self.program("pleat", worse)
-        self.program("../ranks/bin/pleat", worse)
         (self.folder / "data/mutual_information/ribo140x71.fasta").unlink()
-        _, found, _ = self.run_parts("mutual_information", "two_gpus")
+        _, found, _ = self.run_parts("mutual_information", "lanes")
         told = found["parts"]["mutual_information"]
         self.assertIn("status 4", told["pairs of 753x264"]["failed"])
         self.assertIn("absent", told["triples of 140x71 RNA"])
         self.assertEqual(told["beside_the_cpu"], {"compared": 1, "different": 1})
-        self.assertIn("status 4", found["parts"]["two_gpus"]["ranks_1"]["failed"])
+        self.assertIn("status 4", found["parts"]["lanes"]["triples of 753x264"]["1"]["failed"])
         self.assertEqual(told["runs_compared"], {"compared": 0, "different": 0})
         unmet = [bar for bar in found["bars"]
                  if "seconds" in bar["name"] or "other bits" in bar["name"]]
@@ -256,7 +264,7 @@ class Runs(Packed):
 
     def test_one_gpu_is_not_asked_for_two(self):
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\n")
-        status, found, _ = self.run_parts("ceilings", "two_gpus")
+        status, found, _ = self.run_parts("ceilings", "lanes")
         self.assertEqual((status, found["bars"], list(found["parts"])), (0, [], ["ceilings"]))
 
     def test_other_gpus_have_no_ceilings_and_no_fractions(self):
@@ -361,7 +369,7 @@ class Figures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             mine = pathlib.Path(folder) / "mine"
             mine.mkdir()
-            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), None, mine), 2)
+            self.assertEqual(pack.pack(pathlib.Path(folder), mine, pathlib.Path(folder), mine), 2)
             self.assertTrue(mine.exists())
 
 

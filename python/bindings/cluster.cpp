@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/rmsd/rmsd.h"
 
@@ -18,23 +19,29 @@ struct Clustered {
     std::string device;
 };
 
-using Make = std::function<std::unique_ptr<PairSource>(Call&, const cluster::Parameters&)>;
+/// Chooses the device of the call, if that is left open.
+using Choose = std::function<void(Call&, const cluster::Parameters&)>;
+using Make = std::function<std::unique_ptr<PairSource>(const Context&)>;
 
-std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const py::dict& how) {
+std::unique_ptr<Clustered> run(const Choose& choose, const Make& make, const py::dict& options,
+                               const py::dict& how) {
     cluster::Parameters parameters;
     set_fields(cluster::fields(parameters), options);
     cluster::check_options(parameters);
     Call call(work_of(how));
     return without_lock(call.progress, [&] {
-        const std::unique_ptr<PairSource> distances = make(call, parameters);
+        choose(call, parameters);
         return std::make_unique<Clustered>(Clustered{
-            cluster::run(*distances, parameters, call.context), call.context.device.name()});
+            first_of_lanes(
+                call.context,
+                [&](const Context& lane) { return cluster::run(*make(lane), parameters, lane); }),
+            device_names(call.context)});
     });
 }
 
-std::unique_ptr<PairSource> stored(Call& call, const auto& values,
-                                   const std::vector<Index>& shape) {
-    call.choose_device(std::nullopt);
+void take_cpu(Call& call, const cluster::Parameters&) { call.choose_device(std::nullopt); }
+
+std::unique_ptr<PairSource> stored(const auto& values, const std::vector<Index>& shape) {
     return cluster::matrix_in_memory(values.data(), shape, "matrix");
 }
 
@@ -43,12 +50,13 @@ std::unique_ptr<Clustered> of_matrix(const py::array& matrix, const py::dict& op
     if (py::isinstance<py::array_t<float>>(matrix)) {
         const Argument<float> values(matrix);
         const std::vector<Index> shape = shape_of(values);
-        return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options,
-                   how);
+        return run(
+            take_cpu, [&](const Context&) { return stored(values, shape); }, options, how);
     }
     const Argument<double> values(matrix);
     const std::vector<Index> shape = shape_of(values);
-    return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options, how);
+    return run(
+        take_cpu, [&](const Context&) { return stored(values, shape); }, options, how);
 }
 
 rmsd::Parameters with_precision(const std::string& precision) {
@@ -67,9 +75,10 @@ std::unique_ptr<Clustered> of_compared(const Argument<float>& matrix, const Argu
     const View<const float, 3> view = coordinates(xyz);
     const std::vector<double> own = copied(weights);
     return run(
-        [&](Call& call, const auto&) {
-            return rmsd::recompute_near_cutoffs(stored(call, matrix, shape), view, own,
-                                                with_precision(precision), call.context);
+        take_cpu,
+        [&](const Context& lane) {
+            return rmsd::recompute_near_cutoffs(stored(matrix, shape), view, own,
+                                                with_precision(precision), lane);
         },
         options, how);
 }
@@ -80,13 +89,19 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
     const rmsd::Parameters superposition = with_precision(precision);
     const View<const float, 3> view = coordinates(xyz);
     const std::vector<double> own = copied(weights);
+    bool reduces = false;
     return run(
         [&](Call& call, const cluster::Parameters& parameters) {
-            const rmsd::ClusteringDevice device = rmsd::choose_clustering_device(
-                view.extent(0), view.extent(1), superposition,
-                parameters.method == cluster::Method::gromos, call.is_named(), call.context);
+            const bool is_gromos =
+                parameters.method == cluster::Method::gromos && call.context.lanes.empty();
+            const rmsd::ClusteringDevice device =
+                rmsd::choose_clustering_device(view.extent(0), view.extent(1), superposition,
+                                               is_gromos, call.is_named(), call.context);
             if (!call.is_named()) call.context.message(device.remark);
-            return rmsd::superposed_pairs(view, own, superposition, device.reduces, call.context);
+            reduces = device.reduces;
+        },
+        [&](const Context& lane) {
+            return rmsd::superposed_pairs(view, own, superposition, reduces, lane);
         },
         options, how);
 }

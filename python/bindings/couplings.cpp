@@ -35,8 +35,9 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
             fitted.alignment = filter(fitted.alignment, {max_gaps, min_coverage});
         fitted.threads = resolve_threads(call.context);
         fitted.is_corrected = parameters.apc;
-        if (call.may_use_gpu()) call.choose_device(couplings::gpu_memory_needed(fitted.alignment));
-        fitted.device = call.context.device.name();
+        if (call.may_use_gpu())
+            call.choose_device(GpuDemand{couplings::gpu_memory_needed(fitted.alignment)});
+        fitted.device = device_names(call.context);
         fitted.result = couplings::run(fitted.alignment, parameters, call.context);
         return fitted;
     });

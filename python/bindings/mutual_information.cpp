@@ -39,7 +39,7 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
                 mi::gpu_demand(alignment, parameters, resolve_threads(call.context)));
         if (call.context.device.kind == Device::Kind::cuda && !parameters.counts_on_cpu())
             use_cuda_device(call.context.device.index);
-        measured->device = call.context.device.name();
+        measured->device = device_names(call.context);
         measured->result = mi::run(alignment, parameters, call.context);
         return measured;
     });

@@ -143,7 +143,7 @@ py::list described(const std::vector<Field>& fields) {
 }
 
 Call::Call(const Work& work) : progress(work.progress), is_named_(work.device != "auto") {
-    if (is_named_) context.device = Device::parse(work.device);
+    if (is_named_) name_devices(work.device, context);
     context.threads = work.threads;
     context.seed = work.seed;
     context.progress = &progress;
@@ -151,12 +151,15 @@ Call::Call(const Work& work) : progress(work.progress), is_named_(work.device !=
 
 bool Call::may_use_gpu() const { return !is_named_ || context.device.kind == Device::Kind::cuda; }
 
-void Call::choose_device(std::optional<std::int64_t> gpu_bytes) {
+void Call::choose_device(std::optional<GpuDemand> demand) {
     if (is_named_) return;
-    if (gpu_bytes)
-        context.message(pleat::choose_device(false, *gpu_bytes, context));
-    else
+    if (demand) {
+        context.message(pleat::choose_device(false, demand->bytes, context));
+        const std::string more = add_gpus(*demand, context);
+        if (!more.empty()) context.message(more);
+    } else {
         context.device = {Device::Kind::cpu, 0};
+    }
 }
 
 Work work_of(const py::dict& how) {

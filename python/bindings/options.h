@@ -37,10 +37,10 @@ public:
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    /// If the caller named no device: chooses a GPU with `gpu_bytes` of free memory, else the CPU,
-    /// and sends a message with the reason; without `gpu_bytes`, the CPU. Call it without Python's
+    /// If the caller named no device: chooses GPUs with the memory that is needed, else the CPU,
+    /// and sends a message with the reason; without `demand`, the CPU. Call it without Python's
     /// lock.
-    void choose_device(std::optional<std::int64_t> gpu_bytes);
+    void choose_device(std::optional<GpuDemand> demand);
     bool may_use_gpu() const;
     bool is_named() const { return is_named_; }
 

@@ -71,7 +71,7 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
         compared.precision = parameters.precision == rmsd::Precision::float64 ? "float64" : "mixed";
     }
     compared.metric = rmsd::traits_of(parameters.metric).name;
-    compared.device = call.context.device.name();
+    compared.device = device_names(call.context);
     return compared;
 }
 
@@ -89,7 +89,7 @@ Compared against(const Argument<float>& xyz, const Argument<float>& others,
         return rmsd::run_against(view, other_view, sets, parameters, call.context, target);
     });
     compared.metric = rmsd::traits_of(parameters.metric).name;
-    compared.device = call.context.device.name();
+    compared.device = device_names(call.context);
     return compared;
 }
 
@@ -112,7 +112,7 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
     compared.result = std::move(result.summary);
     compared.values = owned(std::move(result.values));
     compared.metric = rmsd::traits_of(parameters.metric).name;
-    compared.device = call.context.device.name();
+    compared.device = device_names(call.context);
     return compared;
 }
 

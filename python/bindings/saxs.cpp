@@ -106,7 +106,7 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
                                     input.notes.end());
     });
     result->curve.profile = std::move(result->result.curve);
-    result->device = call.context.device.name();
+    result->device = device_names(call.context);
     return result;
 }
 

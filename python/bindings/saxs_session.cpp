@@ -12,6 +12,7 @@
 #include "arrays.h"
 #include "options.h"
 #include "parts.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/saxs/debye/debye.h"
 #include "pleat/saxs/fit/fit.h"
 #include "pleat/saxs/input_checks.h"
@@ -115,6 +116,7 @@ py::array_t<double> profiles(const saxs::Model& model, const Argument<float>& xy
     const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
     return owned(without_lock(call.progress, [&] {
         call.choose_device(std::nullopt);
+        require_one_device(call.context, "profiles of a model");
         return saxs::profiles(model, by_axis(view), used, {parameters.precision, parameters.method},
                               call.context);
     }));
@@ -137,6 +139,7 @@ public:
                                                     static_cast<std::size_t>(bodies.size()));
         const py::gil_scoped_release released;
         call.choose_device(std::nullopt);
+        require_one_device(call.context, "a session");
         device_ = call.context.device.name();
         call.context.progress = nullptr;  // the session outlives the call
         session_.emplace(model, by_axis(view), used, body_of,
@@ -264,6 +267,7 @@ std::unique_ptr<FixedContrastModel> make_scatterers(Structures& structures,
     std::vector<double> grid = copied(q);
     return without_lock(call.progress, [&] {
         call.choose_device(std::nullopt);
+        require_one_device(call.context, "a model of fixed contrast");
         const SaxsInput input = saxs_input({&structures}, form_factors, options);
         if (grid.empty())
             grid = saxs::even_grid(parameters.q_max, static_cast<std::size_t>(parameters.q_points));

@@ -23,31 +23,6 @@ namespace pleat::program {
 
 namespace {
 
-/// Superposes the frames on the device that was named, or on one that is chosen.
-void superpose(ClusterInput& input, std::optional<cluster::Method> method,
-               const RunOptions& options, Ranks& ranks, Context& context) {
-    const Coordinates& frames = *input.coordinates;
-    rmsd::ClusteringDevice device;
-    if (ranks.size() > 1 && !options.names_device())
-        device.remark =
-            choose_device(options,
-                          rmsd::memory_needed(frames.frames(), frames.atoms(), input.superposition,
-                                              {Device::Kind::cuda, 0}),
-                          ranks, context);
-    else
-        device = rmsd::choose_clustering_device(
-            frames.frames(), frames.atoms(), input.superposition, method == cluster::Method::gromos,
-            options.names_device(), context);
-    input.remark = std::move(device.remark);
-    rmsd::check({.fit = {},
-                 .measured = {},
-                 .weights = frames.weights,
-                 .weights_file = input.ensemble.weights},
-                frames.atoms());
-    input.distances = rmsd::superposed_pairs(frames.xyz, frames.weights, input.superposition,
-                                             device.reduces, context);
-}
-
 /// A parameter of an earlier run, which may have its earlier name.
 std::string parameter_of(const EarlierRun& earlier, const std::string& name,
                          const std::string& old_name) {
@@ -237,21 +212,43 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
     return input;
 }
 
-void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
-                    const RunOptions& options, Ranks& ranks, Context& context) {
-    if (!input.matrix.empty()) {
-        input.distances = cluster::open_matrix(input.matrix);
-        if (!input.coordinates) return;
-        if (input.distances->count() != input.coordinates->frames())
-            throw InputError(input.matrix.string(), 0,
-                             fmt::format("expected the distances of {} frames, found those of {}",
-                                         input.coordinates->frames(), input.distances->count()));
-        if (!input.recomputes) return;
+void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
+                   const RunOptions& options, Ranks& ranks, Context& context) {
+    if (!input.matrix.empty()) return;
+    const Coordinates& frames = *input.coordinates;
+    if (ranks.size() > 1 && !options.names_device()) {
+        const std::int64_t bytes = rmsd::memory_needed(
+            frames.frames(), frames.atoms(), input.superposition, {Device::Kind::cuda, 0});
+        input.remark = choose_device(options, GpuDemand{bytes}, ranks, context);
+    } else {
+        // Neighbours on a GPU are those of all frames: several GPUs superpose alone.
+        const bool is_gromos = method == cluster::Method::gromos && context.lanes.empty();
+        rmsd::ClusteringDevice device =
+            rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
+                                           is_gromos, options.names_device(), context);
+        input.remark = std::move(device.remark);
+        input.reduces = device.reduces && context.lanes.empty();
     }
-    if (input.matrix.empty()) return superpose(input, method, options, ranks, context);
-    input.distances =
-        rmsd::recompute_near_cutoffs(std::move(input.distances), input.coordinates->xyz,
-                                     input.coordinates->weights, input.superposition, context);
+    rmsd::check({.fit = {},
+                 .measured = {},
+                 .weights = frames.weights,
+                 .weights_file = input.ensemble.weights},
+                frames.atoms());
+}
+
+std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Context& context) {
+    if (input.matrix.empty())
+        return rmsd::superposed_pairs(input.coordinates->xyz, input.coordinates->weights,
+                                      input.superposition, input.reduces, context);
+    std::unique_ptr<PairSource> matrix = cluster::open_matrix(input.matrix);
+    if (!input.coordinates) return matrix;
+    if (matrix->count() != input.coordinates->frames())
+        throw InputError(input.matrix.string(), 0,
+                         fmt::format("expected the distances of {} frames, found those of {}",
+                                     input.coordinates->frames(), matrix->count()));
+    if (!input.recomputes) return matrix;
+    return rmsd::recompute_near_cutoffs(std::move(matrix), input.coordinates->xyz,
+                                        input.coordinates->weights, input.superposition, context);
 }
 
 void share(ClusterInput& input, Ranks& ranks) {

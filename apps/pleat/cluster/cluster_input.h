@@ -16,14 +16,14 @@ namespace pleat::program {
 
 /// What is clustered.
 struct ClusterInput {
-    std::string name;  ///< of the first source, for messages
-    std::unique_ptr<PairSource> distances;
+    std::string name;                          ///< of the first source, for messages
     std::optional<cluster::KnownPairs> known;  ///< what an earlier run has listed of all pairs
     std::optional<Coordinates> coordinates;    ///< none if there is only a matrix
     EnsembleSource ensemble;                   ///< where these came from
-    std::string remark;  ///< which device was chosen and why, if one was chosen
+    std::string remark;    ///< which device was chosen and why, if one was chosen
+    bool reduces = false;  ///< the device counts and clusters pairs itself: see PairReductions
 
-    // What open_distances() needs.
+    // What distances_of() needs.
     std::filesystem::path matrix;  ///< empty: frames are superposed
     bool recomputes = false;       ///< pairs near a cutoff are recomputed from the coordinates
     rmsd::Parameters superposition;
@@ -35,12 +35,16 @@ struct ClusterInput {
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                                 RunDirectory& run, const Context& context);
 
-/// Makes the distances of what was read, and chooses the device of the context for `method` if
-/// frames are superposed. A collective call. Throws InputError, DeviceError.
-void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
-                    const RunOptions& options, Ranks& ranks, Context& context);
+/// Chooses the device of the context for `method` if frames are superposed. A collective call.
+/// Throws InputError, DeviceError.
+void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
+                   const RunOptions& options, Ranks& ranks, Context& context);
 
-/// Copies what open_distances() needs from the leading rank to the others.
+/// The distances of what was read, superposed when they are asked for on the context's device.
+/// Throws InputError, DeviceError.
+std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Context& context);
+
+/// Copies what distances_of() needs from the leading rank to the others.
 void share(ClusterInput& input, Ranks& ranks);
 
 }  // namespace pleat::program

@@ -12,6 +12,7 @@
 #include "pleat/cluster/output.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/output.h"
 
 namespace pleat::program {
@@ -140,14 +141,17 @@ ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::str
                             !options.ensemble.topology.empty());
     });
     share(input, ranks);
-    open_distances(input, options.parameters.method, options.run, ranks, context);
+    choose_device(input, options.parameters.method, options.run, ranks, context);
     ranks.lead([&] {
         check_structures(input, options.structures);
         run->context(context);
     });
     if (options.run.verbose && !input.remark.empty()) context.message(input.remark);
-    cluster::Result result = cluster::run(*input.distances, options.parameters, context,
-                                          input.known ? &*input.known : nullptr);
+    cluster::Result result = first_of_lanes(context, [&](const Context& lane) {
+        const std::unique_ptr<PairSource> distances = distances_of(input, lane);
+        return cluster::run(*distances, options.parameters, lane,
+                            input.known ? &*input.known : nullptr);
+    });
     std::string text;
     ranks.lead([&] {
         run->stage("write");

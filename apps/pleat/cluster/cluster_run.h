@@ -32,8 +32,7 @@ struct ClusterOutcome {
 };
 
 /// Reads, clusters and writes the folder options.run.output. `shown` may be null. `read`: input
-/// that was read before, with coordinates but without distances, which are set here; or null.
-/// Throws every kind of Error.
+/// that was read before, with coordinates; or null. Throws every kind of Error.
 ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
                              Ranks& ranks, Progress* shown, ClusterInput* read = nullptr);
 

@@ -141,14 +141,14 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
 std::string choose_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
                              Context& context) {
     const bool is_automatic = !options.run.names_device();
-    const std::optional<std::int64_t> demand =
+    const std::optional<GpuDemand> demand =
         is_automatic ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
                      : std::nullopt;
     if (is_automatic && !demand) {
         context.device = {Device::Kind::cpu, 0};
         return "using the CPU: GPUs compute shuffles with plain counts only";
     }
-    std::string remark = choose_device(options.run, demand.value_or(0), ranks, context);
+    std::string remark = choose_device(options.run, demand.value_or(GpuDemand{}), ranks, context);
     if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
         use_cuda_device(context.device.index);
     return remark;

@@ -47,6 +47,18 @@ DeviceChoice choose_own_gpu(const Context& context, std::int64_t gpu_bytes) {
     }
 }
 
+/// Leaves to each of the ranks of this machine its part of the devices that the user listed.
+void deal_lanes(Context& context) {
+    const std::vector<Device> all = std::move(context.lanes);
+    const auto count = static_cast<int>(all.size());
+    context.lanes.clear();
+    for (int n = context.local_rank(); n < count; n += context.local_ranks())
+        context.lanes.push_back(all[static_cast<std::size_t>(n)]);
+    if (context.lanes.empty())
+        context.lanes.push_back(all[static_cast<std::size_t>(context.local_rank() % count)]);
+    context.device = context.lanes.front();
+}
+
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
@@ -60,8 +72,8 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .letter = 'f'},
          {.name = "device",
           .target = &options.device,
-          .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda or "
-                  "cuda:N",
+          .help = "Where to compute: auto, cpu, reference (slow, double precision), cuda, cuda:N, "
+                  "or several GPUs: cuda:0,2 or cuda:all",
           .letter = 'd',
           .value_name = "NAME"},
          {.name = "threads",
@@ -81,14 +93,14 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .target = &options.verbose,
           .help = "Print more on standard error",
           .letter = 'v'}});
-    suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda"});
+    suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda", "cuda:all"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
 }
 
 Context make_context(const RunOptions& options) {
     Context context;
-    if (options.names_device()) context.device = Device::parse(options.device);
+    if (options.names_device()) name_devices(options.device, context);
     context.threads = static_cast<int>(options.threads.value_or(0));
     context.seed = static_cast<std::uint64_t>(options.seed);
     if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS")) {
@@ -108,11 +120,12 @@ Context make_context(const RunOptions& options, Ranks& ranks) {
     context.comm = &ranks.comm();
     if (leaves_gpu_open(options) && context.local_ranks() > 1)
         context.device.index = context.local_rank() % std::max(1, count_cuda_devices());
+    if (!context.lanes.empty() && context.local_ranks() > 1) deal_lanes(context);
     return context;
 }
 
 bool may_use_gpu(const RunOptions& options) {
-    return !options.names_device() || Device::parse(options.device).kind == Device::Kind::cuda;
+    return !options.names_device() || options.device.starts_with(kAnyGpu);
 }
 
 std::jthread start_device(const RunOptions& options, const Context& context, bool one_queue) {
@@ -124,11 +137,15 @@ std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Con
     return pleat::choose_device(options.names_device(), gpu_bytes, context);
 }
 
-std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+std::string choose_device(const RunOptions& options, const GpuDemand& demand, Ranks& ranks,
                           Context& context) {
-    if (options.names_device() || ranks.size() == 1)
-        return choose_device(options, gpu_bytes, context);
-    DeviceChoice choice = choose_own_gpu(context, gpu_bytes);
+    if (options.names_device()) return choose_device(options, demand.bytes, context);
+    if (ranks.size() == 1) {
+        const std::string reason = choose_device(options, demand.bytes, context);
+        const std::string more = add_gpus(demand, context);
+        return more.empty() ? reason : fmt::format("{}; {}", reason, more);
+    }
+    DeviceChoice choice = choose_own_gpu(context, demand.bytes);
     const bool is_cpu = choice.device.kind == Device::Kind::cpu;
     if (max_over_ranks(context, is_cpu ? 1.0 : 0.0) > 0.0 && !is_cpu)
         choice = {{Device::Kind::cpu, 0}, "another rank has no GPU that holds it"};

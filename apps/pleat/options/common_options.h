@@ -12,6 +12,7 @@
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/run/run_directory.h"
 #include "process/ranks.h"
 
@@ -46,8 +47,9 @@ bool may_use_gpu(const RunOptions& options);
 /// If the user named no device: chooses a GPU with `gpu_bytes` of free memory, else the CPU.
 /// Returns the device and the reason in one line.
 std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
-/// The same for several ranks: each gets its GPU, or all get the CPU. A collective call.
-std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Ranks& ranks,
+/// The same for several ranks: each gets its GPU, or all get the CPU; one rank gets more GPUs if
+/// each saves more time than it takes to start. A collective call.
+std::string choose_device(const RunOptions& options, const GpuDemand& demand, Ranks& ranks,
                           Context& context);
 
 /// How an alignment is read and filtered.

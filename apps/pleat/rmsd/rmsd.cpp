@@ -160,7 +160,7 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
 std::string choose_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared,
                                Ranks& ranks, Context& context) {
     const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
-    const std::optional<std::int64_t> demand =
+    const std::optional<GpuDemand> demand =
         rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
                          options.parameters, is_one_set);
     if (!demand) {
@@ -169,10 +169,9 @@ std::string choose_rmsd_device(const RmsdOptions& options, const ComparedFrames&
         return is_named ? fmt::format("device {}, as asked for", context.device.name())
                         : "device cpu: GPUs superpose all pairs of one set";
     }
-    const std::int64_t gpu_bytes = *demand;
     return fmt::format("{}; of a GPU's memory it needs {}",
-                       choose_device(options.run, gpu_bytes, ranks, context),
-                       human_bytes(gpu_bytes));
+                       choose_device(options.run, *demand, ranks, context),
+                       human_bytes(demand->bytes));
 }
 
 /// Several ranks share pairs of one set.

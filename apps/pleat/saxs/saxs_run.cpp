@@ -146,12 +146,13 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
 std::string choose_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
                                Context& context) {
     constexpr double kMinSeconds = 1.0;
-    if (options.run.names_device()) return choose_device(options.run, 0, ranks, context);
+    if (options.run.names_device()) return choose_device(options.run, {}, ranks, context);
     const saxs::Effort effort = saxs::effort(
         input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
     const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
     if (effort.gpu_bytes && seconds >= kMinSeconds)
-        return choose_device(options.run, *effort.gpu_bytes, ranks, context);
+        return choose_device(options.run, {*effort.gpu_bytes, effort.gpu_seconds()}, ranks,
+                             context);
     context.device = {Device::Kind::cpu, 0};
     if (!effort.gpu_bytes)
         return "using the CPU: --precision float64 and --method multipole are not available on "

@@ -215,7 +215,6 @@ select::Clusters FolderStages::cluster_frames(View<const float, 3> xyz,
         clusters = select::clusters_of(
             make_clusters(own, arguments_of(stage), ranks_, context.progress, &superposed_).result);
     });
-    superposed_.distances = nullptr;
     return made.is_kept ? read_clusters(made.folder, xyz.extent(0)) : clusters;
 }
 

@@ -23,6 +23,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/lanes.h"
 
 namespace pleat::cluster {
 
@@ -338,6 +339,7 @@ private:
 
 Result run(const PairSource& distances, const Parameters& parameters, const Context& context,
            const KnownPairs* known) {
+    require_one_device(context, "one source of distances");
     check_options(parameters);
     return Clusterer(distances, parameters, context, known).run();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "pleat/core/device.h"
 #include "pleat/core/loops/progress.h"
@@ -16,6 +17,9 @@ namespace pleat {
 /// each engine's README.
 struct Context {
     Device device;
+    /// The devices among which this process divides its work, each driven by a thread; `device` is
+    /// then the first. Empty: `device` alone (core/ranks/lanes.h).
+    std::vector<Device> lanes;
     int threads = 0;  ///< 0 = all that this process may use (see available_threads)
     std::uint64_t seed = 1;
     Progress* progress = nullptr;      ///< not owned; null = silent, never cancelled

@@ -1,6 +1,7 @@
 // Devices: where an engine computes, by name.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,12 @@ struct Device {
     /// "reference", "cpu" or "cuda": the same for every GPU.
     std::string_view kind_name() const;
     friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// What a computation needs of GPUs.
+struct GpuDemand {
+    std::int64_t bytes = 0;
+    double seconds = 0;  ///< estimate of the time on one GPU; 0: unknown, or it cannot be divided
 };
 
 }  // namespace pleat

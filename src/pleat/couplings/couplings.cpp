@@ -17,6 +17,7 @@
 #include "pleat/core/files/npy.h"
 #include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/couplings/contacts/scores.h"
 #include "pleat/couplings/files/model_file.h"
 #include "pleat/couplings/fit/compatible.h"
@@ -208,6 +209,7 @@ bool weights_want_gpu(const Alignment& alignment, const Parameters& parameters,
 }
 
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {
+    require_one_device(context, "the fit of one alignment");
     check_input(alignment, parameters);
     const int history = check_memory(alignment, parameters, context);
     return fit_and_score(alignment, parameters, sequence_weights(alignment, parameters, context),
@@ -216,6 +218,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
 
 Result run(const Alignment& alignment, const Parameters& parameters, std::vector<double> weights,
            const Context& context) {
+    require_one_device(context, "the fit of one alignment");
     check_input(alignment, parameters);
     const int history = check_memory(alignment, parameters, context);
     if (static_cast<Index>(weights.size()) != alignment.sequence_count())

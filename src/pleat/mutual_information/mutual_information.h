@@ -167,10 +167,10 @@ std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint);
 std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
                            const Device& device, int threads);
 
-/// Bytes of a GPU's memory that run() takes if no device was named; empty if a GPU has no work to
-/// do. Throws as run() does.
-std::optional<std::int64_t> gpu_demand(const Alignment& alignment, const Parameters& parameters,
-                                       int threads);
+/// What run() needs of GPUs if no device was named; empty if a GPU has no work to do. Throws as
+/// run() does.
+std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters& parameters,
+                                    int threads);
 
 }  // namespace pleat::mutual_information
 

@@ -10,11 +10,11 @@
 
 namespace pleat::rmsd {
 
-/// Bytes of a GPU's memory that a comparison needs if no device was named; nothing if it does not
-/// use GPUs: they superpose all pairs of one set by all its atoms. `is_one_set`: frames are
-/// compared with each other, not with another set or one structure.
-std::optional<std::int64_t> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
-                                       const Parameters& parameters, bool is_one_set);
+/// What a comparison needs of GPUs if no device was named; nothing if it does not use them: they
+/// superpose all pairs of one set by all its atoms. `is_one_set`: frames are compared with each
+/// other, not with another set or one structure.
+std::optional<GpuDemand> gpu_demand(Index frames, Index atoms, const AtomSets& sets,
+                                    const Parameters& parameters, bool is_one_set);
 
 struct ClusteringDevice {
     std::string remark;    ///< which device it is and why, in one line

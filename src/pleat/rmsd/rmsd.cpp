@@ -10,6 +10,7 @@
 #include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/pairs/matrix.h"
@@ -135,6 +136,9 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
 
 Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
            const Context& context, const MatrixTarget& matrix) {
+    if (!context.lanes.empty())
+        return first_of_lanes(
+            context, [&](const Context& lane) { return run(xyz, sets, parameters, lane, matrix); });
     check_input(xyz, parameters);
     check_sets(sets, xyz.extent(1), parameters);
     check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));

@@ -11,6 +11,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/ranks/gather_rows.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
@@ -320,6 +321,10 @@ double root_mean_gyration(std::span<const Shape> shapes) {
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context) {
+    if (!context.lanes.empty())
+        return first_of_lanes(context, [&](const Context& lane) {
+            return run(ensembles, curve, form_factors, parameters, lane);
+        });
     check_input(ensembles, curve, parameters, context.device);
     require_memory(memory_needed(ensembles, curve, parameters, context),
                    fmt::format("profiles of {} frames", frame_count(ensembles)),

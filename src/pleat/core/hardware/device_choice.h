@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "pleat/core/context.h"
 #include "pleat/core/cuda/cuda_device.h"
@@ -16,9 +18,27 @@ struct GpuLookup {
     std::function<DeviceChoice(std::int64_t bytes)> choose;
     /// Bytes free on this GPU. Throws DeviceError if it is missing.
     std::function<std::int64_t(int index)> free_bytes;
+    /// All GPUs with their memory; starts each of them.
+    std::function<CudaDevices()> all = {};
+    /// The number of GPUs; starts none of them.
+    std::function<int()> count = {};
 };
 /// The GPUs that this machine has.
 GpuLookup machine_gpus();
+
+/// Sets `context.device` and, for several devices, `context.lanes` from what a user wrote: one
+/// device as Device::parse() has it, "cuda:all", "cuda:0,2" or a list such as "cpu,cpu". Throws
+/// UsageError for another text, devices of two kinds, or a GPU named twice; DeviceError if
+/// "cuda:all" finds no GPU.
+void name_devices(std::string_view text, Context& context, const GpuLookup& gpus = machine_gpus());
+/// "cuda:0", or "cuda:0,cuda:1" for lanes.
+std::string device_names(const Context& context);
+
+/// Divides work of `demand.seconds` on `context.device`, a GPU that was chosen, among more GPUs
+/// while each saves more than the time that it takes to start: GPUs with room, of which no other
+/// program uses a part. Returns what it took in one line, empty if it took none.
+std::string add_gpus(const GpuDemand& demand, Context& context,
+                     const GpuLookup& gpus = machine_gpus());
 
 /// Keeps `context.device` if the user named it; else sets it to the first usable GPU with
 /// `gpu_bytes` free, or the CPU. Returns the device and the reason in one line.

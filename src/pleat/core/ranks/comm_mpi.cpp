@@ -381,6 +381,7 @@ int MpiComm::end(const Outcome& own, const Report& report) {
 
 std::unique_ptr<Comm> world() {
     const Launch launch = find_launch();
+    refuse_separate_processes(launch);
     if (!launch.is_launched) return std::make_unique<Comm>();
     return std::make_unique<MpiComm>(launch);
 }

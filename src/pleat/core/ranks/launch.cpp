@@ -1,6 +1,8 @@
 // Launch: reading the launcher's variables.
 #include "pleat/core/ranks/launch.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -41,7 +43,18 @@ Launch find_launch() {
         const std::optional<int> rank = number(names.rank), processes = number(names.processes);
         if (rank && processes) return {true, *rank, *processes};
     }
+    const std::optional<int> task = number("SLURM_PROCID"), tasks = number("SLURM_STEP_NUM_TASKS");
+    if (task && tasks && *tasks > 1) return {true, *task, *tasks, true};
     return {};
+}
+
+void refuse_separate_processes(const Launch& launch) {
+    if (!launch.is_separate) return;
+    refuse_launch(launch,
+                  fmt::format("srun started {} programs that do not know of each other: for ranks "
+                              "of one run use 'srun --mpi=pmix' with a build with MPI; where each "
+                              "is a run of its own, set PLEAT_RANKS=off",
+                              launch.processes));
 }
 
 void refuse_launch(const Launch& launch, const std::string& text) {

@@ -9,10 +9,14 @@ namespace pleat {
 struct Launch {
     bool is_launched = false;
     int rank = 0, processes = 1;
+    bool is_separate = false;  ///< srun without --mpi: the processes cannot find each other
 };
 
 /// Reads the variables of Open MPI, of PMI (MPICH and its kin) and of PMIx under Slurm.
 Launch find_launch();
+
+/// refuse_launch() for processes that srun started separately; does nothing for others.
+void refuse_separate_processes(const Launch& launch);
 
 /// Throws on every process of a launch that cannot become ranks: UsageError with the text on the
 /// first, OtherRankFailed on the others, so that it is reported once.

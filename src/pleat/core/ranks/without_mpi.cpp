@@ -8,6 +8,7 @@ namespace pleat {
 
 std::unique_ptr<Comm> world() {
     const Launch launch = find_launch();
+    refuse_separate_processes(launch);
     if (launch.processes > 1)
         refuse_launch(launch,
                       fmt::format("expected a build with MPI (scripts/build mpi) for the {} "

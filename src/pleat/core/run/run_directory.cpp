@@ -15,6 +15,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/instant.h"
@@ -380,7 +381,7 @@ void RunDirectory::parameters(const std::vector<Field>& fields) {
 
 void RunDirectory::context(const Context& context) {
     Manifest& manifest = implementation_->manifest;
-    manifest.device = context.device.name();
+    manifest.device = device_names(context);
     const bool uses_simd = context.device.kind == Device::Kind::cpu;
     manifest.instruction_set = uses_simd ? instruction_set() : "";
     manifest.threads = resolve_threads(context);

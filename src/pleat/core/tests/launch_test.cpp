@@ -13,8 +13,8 @@ namespace pleat {
 namespace {
 
 constexpr const char* kVariables[] = {
-    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
-    "SLURM_STEP_NUM_TASKS", "PLEAT_RANKS"};
+    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",   "PMI_SIZE", "PMIX_RANK",
+    "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",         "PLEAT_RANKS"};
 
 /// The launch that these variables, and no others, tell.
 Launch launch_of(const std::map<std::string, std::string>& variables) {
@@ -55,6 +55,23 @@ TEST(Launch, IsNoneWithoutThemAndWhereSwitchedOff) {
         EXPECT_EQ(launch.rank, 0);
         EXPECT_EQ(launch.processes, 1);
     }
+}
+
+TEST(Launch, ProcessesThatSrunStartedSeparatelyAreRefused) {
+    const Launch separate = launch_of({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}});
+    expect_launch(separate, 0, 2);
+    EXPECT_THROW(refuse_separate_processes(separate), UsageError);
+    // One task, ranks, mpirun within a step, and tasks that are said to be runs of their own.
+    for (const Launch& launch :
+         {launch_of({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}),
+          launch_of({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PMIX_RANK", "1"}}),
+          launch_of({{"SLURM_PROCID", "0"},
+                     {"SLURM_STEP_NUM_TASKS", "2"},
+                     {"OMPI_COMM_WORLD_RANK", "1"},
+                     {"OMPI_COMM_WORLD_SIZE", "2"}}),
+          launch_of(
+              {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PLEAT_RANKS", "off"}})})
+        EXPECT_NO_THROW(refuse_separate_processes(launch));
 }
 
 TEST(Launch, ARefusalIsToldByTheFirstProcessAlone) {

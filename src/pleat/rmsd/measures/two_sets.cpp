@@ -11,6 +11,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/loops/tile_file.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/measures/comparison.h"
 #include "pleat/rmsd/pairs/pair_collector.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
@@ -145,6 +146,7 @@ void check_others(View<const float, 3> xyz, View<const float, 3> others) {
 }
 
 Context one_rank(const Context& context) {
+    require_one_device(context, "a comparison with other frames");
     Context own = context;
     own.comm = nullptr;
     return own;

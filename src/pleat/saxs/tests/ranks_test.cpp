@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <random>
-#include <thread>
 
 #include "pleat/core/error.h"
 #include "pleat/core/tests/data_folders.h"
@@ -30,19 +29,13 @@ TEST(Ranks, GetTheProfilesOfOne) {
     const Array<double, 3> expected =
         profiles(given.model, given.xyz, given.scales, {}, one_thread());
     for (const int ranks : {1, 2, 4}) {  // of the four one has no tile
-        pleat::test::ThreadComm::Shared shared(ranks);
         std::vector<Array<double, 3>> found(static_cast<std::size_t>(ranks));
-        {
-            std::vector<std::jthread> threads;
-            for (int rank = 0; rank < ranks; ++rank)
-                threads.emplace_back([&, rank] {
-                    pleat::test::ThreadComm comm(shared, rank);
-                    Context context = one_thread();
-                    context.comm = &comm;
-                    found[static_cast<std::size_t>(rank)] =
-                        profiles(given.model, given.xyz, given.scales, {}, context);
-                });
-        }
+        pleat::test::on_ranks(ranks, [&](Comm& comm) {
+            Context context = one_thread();
+            context.comm = &comm;
+            found[static_cast<std::size_t>(comm.rank())] =
+                profiles(given.model, given.xyz, given.scales, {}, context);
+        });
         for (const Array<double, 3>& own : found) {
             ASSERT_EQ(own.size(), expected.size());
             for (Index n = 0; n < own.size(); ++n)
@@ -83,19 +76,13 @@ TEST(Ranks, ShareLayersAndShapes) {
     const std::vector<double> expected =
         numbers_of(run({&ensemble, 1}, nullptr, nullptr, parameters, one_thread()));
     for (const int ranks : {2, 3, 8}) {  // of the eight one has no frame
-        pleat::test::ThreadComm::Shared shared(ranks);
         std::vector<std::vector<double>> found(static_cast<std::size_t>(ranks));
-        {
-            std::vector<std::jthread> threads;
-            for (int rank = 0; rank < ranks; ++rank)
-                threads.emplace_back([&, rank] {
-                    pleat::test::ThreadComm comm(shared, rank);
-                    Context context = one_thread();
-                    context.comm = &comm;
-                    found[static_cast<std::size_t>(rank)] =
-                        numbers_of(run({&ensemble, 1}, nullptr, nullptr, parameters, context));
-                });
-        }
+        pleat::test::on_ranks(ranks, [&](Comm& comm) {
+            Context context = one_thread();
+            context.comm = &comm;
+            found[static_cast<std::size_t>(comm.rank())] =
+                numbers_of(run({&ensemble, 1}, nullptr, nullptr, parameters, context));
+        });
         for (const std::vector<double>& own : found) EXPECT_EQ(own, expected) << ranks;
     }
 }

@@ -17,6 +17,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/device_choice.h"
 #include "pleat/workflows/select/contacts.h"
 #include "pleat/workflows/select/ranking.h"
@@ -152,6 +153,7 @@ Result run(const Input& input, const Parameters& parameters, const Context& cont
 
 Result run(const Input& input, const Parameters& parameters, const Context& context,
            Stages& stages) {
+    require_one_device(context, "select");
     check_input(input, parameters);
     const Ensemble& ensemble = *input.ensemble;
     const std::vector<Index>& atoms = input.superposed;

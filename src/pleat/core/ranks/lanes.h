@@ -1,0 +1,37 @@
+// Lanes: the devices of one process, each driven by a thread that is a rank of its own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "pleat/core/context.h"
+
+namespace pleat {
+
+/// Calls `work` once for each device of `context.lanes`, or once with `context` if it has none,
+/// each in its own thread (the first in the calling thread), and returns when all have ended. Each
+/// lane gets a context with one device, its part of the threads, and a Comm in which the lanes of
+/// all processes of `context.comm` are ranks: what works on ranks works on lanes, with the same
+/// bits. Only the first lane reports progress; all see a cancel. If a lane throws, the others stop
+/// at their next collective call, and its error is thrown here. A collective call if `context.comm`
+/// has several ranks.
+void on_lanes(const Context& context, const std::function<void(const Context& lane)>& work);
+
+/// on_lanes() for a function with a result: returns that of the first lane.
+template <class Work>
+auto first_of_lanes(const Context& context, Work work) {
+    std::optional<decltype(work(context))> result;
+    const std::thread::id first = std::this_thread::get_id();
+    on_lanes(context, [&](const Context& lane) {
+        auto own = work(lane);
+        if (std::this_thread::get_id() == first) result.emplace(std::move(own));
+    });
+    return std::move(*result);
+}
+
+/// Throws UsageError if the context has several devices; `what` is what uses only one.
+void require_one_device(const Context& context, const char* what);
+
+}  // namespace pleat
