@@ -151,6 +151,19 @@ class Families(Command):
     has_runs = True
 
 
+def split_chain(protein, folder, residues=16):
+    """Files of so many residues each, as structures of different composition."""
+    pieces = {}
+    for line in protein.read_text().splitlines(True):
+        if line.startswith("ATOM"):
+            pieces.setdefault(int(line[22:26]) // residues, []).append(line)
+    paths = []
+    for number, lines in pieces.items():
+        paths.append(folder / f"piece{number}.pdb")
+        paths[-1].write_text("".join(lines) + "END\n")
+    return paths
+
+
 def make_commands(folder):
     """Every command that writes results, on inputs that take it some tenths of a second."""
     def unpack(name, lines=None, columns=None):
@@ -171,6 +184,7 @@ def make_commands(folder):
     ensemble.write_text(test_select.pdb_text(frames))
     fasta.write_text(test_select.family_text())
     protein, curve = unpack("1hel.pdb.gz"), unpack("1hel_made.dat.gz")
+    pieces = split_chain(protein, folder)
     dcd = ["--topology", DATA / "hivp.pdb.gz", "--select", "ca"]
     one = ["-t", "1"]
     commands = [
@@ -185,6 +199,7 @@ def make_commands(folder):
         Command("cluster", ["cluster", ensemble, "--method", "average", "-k", "3", *one],
                 ["cluster", ensemble, "--method", "kmedoids", "-k", "3", *one], folder),
         Command("saxs", ["saxs", protein, "--data", curve, *one], ["saxs", protein, "--q-max", "0.3", *one], folder),
+        Command("saxs-calibrate", ["saxs-calibrate", *pieces[:6], *one], ["saxs-calibrate", *pieces, *one], folder),
         Command("select", ["select", "--ensemble", ensemble, "--alignment", fasta, *one],
                 ["select", "--ensemble", ensemble, "--alignment", fasta, "--cutoff", "5", *one], folder),
     ]

@@ -35,7 +35,6 @@ UNFINISHED = (
     "apps/pleat/select",
     "apps/pleat/structure",
     "python/bindings/",
-    "src/pleat/bio/",
     "src/pleat/cluster/",
     "src/pleat/couplings/",
     "src/pleat/mutual_information/",
