@@ -210,7 +210,7 @@ class Bombs(ProgramTest):
                 ("one long row", b">name\n", row + b"\n", b">last\nACDEF\n"),
                 ("short rows", b"", b"AC\n", b"A\n"),
                 ("Stockholm", b"# STOCKHOLM 1.0\na " + row + b"\n\n", b"a " + row + b"\n\n", b"")):
-            size = (20 if name == "short rows" else 250) * MIB
+            size = (20 if name == "short rows" else 180) * MIB
             with path.open("wb") as file:
                 file.write(head)
                 for _ in range(size // MIB):

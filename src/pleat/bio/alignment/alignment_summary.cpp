@@ -93,9 +93,8 @@ void AlignmentSummary::add_odd_letters(const TextRow& row, std::string_view lett
         auto& rows = odd_[n];
         const bool is_full = rows.size() == kMaxFaults;
         if ((fresh & odd_bit(n)) == 0 || (is_full && row.number > rows.rbegin()->first)) continue;
-        const char letter = *std::find_if(letters.begin(), letters.end(), [n](char c) {
-            return (kinds_of(c) & odd_bit(n)) != 0;
-        });
+        const char letter = *std::find_if(letters.begin(), letters.end(),
+                                          [n](char c) { return (kinds_of(c) & odd_bit(n)) != 0; });
         rows.emplace(row.number, OddLetter{line, letter, label(row)});
         if (is_full) rows.erase(std::prev(rows.end()));
     }
@@ -111,8 +110,7 @@ void AlignmentSummary::close(const TextRow& row) {
     for (std::size_t n = 0; n < 2; ++n) {
         if (found[n] == width_[n]) continue;
         ++other_count_[n];
-        if (other_[n].size() < kMaxFaults)
-            other_[n].push_back({row.line, found[n], label(row)});
+        if (other_[n].size() < kMaxFaults) other_[n].push_back({row.line, found[n], label(row)});
     }
 }
 
@@ -138,7 +136,8 @@ AlignmentFormat AlignmentSummary::fasta_relative(const std::string& file) const 
 
 const Alphabet& AlignmentSummary::likely_alphabet() const {
     const auto of = [this](char c) {
-        return counts_[static_cast<std::size_t>(c)] + counts_[static_cast<std::size_t>(c - 'A' + 'a')];
+        return counts_[static_cast<std::size_t>(c)] +
+               counts_[static_cast<std::size_t>(c - 'A' + 'a')];
     };
     Index all = 0, nucleic = 0;
     for (char c = 'A'; c <= 'Z'; ++c) all += of(c);
@@ -155,8 +154,9 @@ void AlignmentSummary::check(const std::string& file, AlignmentFormat format,
     const Index expected = width(format);
     Complaints complaints(file);
     for (const OtherWidth& row : other_[match_only ? 1 : 0]) {
-        complaints.add(row.line, fmt::format("expected {} {} as in the first sequence, found {} in {}",
-                                             expected, what, row.found, row.label));
+        complaints.add(row.line,
+                       fmt::format("expected {} {} as in the first sequence, found {} in {}",
+                                   expected, what, row.found, row.label));
     }
     complaints.throw_if_any();
     if (row_count_ < 2) {

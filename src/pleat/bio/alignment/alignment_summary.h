@@ -28,11 +28,11 @@ inline bool has_match_columns(AlignmentFormat format) {
 /// A row of letters and gap characters as the file has it.
 struct TextRow {
     std::string name;
-    std::string letters;  ///< empty if letters are not kept
-    Index line = 0;       ///< of the name
-    Index number = 0;     ///< from 0
-    Index length = 0;     ///< letters read so far
-    Index match = 0;      ///< of them those that are no insertions
+    std::string letters;     ///< empty if letters are not kept
+    Index line = 0;          ///< of the name
+    Index number = 0;        ///< from 0
+    Index length = 0;        ///< letters read so far
+    Index match = 0;         ///< of them those that are no insertions
     std::uint32_t seen = 0;  ///< the kinds of its letters, see alignment_summary.cpp
 };
 
@@ -81,12 +81,13 @@ private:
     Index first_line_ = 0;          // of the first row's name
     Index first_letters_line_ = 0;  // and of its first letters
     // With [0] all letters, with [1] those that are no insertions.
-    std::array<Index, 2> width_{};                      // of the first row
-    std::array<Index, 2> other_count_{};                // rows of another width
-    std::array<std::vector<OtherWidth>, 2> other_{};    // the first of them
-    std::array<std::map<Index, OddLetter>, 6> odd_{};   // first rows with a letter not in an alphabet
-    std::vector<bool> insertions_;                      // of the first row, while `pure_`
-    bool pure_ = true;  // each column so far is either all match or all insertion
+    std::array<Index, 2> width_{};                    // of the first row
+    std::array<Index, 2> other_count_{};              // rows of another width
+    std::array<std::vector<OtherWidth>, 2> other_{};  // the first of them
+    std::array<std::map<Index, OddLetter>, 6>
+        odd_{};                     // first rows with a letter not in an alphabet
+    std::vector<bool> insertions_;  // of the first row, while `pure_`
+    bool pure_ = true;              // each column so far is either all match or all insertion
 };
 
 }  // namespace pleat

@@ -51,8 +51,8 @@ void TextAlignment::keep(std::size_t bytes, Index line) {
     if (kept_ <= max_kept_bytes_ || !keeps_letters_) return;
     if (is_read_once_) {
         throw InputError(file, line,
-                         fmt::format("expected at most {} bytes of sequences from a pipe or a "
-                                     "device, found more; save it to a file first",
+                         fmt::format("expected an alignment that fits into {} bytes from a pipe "
+                                     "or a device, found more; save it to a file first",
                                      max_kept_bytes_));
     }
     keeps_letters_ = false;

@@ -23,8 +23,8 @@ using testing::ScratchFolder;
 /// From "kept at once" to "never kept".
 constexpr Index kLimits[] = {Index{1} << 30, 1500, 700, 400, 250, 120, 0};
 
-std::string refusal_of(const std::string& text, Index max_kept_bytes, const std::string& format = {},
-                       const std::string& alphabet = {}) {
+std::string refusal_of(const std::string& text, Index max_kept_bytes,
+                       const std::string& format = {}, const std::string& alphabet = {}) {
     ReadOptions options{.format = format, .alphabet = alphabet};
     options.max_kept_bytes = max_kept_bytes;
     return testing::refusal([&] { read_alignment_from_memory("x", text, options); });
@@ -51,15 +51,14 @@ TEST(LongAlignment, IsReadAsAShortOne) {
     a3m.insert(a3m.find('\n') + 1, "acd");
     for (const std::string& text :
          {testing::as_fasta(table, 50), testing::as_fasta(table, 7),
-          testing::as_a2m(table, 3, true, 20), a3m,
-          testing::as_stockholm(table, 50), testing::as_stockholm(table, 11),
-          testing::as_clustal(table, 11), testing::as_psicov(table)}) {
+          testing::as_a2m(table, 3, true, 20), a3m, testing::as_stockholm(table, 50),
+          testing::as_stockholm(table, 11), testing::as_clustal(table, 11),
+          testing::as_psicov(table)}) {
         for (const std::string& bytes : {text, testing::gzipped(text)}) {
             std::vector<std::string> full_rows, expected_full_rows;
             ReadOptions options;
             options.full_rows = &expected_full_rows;
-            const Alignment expected =
-                read_alignment_from_memory("x", bytes, options);
+            const Alignment expected = read_alignment_from_memory("x", bytes, options);
             EXPECT_EQ(testing::rows_of(expected), table.rows);
             for (const Index limit : kLimits) {
                 options.full_rows = &full_rows;
@@ -101,8 +100,8 @@ TEST(LongAlignment, RepeatedNamesAreToldInTheirOrder) {
 }
 
 TEST(LongAlignment, TooMuchTextIsToldAtTheSameLine) {
-    for (const std::string& rows : {testing::repeated("ACDEFGHIKL\n", 150),
-                                    testing::repeated(">a\nACD\nEFGHIKL\n", 150)}) {
+    for (const std::string& rows :
+         {testing::repeated("ACDEFGHIKL\n", 150), testing::repeated(">a\nACD\nEFGHIKL\n", 150)}) {
         ReadOptions options;
         options.max_bytes = 2500;
         const auto refusal = [&] {
@@ -138,8 +137,8 @@ TEST(LongAlignment, FromAPipeIsRefused) {
     const std::string rows = testing::repeated("ACDEFGHIKL\n", 100);
     EXPECT_EQ(refusal_of_pipe(rows, 1 << 20), "");
     EXPECT_EQ(refusal_of_pipe(rows, 1000),
-              ":9: expected at most 1000 bytes of sequences from a pipe or a device, found more; "
-              "save it to a file first");
+              ":9: expected an alignment that fits into 1000 bytes from a pipe or a device, found "
+              "more; save it to a file first");
 }
 
 }  // namespace
