@@ -151,16 +151,14 @@ class Families(Command):
     has_runs = True
 
 
-def split_chain(protein, folder, residues=16):
+def overlapping_pieces(protein, folder, residues=45, step=10):
     """Files of so many residues each, as structures of different composition."""
-    pieces = {}
-    for line in protein.read_text().splitlines(True):
-        if line.startswith("ATOM"):
-            pieces.setdefault(int(line[22:26]) // residues, []).append(line)
+    atoms = [line for line in protein.read_text().splitlines(True) if line.startswith("ATOM")]
+    last = int(atoms[-1][22:26])
     paths = []
-    for number, lines in pieces.items():
-        paths.append(folder / f"piece{number}.pdb")
-        paths[-1].write_text("".join(lines) + "END\n")
+    for first in range(1, last - residues + 2, step):
+        paths.append(folder / f"piece{first}.pdb")
+        paths[-1].write_text("".join(line for line in atoms if first <= int(line[22:26]) < first + residues) + "END\n")
     return paths
 
 
@@ -184,7 +182,7 @@ def make_commands(folder):
     ensemble.write_text(test_select.pdb_text(frames))
     fasta.write_text(test_select.family_text())
     protein, curve = unpack("1hel.pdb.gz"), unpack("1hel_made.dat.gz")
-    pieces = split_chain(protein, folder)
+    pieces = overlapping_pieces(protein, folder)
     dcd = ["--topology", DATA / "hivp.pdb.gz", "--select", "ca"]
     one = ["-t", "1"]
     commands = [
