@@ -29,7 +29,7 @@ using saxs::ProfileSession;
 saxs::Model make_model(const Argument<double>& q, const Argument<double>& factors,
                        const Argument<std::int32_t>& types, const std::vector<bool>& scaled) {
     if (factors.ndim() != 3 || q.ndim() != 1 || types.ndim() != 1)
-        throw InputError(
+        throw UsageError(
             fmt::format("expected q [q], factors [channel, type, q] and types "
                         "[scatterer], found shapes {}, {} and {}",
                         shape_text(q), shape_text(factors), shape_text(types)));
@@ -75,7 +75,7 @@ py::array_t<T> by_scatterer(View<const T, 2> from) {
 View<const float, 3> scales_of(const Argument<float>& scales) {
     if (scales.size() == 0) return {};
     if (scales.ndim() != 3)
-        throw InputError(
+        throw UsageError(
             fmt::format("expected scales [frame, channel with scales, scatterer], found "
                         "shape {}",
                         shape_text(scales)));
@@ -84,7 +84,7 @@ View<const float, 3> scales_of(const Argument<float>& scales) {
 
 View<const double, 2> partial_of(const Argument<double>& partial) {
     if (partial.ndim() != 2)
-        throw InputError(fmt::format("expected partial profiles [channel pair, q], found shape {}",
+        throw UsageError(fmt::format("expected partial profiles [channel pair, q], found shape {}",
                                      shape_text(partial)));
     return {partial.data(), partial.shape(0), partial.shape(1)};
 }
@@ -92,7 +92,7 @@ View<const double, 2> partial_of(const Argument<double>& partial) {
 template <class T>
 std::span<const T> line_of(const Argument<T>& values, Index size, const char* what) {
     if (values.ndim() != 1 || values.size() != size)
-        throw InputError(
+        throw UsageError(
             fmt::format("expected {} [{}], found shape {}", what, size, shape_text(values)));
     return {values.data(), static_cast<std::size_t>(size)};
 }
@@ -101,7 +101,7 @@ std::span<const T> line_of(const Argument<T>& values, Index size, const char* wh
 std::span<const double> weights_of(const Argument<double>& weights, Index pairs) {
     const Index channels = weights.ndim() == 1 ? weights.size() : 0;
     if (channels < 1 || channels * (channels + 1) / 2 != pairs)
-        throw InputError(fmt::format("expected one weight per channel of {} pairs, found shape {}",
+        throw UsageError(fmt::format("expected one weight per channel of {} pairs, found shape {}",
                                      pairs, shape_text(weights)));
     return {weights.data(), static_cast<std::size_t>(channels)};
 }
@@ -163,7 +163,7 @@ public:
         for (const auto& [chain, scatterers, xyz] : given) {
             if (scatterers.ndim() != 1 || xyz.ndim() != 2 || xyz.shape(1) != 3 ||
                 xyz.shape(0) != scatterers.size())
-                throw InputError(
+                throw UsageError(
                     fmt::format("expected moves of scatterers [moved] to [moved, 3], "
                                 "found shapes {} and {}",
                                 shape_text(scatterers), shape_text(xyz)));
@@ -343,7 +343,7 @@ void add_saxs_session(py::module_& module) {
                                         double scale) {
         const View<const double, 2> given = partial_of(partial);
         if (given.extent(1) != static_cast<Index>(curve.profile.size()))
-            throw InputError(
+            throw UsageError(
                 fmt::format("expected partial profiles at the {} points of the curve, found {}",
                             curve.profile.size(), given.extent(1)));
         return owned(saxs::chi_square_weights(given, weights_of(weights, given.extent(0)),

@@ -173,8 +173,8 @@ def test_a_refused_batch_proposes_nothing():
     (lambda s: s.propose([[0, 0, 0]], [60]), pleat.UsageError, "scatterers from 0 to 59, found 60"),
     (lambda s: s.propose([[0, 0, 0]], [-1]), pleat.UsageError, "scatterers from 0 to 59, found -1"),
     (lambda s: s.propose([[0, 0, 0]], [0.5]), pleat.InputError, "whole numbers as scatterers, found float64"),
-    (lambda s: s.propose([[0, 0, 0]], [0, 1]), pleat.InputError, r"found shapes \(2,\) and \(1, 3\)"),
-    (lambda s: s.propose([0, 0, 0], [0]), pleat.InputError, r"found shapes \(1,\) and \(3,\)"),
+    (lambda s: s.propose([[0, 0, 0]], [0, 1]), pleat.UsageError, r"found shapes \(2,\) and \(1, 3\)"),
+    (lambda s: s.propose([0, 0, 0], [0]), pleat.UsageError, r"found shapes \(1,\) and \(3,\)"),
     (lambda s: s.propose([[0, 0, 1e9]], [0]), pleat.InputError, "within 1e8 angstrom"),
     (lambda s: s.propose([[0, 0, 0]], [0], chain=1), pleat.UsageError, "chains from 0 to 0, found 1"),
     (lambda s: s.profile(-1), pleat.UsageError, "chains from 0 to 0, found -1"),
@@ -184,7 +184,7 @@ def test_a_refused_batch_proposes_nothing():
     (lambda s: s.accept(), pleat.UsageError, "expected a proposal to accept"),
     (lambda s: s.gradient(np.ones((1, 3))), pleat.UsageError, r"expected weights \[1, 31\]"),
     (lambda s: s.gradient(np.full((1, 31), np.nan)), pleat.InputError, "expected finite weights"),
-    (lambda s: s.gradient(np.ones(31)), pleat.InputError, "expected partial profiles"),
+    (lambda s: s.gradient(np.ones(31)), pleat.UsageError, "expected partial profiles"),
 ])
 def test_calls_that_are_refused(call, kind, text):
     model, xyz, bodies = made()

@@ -148,11 +148,11 @@ class Bombs(ProgramTest):
         code, _, self.start = self.peak("rmsd", self.folder / "absent")
         self.assertEqual(code, 3)
 
-    def refuse(self, name, *arguments, endless=None):
+    def refuse(self, name, *arguments, endless=None, lines=1):
         with self.subTest(name):
             code, errors, peak = self.peak(*arguments, endless=endless)
             self.assertEqual(code, 3, errors)
-            self.assertEqual(errors.count("\n"), 1, errors)
+            self.assertEqual(errors.count("\n"), lines, errors)
             self.assertLess(peak - self.start, LIMIT, f"{(peak - self.start) / MIB:.0f} MiB: {errors}")
             if os.environ.get("PLEAT_SHOW_PEAKS"):
                 print(f"{(peak - self.start) / MIB:6.0f} MiB  {name}: {errors[:150]}", flush=True)
@@ -193,6 +193,32 @@ class Bombs(ProgramTest):
                 ("structure", b"", line, ("couplings", DATA / "cheY.aln.gz", "--structure"), "{}")):
             endless = Endless(head, block)
             self.refuse(f"endless {name}", *before, form.format(endless.path), endless=endless)
+
+    def test_alignments_without_an_end(self):
+        row = b"ACDEFGHIKLMNPQRSTVWY"
+        for name, head, block in (("letters", b">a\n", row + b"\n"), ("records", b"", b">a\n" + row + b"\n"),
+                                  ("rows", b"", row + b"\n"), ("short rows", b"", b"A\n"),
+                                  ("Stockholm", b"# STOCKHOLM 1.0\n", b"a " + row + b"\n")):
+            endless = Endless(head, block)
+            self.refuse(f"endless {name}", "couplings", endless.path, endless=endless)
+
+    def test_large_files_with_a_fault_at_the_end(self):
+        row = b"ACDEFGHIKLMNPQRSTVWY" * 10
+        path = self.folder / "large"
+        for name, head, block, end in (
+                ("FASTA", b"", b">name\n" + row + b"\n", b">last\nACDEF\n"),
+                ("one long row", b">name\n", row + b"\n", b">last\nACDEF\n"),
+                ("short rows", b"", b"AC\n", b"A\n"),
+                ("Stockholm", b"# STOCKHOLM 1.0\na " + row + b"\n\n", b"a " + row + b"\n\n", b"")):
+            size = (20 if name == "short rows" else 180) * MIB
+            with path.open("wb") as file:
+                file.write(head)
+                for _ in range(size // MIB):
+                    file.write(block * (MIB // len(block)))
+                file.write(end)
+            self.refuse(f"{name} of {size // MIB} MiB", "couplings", path)
+        path.write_bytes(b"ACDEF\n" + b"1 2 0.5\n" * 10_000_000)
+        self.refuse("10 million contacts", "select", "-e", self.topology, "--contacts", path, lines=10)
 
     def test_archives(self):
         for name, members in (

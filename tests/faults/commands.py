@@ -151,6 +151,17 @@ class Families(Command):
     has_runs = True
 
 
+def overlapping_pieces(protein, folder, residues=45, step=10):
+    """Files of so many residues each, as structures of different composition."""
+    atoms = [line for line in protein.read_text().splitlines(True) if line.startswith("ATOM")]
+    last = int(atoms[-1][22:26])
+    paths = []
+    for first in range(1, last - residues + 2, step):
+        paths.append(folder / f"piece{first}.pdb")
+        paths[-1].write_text("".join(line for line in atoms if first <= int(line[22:26]) < first + residues) + "END\n")
+    return paths
+
+
 def make_commands(folder):
     """Every command that writes results, on inputs that take it some tenths of a second."""
     def unpack(name, lines=None, columns=None):
@@ -171,6 +182,7 @@ def make_commands(folder):
     ensemble.write_text(test_select.pdb_text(frames))
     fasta.write_text(test_select.family_text())
     protein, curve = unpack("1hel.pdb.gz"), unpack("1hel_made.dat.gz")
+    pieces = overlapping_pieces(protein, folder)
     dcd = ["--topology", DATA / "hivp.pdb.gz", "--select", "ca"]
     one = ["-t", "1"]
     commands = [
@@ -185,6 +197,7 @@ def make_commands(folder):
         Command("cluster", ["cluster", ensemble, "--method", "average", "-k", "3", *one],
                 ["cluster", ensemble, "--method", "kmedoids", "-k", "3", *one], folder),
         Command("saxs", ["saxs", protein, "--data", curve, *one], ["saxs", protein, "--q-max", "0.3", *one], folder),
+        Command("saxs-calibrate", ["saxs-calibrate", *pieces[:6], *one], ["saxs-calibrate", *pieces, *one], folder),
         Command("select", ["select", "--ensemble", ensemble, "--alignment", fasta, *one],
                 ["select", "--ensemble", ensemble, "--alignment", fasta, "--cutoff", "5", *one], folder),
     ]

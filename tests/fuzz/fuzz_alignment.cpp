@@ -18,6 +18,16 @@ void check(const pleat::Alignment& alignment) {
     for (std::uint8_t code : alignment.letters) fuzz::require(code < alignment.alphabet->size());
 }
 
+/// What the reader says; empty if it accepts the bytes.
+std::string refusal(std::string_view bytes, const pleat::ReadOptions& options) {
+    try {
+        pleat::read_alignment_from_memory("fuzz", bytes, options);
+    } catch (const pleat::InputError& error) {
+        return error.what();
+    }
+    return {};
+}
+
 }  // namespace
 
 /// The first byte chooses format and alphabet, the rest is the file.
@@ -29,9 +39,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (format > 0) options.format = formats[format - 1];
     const char* const alphabets[] = {"", "protein", "rna", "dna"};
     options.alphabet = alphabets[data[0] / (formats.size() + 1) % 4];
-    options.most_bytes = 1 << 20;
+    options.max_bytes = 1 << 20;
+    const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
+    const std::string text = refusal(bytes, options);
+    options.max_kept_bytes = 100;
+    fuzz::require(refusal(bytes, options) == text);
     try {
-        const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
         const pleat::Alignment alignment =
             pleat::read_alignment_from_memory("fuzz", bytes, options);
         check(alignment);

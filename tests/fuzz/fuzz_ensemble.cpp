@@ -31,8 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::require(reader->atom_count() > 0);
         if (reader->topology() != nullptr) check(*reader->topology());
         // Who reads a trajectory knows its atoms: a header alone makes no room for them.
-        constexpr pleat::Index kMostAtoms = 100000;
-        if (reader->atom_count() > kMostAtoms) return 0;
+        constexpr pleat::Index kMaxAtoms = 100000;
+        if (reader->atom_count() > kMaxAtoms) return 0;
         pleat::Array<float, 2> frame(3, reader->atom_count());
         while (reader->next(frame)) {
             if (skip && !reader->skip()) break;

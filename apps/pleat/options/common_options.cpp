@@ -201,7 +201,7 @@ Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& 
     if (ranks.size() > 1 && is_read_once(options.path)) {
         std::string bytes;
         ranks.lead([&] {
-            const std::vector<std::uint8_t> all = read_file(options.path, read.most_bytes);
+            const std::vector<std::uint8_t> all = read_file(options.path, read.max_kept_bytes);
             bytes.assign(all.begin(), all.end());
         });
         ranks.share(bytes);

@@ -61,7 +61,7 @@ Cases make_cases(const std::vector<std::string>& files, saxs::Resolution resolut
         const std::string& file = files[static_cast<std::size_t>(n)];
         try {
             const Ensemble ensemble =
-                read_ensemble({file}, {.topology = {}, .select = kAminoAcids, .range = {1, 1, 1}});
+                read_ensemble({file}, {.topology = {}, .select = kAminoAcids, .range = {0, 1, 1}});
             saxs::CalibrationCase added =
                 saxs::make_case(file, *ensemble.topology, ensemble.xyz[0], resolution, context);
             if (std::find(seen.begin(), seen.end(), added.amounts) != seen.end()) {

@@ -16,6 +16,7 @@
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy_header.h"
 
 namespace pleat::cluster {
@@ -34,6 +35,7 @@ public:
         if (file < 0 || ::fstat(file, &info) != 0) {
             const int reason = errno;
             if (file >= 0) ::close(file);
+            refuse_too_many_open_files(path, reason);
             throw InputError(path.string(), 0,
                              fmt::format("cannot be read: {}", std::strerror(reason)));
         }

@@ -63,7 +63,7 @@ void read_clustal(ByteSource& source, TextAlignment& text) {
         }
     }
     blocks.end(source.line());
-    text.require_rows(source.line());
+    text.finish(source.line());
 }
 
 }  // namespace pleat

@@ -22,8 +22,4 @@ bool is_clustal_header(std::string_view line);
 /// Letters and gap characters only, apart from blanks around them.
 bool is_psicov_row(std::string_view line);
 
-/// "fasta", "a2m" or "a3m", told apart by the letters of all rows (the rule stands in README.md).
-/// Throws InputError when the rows could be A3M as well as FASTA.
-std::string_view fasta_relative(const TextAlignment& text);
-
 }  // namespace pleat

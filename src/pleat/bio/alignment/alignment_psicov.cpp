@@ -18,14 +18,15 @@ bool is_psicov_row(std::string_view line) {
 
 void read_psicov(ByteSource& source, TextAlignment& text) {
     std::string_view line;
-    text.named = false;
+    text.summary.named = false;
     while (source.next(line)) {
         const std::string_view row = trimmed(line);
         if (row.empty()) continue;
-        const std::string name = fmt::format("sequence {}", text.rows.size() + 1);
-        text.append(text.add_row(name, source.line()), row, source.line(), false);
+        const std::string name = fmt::format("sequence {}", text.row_count() + 1);
+        text.add_row(name, source.line());
+        text.append(text.rows.back(), row, source.line(), false);
     }
-    text.require_rows(source.line());
+    text.finish(source.line());
 }
 
 }  // namespace pleat

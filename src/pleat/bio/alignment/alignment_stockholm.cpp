@@ -55,7 +55,7 @@ void read_stockholm(ByteSource& source, TextAlignment& text) {
             source.name(), source.line(),
             "expected '//' at the end of the alignment, found the end of the file (cut short)");
     }
-    text.require_rows(source.line());
+    text.finish(source.line());
 }
 
 }  // namespace pleat

@@ -21,8 +21,11 @@ struct ReadOptions {
     /// residue): upper case or '-' for each column, lower case for an inserted residue. Else with
     /// an empty text; empty when no row leaves out a residue.
     std::vector<std::string>* full_rows = nullptr;
-    /// Most bytes of text (after decompression), and most bytes of memory while reading.
-    Index most_bytes = Index{4} << 30;
+    /// Maximum bytes of text (after decompression), and of memory for its rows.
+    Index max_bytes = Index{4} << 30;
+    /// Rows that take more memory are first checked to the end of the file, and then read again;
+    /// from a pipe, a device or standard input they are refused.
+    Index max_kept_bytes = Index{128} << 20;
 };
 
 /// "fasta", "a2m", "a3m", "stockholm", "clustal", "psicov".

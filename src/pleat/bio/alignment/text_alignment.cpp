@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -30,65 +30,86 @@ std::string character(char c) {
 
 }  // namespace
 
-TextAlignment::TextAlignment(const ByteSource& source, Index most_bytes)
-    : complaints(source.name()), file(source.name()), most_bytes_(most_bytes) {}
+TextAlignment::TextAlignment(const ByteSource& source, Index max_bytes, Index max_kept_bytes)
+    : complaints(source.name()),
+      file(source.name()),
+      max_bytes_(max_bytes),
+      max_kept_bytes_(max_kept_bytes),
+      is_read_once_(source.is_from_pipe()) {}
 
 void TextAlignment::spend(std::size_t bytes, Index line) {
     spent_ += static_cast<Index>(bytes);
-    if (spent_ > most_bytes_) {
+    if (spent_ > max_bytes_) {
         throw InputError(
             file, line,
-            fmt::format("expected an alignment that fits into {} bytes, found more", most_bytes_));
+            fmt::format("expected an alignment that fits into {} bytes, found more", max_bytes_));
     }
 }
 
-Index TextAlignment::add_row(std::string_view name, Index line) {
-    spend(sizeof(Row) + name.size(), line);
-    rows.push_back({std::string(name), {}, line});
-    return static_cast<Index>(rows.size()) - 1;
+void TextAlignment::keep(std::size_t bytes, Index line) {
+    kept_ += static_cast<Index>(bytes);
+    if (kept_ <= max_kept_bytes_ || !keeps_letters_) return;
+    if (is_read_once_) {
+        throw InputError(file, line,
+                         fmt::format("expected an alignment that fits into {} bytes from a pipe "
+                                     "or a device, found more; save it to a file first",
+                                     max_kept_bytes_));
+    }
+    keeps_letters_ = false;
+    for (TextRow& row : rows) std::string().swap(row.letters);
 }
 
-void TextAlignment::append(Index row, std::string_view letters, Index line, bool blanks) {
+void TextAlignment::close_rows() {
+    for (const TextRow& row : rows) summary.close(row);
+}
+
+void TextAlignment::add_row(std::string_view name, Index line) {
+    spend(sizeof(TextRow) + name.size(), line);
+    // A vector that is full takes twice the memory, and for a moment the earlier one too.
+    const std::size_t growth =
+        rows.size() < rows.capacity() ? 0 : std::max<std::size_t>(1, rows.size());
+    keep(growth * sizeof(TextRow) + name.size(), line);
+    if (!keeps_letters_ && !keeps_names) {
+        close_rows();
+        std::vector<TextRow>().swap(rows);
+    }
+    rows.push_back({.name = std::string(name), .letters = {}, .line = line, .number = row_count_});
+    ++row_count_;
+}
+
+Index TextAlignment::append(TextRow& row, std::string_view letters, Index line, bool blanks) {
     static const std::array<Sort, 256> kSorts = sorts();
-    spend(sizeof(Piece) + letters.size(), line);
-    Row& to = rows[row];
-    pieces_.push_back({row, static_cast<Index>(to.letters.size()), line});
     const auto sort = [](char c) { return kSorts[static_cast<unsigned char>(c)]; };
+    spend(letters.size(), line);
     const auto odd = std::find_if(letters.begin(), letters.end(),
                                   [&](char c) { return sort(c) != Sort::letter; });
-    if (odd == letters.end()) {
-        to.letters.append(letters);
-        return;
-    }
-    for (char c : letters) {
-        if (sort(c) == Sort::letter) {
-            to.letters.push_back(c);
-        } else if (sort(c) == Sort::other || !blanks) {
-            complaints.add(line, fmt::format("expected letters and gaps, found {} in {}",
-                                             character(c), label(row)));
-            return;
+    if (odd != letters.end()) {
+        letters_.clear();
+        for (char c : letters) {
+            if (sort(c) == Sort::letter) {
+                letters_.push_back(c);
+            } else if (sort(c) == Sort::other || !blanks) {
+                complaints.add(line, fmt::format("expected letters and gaps, found {} in {}",
+                                                 character(c), summary.label(row)));
+                break;
+            }
         }
+        letters = letters_;
     }
+    summary.add(row, letters, line);
+    if (!keeps_letters_) return static_cast<Index>(letters.size());
+    const std::size_t needed = row.letters.size() + letters.size(), room = row.letters.capacity();
+    if (needed > room) keep(std::max(needed, 2 * room) - room, line);
+    if (keeps_letters_) row.letters.append(letters);
+    return static_cast<Index>(letters.size());
 }
 
-std::string TextAlignment::label(Index row) const {
-    if (!named) return fmt::format("sequence {}", row + 1);
-    return fmt::format("sequence {}", in_quotes(rows[row].name));
-}
-
-Index TextAlignment::line_of(Index row, Index offset) const {
-    Index line = rows[row].line;
-    for (const Piece& piece : pieces_) {
-        if (piece.row == row && piece.offset <= offset) line = piece.line;
-    }
-    return line;
-}
-
-void TextAlignment::require_rows(Index line) const {
+void TextAlignment::finish(Index line) {
     complaints.throw_if_any();
     if (rows.empty()) {
         throw InputError(file, std::max<Index>(line, 1), "expected sequences, found none");
     }
+    close_rows();
 }
 
 void Blocks::add(std::string_view name, std::string_view letters, Index line) {
@@ -105,20 +126,37 @@ void Blocks::add(std::string_view name, std::string_view letters, Index line) {
                          fmt::format("expected sequence {} as in the first block, found {}",
                                      in_quotes(text_.rows[row_].name), in_quotes(name)));
     }
-    const auto length = [this] { return static_cast<Index>(text_.rows[row_].letters.size()); };
-    const Index before = length();
     const bool sound = text_.complaints.empty();
-    text_.append(row_, letters, line, false);
-    const Index width = length() - before;
+    const Index width = text_.append(text_.rows[row_], letters, line, false);
     if (row_ == 0) width_ = width;
     // A row that was complained about has lost its tail: its width says nothing.
     if (sound && text_.complaints.empty() && width != width_) {
         text_.complaints.add(line,
                              fmt::format("expected {} columns as in the first sequence of the "
                                          "block, found {} in {}",
-                                         width_, width, text_.label(row_)));
+                                         width_, width, text_.summary.label(text_.rows[row_])));
     }
     ++row_;
+}
+
+void Blocks::require_different_names() {
+    const std::vector<TextRow>& rows = text_.rows;
+    std::vector<Index> order(rows.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+        const int sign = rows[a].name.compare(rows[b].name);
+        return sign != 0 ? sign < 0 : a < b;
+    });
+    std::vector<Index> again;
+    for (std::size_t n = 1; n < order.size(); ++n)
+        if (rows[order[n]].name == rows[order[n - 1]].name) again.push_back(order[n]);
+    std::sort(again.begin(), again.end());
+    for (const Index n : again) {
+        text_.complaints.add(rows[n].line,
+                             fmt::format("expected each name once in a block, found {} again",
+                                         in_quotes(rows[n].name)));
+    }
+    text_.complaints.throw_if_any();
 }
 
 void Blocks::end(Index line) {
@@ -130,18 +168,7 @@ void Blocks::end(Index line) {
             fmt::format("expected {} sequences in each block as in the first, found {}", count,
                         row_));
     }
-    if (first_block_) {
-        std::unordered_set<std::string_view> names;
-        for (const TextAlignment::Row& row : text_.rows) {
-            if (!names.insert(row.name).second) {
-                text_.complaints.add(row.line,
-                                     fmt::format("expected each name once in a block, found {} "
-                                                 "again",
-                                                 in_quotes(row.name)));
-            }
-        }
-        text_.complaints.throw_if_any();
-    }
+    if (first_block_) require_different_names();
     first_block_ = false;
     row_ = 0;
 }

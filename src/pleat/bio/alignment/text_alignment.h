@@ -2,10 +2,12 @@
 // the file.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pleat/bio/alignment/alignment_summary.h"
 #include "pleat/bio/input/byte_source.h"
 #include "pleat/bio/input/text_fields.h"
 #include "pleat/core/error.h"
@@ -14,57 +16,62 @@
 namespace pleat {
 
 /// Rows of letters and gap characters as the file has them. Readers check here that every character
-/// is one that some format allows; what it means is decided later (read_alignment.cpp).
+/// is one that some format allows; `summary` says what they are together.
+///
+/// Letters are kept as long as the rows take at most `max_kept_bytes`; then they are only counted,
+/// so that an input that is refused takes little memory however long it is, and the caller reads
+/// the source again. A source that can be read only once is refused instead.
 class TextAlignment {
 public:
-    struct Row {
-        std::string name;
-        std::string letters;
-        Index line;  ///< of the row's name
-    };
+    static constexpr Index kKeepAll = std::numeric_limits<Index>::max();
 
-    /// `most_bytes` bounds the memory that rows, names and letters may take together.
-    TextAlignment(const ByteSource& source, Index most_bytes);
+    /// `max_bytes` bounds the memory that rows, names and letters would take together.
+    TextAlignment(const ByteSource& source, Index max_bytes, Index max_kept_bytes);
 
-    Index add_row(std::string_view name, Index line);
-    /// Appends the letters of one line to a row. Blanks and tabs between letters are dropped when
-    /// `blanks` says so and complained about otherwise.
-    void append(Index row, std::string_view letters, Index line, bool blanks);
+    /// Adds a row behind `rows`.
+    void add_row(std::string_view name, Index line);
+    /// Appends the letters of one line to one of `rows`; returns how many. Blanks and tabs between
+    /// letters are dropped when `blanks` says so and complained about otherwise.
+    Index append(TextRow& row, std::string_view letters, Index line, bool blanks);
+    /// Ends the last row. Throws what was complained about, or when the file has no row at all;
+    /// `line` is its last line.
+    void finish(Index line);
 
-    /// How errors call a row: "sequence 'name'", or "sequence 3" where the format has no names.
-    std::string label(Index row) const;
-    /// Line of the letter at `offset` of a row.
-    Index line_of(Index row, Index offset) const;
-    /// Throws when the file has no row at all; `line` is its last line.
-    void require_rows(Index line) const;
+    bool keeps_letters() const { return keeps_letters_; }
+    Index row_count() const { return row_count_; }
 
-    std::vector<Row> rows;
+    /// All rows; without letters only the current one, unless `keeps_names`.
+    std::vector<TextRow> rows;
+    AlignmentSummary summary;
     Complaints complaints;
     std::string file;
-    bool named = true;  ///< false: the names were made up by the reader
+    bool keeps_names = false;  ///< for formats that come back to earlier rows
 
 private:
-    /// Letters from `offset` on, of that row, stand on that line (until the row's next piece).
-    struct Piece {
-        Index row, offset, line;
-    };
     void spend(std::size_t bytes, Index line);
+    void keep(std::size_t bytes, Index line);
+    void close_rows();
 
-    std::vector<Piece> pieces_;
-    Index most_bytes_;
-    Index spent_ = 0;
+    Index row_count_ = 0;
+    Index max_bytes_, max_kept_bytes_;
+    Index spent_ = 0, kept_ = 0;
+    bool keeps_letters_ = true;
+    bool is_read_once_;
+    std::string letters_;  // of a line with blanks
 };
 
 /// Joins the pieces of interleaved formats by name: every block must hold the sequences of the
 /// first block, each once and in the same order, all with the same number of columns.
 class Blocks {
 public:
-    explicit Blocks(TextAlignment& text) : text_(text) {}
+    explicit Blocks(TextAlignment& text) : text_(text) { text.keeps_names = true; }
     void add(std::string_view name, std::string_view letters, Index line);
     /// Ends the current block, if any; `line` is the one that ends it.
     void end(Index line);
 
 private:
+    void require_different_names();
+
     TextAlignment& text_;
     bool first_block_ = true;
     Index row_ = 0;    // next row of the block

@@ -69,10 +69,10 @@ private:
         if (version_ == 5) return stored_number<std::int64_t>(take(8), true);
         return static_cast<Index>(stored_number<std::uint32_t>(take(4), true));
     }
-    Index count(Index most) {
+    Index count(Index max) {
         const Index value = number();
-        if (value < 0 || value > most) {
-            fail(fmt::format("a count of at most {} in the NetCDF header, found {}", most, value));
+        if (value < 0 || value > max) {
+            fail(fmt::format("a count of at most {} in the NetCDF header, found {}", max, value));
         }
         return value;
     }

@@ -88,10 +88,10 @@ private:
         const std::int64_t count =
             wide_ ? stored_number<std::int64_t>(header.data() + 32, true) : integer(8);
         // An atom takes three numbers of 32 bits and six bits about its run at the most.
-        const Index most = 13 * atoms_ + 8;
-        if (count < 0 || count > most) {
+        const Index max_bytes = 13 * atoms_ + 8;
+        if (count < 0 || count > max_bytes) {
             fail_in_frame(fmt::format("expected at most {} packed bytes for {} atoms, found {}",
-                                      most, atoms_, count));
+                                      max_bytes, atoms_, count));
         }
         if (!(packing.precision > 0) || !std::isfinite(packing.precision)) {
             fail_in_frame(

@@ -1,6 +1,7 @@
 // Byte sources: opening, and cutting the decoded bytes into lines.
 #include "pleat/bio/input/byte_source.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -15,8 +16,9 @@ struct ByteSource::Implementation {
 
     std::unique_ptr<ByteReader> bytes;
     std::string name;
-    Index most_bytes;
-    std::vector<char> buffer = std::vector<char>(std::size_t{1} << 18);
+    Index max_bytes;
+    static constexpr std::size_t kChunk = std::size_t{1} << 18;
+    std::vector<char> buffer = std::vector<char>(kChunk);
     std::size_t first = 0;  // the unused part of `buffer`: [first, last)
     std::size_t last = 0;
     std::size_t newline = kUnknown;  // the first LF at or after `first`, `last` when there is none
@@ -26,8 +28,8 @@ struct ByteSource::Implementation {
     bool held = false;
     bool after_return = false;  // the line before ended in CR: an LF that follows belongs to it
 
-    Implementation(std::unique_ptr<ByteReader> from, Index most)
-        : bytes(std::move(from)), name(bytes->name()), most_bytes(most) {
+    Implementation(std::unique_ptr<ByteReader> from, Index max_text)
+        : bytes(std::move(from)), name(bytes->name()), max_bytes(max_text) {
         open();
     }
 
@@ -51,14 +53,15 @@ struct ByteSource::Implementation {
             first = 0;
         }
         newline = kUnknown;
-        if (last == buffer.size()) buffer.resize(buffer.size() * 2);
+        // Never beyond the longest line that is allowed.
+        if (last == buffer.size()) buffer.resize(std::min(last * 2, kMaxLine + kChunk));
         const std::size_t read = bytes->read_some(buffer.data() + last, buffer.size() - last);
         if (read == 0 && bytes->is_cut_short()) throw CutShort(name, line + 1, bytes->problem());
         if (read == 0 && !bytes->problem().empty()) fail(bytes->problem());
         last += read;
         total += static_cast<Index>(read);
-        if (total > most_bytes) {
-            fail(fmt::format("expected at most {} bytes of text, found more", most_bytes));
+        if (total > max_bytes) {
+            fail(fmt::format("expected at most {} bytes of text, found more", max_bytes));
         }
         return read > 0;
     }
@@ -102,9 +105,9 @@ struct ByteSource::Implementation {
                 return true;
             }
             scanned = last - first;
-            if (static_cast<Index>(scanned) > kMostLine) {
+            if (static_cast<Index>(scanned) > kMaxLine) {
                 fail(fmt::format("expected lines of at most {} bytes, found a longer one",
-                                 kMostLine));
+                                 kMaxLine));
             }
             if (refill()) continue;
             if (scanned == 0) return false;
@@ -114,14 +117,14 @@ struct ByteSource::Implementation {
     }
 };
 
-ByteSource::ByteSource(const std::filesystem::path& path, Index most_bytes)
-    : ByteSource(std::make_unique<ByteReader>(path), most_bytes) {}
+ByteSource::ByteSource(const std::filesystem::path& path, Index max_bytes)
+    : ByteSource(std::make_unique<ByteReader>(path), max_bytes) {}
 
-ByteSource::ByteSource(std::string name, std::string_view bytes, Index most_bytes)
-    : ByteSource(std::make_unique<ByteReader>(std::move(name), bytes), most_bytes) {}
+ByteSource::ByteSource(std::string name, std::string_view bytes, Index max_bytes)
+    : ByteSource(std::make_unique<ByteReader>(std::move(name), bytes), max_bytes) {}
 
-ByteSource::ByteSource(std::unique_ptr<ByteReader> bytes, Index most_bytes)
-    : implementation_(std::make_unique<Implementation>(std::move(bytes), most_bytes)) {}
+ByteSource::ByteSource(std::unique_ptr<ByteReader> bytes, Index max_bytes)
+    : implementation_(std::make_unique<Implementation>(std::move(bytes), max_bytes)) {}
 
 ByteSource::~ByteSource() = default;
 

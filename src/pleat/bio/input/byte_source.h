@@ -17,19 +17,19 @@ namespace pleat {
 ///
 /// Every member function may throw InputError, naming the file and the line: a file that cannot be
 /// opened or read, UTF-16, a NUL byte, compressed data that are damaged, cut short or followed by
-/// other bytes, another compression (bzip2, xz, zip), a line above `kMostLine` bytes, a text above
-/// `most_bytes` bytes. Memory: the longest line and a constant.
+/// other bytes, another compression (bzip2, xz, zip), a line above `kMaxLine` bytes, a text above
+/// `max_bytes` bytes. Memory: the longest line and a constant.
 class ByteSource {
 public:
-    static constexpr Index kMostBytes = Index{4} << 30;
-    static constexpr Index kMostLine = Index{64} << 20;
+    static constexpr Index kMaxBytes = Index{4} << 30;
+    static constexpr Index kMaxLine = Index{32} << 20;
 
     /// Opens a file; "-" is standard input (called "stdin" in errors).
-    explicit ByteSource(const std::filesystem::path& path, Index most_bytes = kMostBytes);
+    explicit ByteSource(const std::filesystem::path& path, Index max_bytes = kMaxBytes);
     /// Reads from memory, which must outlive the source; `name` stands for the file in errors.
-    ByteSource(std::string name, std::string_view bytes, Index most_bytes = kMostBytes);
+    ByteSource(std::string name, std::string_view bytes, Index max_bytes = kMaxBytes);
     /// Reads what `bytes` have not given yet; lines count from 1 there.
-    explicit ByteSource(std::unique_ptr<ByteReader> bytes, Index most_bytes = kMostBytes);
+    explicit ByteSource(std::unique_ptr<ByteReader> bytes, Index max_bytes = kMaxBytes);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;

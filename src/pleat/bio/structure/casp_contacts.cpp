@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <set>
+#include <cstdint>
+#include <deque>
 #include <utility>
 
 #include "pleat/bio/input/byte_source.h"
@@ -18,7 +19,26 @@ namespace pleat {
 namespace {
 
 constexpr Index kMaxResidues = 100000;
-constexpr Index kMaxPairs = 20'000'000;
+constexpr Index kMaxPairs = 10'000'000;
+constexpr std::size_t kMaxComplaints = 10;
+constexpr Index kMaxLines = Index{1} << 30;
+
+/// A pair and its line in 16 bytes, so that a large file that is refused takes little memory.
+struct PairLine {
+    PairLine(Index i, Index j, Index line, double of_pair)
+        : code(static_cast<std::uint64_t>(i * kBase + j) * kMaxLines +
+               static_cast<std::uint64_t>(line)),
+          probability(of_pair) {}
+    Index i() const { return pair() / kBase; }
+    Index j() const { return pair() % kBase; }
+    Index line() const { return static_cast<Index>(code % kMaxLines); }
+    Index pair() const { return static_cast<Index>(code / kMaxLines); }
+
+    static constexpr Index kBase = Index{1} << 17;
+    static_assert(kMaxResidues < kBase && kBase * kBase <= (Index{1} << 34));
+    std::uint64_t code;  // in the order of pairs, then lines
+    double probability;
+};
 
 bool is_record(std::string_view word) {
     constexpr std::array kRecords = {"PFRMAT", "TARGET", "AUTHOR", "REMARK",
@@ -38,6 +58,9 @@ public:
 
     /// False at the end of the model.
     bool take(std::string_view line, Index number) {
+        if (number >= kMaxLines)
+            throw InputError(read_.source.string(), number,
+                             fmt::format("expected at most {} lines, found more", kMaxLines));
         const std::vector<std::string_view> cells = words(line);
         if (cells.empty() || cells[0].starts_with('#')) return true;
         if (cells[0] == "END") return false;
@@ -50,22 +73,28 @@ public:
     }
 
     PredictedContacts finish(Index last_line) {
+        complain_of_repeated_pairs();
         complaints_.throw_if_any();
         if (read_.sequence.empty())
             complaints_.add(last_line,
                             "expected the target's sequence before the pairs, found none");
-        else if (read_.pairs.empty())
+        else if (pairs_.empty())
             complaints_.add(last_line, "expected pairs 'i j 0 8 probability', found none");
         complaints_.throw_if_any();
-        std::stable_sort(read_.pairs.begin(), read_.pairs.end(), [](const auto& a, const auto& b) {
-            return a.probability > b.probability;
+        std::sort(pairs_.begin(), pairs_.end(), [](const PairLine& a, const PairLine& b) {
+            return a.probability != b.probability ? a.probability > b.probability
+                                                  : a.line() < b.line();
         });
+        read_.pairs.reserve(pairs_.size());
+        for (const PairLine& pair : pairs_) {
+            read_.pairs.push_back({pair.i() - 1, pair.j() - 1, pair.probability});
+        }
         return std::move(read_);
     }
 
 private:
     void take_letters(std::string_view letters, Index number) {
-        if (!read_.pairs.empty())
+        if (!pairs_.empty())
             return complaints_.add(number,
                                    fmt::format("expected a pair, found {}", in_quotes(letters)));
         for (const char c : letters)
@@ -95,21 +124,38 @@ private:
             return complaints_.add(number,
                                    fmt::format("expected a probability from 0 to 1, found {}",
                                                in_quotes(cells.back())));
-        if (!seen_.emplace(pair.i, pair.j).second)
-            return complaints_.add(
-                number,
-                fmt::format("expected each pair once, found {} and {} again", pair.i, pair.j));
-        --pair.i;
-        --pair.j;
-        read_.pairs.push_back(pair);
-        if (static_cast<Index>(read_.pairs.size()) > kMaxPairs)
+        if (static_cast<Index>(pairs_.size()) == kMaxPairs)
             throw InputError(read_.source.string(), number,
                              fmt::format("expected at most {} pairs, found more", kMaxPairs));
+        pairs_.emplace_back(pair.i, pair.j, number, pair.probability);
+    }
+
+    void complain_of_repeated_pairs() {
+        std::sort(pairs_.begin(), pairs_.end(),
+                  [](const PairLine& a, const PairLine& b) { return a.code < b.code; });
+        std::vector<PairLine> repeated;
+        const auto by_line = [](const PairLine& a, const PairLine& b) {
+            return a.line() < b.line();
+        };
+        for (std::size_t n = 1; n < pairs_.size(); ++n) {
+            if (pairs_[n].pair() != pairs_[n - 1].pair()) continue;
+            repeated.push_back(pairs_[n]);
+            std::push_heap(repeated.begin(), repeated.end(), by_line);
+            if (repeated.size() <= kMaxComplaints) continue;
+            std::pop_heap(repeated.begin(), repeated.end(), by_line);
+            repeated.pop_back();
+        }
+        std::sort(repeated.begin(), repeated.end(), by_line);
+        for (const PairLine& pair : repeated) {
+            complaints_.add(
+                pair.line(),
+                fmt::format("expected each pair once, found {} and {} again", pair.i(), pair.j()));
+        }
     }
 
     PredictedContacts read_;
     Complaints complaints_;
-    std::set<std::pair<Index, Index>> seen_;
+    std::deque<PairLine> pairs_;  // residues from 1; without the copies of a vector that grows
 };
 
 }  // namespace

@@ -35,16 +35,16 @@ std::vector<Atom> measured_atoms(const Residue& residue, ContactAtoms atoms) {
 }
 
 double min_distance(const std::vector<Atom>& a, const std::vector<Atom>& b) {
-    double least = std::numeric_limits<double>::infinity();
+    double squared = std::numeric_limits<double>::infinity();
     for (const Atom& p : a) {
         for (const Atom& q : b) {
             const double x = p.x - q.x;
             const double y = p.y - q.y;
             const double z = p.z - q.z;
-            least = std::min(least, x * x + y * y + z * z);
+            squared = std::min(squared, x * x + y * y + z * z);
         }
     }
-    return std::sqrt(least);
+    return std::sqrt(squared);
 }
 
 void check_kind(const Chain& chain, ContactAtoms atoms) {

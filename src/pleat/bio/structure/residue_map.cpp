@@ -64,10 +64,10 @@ std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters
     const Alphabet& alphabet = *alignment.alphabet;
     const Index cells =
         std::max<Index>(1, alignment.column_count() * static_cast<Index>(chain.letters.size()));
-    const Index most = std::max(kMinCandidates, kCellBudget / cells);
+    const Index max_rows = std::max(kMinCandidates, kCellBudget / cells);
     std::vector<Index> rows(static_cast<std::size_t>(alignment.sequence_count()));
     std::iota(rows.begin(), rows.end(), Index{0});
-    if (alignment.sequence_count() <= most) return rows;
+    if (alignment.sequence_count() <= max_rows) return rows;
 
     const int length = alphabet.kind() == Alphabet::Kind::protein ? 3 : 5;
     std::vector<std::uint8_t> in_chain(static_cast<std::size_t>(std::pow(alphabet.gap(), length)),
@@ -79,12 +79,12 @@ std::vector<Index> candidate_rows(const Alignment& alignment, const ChainLetters
             shared[static_cast<std::size_t>(row)] += in_chain[word];
         });
     }
-    std::partial_sort(rows.begin(), rows.begin() + most, rows.end(), [&](Index a, Index b) {
+    std::partial_sort(rows.begin(), rows.begin() + max_rows, rows.end(), [&](Index a, Index b) {
         const Index shared_a = shared[static_cast<std::size_t>(a)];
         const Index shared_b = shared[static_cast<std::size_t>(b)];
         return shared_a != shared_b ? shared_a > shared_b : a < b;
     });
-    rows.resize(static_cast<std::size_t>(most));
+    rows.resize(static_cast<std::size_t>(max_rows));
     return rows;
 }
 

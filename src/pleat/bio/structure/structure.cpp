@@ -134,14 +134,14 @@ bool Chain::broken_after(std::size_t i) const {
     struct Link {
         const char* from;
         const char* to;
-        double most;
+        double max_length;
     };
     static constexpr Link kPeptide[] = {{"C", "N", 2.5}, {"CA", "CA", 4.5}};
     static constexpr Link kNucleic[] = {{"O3'", "P", 2.5}, {"P", "P", 9.0}};
     for (const Link& link : kind == Kind::protein ? kPeptide : kNucleic) {
         const Atom* from = residues[i].find(link.from);
         const Atom* to = residues[i + 1].find(link.to);
-        if (from != nullptr && to != nullptr) return distance(*from, *to) > link.most;
+        if (from != nullptr && to != nullptr) return distance(*from, *to) > link.max_length;
     }
     return false;
 }
@@ -173,7 +173,7 @@ StructureChoice parse_structure_choice(std::string_view text) {
 }
 
 Structure read_structure(const std::filesystem::path& path) {
-    ByteSource source(path, is_read_once(path) ? kMaxFromPipe : ByteSource::kMostBytes);
+    ByteSource source(path, is_read_once(path) ? kMaxFromPipe : ByteSource::kMaxBytes);
     return read(source, path);
 }
 

@@ -97,9 +97,9 @@ bool in_polymer(const gemmi::Residue& residue, const Identity& identity) {
 }
 
 float occupancy_of(const gemmi::Residue& residue) {
-    float most = 0;
-    for (const gemmi::Atom& atom : residue.atoms) most = std::max(most, atom.occ);
-    return most;
+    float highest = 0;
+    for (const gemmi::Atom& atom : residue.atoms) highest = std::max(highest, atom.occ);
+    return highest;
 }
 
 /// Atoms in the order of the file; of several with one name, that of the highest occupancy.

@@ -45,11 +45,11 @@ std::string hybrid36(Index number, int width) {
 std::string pdb_obstacle(const Topology& topology, Index at) {
     const Topology::Atom& atom = topology.atoms[at];
     const Topology::Residue& residue = topology.residue_of(at);
-    const auto too_long = [&](const char* what, const std::string& name, std::size_t most) {
-        return name.size() <= most
+    const auto too_long = [&](const char* what, const std::string& name, std::size_t max_length) {
+        return name.size() <= max_length
                    ? std::string()
                    : fmt::format("expected {} names of at most {} characters for PDB, found '{}'",
-                                 what, most, name);
+                                 what, max_length, name);
     };
     if (std::string text = too_long("atom", atom.name, 4); !text.empty()) return text;
     if (std::string text = too_long("chain", residue.chain, 4); !text.empty()) return text;

@@ -119,22 +119,22 @@ TEST(BrokenAlignment, UnknownOptionIsAUsageError) {
 
 TEST(BrokenAlignment, TextAboveTheLimitIsRefused) {
     ReadOptions options;
-    options.most_bytes = 1000;
+    options.max_bytes = 1000;
     const std::string bomb = testing::gzipped(std::string(1 << 20, 'A'));
     EXPECT_EQ(refusal_of([&] { read_alignment_from_memory("x.gz", bomb, options); }),
               "x.gz:1: expected at most 1000 bytes of text, found more");
     // Many tiny rows: 400 bytes of text, but more than that in memory.
     const std::string rows = testing::repeated("A\n", 200);
     EXPECT_EQ(refusal_of([&] { read_alignment_from_memory("x.aln", rows, options); }).substr(0, 8),
-              "x.aln:10");
-    options.most_bytes = 1 << 20;
+              "x.aln:9:");
+    options.max_bytes = 1 << 20;
     EXPECT_NO_THROW(read_alignment_from_memory("x.fasta", testing::sound_fasta(), options));
 }
 
 TEST(BrokenAlignment, EndlessLineIsRefused) {
-    const std::string zst = testing::zstandard(std::string(ByteSource::kMostLine * 3, 'A'));
+    const std::string zst = testing::zstandard(std::string(ByteSource::kMaxLine * 3, 'A'));
     EXPECT_EQ(refusal_of([&] { read_alignment_from_memory("x.zst", zst); }),
-              "x.zst:1: expected lines of at most 67108864 bytes, found a longer one");
+              "x.zst:1: expected lines of at most 33554432 bytes, found a longer one");
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(Filter, AgreesWithCountingByHandOnRandomAlignments) {
         }
         const Alignment all = read_alignment_from_memory("x.aln", text);
         const Rows rows = rows_of(all);
-        const double most_gaps = 0.3, least_coverage = 0.8;
+        const double max_gaps = 0.3, min_coverage = 0.8;
         std::vector<Index> columns;
         for (int j = 0; j < width; ++j) {
             int gaps = 0;
@@ -131,10 +131,10 @@ TEST(Filter, AgreesWithCountingByHandOnRandomAlignments) {
             if (10 * residues >= 8 * static_cast<int>(columns.size())) kept.push_back(short_row);
         }
         if (columns.size() < 2 || kept.size() < 2) {
-            EXPECT_THROW(filter(all, {most_gaps, least_coverage}), InputError);
+            EXPECT_THROW(filter(all, {max_gaps, min_coverage}), InputError);
             continue;
         }
-        const Alignment found = filter(all, {most_gaps, least_coverage});
+        const Alignment found = filter(all, {max_gaps, min_coverage});
         EXPECT_EQ(found.columns, columns);
         EXPECT_EQ(rows_of(found), kept);
     }

@@ -58,6 +58,13 @@ TEST(CaspContacts, TellsLineAndFault) {
               "a.rr:6: expected 'i j 0 8 probability', found '1 9 0 8'");
     EXPECT_EQ(complaint(head + "1 9 0 8 0.5\n9 1 0 8 0.4\n"),
               "a.rr:7: expected each pair once, found 1 and 9 again");
+    // Also one that is repeated twice, and far from the first, beside another fault.
+    EXPECT_EQ(
+        complaint(head + "1 9 0 8 0.5\n2 9 0 8 0.5\n9 2 0 8 0.4\n1 9 0 8 0.5\n9 1 0 8 0.4\nx\n"),
+        "a.rr:11: expected a pair, found 'x'\n"
+        "a.rr:8: expected each pair once, found 2 and 9 again\n"
+        "a.rr:9: expected each pair once, found 1 and 9 again\n"
+        "a.rr:10: expected each pair once, found 1 and 9 again");
     EXPECT_EQ(complaint(head + "1 9 0 8 0.5\nACDE\n"), "a.rr:7: expected a pair, found 'ACDE'");
     EXPECT_EQ(complaint(head), "a.rr:5: expected pairs 'i j 0 8 probability', found none");
     EXPECT_EQ(complaint("PFRMAT RR\nEND\n"),

@@ -122,14 +122,14 @@ void expect_xtc_to_keep_the_geometry() {
     const Ensemble ensemble = read("asp7/asp7.xtc", options);
     ASSERT_EQ(ensemble.frame_count(), 10001);
     ASSERT_EQ(ensemble.atom_count(), 57);
-    double least = 10, most = 0;
+    double shortest = 10, longest = 0;
     for (Index frame = 0; frame < ensemble.frame_count(); ++frame) {
         const double bond = distance(ensemble, frame, 0, 1);  // N-CA of the first residue
-        least = std::min(least, bond);
-        most = std::max(most, bond);
+        shortest = std::min(shortest, bond);
+        longest = std::max(longest, bond);
     }
-    EXPECT_GT(least, 1.3);
-    EXPECT_LT(most, 1.7);
+    EXPECT_GT(shortest, 1.3);
+    EXPECT_LT(longest, 1.7);
 }
 
 void expect_another_number_of_atoms_to_be_refused() {

@@ -99,7 +99,7 @@ TEST(Ensemble, OneEntryIsTheSameInBothFormats) {
     EXPECT_EQ(read_ensemble(files, options).atom_count(), 70);
 }
 
-TEST(Ensemble, OfAlternatesTheMostOccupiedIsKeptAndSaid) {
+TEST(Ensemble, KeepsTheAlternateOfHighestOccupancyAndSaysSo) {
     const ScratchFolder folder;
     AtomText a = atom("CA", 5, 1), b = atom("CA", 5, 2), c = atom("CB", 5, 3), d = atom("CB", 5, 4);
     a.altloc = c.altloc = 'A';
@@ -119,7 +119,7 @@ TEST(Ensemble, OfAlternatesTheMostOccupiedIsKeptAndSaid) {
     EXPECT_TRUE(said);
 }
 
-TEST(Ensemble, OfTwoResiduesAtOnePlaceTheMostOccupiedIsKept) {
+TEST(Ensemble, KeepsTheResidueOfHighestOccupancyAtOnePosition) {
     const ScratchFolder folder;
     AtomText serine = atom("CA", 22, 1), proline = atom("CA", 22, 2), hydroxyl = atom("OG", 22, 3);
     serine.residue = hydroxyl.residue = "SER";

@@ -178,7 +178,7 @@ TEST(Profile, RefusesWhatIsNoCurve) {
         "curve: expected a curve that ends between q = 0.01 and 10 1/angstrom, found 200 1/nm");
 }
 
-TEST(Profile, TellsTenComplaintsAtMost) {
+TEST(Profile, TellsTenComplaints) {
     std::string text = kTable;
     for (int n = 0; n < 20; ++n) text += "0.5 nan 1\n";
     const std::string told = refusal(text);
@@ -193,7 +193,7 @@ TEST(Profile, OfMeasuredCurvesIsWhole) {
         const char* file;
         std::size_t points;
         bool per_nanometre;
-        double least, most;  // q, 1/angstrom, of the manifest
+        double q_min, q_max;  // q, 1/angstrom, of the manifest
     };
     for (const Row& row :
          {Row{"BSA_monomer_dimer/SASDA32.dat.gz", 2168, true, 0.0087, 0.601},
@@ -210,8 +210,8 @@ TEST(Profile, OfMeasuredCurvesIsWhole) {
         EXPECT_EQ(file.profile.size(), row.points);
         EXPECT_EQ(file.notes.size(), 1u);
         EXPECT_EQ(file.per_nanometre, row.per_nanometre);
-        EXPECT_NEAR(file.profile.q.front(), row.least, 1e-4);
-        EXPECT_NEAR(file.profile.q.back(), row.most, 1.1e-3);
+        EXPECT_NEAR(file.profile.q.front(), row.q_min, 1e-4);
+        EXPECT_NEAR(file.profile.q.back(), row.q_max, 1.1e-3);
     }
     // A computed profile has no errors.
     EXPECT_THROW(read_profile(folder / "lyz_imp" / "6lyz.pdb.dat.gz"), InputError);

@@ -126,12 +126,12 @@ inline std::array<int, 3> packed_place(int i) { return {10 * i - 40, 500 - 3 * i
 /// Twelve atoms: a run of three, an atom alone, a run of one, and then the same length again.
 inline std::string xtc_packed_frame(int magic) {
     constexpr std::uint64_t kExtent = 1000;  // of each axis; three of them in 30 bits
-    constexpr int kLeast = -400, kSmall = 20, kRange = 101;
+    constexpr int kMin = -400, kSmall = 20, kRange = 101;
     Bits bits;
     const auto full = [&](int i) {
         const auto p = packed_place(i);
         std::array<std::uint64_t, 3> v;
-        for (std::size_t a = 0; a < 3; ++a) v[a] = static_cast<std::uint64_t>(p[a] - kLeast);
+        for (std::size_t a = 0; a < 3; ++a) v[a] = static_cast<std::uint64_t>(p[a] - kMin);
         bits.mixed(v, {kExtent, kExtent, kExtent}, 30);
     };
     const auto small = [&](int i, int before) {
@@ -163,8 +163,8 @@ inline std::string xtc_packed_frame(int magic) {
     group(11, 0, false);
     Bytes frame = xtc_start(12, magic);
     frame.put(1000.f);
-    for (int a = 0; a < 3; ++a) frame.integer(kLeast);
-    for (int a = 0; a < 3; ++a) frame.integer(kLeast + static_cast<int>(kExtent) - 1);
+    for (int a = 0; a < 3; ++a) frame.integer(kMin);
+    for (int a = 0; a < 3; ++a) frame.integer(kMin + static_cast<int>(kExtent) - 1);
     frame.integer(kSmall);
     if (magic == 2023) {
         frame.put(static_cast<std::int64_t>(bits.text.size()));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 
 namespace pleat {
 
@@ -137,6 +138,7 @@ FileHash hash_input(const std::filesystem::path& path, std::int64_t max_bytes) {
 
 FileHash hash_file(const std::filesystem::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) refuse_too_many_open_files(path, errno);
     Sha256 hash;
     FileHash result;
     std::vector<std::uint8_t> buffer(std::size_t{1} << 20);

@@ -40,6 +40,7 @@ bool is_once(const struct stat& about) {
     if (reason == ENOENT) {
         throw InputError(name_of(path), 0, "expected a file, found nothing of that name");
     }
+    refuse_too_many_open_files(path, reason);
     throw InputError(name_of(path), 0,
                      fmt::format("expected a readable file, found: {}", std::strerror(reason)));
 }
@@ -115,6 +116,13 @@ ssize_t InputFile::read(void* out, std::size_t size) {
         stream_->bytes += static_cast<std::int64_t>(done);
     }
     return static_cast<ssize_t>(done);
+}
+
+void refuse_too_many_open_files(const std::filesystem::path& path, int reason) {
+    if (reason != EMFILE && reason != ENFILE) return;
+    throw DeviceError(fmt::format(
+        "{}: cannot be opened: {}; raise the limit (ulimit -n) or run fewer jobs at a time",
+        name_of(path), std::strerror(reason)));
 }
 
 InputLedger::InputLedger() {

@@ -42,6 +42,9 @@ private:
     std::shared_ptr<Stream> stream_;  // null for a regular file
 };
 
+/// Throws DeviceError if `reason`, of errno, is that too many files are open.
+void refuse_too_many_open_files(const std::filesystem::path& path, int reason);
+
 /// Keeps account of the pipes that this process reads. Make one in main(); a process that may read
 /// one named pipe several times on purpose, such as Python, makes none. Thread-safe.
 class InputLedger {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/input_file.h"
 #include "pleat/core/files/zip.h"
 
 namespace pleat {
@@ -96,6 +97,7 @@ ZipReader::ZipReader(const std::filesystem::path& path) {
     // Without O_NONBLOCK, a pipe that nobody writes to would be waited for.
     file->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info {};
+    if (file->descriptor < 0) refuse_too_many_open_files(path, errno);
     if (file->descriptor < 0 || ::fstat(file->descriptor, &info) != 0)
         throw InputError(file->name, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
     if (!S_ISREG(info.st_mode))
