@@ -18,13 +18,13 @@ struct Clustered {
     std::string device;
 };
 
-using Make = std::function<std::unique_ptr<PairSource>(Call&, const cluster::Parameters&)>;
+using Make = std::function<std::unique_ptr<PairSource>(CallContext&, const cluster::Parameters&)>;
 
 std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const py::dict& how) {
     cluster::Parameters parameters;
     set_fields(cluster::fields(parameters), options);
     cluster::check_options(parameters);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         const std::unique_ptr<PairSource> distances = make(call, parameters);
         return std::make_unique<Clustered>(Clustered{
@@ -32,7 +32,7 @@ std::unique_ptr<Clustered> run(const Make& make, const py::dict& options, const 
     });
 }
 
-std::unique_ptr<PairSource> stored(Call& call, const auto& values,
+std::unique_ptr<PairSource> stored(CallContext& call, const auto& values,
                                    const std::vector<Index>& shape) {
     call.choose_device(std::nullopt);
     return cluster::matrix_in_memory(values.data(), shape, "matrix");
@@ -43,12 +43,13 @@ std::unique_ptr<Clustered> of_matrix(const py::array& matrix, const py::dict& op
     if (py::isinstance<py::array_t<float>>(matrix)) {
         const Argument<float> values(matrix);
         const std::vector<Index> shape = shape_of(values);
-        return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options,
-                   how);
+        return run([&](CallContext& call, const auto&) { return stored(call, values, shape); },
+                   options, how);
     }
     const Argument<double> values(matrix);
     const std::vector<Index> shape = shape_of(values);
-    return run([&](Call& call, const auto&) { return stored(call, values, shape); }, options, how);
+    return run([&](CallContext& call, const auto&) { return stored(call, values, shape); }, options,
+               how);
 }
 
 rmsd::Parameters with_precision(const std::string& precision) {
@@ -65,9 +66,9 @@ std::unique_ptr<Clustered> of_compared(const Argument<float>& matrix, const Argu
                                        const py::dict& how) {
     const std::vector<Index> shape = shape_of(matrix);
     const View<const float, 3> view = coordinates(xyz);
-    const std::vector<double> own = copied(weights);
+    const std::vector<double> own = copy_array(weights);
     return run(
-        [&](Call& call, const auto&) {
+        [&](CallContext& call, const auto&) {
             return rmsd::recompute_near_cutoffs(stored(call, matrix, shape), view, own,
                                                 with_precision(precision), call.context);
         },
@@ -79,9 +80,9 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
                                      const py::dict& how) {
     const rmsd::Parameters superposition = with_precision(precision);
     const View<const float, 3> view = coordinates(xyz);
-    const std::vector<double> own = copied(weights);
+    const std::vector<double> own = copy_array(weights);
     return run(
-        [&](Call& call, const cluster::Parameters& parameters) {
+        [&](CallContext& call, const cluster::Parameters& parameters) {
             const rmsd::ClusteringDevice device = rmsd::choose_clustering_device(
                 view.extent(0), view.extent(1), superposition,
                 parameters.method == cluster::Method::gromos, call.is_named(), call.context);
@@ -102,7 +103,7 @@ py::object tree(const Clustered& clustered) {
              {static_cast<double>(merge.first), static_cast<double>(merge.second), merge.height,
               static_cast<double>(merge.size)})
             *to++ = number;
-    return owned(std::move(rows));
+    return owned_array(std::move(rows));
 }
 
 py::object number_or_none(double number) {
@@ -113,14 +114,14 @@ py::object number_or_none(double number) {
 }  // namespace
 
 void add_cluster(py::module_& module) {
-    using cluster::Description, cluster::SweepPoint, cluster::Peak, cluster::Result;
-    PYBIND11_NUMPY_DTYPE(Description, size, medoid, mean, radius, silhouette);
+    using cluster::ClusterDescription, cluster::SweepPoint, cluster::Peak, cluster::Result;
+    PYBIND11_NUMPY_DTYPE(ClusterDescription, size, medoid, mean, radius, silhouette);
     PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
-    PYBIND11_NUMPY_DTYPE(Peak, density, denser, separation);
+    PYBIND11_NUMPY_DTYPE(Peak, density, nearest_denser, separation);
     py::class_<Clustered> result(module, "Clusters");
     const auto array = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](py::object self) {
-            return shown_or_none(part(self.cast<const Clustered&>().result), self);
+            return array_view_or_none(part(self.cast<const Clustered&>().result), self);
         });
     };
     array(
@@ -136,8 +137,8 @@ void add_cluster(py::module_& module) {
     result
         .def_property_readonly("clusters",
                                [](py::object self) {
-                                   return shown(self.cast<const Clustered&>().result.clusters,
-                                                self);
+                                   return array_view(self.cast<const Clustered&>().result.clusters,
+                                                     self);
                                })
         .def_property_readonly("tree", &tree)
         .def_property_readonly(
@@ -158,7 +159,7 @@ void add_cluster(py::module_& module) {
     module.def("cluster_compared", &of_compared);
     module.def("cluster_fields", [] {
         cluster::Parameters parameters;
-        return described(cluster::fields(parameters));
+        return describe_fields(cluster::fields(parameters));
     });
 }
 
