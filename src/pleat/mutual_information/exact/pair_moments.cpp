@@ -140,9 +140,9 @@ Moments combine(std::span<const Index> i, std::span<const Index> j, const Letter
             }
         }
         work.image = work.value;
-        gram_i.apply(m, work.image.data(), letters_j, letters_j);
+        gram_i.apply_to(m, work.image.data(), letters_j, letters_j);
         for (Index a = 0; a < letters_i; ++a)
-            gram_j.apply(m, work.image.data() + a * letters_j, 1, 1);
+            gram_j.apply_to(m, work.image.data() + a * letters_j, 1, 1);
         for (Index at = 0; at < cells; ++at) variance += work.value[at] * work.image[at];
     }
     const auto all = static_cast<double>(rows);
