@@ -222,6 +222,7 @@ DeviceClusters by_definition(const Frames& frames, double cutoff) {
                 }
     }
     std::vector<std::int64_t> counts;
+    counts.reserve(near.size());
     for (const auto& list : near) counts.push_back(static_cast<std::int64_t>(list.size()));
     DeviceClusters found;
     found.assignment.assign(static_cast<std::size_t>(count), -1);

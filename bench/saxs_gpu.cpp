@@ -89,7 +89,7 @@ Json profile() {
     const Index count = given.model.scatterer_count();
     const SortedScatterers one = sort_by_type(given.model);
     const auto pairs = make_cuda_body_pairs(given.model, one, 0);
-    const Array<float, 3> slots = arranged(one, given.xyz, 0, 1);
+    const Array<float, 3> slots = sorted_positions(one, given.xyz, 0, 1);
     Array<double, 3> partial(Index{1}, Index{1}, given.model.q_count());
     const PairJob job{0, 0, 0};
     result["full"] = told(samples(500, [&] { pairs->evaluate(slots, {}, {&job, 1}, partial); }));
@@ -106,7 +106,7 @@ Json profile() {
     }));
     const SortedScatterers two = sort_by_body(given.model, bodies, 2);
     const auto body_pairs = make_cuda_body_pairs(given.model, two, 0);
-    const Array<float, 3> two_slots = arranged(two, given.xyz, 0, 1);
+    const Array<float, 3> two_slots = sorted_positions(two, given.xyz, 0, 1);
     const PairJob across{0, 0, 1};
     result["move"] = told(samples(500, [&] {
         body_pairs->evaluate(two_slots, {}, {&across, 1}, partial);
@@ -120,7 +120,7 @@ Json timed(const RandomScatterers& given, int repeats) {
     const double count = static_cast<double>(given.model.scatterer_count());
     const SortedScatterers runs = sort_by_type(given.model);
     const auto pairs = make_cuda_body_pairs(given.model, runs, 0);
-    const Array<float, 3> slots = arranged(runs, given.xyz, 0, frames);
+    const Array<float, 3> slots = sorted_positions(runs, given.xyz, 0, frames);
     std::vector<PairJob> jobs;
     for (Index n = 0; n < frames; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
     Array<double, 3> partial(frames, Index{1}, q_count);

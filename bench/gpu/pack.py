@@ -3,6 +3,7 @@ import json
 import re
 import shutil
 import subprocess
+import tarfile
 
 from record import describe_commit
 
@@ -16,6 +17,9 @@ SCRIPTS = ("scripts/gpu_test", "bench/make_alignment.py", "bench/record.py", "be
 # What every Linux has, in a version that fits its own kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so")
 MAX_BYTES = 60 << 20
+# Folders of programs and libraries, which travel compressed: each test program holds all of libpleat.
+PROGRAM_FOLDERS = ("bin", "lib", "ranks")
+ARCHIVE = "programs.tar.gz"
 # What tests read, as they find it in data/ and beside the repository.
 TEST_DATA = ("1hel.pdb.gz", "cheY.aln.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
@@ -80,6 +84,22 @@ def pack_data(root, shared, folder):
         print(f"{shared}: absent; the families and the reference optima are left out")
 
 
+def compress_programs(folder):
+    """Replaces the folders of programs by one archive."""
+    with tarfile.open(folder / ARCHIVE, "w:gz") as archive:
+        for name in PROGRAM_FOLDERS:
+            if (folder / name).exists():
+                archive.add(folder / name, arcname=name)
+                shutil.rmtree(folder / name)
+
+
+def unpack_programs(folder):
+    """Unpacks the archive, on the machine with the GPU; does nothing where that was done before."""
+    if (folder / ARCHIVE).exists() and not (folder / "bin").exists():
+        with tarfile.open(folder / ARCHIVE) as archive:
+            archive.extractall(folder)
+
+
 def pack(root, folder, build, shared):
     """Packs a build into a new folder; the exit status."""
     if build is None:
@@ -91,6 +111,7 @@ def pack(root, folder, build, shared):
             return 2
         shutil.rmtree(folder)
     pack_programs(build, folder)
+    compress_programs(folder)
     pack_scripts(root, folder)
     pack_data(root, shared, folder)
     (folder / "pack.json").write_text(json.dumps({"commit": describe_commit(root)}) + "\n")

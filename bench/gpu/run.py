@@ -14,6 +14,7 @@ from .families import families, large
 from .lanes import lanes
 from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
+from .pack import unpack_programs
 from .record import Record
 from .rmsd import million, rmsd
 from .saxs import saxs
@@ -61,6 +62,7 @@ def run_part(session, name):
 def run(folder, path, parts, device, limit):
     """Runs the parts within `limit` seconds and writes the record; the exit status."""
     packed = json.loads((folder / "pack.json").read_text(encoding="utf-8"))
+    unpack_programs(folder)
     for program in folder.glob("bin/*"):
         if not os.access(program, os.X_OK):
             program.chmod(0o755)

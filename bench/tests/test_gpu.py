@@ -365,6 +365,23 @@ class Figures(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "expected the name of a bar"):
                 at.bar("speed of light", 1)
 
+    def test_programs_travel_in_an_archive(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for inside in ("bin", "ranks/bin"):
+                (folder / inside).mkdir(parents=True)
+                (folder / inside / "pleat").write_text("a program of " + inside)
+                (folder / inside / "pleat").chmod(0o755)
+            pack.compress_programs(folder)
+            self.assertEqual([path.name for path in folder.iterdir()], [pack.ARCHIVE])
+            pack.unpack_programs(folder)
+            for inside in ("bin", "ranks/bin"):
+                self.assertEqual((folder / inside / "pleat").read_text(), "a program of " + inside)
+                self.assertTrue(os.access(folder / inside / "pleat", os.X_OK))
+            (folder / "bin/pleat").write_text("changed")
+            pack.unpack_programs(folder)
+            self.assertEqual((folder / "bin/pleat").read_text(), "changed")
+
     def test_a_folder_that_is_no_pack_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             mine = pathlib.Path(folder) / "mine"

@@ -69,10 +69,10 @@ void add_alignment(py::module_& module) {
     py::class_<Alignment, std::shared_ptr<Alignment>>(module, "Alignment")
         .def_property_readonly(
             "letters",
-            [](py::object self) { return shown(self.cast<const Alignment&>().letters, self); })
+            [](py::object self) { return array_view(self.cast<const Alignment&>().letters, self); })
         .def_property_readonly(
             "columns",
-            [](py::object self) { return shown(self.cast<const Alignment&>().columns, self); })
+            [](py::object self) { return array_view(self.cast<const Alignment&>().columns, self); })
         .def_readonly("names", &Alignment::names)
         .def_property_readonly("sequences", &sequences)
         .def_property_readonly("alphabet", [](const Alignment& a) { return a.alphabet->name(); })

@@ -41,44 +41,44 @@ inline View<const float, 3> coordinates(const Argument<float>& xyz) {
 }
 
 template <class T>
-std::vector<T> copied(const Argument<T>& array) {
+std::vector<T> copy_array(const Argument<T>& array) {
     return {array.data(), array.data() + array.size()};
 }
 
 /// An array that shows memory of `owner`'s, which it keeps alive.
 template <class T>
-py::array_t<T> shown(const T* data, std::vector<py::ssize_t> shape, py::handle owner) {
+py::array_t<T> array_view(const T* data, std::vector<py::ssize_t> shape, py::handle owner) {
     return py::array_t<T>(std::move(shape), data, owner);
 }
 template <class T>
-py::array_t<T> shown(const std::vector<T>& values, py::handle owner) {
-    return shown(values.data(), {static_cast<py::ssize_t>(values.size())}, owner);
+py::array_t<T> array_view(const std::vector<T>& values, py::handle owner) {
+    return array_view(values.data(), {static_cast<py::ssize_t>(values.size())}, owner);
 }
 template <class T, int Rank>
-py::array_t<T> shown(const Array<T, Rank>& array, py::handle owner) {
+py::array_t<T> array_view(const Array<T, Rank>& array, py::handle owner) {
     std::vector<py::ssize_t> shape;
     for (int axis = 0; axis < Rank; ++axis) shape.push_back(array.extent(axis));
-    return shown(array.data(), std::move(shape), owner);
+    return array_view(array.data(), std::move(shape), owner);
 }
 /// The same, or None where there is nothing.
 template <class T>
-py::object shown_or_none(const std::vector<T>& values, py::handle owner) {
+py::object array_view_or_none(const std::vector<T>& values, py::handle owner) {
     if (values.empty()) return py::none();
-    return shown(values, owner);
+    return array_view(values, owner);
 }
 
 /// An array that owns what `values` held.
 template <class T>
-py::array_t<T> owned(std::vector<T> values) {
+py::array_t<T> owned_array(std::vector<T> values) {
     auto* const kept = new std::vector<T>(std::move(values));
     const py::capsule owner(kept, [](void* at) { delete static_cast<std::vector<T>*>(at); });
-    return shown(*kept, owner);
+    return array_view(*kept, owner);
 }
 template <class T, int Rank>
-py::array_t<T> owned(Array<T, Rank> array) {
+py::array_t<T> owned_array(Array<T, Rank> array) {
     auto* const kept = new Array<T, Rank>(std::move(array));
     const py::capsule owner(kept, [](void* at) { delete static_cast<Array<T, Rank>*>(at); });
-    return shown(*kept, owner);
+    return array_view(*kept, owner);
 }
 
 }  // namespace pleat::python

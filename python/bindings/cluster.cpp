@@ -20,7 +20,7 @@ struct Clustered {
 };
 
 /// Chooses the device of the call, if that is left open.
-using Choose = std::function<void(Call&, const cluster::Parameters&)>;
+using Choose = std::function<void(CallContext&, const cluster::Parameters&)>;
 using Make = std::function<std::unique_ptr<PairSource>(const Context&)>;
 
 std::unique_ptr<Clustered> run(const Choose& choose, const Make& make, const py::dict& options,
@@ -28,7 +28,7 @@ std::unique_ptr<Clustered> run(const Choose& choose, const Make& make, const py:
     cluster::Parameters parameters;
     set_fields(cluster::fields(parameters), options);
     cluster::check_options(parameters);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         choose(call, parameters);
         return std::make_unique<Clustered>(Clustered{
@@ -39,7 +39,7 @@ std::unique_ptr<Clustered> run(const Choose& choose, const Make& make, const py:
     });
 }
 
-void take_cpu(Call& call, const cluster::Parameters&) { call.choose_device(std::nullopt); }
+void take_cpu(CallContext& call, const cluster::Parameters&) { call.choose_device(std::nullopt); }
 
 std::unique_ptr<PairSource> stored(const auto& values, const std::vector<Index>& shape) {
     return cluster::matrix_in_memory(values.data(), shape, "matrix");
@@ -73,7 +73,7 @@ std::unique_ptr<Clustered> of_compared(const Argument<float>& matrix, const Argu
                                        const py::dict& how) {
     const std::vector<Index> shape = shape_of(matrix);
     const View<const float, 3> view = coordinates(xyz);
-    const std::vector<double> own = copied(weights);
+    const std::vector<double> own = copy_array(weights);
     return run(
         take_cpu,
         [&](const Context& lane) {
@@ -88,10 +88,10 @@ std::unique_ptr<Clustered> of_frames(const Argument<float>& xyz, const Argument<
                                      const py::dict& how) {
     const rmsd::Parameters superposition = with_precision(precision);
     const View<const float, 3> view = coordinates(xyz);
-    const std::vector<double> own = copied(weights);
+    const std::vector<double> own = copy_array(weights);
     bool reduces = false;
     return run(
-        [&](Call& call, const cluster::Parameters& parameters) {
+        [&](CallContext& call, const cluster::Parameters& parameters) {
             const bool is_gromos =
                 parameters.method == cluster::Method::gromos && call.context.lanes.empty();
             const rmsd::ClusteringDevice device =
@@ -117,7 +117,7 @@ py::object tree(const Clustered& clustered) {
              {static_cast<double>(merge.first), static_cast<double>(merge.second), merge.height,
               static_cast<double>(merge.size)})
             *to++ = number;
-    return owned(std::move(rows));
+    return owned_array(std::move(rows));
 }
 
 py::object number_or_none(double number) {
@@ -128,14 +128,14 @@ py::object number_or_none(double number) {
 }  // namespace
 
 void add_cluster(py::module_& module) {
-    using cluster::Description, cluster::SweepPoint, cluster::Peak, cluster::Result;
-    PYBIND11_NUMPY_DTYPE(Description, size, medoid, mean, radius, silhouette);
+    using cluster::ClusterDescription, cluster::SweepPoint, cluster::Peak, cluster::Result;
+    PYBIND11_NUMPY_DTYPE(ClusterDescription, size, medoid, mean, radius, silhouette);
     PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
-    PYBIND11_NUMPY_DTYPE(Peak, density, denser, separation);
+    PYBIND11_NUMPY_DTYPE(Peak, density, nearest_denser, separation);
     py::class_<Clustered> result(module, "Clusters");
     const auto array = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](py::object self) {
-            return shown_or_none(part(self.cast<const Clustered&>().result), self);
+            return array_view_or_none(part(self.cast<const Clustered&>().result), self);
         });
     };
     array(
@@ -151,8 +151,8 @@ void add_cluster(py::module_& module) {
     result
         .def_property_readonly("clusters",
                                [](py::object self) {
-                                   return shown(self.cast<const Clustered&>().result.clusters,
-                                                self);
+                                   return array_view(self.cast<const Clustered&>().result.clusters,
+                                                     self);
                                })
         .def_property_readonly("tree", &tree)
         .def_property_readonly(
@@ -173,7 +173,7 @@ void add_cluster(py::module_& module) {
     module.def("cluster_compared", &of_compared);
     module.def("cluster_fields", [] {
         cluster::Parameters parameters;
-        return described(cluster::fields(parameters));
+        return describe_fields(cluster::fields(parameters));
     });
 }
 

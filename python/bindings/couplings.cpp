@@ -27,7 +27,7 @@ Fitted run(const Alignment& alignment, double max_gaps, double min_coverage,
            const py::dict& options, const py::dict& how) {
     couplings::Parameters parameters;
     set_fields(couplings::fields(parameters), options);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         Fitted fitted;
         fitted.alignment = without_unknown(alignment);
@@ -56,7 +56,7 @@ auto array(Member member) {
     return [member](py::object self) -> py::object {
         const auto& values = member(self.cast<const Fitted&>().result);
         if (values.size() == 0) return py::none();
-        return shown(values, self);
+        return array_view(values, self);
     };
 }
 
@@ -75,7 +75,8 @@ void add_couplings(py::module_& module) {
                                array([](const Result& r) -> auto& { return r.model.pairs; }))
         .def_property_readonly("columns",
                                [](py::object self) {
-                                   return shown(self.cast<const Fitted&>().alignment.columns, self);
+                                   return array_view(self.cast<const Fitted&>().alignment.columns,
+                                                     self);
                                })
         .def_property_readonly("weights", array([](const Result& r) -> auto& { return r.weights; }))
         .def_property_readonly("effective_sequences",
@@ -101,12 +102,12 @@ void add_couplings(py::module_& module) {
                     pair.j = columns[static_cast<std::size_t>(pair.j)];
                 }
             }
-            return owned(std::move(pairs));
+            return owned_array(std::move(pairs));
         });
     module.def("couplings", &run);
     module.def("couplings_fields", [] {
         couplings::Parameters parameters;
-        return described(couplings::fields(parameters));
+        return describe_fields(couplings::fields(parameters));
     });
 }
 

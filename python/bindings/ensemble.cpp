@@ -34,7 +34,7 @@ py::tuple read(const std::vector<std::string>& sources, const std::string& topol
     py::list origins;
     for (const FrameOrigin& origin : ensemble.origins)
         origins.append(py::make_tuple(origin.file, origin.frame));
-    return py::make_tuple(owned(std::move(xyz)),
+    return py::make_tuple(owned_array(std::move(xyz)),
                           std::const_pointer_cast<Topology>(ensemble.topology), ensemble.files,
                           origins, ensemble.notes);
 }
@@ -101,10 +101,12 @@ void add_ensemble(py::module_& module) {
                                    std::vector<double> masses;
                                    for (const Topology::Atom& atom : topology.atoms)
                                        masses.push_back(atom.mass);
-                                   return owned(std::move(masses));
+                                   return owned_array(std::move(masses));
                                })
-        .def("select", [](const Topology& topology,
-                          const std::string& text) { return owned(select_atoms(topology, text)); })
+        .def("select",
+             [](const Topology& topology, const std::string& text) {
+                 return owned_array(select_atoms(topology, text));
+             })
         .def("subset", [](const Topology& topology, const py::object& given) {
             const py::array atoms = py::array::ensure(given);
             if (!atoms) throw py::error_already_set();
@@ -112,7 +114,7 @@ void add_ensemble(py::module_& module) {
             if (atoms.size() > 0 && atoms.dtype().kind() != 'i' && atoms.dtype().kind() != 'u')
                 throw InputError(fmt::format("expected atoms as whole numbers, found {}",
                                              py::str(atoms.dtype()).cast<std::string>()));
-            return std::make_shared<Topology>(subset(topology, copied(Argument<Index>(atoms))));
+            return std::make_shared<Topology>(subset(topology, copy_array(Argument<Index>(atoms))));
         });
     module.def("topology_from_lists",
                [](std::vector<std::string> names, std::vector<std::string> elements,
@@ -125,7 +127,7 @@ void add_ensemble(py::module_& module) {
     // (indices [wanted atom], -1 for absent ones; residues matched; of these of the same name)
     module.def("match_atoms", [](const Topology& wanted, const Topology& other) {
         AtomMatch match = match_atoms(wanted, other);
-        return py::make_tuple(owned(std::move(match.atoms)), match.residues,
+        return py::make_tuple(owned_array(std::move(match.atoms)), match.residues,
                               match.residues_of_name);
     });
     module.def("unnamed_topology", [](Index atoms) {

@@ -26,7 +26,7 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
                               const py::dict& options, const py::dict& how) {
     mi::Parameters parameters;
     set_fields(mi::fields(parameters), options);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     return without_lock(call.progress, [&] {
         auto measured = std::make_unique<Measured>();
         Alignment filtered;
@@ -49,7 +49,7 @@ std::unique_ptr<Measured> run(const Alignment& source, double max_gaps, double m
 template <class Member>
 auto array(Member member_of) {
     return [member_of](py::object self) {
-        return shown_or_none(member_of(self.cast<const Measured&>().result), self);
+        return array_view_or_none(member_of(self.cast<const Measured&>().result), self);
     };
 }
 
@@ -62,7 +62,7 @@ py::array_t<Index> columns_of(const mi::TripleRecords& records, const std::vecto
         for (std::size_t k = 0; k < 3; ++k)
             all(n, static_cast<Index>(k)) = columns[static_cast<std::size_t>(triple[k])];
     }
-    return owned(std::move(all));
+    return owned_array(std::move(all));
 }
 
 /// {"columns": [n, 3], each number by its name, ...}; None without triples.
@@ -78,8 +78,8 @@ py::object records_of(const Measured& measured, const mi::TripleRecords& records
     for (py::ssize_t n = 0; n < numbers; ++n)
         table[py::str(triples.names[static_cast<std::size_t>(n)])] =
             py::array_t<double>({count}, {kSize * numbers}, records.numbers.data() + n, self);
-    if (!excess.empty()) table["excess"] = shown(excess, self);
-    if (!fdr.empty()) table["fdr"] = shown(fdr, self);
+    if (!excess.empty()) table["excess"] = array_view(excess, self);
+    if (!fdr.empty()) table["fdr"] = array_view(fdr, self);
     return table;
 }
 
@@ -87,19 +87,19 @@ py::object best_triples(py::object self) {
     const auto& measured = self.cast<const Measured&>();
     if (!measured.result.triples) return py::none();
     const mi::TripleResult& triples = *measured.result.triples;
-    return records_of(measured, triples.best, triples.best_excess, triples.best_fdr, self);
+    return records_of(measured, triples.best_triples, triples.best_excess, triples.best_fdr, self);
 }
 
 py::object kept_triples(py::object self) {
     const auto& measured = self.cast<const Measured&>();
-    if (!measured.result.triples || !measured.result.triples->kept) return py::none();
+    if (!measured.result.triples || !measured.result.triples->kept_triples) return py::none();
     const mi::TripleResult& triples = *measured.result.triples;
-    return records_of(measured, *triples.kept, {}, triples.kept_fdr, self);
+    return records_of(measured, *triples.kept_triples, {}, triples.kept_fdr, self);
 }
 
 py::object clique_members(const std::optional<mi::TripleSet>& cliques) {
     if (!cliques) return py::none();
-    return owned(std::vector<Index>(cliques->membership));
+    return owned_array(std::vector<Index>(cliques->triples_per_column));
 }
 
 py::object ranked_by(const Measured& measured) {
@@ -139,8 +139,8 @@ void add_mutual_information(py::module_& module) {
         {"family_p", &Pairs::family_p}};
     for (const auto& [name, member] : numbers) add_of_pairs(name, member);
     add_of_pairs("sampled", &Pairs::sampled);
-    add_of_pairs("less", &Pairs::less);
-    add_of_pairs("equal", &Pairs::equal);
+    add_of_pairs("less", &Pairs::less_count);
+    add_of_pairs("equal", &Pairs::equal_count);
     const auto add_of_result = [&](const char* name, auto member) {
         add(
             name, [member](const Result& r) -> auto& { return r.*member; });
@@ -151,14 +151,14 @@ void add_mutual_information(py::module_& module) {
     result
         .def_property_readonly(
             "columns",
-            [](py::object self) { return shown(self.cast<const Measured&>().columns, self); })
+            [](py::object self) { return array_view(self.cast<const Measured&>().columns, self); })
         .def_property_readonly("low_entropy",
                                [](const Measured& m) -> py::object {
                                    if (m.result.low_entropy.empty()) return py::none();
                                    std::vector<Index> columns;
                                    for (const Index n : m.result.low_entropy)
                                        columns.push_back(m.columns[static_cast<std::size_t>(n)]);
-                                   return owned(std::move(columns));
+                                   return owned_array(std::move(columns));
                                })
         .def_property_readonly("column_count",
                                [](const Measured& m) { return m.result.column_count(); })
@@ -182,7 +182,7 @@ void add_mutual_information(py::module_& module) {
     module.def("mutual_information", &run);
     module.def("mutual_information_fields", [] {
         mi::Parameters parameters;
-        return described(mi::fields(parameters));
+        return describe_fields(mi::fields(parameters));
     });
 }
 

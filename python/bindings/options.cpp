@@ -119,7 +119,7 @@ void set_fields(std::vector<Field> fields, const py::dict& options) {
     check(fields);
 }
 
-py::list described(const std::vector<Field>& fields) {
+py::list describe_fields(const std::vector<Field>& fields) {
     py::list all;
     for (const Field& field : fields) {
         py::dict one;
@@ -142,16 +142,19 @@ py::list described(const std::vector<Field>& fields) {
     return all;
 }
 
-Call::Call(const Work& work) : progress(work.progress), is_named_(work.device != "auto") {
+CallContext::CallContext(const ExecutionOptions& work)
+    : progress(work.progress), is_named_(work.names_device()) {
     if (is_named_) name_devices(work.device, context);
     context.threads = work.threads;
     context.seed = work.seed;
     context.progress = &progress;
 }
 
-bool Call::may_use_gpu() const { return !is_named_ || context.device.kind == Device::Kind::cuda; }
+bool CallContext::may_use_gpu() const {
+    return !is_named_ || context.device.kind == Device::Kind::cuda;
+}
 
-void Call::choose_device(std::optional<GpuDemand> demand) {
+void CallContext::choose_device(std::optional<GpuDemand> demand) {
     if (is_named_) return;
     if (demand) {
         context.message(pleat::choose_device(false, demand->bytes, context));
@@ -162,9 +165,9 @@ void Call::choose_device(std::optional<GpuDemand> demand) {
     }
 }
 
-Work work_of(const py::dict& how) {
+ExecutionOptions parse_execution_options(const py::dict& how) {
     std::int64_t threads = -1, seed = 1;
-    Work work;
+    ExecutionOptions work;
     py::dict options;
     for (const auto& [key, value] : how) {
         if (key.cast<std::string>() == "progress")

@@ -20,22 +20,25 @@ namespace pleat::python {
 void set_fields(std::vector<Field> fields, const py::dict& options);
 
 /// What a field is, as a dictionary: what signatures, docstrings and stubs are made of.
-py::list described(const std::vector<Field>& fields);
+py::list describe_fields(const std::vector<Field>& fields);
 
 /// Where and how to compute.
-struct Work {
-    std::string device = "auto";
+struct ExecutionOptions {
+    static constexpr const char* kAutomaticDevice = "auto";
+    std::string device = kAutomaticDevice;
     int threads = 0;
     std::uint64_t seed = 1;
     py::object progress;
+
+    bool names_device() const { return device != kAutomaticDevice; }
 };
 
 /// The context of one call. The one that is made keeps `progress` alive.
-class Call {
+class CallContext {
 public:
-    explicit Call(const Work& work);
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
+    explicit CallContext(const ExecutionOptions& work);
+    CallContext(const CallContext&) = delete;
+    CallContext& operator=(const CallContext&) = delete;
 
     /// If the caller named no device: chooses GPUs with the memory that is needed, else the CPU,
     /// and sends a message with the reason; without `demand`, the CPU. Call it without Python's
@@ -52,6 +55,6 @@ private:
 };
 
 /// Reads {"device": ..., "threads": ..., "seed": ..., "progress": ...}. UsageError.
-Work work_of(const py::dict& how);
+ExecutionOptions parse_execution_options(const py::dict& how);
 
 }  // namespace pleat::python

@@ -53,7 +53,7 @@ void add_profile(py::module_& module) {
     py::class_<ProfileFile> profile(module, "Profile");
     const auto array = [&](const char* name, auto part) {
         profile.def_property_readonly(name, [part](py::object self) {
-            return shown(self.cast<const ProfileFile&>().profile.*part, self);
+            return array_view(self.cast<const ProfileFile&>().profile.*part, self);
         });
     };
     array("q", &Profile::q);

@@ -27,7 +27,7 @@ struct Compared {
 
 rmsd::AtomSets sets_of(const Argument<Index>& fit, const Argument<Index>& measured,
                        const Argument<double>& weights) {
-    return {copied(fit), copied(measured), copied(weights)};
+    return {copy_array(fit), copy_array(measured), copy_array(weights)};
 }
 
 /// An array for a matrix, not initialised; None if none is wanted.
@@ -42,7 +42,7 @@ rmsd::MatrixTarget target_of(py::object& matrix) {
     return std::span<float>(array.mutable_data(), static_cast<std::size_t>(array.size()));
 }
 
-void choose_device(Call& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
+void choose_device(CallContext& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
                    const rmsd::Parameters& parameters, bool is_one_set) {
     call.choose_device(
         rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set));
@@ -52,7 +52,7 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
                const py::dict& how) {
     rmsd::Parameters parameters;
     set_fields(rmsd::fields(parameters), options);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz);
     const py::ssize_t frames = view.extent(0);
     Compared compared;
@@ -67,7 +67,7 @@ Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py:
     });
     if (parameters.metric == rmsd::Metric::rmsd && sets.fit.empty() && sets.measured.empty()) {
         compared.coordinates = xyz;
-        compared.weights = owned(std::vector<double>(sets.weights));
+        compared.weights = owned_array(std::vector<double>(sets.weights));
         compared.precision = parameters.precision == rmsd::Precision::float64 ? "float64" : "mixed";
     }
     compared.metric = rmsd::traits_of(parameters.metric).name;
@@ -79,7 +79,7 @@ Compared against(const Argument<float>& xyz, const Argument<float>& others,
                  const rmsd::AtomSets& sets, const py::dict& options, const py::dict& how) {
     rmsd::Parameters parameters;
     set_fields(rmsd::fields(parameters), options);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz), other_view = coordinates(others);
     Compared compared;
     compared.matrix = empty_matrix({view.extent(0), other_view.extent(0)}, parameters);
@@ -98,7 +98,7 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
                       const rmsd::AtomSets& sets, const py::dict& options, const py::dict& how) {
     rmsd::Parameters parameters;
     set_fields(rmsd::fields(parameters), options);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz);
     if (reference.ndim() != 2)
         throw InputError(
@@ -110,7 +110,7 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
         return rmsd::run_reference(view, target, sets, parameters, call.context);
     });
     compared.result = std::move(result.summary);
-    compared.values = owned(std::move(result.values));
+    compared.values = owned_array(std::move(result.values));
     compared.metric = rmsd::traits_of(parameters.metric).name;
     compared.device = device_names(call.context);
     return compared;
@@ -118,9 +118,9 @@ Compared to_reference(const Argument<float>& xyz, const Argument<float>& referen
 
 py::array_t<double> mean_structure(const Argument<float>& xyz, const rmsd::AtomSets& sets,
                                    const py::dict& how) {
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz);
-    return owned(without_lock(call.progress, [&] {
+    return owned_array(without_lock(call.progress, [&] {
         call.choose_device(std::nullopt);
         rmsd::check(sets, view.extent(1));
         return rmsd::mean_structure(view, sets, call.context).xyz;
@@ -147,11 +147,11 @@ void add_rmsd(py::module_& module) {
         result.def_property_readonly(name, [part](py::object self) -> py::object {
             const auto& values = part(self.cast<const Compared&>().result);
             if (values.size() == 0) return py::none();
-            return shown(values, self);
+            return array_view(values, self);
         });
     };
     result.def_property_readonly("histogram", [](py::object self) {
-        return shown(self.cast<const Compared&>().result.statistics.histogram(), self);
+        return array_view(self.cast<const Compared&>().result.statistics.histogram(), self);
     });
     array(
         "neighbour_starts", [](const rmsd::Result& r) -> auto& { return r.neighbours.starts; });
@@ -185,7 +185,7 @@ void add_rmsd(py::module_& module) {
     });
     module.def("rmsd_fields", [] {
         rmsd::Parameters parameters;
-        return described(rmsd::fields(parameters));
+        return describe_fields(rmsd::fields(parameters));
     });
 }
 

@@ -93,7 +93,7 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
                                     const py::dict& given, const py::dict& how) {
     SaxsOptions options;
     set_fields(options.fields(), given);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     auto result = std::make_unique<SaxsResult>();
     result->bin_width = options.parameters.bin_width;
     without_lock(call.progress, [&] {
@@ -114,10 +114,10 @@ py::object guinier_of(const SaxsResult& scattered) {
     const saxs::Guinier& guinier = scattered.result.guinier;
     if (!guinier.is_valid) return py::none();
     py::dict all;
-    all["rg"] = guinier.gyration;
-    all["rg_error"] = guinier.gyration_error;
-    all["i0"] = guinier.forward;
-    all["i0_error"] = guinier.forward_error;
+    all["rg"] = guinier.gyration_radius;
+    all["rg_error"] = guinier.gyration_radius_error;
+    all["i0"] = guinier.forward_intensity;
+    all["i0_error"] = guinier.forward_intensity_error;
     all["first"] = guinier.first;
     all["last"] = guinier.last;
     return all;
@@ -127,7 +127,7 @@ py::object guinier_of(const SaxsResult& scattered) {
 py::array_t<double> of_frames(const SaxsResult& scattered, double saxs::Shape::*get) {
     std::vector<double> all;
     for (const saxs::Shape& shape : scattered.result.shapes) all.push_back(shape.*get);
-    return owned(std::move(all));
+    return owned_array(std::move(all));
 }
 
 py::object number_or_none(double number) {
@@ -149,19 +149,23 @@ void add_fits(py::module_& module) {
         .def_readonly("points", &saxs::Fit::points)
         .def_readonly("parameters", &saxs::Fit::parameters)
         .def_property_readonly("model", [](py::object self) {
-            return shown(self.cast<const saxs::Fit&>().model, self);
+            return array_view(self.cast<const saxs::Fit&>().model, self);
         });
     py::class_<saxs::Weighted>(module, "SaxsWeights")
-        .def_property_readonly(
-            "frames",
-            [](py::object self) { return shown(self.cast<const saxs::Weighted&>().frames, self); })
-        .def_property_readonly(
-            "weights",
-            [](py::object self) { return shown(self.cast<const saxs::Weighted&>().weights, self); })
+        .def_property_readonly("frames",
+                               [](py::object self) {
+                                   return array_view(self.cast<const saxs::Weighted&>().frames,
+                                                     self);
+                               })
+        .def_property_readonly("weights",
+                               [](py::object self) {
+                                   return array_view(self.cast<const saxs::Weighted&>().weights,
+                                                     self);
+                               })
         .def_readonly("fit", &saxs::Weighted::fit)
         .def_readonly("validation", &saxs::Weighted::validation)
         .def_readonly("validation_error", &saxs::Weighted::validation_error)
-        .def_readonly("effective", &saxs::Weighted::effective)
+        .def_readonly("effective", &saxs::Weighted::effective_frames)
         .def_readonly("exhaustive", &saxs::Weighted::is_exhaustive);
 }
 
@@ -200,7 +204,7 @@ void add_ensembles(py::class_<SaxsResult>& result) {
                                    std::vector<double> thetas;
                                    for (const saxs::Reweighted& one : s.result.ensemble.scan)
                                        thetas.push_back(one.theta);
-                                   return owned(std::move(thetas));
+                                   return owned_array(std::move(thetas));
                                })
         .def_property_readonly("reweighted_chosen",
                                [](const SaxsResult& s) -> std::optional<std::size_t> {
@@ -212,7 +216,7 @@ void add_ensembles(py::class_<SaxsResult>& result) {
 void add_profiles(py::class_<SaxsResult>& result) {
     const auto array = [&](const char* name, auto get) {
         result.def_property_readonly(name, [get](py::object self) {
-            return shown(get(self.cast<const SaxsResult&>().result), self);
+            return array_view(get(self.cast<const SaxsResult&>().result), self);
         });
     };
     array(
@@ -223,15 +227,15 @@ void add_profiles(py::class_<SaxsResult>& result) {
         "mean", [](const saxs::Result& r) -> auto& { return r.mean; });
     result
         .def_property_readonly(
-            "rg", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::gyration); })
+            "rg", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::gyration_radius); })
         .def_property_readonly(
-            "i0", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::forward); })
+            "i0", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::forward_intensity); })
         .def_property_readonly(
             "dmax", [](const SaxsResult& s) { return of_frames(s, &saxs::Shape::diameter); })
         .def_property_readonly("pr",
                                [](py::object self) {
-                                   return shown_or_none(self.cast<const SaxsResult&>().result.pairs,
-                                                        self);
+                                   return array_view_or_none(
+                                       self.cast<const SaxsResult&>().result.pairs, self);
                                })
         .def_readonly("bin_width", &SaxsResult::bin_width)
         .def_readonly("bin", &SaxsResult::bin_width)  // its name in earlier versions
@@ -270,7 +274,7 @@ void add_saxs(py::module_& module) {
         .def_property_readonly("curve", of_fit([](const SaxsResult& s) { return &s.curve; }))
         .def_property_readonly("guinier", &guinier_of);
     module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg());
-    module.def("saxs_fields", [] { return described(SaxsOptions().fields()); });
+    module.def("saxs_fields", [] { return describe_fields(SaxsOptions().fields()); });
 }
 
 }  // namespace pleat::python

@@ -34,8 +34,8 @@ saxs::Model make_model(const Argument<double>& q, const Argument<double>& factor
                         "[scatterer], found shapes {}, {} and {}",
                         shape_text(q), shape_text(factors), shape_text(types)));
     saxs::Model model;
-    model.q = copied(q);
-    model.types = copied(types);
+    model.q = copy_array(q);
+    model.types = copy_array(types);
     model.factors = Array<double, 3>::unset(factors.shape(0), factors.shape(1), factors.shape(2));
     std::copy_n(factors.data(), factors.size(), model.factors.data());
     model.scaled.assign(scaled.begin(), scaled.end());
@@ -112,9 +112,9 @@ py::array_t<double> profiles(const saxs::Model& model, const Argument<float>& xy
                              const py::dict& how) {
     saxs::Parameters parameters;
     set_fields(saxs::fields(parameters), options);
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
-    return owned(without_lock(call.progress, [&] {
+    return owned_array(without_lock(call.progress, [&] {
         call.choose_device(std::nullopt);
         require_one_device(call.context, "profiles of a model");
         return saxs::profiles(model, by_axis(view), used, {parameters.precision, parameters.method},
@@ -133,7 +133,7 @@ public:
         if (refresh < 0)
             throw UsageError(
                 fmt::format("--refresh: expected a whole number >= 0, found {}", refresh));
-        Call call(work_of(how));
+        CallContext call(parse_execution_options(how));
         const View<const float, 3> view = coordinates(xyz), used = scales_of(scales);
         const std::span<const std::int32_t> body_of(bodies.data(),
                                                     static_cast<std::size_t>(bodies.size()));
@@ -263,8 +263,8 @@ std::unique_ptr<FixedContrastModel> make_scatterers(Structures& structures,
     SaxsOptions options;
     set_fields(options.fields(), given);
     const saxs::Parameters& parameters = options.parameters;
-    Call call(work_of(how));
-    std::vector<double> grid = copied(q);
+    CallContext call(parse_execution_options(how));
+    std::vector<double> grid = copy_array(q);
     return without_lock(call.progress, [&] {
         call.choose_device(std::nullopt);
         require_one_device(call.context, "a model of fixed contrast");
@@ -283,30 +283,34 @@ void add_models(py::module_& module) {
     py::class_<saxs::Model> type(module, "SaxsModel");
     type.def(py::init(&make_model))
         .def_property_readonly(
-            "q", [](py::object self) { return shown(self.cast<const saxs::Model&>().q, self); })
+            "q",
+            [](py::object self) { return array_view(self.cast<const saxs::Model&>().q, self); })
         .def_property_readonly(
             "types",
-            [](py::object self) { return shown(self.cast<const saxs::Model&>().types, self); })
-        .def_property_readonly(
-            "factors",
-            [](py::object self) { return shown(self.cast<const saxs::Model&>().factors, self); })
+            [](py::object self) { return array_view(self.cast<const saxs::Model&>().types, self); })
+        .def_property_readonly("factors",
+                               [](py::object self) {
+                                   return array_view(self.cast<const saxs::Model&>().factors, self);
+                               })
         .def_property_readonly("scaled", [](const saxs::Model& model) {
             return std::vector<bool>(model.scaled.begin(), model.scaled.end());
         });
     py::class_<FixedContrastModel> scatterers(module, "Scatterers");
     scatterers.def_readonly("model", &FixedContrastModel::model)
-        .def_property_readonly(
-            "xyz",
-            [](const FixedContrastModel& found) { return owned(by_scatterer(found.xyz.view())); })
+        .def_property_readonly("xyz",
+                               [](const FixedContrastModel& found) {
+                                   return owned_array(by_scatterer(found.xyz.view()));
+                               })
         .def_property_readonly("scales",
                                [](py::object self) -> py::object {
                                    const auto& found = self.cast<const FixedContrastModel&>();
                                    if (found.scales.size() == 0) return py::none();
-                                   return shown(found.scales, self);
+                                   return array_view(found.scales, self);
                                })
         .def_property_readonly("atoms",
                                [](py::object self) {
-                                   return shown(self.cast<const FixedContrastModel&>().atoms, self);
+                                   return array_view(self.cast<const FixedContrastModel&>().atoms,
+                                                     self);
                                })
         .def_readonly("type_names", &FixedContrastModel::type_names)
         .def_readonly("sites", &FixedContrastModel::sites)
@@ -323,13 +327,14 @@ void add_saxs_session(py::module_& module) {
     module.def("saxs_profiles", &profiles);
     module.def("combine", [](const Argument<double>& partial, const Argument<double>& weights) {
         const View<const double, 2> given = partial_of(partial);
-        return owned(saxs::combine(given, weights_of(weights, given.extent(0))));
+        return owned_array(saxs::combine(given, weights_of(weights, given.extent(0))));
     });
     module.def("resample", [](const Argument<double>& partial, const Argument<double>& q,
                               const Argument<double>& to) {
         const View<const double, 2> given = partial_of(partial);
         const auto grid = line_of(q, given.extent(1), "q");
-        return owned(saxs::resample(given, grid, line_of(to, to.size(), "q to read off at")));
+        return owned_array(
+            saxs::resample_profiles(given, grid, line_of(to, to.size(), "q to read off at")));
     });
     module.def("fit_scale", [](const Argument<double>& profile, const ProfileFile& curve) {
         const auto points = static_cast<Index>(curve.profile.size());
@@ -338,17 +343,18 @@ void add_saxs_session(py::module_& module) {
                             curve.profile.intensity, curve.profile.sigma);
         return py::make_tuple(fit.scale, fit.chi_square);
     });
-    module.def("chi_square_weights", [](const Argument<double>& partial,
-                                        const Argument<double>& weights, const ProfileFile& curve,
-                                        double scale) {
-        const View<const double, 2> given = partial_of(partial);
-        if (given.extent(1) != static_cast<Index>(curve.profile.size()))
-            throw UsageError(
-                fmt::format("expected partial profiles at the {} points of the curve, found {}",
-                            curve.profile.size(), given.extent(1)));
-        return owned(saxs::chi_square_weights(given, weights_of(weights, given.extent(0)),
-                                              curve.profile.intensity, curve.profile.sigma, scale));
-    });
+    module.def(
+        "chi_square_weights", [](const Argument<double>& partial, const Argument<double>& weights,
+                                 const ProfileFile& curve, double scale) {
+            const View<const double, 2> given = partial_of(partial);
+            if (given.extent(1) != static_cast<Index>(curve.profile.size()))
+                throw UsageError(
+                    fmt::format("expected partial profiles at the {} points of the curve, found {}",
+                                curve.profile.size(), given.extent(1)));
+            return owned_array(saxs::chi_square_weights(given, weights_of(weights, given.extent(0)),
+                                                        curve.profile.intensity,
+                                                        curve.profile.sigma, scale));
+        });
 }
 
 }  // namespace pleat::python

@@ -23,7 +23,7 @@ namespace {
 struct FrameScores {
     std::int64_t position;
     std::int32_t cluster;
-    double joint, contacts, unexplained, density, chi2, rmsd, contact_rank, cluster_rank,
+    double joint_rank, contacts, unexplained_share, density, chi2, rmsd, contact_rank, cluster_rank,
         curve_rank;
 };
 
@@ -49,8 +49,8 @@ void list_scores(Selected& selected) {
     const select::Scores& scores = result.scores;
     for (std::size_t n = 0; n < result.assignment.size(); ++n)
         selected.scores.push_back(
-            {scores.position[n], result.assignment[n], scores.joint[n],
-             value_at(scores.contacts, n), value_at(scores.unexplained, n), result.density[n],
+            {scores.position[n], result.assignment[n], scores.joint_rank[n],
+             value_at(scores.contacts, n), value_at(scores.unexplained_share, n), result.density[n],
              value_at(result.chi2, n), value_at(result.rmsd, n), value_at(scores.contact_rank, n),
              value_at(scores.cluster_rank, n), value_at(scores.curve_rank, n)});
     for (std::size_t c = 0; c < result.expected.contacts.size(); ++c) {
@@ -77,11 +77,11 @@ std::unique_ptr<Selected> run(Structures& frames, const Argument<Index>& superpo
     for (const Field& field : select::clustering_fields(parameters)) fields.push_back(field);
     set_fields(fields, options);
     select::Input input{.ensemble = &frames.ensemble,
-                        .superposed = copied(superposed),
+                        .superposed = copy_array(superposed),
                         .alignment = alignment,
                         .curve = curve != nullptr ? &curve->profile : nullptr,
                         .structure = structure};
-    Call call(work_of(how));
+    CallContext call(parse_execution_options(how));
     input.device_is_named = call.is_named();
     auto selected = std::make_unique<Selected>();
     without_lock(call.progress, [&] {
@@ -104,15 +104,16 @@ py::object nothing_or(const std::string& text) {
 
 void add_select(py::module_& module) {
     using select::ClusterSummary;
-    PYBIND11_NUMPY_DTYPE(FrameScores, position, cluster, joint, contacts, unexplained, density,
-                         chi2, rmsd, contact_rank, cluster_rank, curve_rank);
+    PYBIND11_NUMPY_DTYPE(FrameScores, position, cluster, joint_rank, contacts, unexplained_share,
+                         density, chi2, rmsd, contact_rank, cluster_rank, curve_rank);
     PYBIND11_NUMPY_DTYPE(Contact, i, j, strength, explained_by);
-    PYBIND11_NUMPY_DTYPE(ClusterSummary, cluster, size, selected, best_frame, joint, when_selected,
-                         contacts, unexplained, density, chi2, min_chi2, added);
+    PYBIND11_NUMPY_DTYPE(ClusterSummary, cluster, size, selected, best_frame, joint_rank,
+                         joint_rank_when_selected, contacts, unexplained_share, density, chi2,
+                         min_chi2, added);
     py::class_<Selected> result(module, "Selection");
     const auto array = [&](const char* name, auto member) {
         result.def_property_readonly(name, [member](py::object self) {
-            return shown(member(self.cast<const Selected&>()), self);
+            return array_view(member(self.cast<const Selected&>()), self);
         });
     };
     array(
@@ -124,7 +125,7 @@ void add_select(py::module_& module) {
     array(
         "contacts", [](const Selected& s) -> auto& { return s.contacts; });
     array(
-        "formed", [](const Selected& s) -> auto& { return s.result.formed; });
+        "formed", [](const Selected& s) -> auto& { return s.result.formed_contacts; });
     result
         .def_property_readonly("residues",
                                [](const Selected& s) {
@@ -144,7 +145,7 @@ void add_select(py::module_& module) {
         select::Parameters parameters;
         std::vector<Field> fields = select::fields(parameters);
         for (const Field& field : select::clustering_fields(parameters)) fields.push_back(field);
-        return described(fields);
+        return describe_fields(fields);
     });
 }
 

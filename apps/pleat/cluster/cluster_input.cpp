@@ -32,7 +32,7 @@ std::string parameter_of(const EarlierRun& earlier, const std::string& name,
 
 EnsembleSource source_of(const EarlierRun& earlier, const std::string& folder) {
     EnsembleSource source;
-    // These are files, also where a name looks like that of a list.
+    // The paths are files, even if a name looks like a list (@NAME).
     for (const std::string& file : earlier.sources)
         source.sources.push_back(file.starts_with('@') ? "./" + file : file);
     source.topology = text_parameter(earlier, "topology");

@@ -77,7 +77,7 @@ std::string summary(const ClusterOptions& options, const cluster::Result& result
         text += fmt::format("\n{:>8}{:>9}{:>8}{:>9}{:>9}{:>9}\n", "cluster", "size", "share",
                             "medoid", "mean", "radius");
     for (std::size_t c = 0; c < std::min(kListed, result.clusters.size()); ++c) {
-        const cluster::Description& one = result.clusters[c];
+        const cluster::ClusterDescription& one = result.clusters[c];
         text += fmt::format("{:>8}{:>9}{:>8.4f}{:>9}{:>9.4f}{:>9.4f}\n", c, one.size,
                             static_cast<double>(one.size) / static_cast<double>(items), one.medoid,
                             one.mean, one.radius);
@@ -111,7 +111,8 @@ ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::str
     cluster::check_options(options.parameters);
     check_options(options.structures);
     Context context = make_context(options.run, ranks);
-    // If no device is named it is started later, if at all: a matrix needs none.
+    // If the user names no device, a GPU is started later, and only if it is needed: a matrix needs
+    // none.
     std::jthread device_start;
     if (options.run.names_device()) device_start = start_device(options.run, context, true);
     std::optional<RunDirectory> run;

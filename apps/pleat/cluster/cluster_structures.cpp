@@ -76,7 +76,7 @@ public:
 
     const Topology& topology() const { return *topology_; }
 
-    /// Whether PDB holds these frames, moved onto any of them.
+    /// Whether the PDB format can hold these frames when they are superposed onto any of them.
     bool fit_pdb(const std::vector<Index>& frames) const {
         Reach reach;
         for (const Index frame : frames)
@@ -98,7 +98,7 @@ public:
         for (Index atom = 0; atom < atoms; ++atom) {
             double x[3];
             for (Index axis = 0; axis < 3; ++axis) x[axis] = at(frame, axis, atom);
-            // A frame on itself keeps its numbers.
+            // A frame that is superposed onto itself is not changed.
             if (frame != target) motion.move(x);
             for (Index axis = 0; axis < 3; ++axis) to(axis, atom) = static_cast<float>(x[axis]);
         }
@@ -137,11 +137,11 @@ private:
 
     const Coordinates& coordinates_;
     std::shared_ptr<const Topology> topology_;
-    std::unordered_map<Index, Index> positions_;  // of frames in `again_`
+    std::unordered_map<Index, Index> positions_;  // position of each frame in `again_`
     Array<float, 3> again_;
 };
 
-/// Whether PDB holds all frames, before it is known which ones are written.
+/// Whether the PDB format can hold all frames; called before it is known which ones are written.
 bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     const Topology& written = reader != nullptr ? *reader->topology() : *coordinates.topology;
     if (!fits_pdb(written)) return false;
@@ -150,7 +150,7 @@ bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     Array<float, 2> again(Index{3}, reader != nullptr ? atoms : 0);
     for (Index frame = 0; frame < coordinates.frames(); ++frame) {
         if (reader != nullptr && !reader->next(again))
-            break;  // reported when it is read to be written
+            break;  // the error is reported when the frame is read for writing
         reach.add(coordinates.xyz[frame], coordinates.weights, atoms, [&](Index atom, Index axis) {
             return double{reader != nullptr ? again(axis, atom)
                                             : coordinates.xyz(frame, atom, axis)};
@@ -226,7 +226,7 @@ void write_structures(RunDirectory& run, const ClusterInput& input, const cluste
     const Index listed = std::min<Index>(options.members.value_or(clusters), clusters);
     const std::vector<std::vector<Index>> members = result.clustering.members();
     std::vector<Index> medoids, written;
-    for (const cluster::Description& one : result.clusters) medoids.push_back(one.medoid);
+    for (const cluster::ClusterDescription& one : result.clusters) medoids.push_back(one.medoid);
     written = medoids;
     for (Index c = 0; c < listed; ++c)
         written.insert(written.end(), members[c].begin(), members[c].end());

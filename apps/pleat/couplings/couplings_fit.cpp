@@ -87,14 +87,22 @@ struct FamilyInput {
     ReferenceRow reference;
 };
 
-/// Reads and filters a family. The unfiltered rows are freed on return.
-FamilyInput read_family(const CouplingsOptions& options, RunDirectory& run,
-                        const Context& context) {
+/// Reads and filters a family, unless the task has read it. The unfiltered rows that are read here
+/// are freed on return.
+FamilyInput read_family(const CouplingsOptions& options, const CouplingsTask& task,
+                        RunDirectory& run, const Context& context) {
     check_structure_file(options.structure);
     check_readable({options.parameters.initial});
     FamilyInput input;
-    std::vector<std::string> full_rows;
-    const Alignment source = read_input(options.alignment, run, full_rows);
+    std::vector<std::string> rows_read;
+    std::optional<Alignment> alignment_read;
+    if (task.alignment == nullptr)
+        alignment_read = read_input(options.alignment, run, rows_read);
+    else
+        record_input(options.alignment.path, run);
+    const Alignment& source = task.alignment == nullptr ? *alignment_read : *task.alignment;
+    const std::vector<std::string>& full_rows =
+        task.full_rows == nullptr ? rows_read : *task.full_rows;
     input.known = read_known_structure(options.structure, source, run);
     input.reference = reference_row(options.structure, source, full_rows, input.known);
     input.alignment = filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
@@ -167,7 +175,7 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     record_parameters(run, options);
 
     run.stage("read");
-    const FamilyInput input = read_family(options, run, context);
+    const FamilyInput input = read_family(options, task, run, context);
     std::vector<double> weights = weights_and_device(options, task, input.alignment, context);
     run.context(context);
     if (weights.empty())

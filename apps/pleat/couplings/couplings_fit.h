@@ -35,7 +35,10 @@ struct CouplingsTask {
     std::vector<std::string> arguments;  ///< for the manifest
     Progress* shown = nullptr;           ///< may be null
     bool shares_process = false;         ///< other families run at the same time in this process
-    int threads = 0;                     ///< until `choose_device` sets them; 0: from the options
+    /// options.alignment.path and its full rows if they have been read already; else null.
+    const Alignment* alignment = nullptr;
+    const std::vector<std::string>* full_rows = nullptr;
+    int threads = 0;  ///< until `choose_device` sets them; 0: from the options
     /// Sets the context's device and threads for the alignment; returns the reason in one line.
     std::function<std::string(const Alignment&, Context&)> choose_device;
     /// Called when the fit has ended and its memory is free; may be empty.

@@ -18,7 +18,8 @@ namespace {
 
 using Table = std::vector<CommandEntry>;
 
-/// In single quotes of a shell, with a backslash before each of `marked` first.
+/// Quotes a text in single quotes for a shell, after putting a backslash before each character of
+/// `marked`.
 std::string quoted(const std::string& text, std::string_view marked = {}) {
     std::string out = "'";
     for (const char letter : text) {
@@ -28,7 +29,7 @@ std::string quoted(const std::string& text, std::string_view marked = {}) {
     return out + "'";
 }
 
-/// What stands in fish's own quotes, where a backslash marks a quote.
+/// Quotes a text for fish, where a backslash escapes a quote.
 std::string fish_quoted(const std::string& text) {
     std::string out = "'";
     for (const char letter : text) {
@@ -116,14 +117,14 @@ std::string zsh_action(const OptionEntry& option) {
     return option.takes_files() ? "_files" : " ";
 }
 
-/// One argument of _arguments.
+/// Formats one option as an argument of zsh's function _arguments.
 std::string zsh_argument(const OptionEntry& option) {
-    // The message of a value may hold no colon, nor brackets.
+    // The description of a value must not contain colons or brackets.
     const std::string value = quoted(option.value, ":[]");
     const std::string action = quoted(zsh_action(option));
     if (option.is_positional())
-        return fmt::format("{}:{}:{}", option.several ? "'*'" : "", value, action);
-    const std::string help = quoted(option.brief(), ":[]\\");
+        return fmt::format("{}:{}:{}", option.accepts_several ? "'*'" : "", value, action);
+    const std::string help = quoted(option.brief_help(), ":[]\\");
     std::string names = quoted(option.flags.back() + (option.value.empty() ? "" : "="));
     if (option.flags.size() > 1) {
         names =
@@ -187,7 +188,7 @@ std::string fish_option(const CommandEntry& command, const OptionEntry& option) 
         line += " -r -F";
     else if (!option.value.empty())
         line += " -x";
-    return line + (option.is_positional() ? "" : " -d " + fish_quoted(option.brief())) + "\n";
+    return line + (option.is_positional() ? "" : " -d " + fish_quoted(option.brief_help())) + "\n";
 }
 
 std::string fish_script(const Table& table) {

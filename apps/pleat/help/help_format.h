@@ -6,7 +6,7 @@
 
 namespace pleat::program {
 
-/// What every command's help ends with.
+/// Examples, exit codes and links: the end of each command's help.
 std::string help_footer(const std::string& examples);
 
 /// Names in one column, descriptions wrapped beside them.

@@ -52,7 +52,8 @@ std::string entry(const std::string& tag, const std::string& text) {
 
 std::string option_tag(const OptionEntry& option) {
     if (option.is_positional())
-        return fmt::format("\\fI{}\\fR{}", escaped(option.value), option.several ? "..." : "");
+        return fmt::format("\\fI{}\\fR{}", escaped(option.value),
+                           option.accepts_several ? "..." : "");
     std::vector<std::string> flags;
     for (const std::string& flag : option.flags) flags.push_back("\\fB" + escaped(flag) + "\\fR");
     return fmt::format("{}{}", fmt::join(flags, ", "),
@@ -82,7 +83,8 @@ std::string options_section(const CommandEntry& command) {
            (out.empty() ? "" : ".SH OPTIONS\n" + out);
 }
 
-/// "0 done  1 a bug of pleat": two blanks, or the line's end, part one code from the next.
+/// Splits "0 done  1 a bug of pleat" into exit codes, which are separated by two blanks or a line
+/// end.
 std::string exit_codes(std::string text) {
     std::string out;
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;)
@@ -97,7 +99,7 @@ std::string exit_codes(std::string text) {
     return out;
 }
 
-/// What stands at the end of --help.
+/// The text at the end of --help: examples, notes and exit codes.
 struct Footer {
     std::string examples, notes, exit_codes;
 };

@@ -15,7 +15,7 @@ OptionEntry entry_of(const CLI::Option& option) {
     OptionEntry entry;
     if (option.get_positional()) {
         entry.value = option.get_name(true, false);
-        entry.several = option.get_expected_max() > 1;
+        entry.accepts_several = option.get_expected_max() > 1;
     } else {
         for (const std::string& letter : option.get_snames()) entry.flags.push_back("-" + letter);
         for (const std::string& name : option.get_lnames()) entry.flags.push_back("--" + name);
@@ -46,7 +46,7 @@ bool OptionEntry::takes_files() const {
            std::find(kTexts.begin(), kTexts.end(), std::string_view(value)) == kTexts.end();
 }
 
-std::string OptionEntry::brief() const { return help.substr(0, help.rfind(" [")); }
+std::string OptionEntry::brief_help() const { return help.substr(0, help.rfind(" [")); }
 
 std::vector<std::string> command_names(const std::vector<CommandEntry>& table) {
     std::vector<std::string> names;

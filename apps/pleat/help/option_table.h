@@ -13,14 +13,14 @@ struct OptionEntry {
     std::string value;               ///< what help calls the value; empty for a flag without one
     std::string help, group, environment;
     std::vector<std::string> choices;  ///< words that the value may be; empty: any text
-    bool several = false;              ///< a positional argument that may be given more than once
+    bool accepts_several = false;      ///< a positional argument that may be given more than once
 
     bool is_positional() const { return flags.empty(); }
     /// Whether the value names files, or folders alone.
     bool takes_files() const;
     bool takes_folders() const;
     /// The help without the notes in brackets behind it.
-    std::string brief() const;
+    std::string brief_help() const;
 };
 
 /// One command; that of an empty name is the program itself.

@@ -95,7 +95,7 @@ void record_result(RunDirectory& run, const mi::Report& report) {
     run.fact("mapped_columns", report.structure->map.mapped);
 }
 
-/// What only rank 0 has: the run's folder, and the structure aligned with the alignment.
+/// The data that only rank 0 has: the run's folder, and the structure mapped to the columns.
 struct LeadingRank {
     std::optional<RunDirectory> run;
     std::optional<KnownStructure> structure;

@@ -110,7 +110,7 @@ void append_cliques(std::string& text, const mi::TripleResult& triples) {
 
 void append_triples(std::string& text, const mi::Report& report) {
     const mi::TripleResult& triples = *report.result.triples;
-    const std::size_t shown = std::min(kShown, triples.best.triples.size());
+    const std::size_t shown = std::min(kShown, triples.best_triples.triples.size());
     const std::string& key = triples.names[static_cast<std::size_t>(triples.key)];
     if (shown == 0) {
         append(text, "\nNo triple has a value of {} and three columns of at least {:g} bits{}\n",
@@ -125,7 +125,7 @@ void append_triples(std::string& text, const mi::Report& report) {
            shown, key, report.parameters.min_entropy);
     const auto synergy = std::find(triples.names.begin(), triples.names.end(), "synergy");
     const auto value_of = [&](std::size_t rank, std::string_view name) {
-        const auto row = triples.best.numbers.view()[static_cast<Index>(rank)];
+        const auto row = triples.best_triples.numbers.view()[static_cast<Index>(rank)];
         if (name == "excess") return triples.best_excess[rank];
         if (name == "synergy") return row[synergy - triples.names.begin()];
         return name == "mi" ? row[0] : row[triples.key];
@@ -139,7 +139,8 @@ void append_triples(std::string& text, const mi::Report& report) {
         append(text, " {:>10}", name == "mi" ? "MI/bits" : name);
     text += '\n';
     for (std::size_t rank = 0; rank < shown; ++rank) {
-        const auto at = mi::triple_at(triples.best.triples[rank], report.alignment.column_count());
+        const auto at =
+            mi::triple_at(triples.best_triples.triples[rank], report.alignment.column_count());
         append(text, "{:>5}", rank + 1);
         append_columns(text, report, at);
         for (const std::string& name : shown_names)

@@ -18,7 +18,7 @@
 
 namespace pleat::program {
 
-/// Where results go, and how the work is done.
+/// Options of every command that computes: output folder, device, threads, seed, verbosity.
 struct RunOptions {
     std::string output;
     std::string device = "auto";
@@ -36,7 +36,7 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = fa
 /// The context that the options ask for, without progress and checkpoint. Throws UsageError for an
 /// unknown device.
 Context make_context(const RunOptions& options);
-/// The same for one of several ranks. If the user named no GPU by its number, the ranks of a
+/// The context for one of several ranks. If the user named no GPU by its number, the ranks of a
 /// machine get its GPUs in turn.
 Context make_context(const RunOptions& options, Ranks& ranks);
 /// Whether the options allow a GPU.
@@ -47,7 +47,7 @@ bool may_use_gpu(const RunOptions& options);
 /// If the user named no device: chooses a GPU with `gpu_bytes` of free memory, else the CPU.
 /// Returns the device and the reason in one line.
 std::string choose_device(const RunOptions& options, std::int64_t gpu_bytes, Context& context);
-/// The same for several ranks: each gets its GPU, or all get the CPU; one rank gets more GPUs if
+/// Chooses for several ranks: each gets its GPU, or all get the CPU; one rank gets more GPUs if
 /// each saves more time than it takes to start. A collective call.
 std::string choose_device(const RunOptions& options, const GpuDemand& demand, Ranks& ranks,
                           Context& context);
@@ -68,12 +68,12 @@ void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool se
 /// `full_rows`: the residues that columns leave out, see ReadOptions.
 Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
                      std::vector<std::string>& full_rows);
-/// The same on every rank. Only the leading rank has a run and reads standard input.
+/// Reads the alignment on every rank. Only the leading rank has a run and reads standard input.
 Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
 
 /// Lists a file that was read among the run's inputs; a pipe by the hash of the bytes read.
 void record_input(const std::filesystem::path& path, RunDirectory& run);
-/// The same for those of `sources` that are lists (@LIST).
+/// Lists those of `sources` that are list files (@LIST) among the run's inputs.
 void record_lists(const std::vector<std::string>& sources, RunDirectory& run);
 
 }  // namespace pleat::program

@@ -14,7 +14,7 @@
 
 namespace pleat::program {
 
-/// Which frames and atoms of which files.
+/// The files of an ensemble, and which of their frames and atoms are read.
 struct EnsembleSource {
     std::vector<std::string> sources;
     std::string topology, assembly, select = "all", frames = "::", weights;
@@ -23,7 +23,7 @@ struct EnsembleSource {
 };
 /// Topology, assembly, selection and frames.
 std::vector<Field> frame_fields(EnsembleSource& options);
-/// The same with the weights of atoms.
+/// The fields of frame_fields() and the weights of atoms.
 std::vector<Field> fields(EnsembleSource& options);
 
 /// What the sources may be, for the help of the argument.

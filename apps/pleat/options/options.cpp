@@ -16,7 +16,7 @@ namespace {
 /// The heading of options that help does not show.
 constexpr const char* kHidden = "";
 
-/// A parser has no place for words that it does not insist on, so they are kept by option here.
+/// The suggested words of each option. CLI11 can only store words that it enforces.
 std::map<const CLI::Option*, std::vector<std::string>>& all_suggestions() {
     static std::map<const CLI::Option*, std::vector<std::string>> words;
     return words;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kBug = 1, kDevice = 4, kOutput = 5;
 
-/// An error of the system that no reader or writer has named: a limit of this process or machine,
-/// or a folder of results that changed meanwhile.
+/// A system error that no reader or writer reported: a limit of this process or machine, or a
+/// folder of results that another process changed.
 Failure of_system(const std::string& what, const std::error_code& reason) {
     const bool is_file_limit = reason == std::errc::too_many_files_open ||
                                reason == std::errc::too_many_files_open_in_system;

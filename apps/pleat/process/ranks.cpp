@@ -24,7 +24,7 @@ void Ranks::require_one(std::string_view command) const {
 void Ranks::lead(const std::function<void()>& work) {
     std::exception_ptr error;
     try {
-        if (leads()) work();
+        if (is_leader()) work();
     } catch (...) {
         error = std::current_exception();
     }
@@ -46,15 +46,16 @@ void Ranks::share(std::filesystem::path& path) {
 void Ranks::share(Array<float, 3>& values) {
     std::vector<Index> shape{values.extent(0), values.extent(1), values.extent(2)};
     share(shape);
-    std::vector<float> copy(leads() ? values.begin() : nullptr, leads() ? values.end() : nullptr);
+    std::vector<float> copy(is_leader() ? values.begin() : nullptr,
+                            is_leader() ? values.end() : nullptr);
     share(copy);
-    if (leads()) return;
+    if (is_leader()) return;
     values = Array<float, 3>::unset(shape[0], shape[1], shape[2]);
     std::copy(copy.begin(), copy.end(), values.begin());
 }
 
 std::unique_ptr<Progress> Ranks::progress(bool quiet) const {
-    return make_progress(stderr, quiet || !leads());
+    return make_progress(stderr, quiet || !is_leader());
 }
 
 std::string Ranks::advice() const {

@@ -38,7 +38,7 @@ public:
     Comm& comm() { return *comm_; }
     int size() const { return comm_->size(); }
     /// Whether this rank has the run directory, the terminal and the standard streams.
-    bool leads() const { return comm_->rank() == 0; }
+    bool is_leader() const { return comm_->rank() == 0; }
 
     /// Throws UsageError if several ranks run a command that supports one only.
     void require_one(std::string_view command) const;

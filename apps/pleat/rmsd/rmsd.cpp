@@ -80,7 +80,7 @@ std::vector<Field> result_fields(RmsdOptions& options) {
     return all;
 }
 
-/// Options that exclude or need each other.
+/// Throws UsageError for options that exclude each other or need another one.
 void check_options(const RmsdOptions& options) {
     if (!options.sets.has_against() && options.sets.against_frames != SetOptions().against_frames)
         throw UsageError("--against-frames needs --against");
@@ -216,7 +216,7 @@ void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, C
     context.checkpoint = run->checkpoint("checkpoint.tiles");
 }
 
-/// Read by the leading rank, known to all.
+/// The leading rank reads the input and shares it with all ranks.
 ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run, Ranks& ranks,
                     const Context& context) {
     ComparedFrames compared;

@@ -57,8 +57,8 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
 /// Copies coordinates, weights and atom sets from the leading rank to the others.
 void share(ComparedFrames& compared, Ranks& ranks);
 
-/// The same atoms of the frames of another file or set of files. Throws InputError if they differ,
-/// or if most residues have other names and not `any_residues`.
+/// Reads the same atoms from the frames of another file or set of files. Throws InputError if they
+/// differ, or if most residues have other names and not `any_residues`.
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,
                         const std::string& frames, bool any_residues, RunDirectory& run,
                         const Context& context);

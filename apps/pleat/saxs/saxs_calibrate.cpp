@@ -64,11 +64,11 @@ Cases make_cases(const std::vector<std::string>& files, saxs::Resolution resolut
                 read_ensemble({file}, {.topology = {}, .select = kAminoAcids, .range = {0, 1, 1}});
             saxs::CalibrationCase added =
                 saxs::make_case(file, *ensemble.topology, ensemble.xyz[0], resolution, context);
-            if (std::find(seen.begin(), seen.end(), added.amounts) != seen.end()) {
+            if (std::find(seen.begin(), seen.end(), added.bead_counts) != seen.end()) {
                 context.message(file + " skipped: the composition of an earlier structure");
                 return;
             }
-            seen.push_back(added.amounts);
+            seen.push_back(added.bead_counts);
             auto& to = ++count % kHeldOut == 0 ? cases.held_out : cases.fitted;
             to.push_back(std::move(added));
         } catch (const InputError& error) {

@@ -67,7 +67,7 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
         throw;
     }
     for (const std::string& text : ensemble.notes) {
-        // Where all atoms are taken the summary tells their number.
+        // If all atoms are selected, the summary shows their number.
         if (options.ensemble.select != "all" || !text.starts_with("selection "))
             context.message(text);
     }

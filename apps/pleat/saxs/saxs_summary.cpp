@@ -14,17 +14,17 @@ namespace {
 std::string shape_lines(const saxs::Result& result) {
     const auto& shapes = result.shapes;
     const auto rg = [](const saxs::Shape& shape) {
-        return shape.gyration2 >= 0 ? fmt::format("{:.2f}", shape.gyration) : "NA";
+        return shape.gyration_radius2 >= 0 ? fmt::format("{:.2f}", shape.gyration_radius) : "NA";
     };
     std::string note;
     if (std::any_of(shapes.begin(), shapes.end(),
-                    [](const saxs::Shape& shape) { return shape.gyration2 < 0; }))
+                    [](const saxs::Shape& shape) { return shape.gyration_radius2 < 0; }))
         note = "Rg NA: Rg^2 is negative at this contrast\n";
     if (shapes.size() == 1)
         return fmt::format("Rg {} angstrom, I(0) {:.4g} electrons^2, Dmax {:.1f} angstrom\n{}",
-                           rg(shapes[0]), shapes[0].forward, shapes[0].diameter, note);
+                           rg(shapes[0]), shapes[0].forward_intensity, shapes[0].diameter, note);
     const auto by_gyration = [](const saxs::Shape& a, const saxs::Shape& b) {
-        return a.gyration2 < b.gyration2;
+        return a.gyration_radius2 < b.gyration_radius2;
     };
     const auto [smallest, largest] = std::minmax_element(shapes.begin(), shapes.end(), by_gyration);
     const auto longest = std::max_element(
@@ -82,9 +82,9 @@ std::string ensemble_lines(const saxs::Result& result, bool is_atomic) {
     if (!ensemble.scan.empty()) {
         const saxs::Weighted& chosen = ensemble.scan[ensemble.scan_chosen].result;
         text += fit_line("Reweighted by maximum entropy", chosen.fit, is_atomic);
-        text +=
-            fmt::format("  {:.1f} of {} frames remain effective (theta {:g})\n", chosen.effective,
-                        chosen.frames.size(), ensemble.scan[ensemble.scan_chosen].theta);
+        text += fmt::format("  {:.1f} of {} frames remain effective (theta {:g})\n",
+                            chosen.effective_frames, chosen.frames.size(),
+                            ensemble.scan[ensemble.scan_chosen].theta);
     }
     return text;
 }
@@ -104,9 +104,10 @@ std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
             fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
         text += bound_lines(result);
         if (result.guinier.is_valid)
-            text += fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
-                                result.guinier.gyration, result.guinier.gyration_error,
-                                result.guinier.forward);
+            text +=
+                fmt::format("Guinier of the curve: Rg {:.2f} +- {:.2f} angstrom, I(0) {:.4g}\n",
+                            result.guinier.gyration_radius, result.guinier.gyration_radius_error,
+                            result.guinier.forward_intensity);
         text += ensemble_lines(result, is_atomic);
         for (const std::string& warning : result.warnings) text += "WARNING: " + warning + "\n";
     } else {

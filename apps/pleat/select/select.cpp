@@ -116,7 +116,7 @@ void record_result(RunDirectory& run, const select::Result& result) {
         run.fact("contacts", static_cast<std::int64_t>(expected.contacts.size()));
         run.fact("chain", expected.chain);
         run.fact("identity", expected.identity);
-        run.fact("mapped_residues", expected.mapped);
+        run.fact("mapped_residues", expected.mapped_residues);
     }
     std::int64_t selected = 0;
     for (const select::ClusterSummary& one : result.clusters) selected += one.selected > 0;
@@ -147,7 +147,7 @@ std::string summary(const SelectOptions& options, const select::Result& result,
     for (const select::ClusterSummary& one : result.clusters)
         if (one.selected > 0)
             text += fmt::format("{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>9}{:>9}\n", one.selected,
-                                one.cluster, one.size, one.best_frame, number(one.joint),
+                                one.cluster, one.size, one.best_frame, number(one.joint_rank),
                                 number(one.contacts), number(one.added), number(one.chi2));
     return text + fmt::format(
                       "\nThe run is in {}: scores.tsv, clusters.tsv, manifest.json and more; "

@@ -26,7 +26,7 @@ report::Table whole_table(const std::filesystem::path& path) {
     return report::read_table(path, std::numeric_limits<Index>::max());
 }
 
-/// A number among the results of a kept run.
+/// A number from the results in the manifest of a kept run.
 std::optional<double> number_among(const std::filesystem::path& folder, const std::string& name) {
     const EarlierRun run = read_earlier_run(folder / "manifest.json");
     const auto at = run.results.find(name);
@@ -39,7 +39,7 @@ void check_frames(const std::filesystem::path& path, Index frames, std::size_t f
                          fmt::format("expected {} frames, found {}", frames, found));
 }
 
-/// What a kept run of `pleat cluster` holds.
+/// Reads the clusters from a kept run of `pleat cluster`.
 select::Clusters read_clusters(const std::filesystem::path& folder, Index frames) {
     const std::filesystem::path assignment = folder / "assignment.npy";
     select::Clusters clusters{
@@ -63,7 +63,7 @@ select::Clusters read_clusters(const std::filesystem::path& folder, Index frames
     return clusters;
 }
 
-/// chi^2 of each frame in a kept run of `pleat saxs`.
+/// Reads chi^2 of each frame from a kept run of `pleat saxs`.
 std::vector<double> read_chi2(const std::filesystem::path& folder, Index frames) {
     if (frames == 1) {  // a run of one frame has no table of frames
         const std::optional<double> value = number_among(folder, "chi2");
@@ -167,7 +167,7 @@ FolderStages::FolderStages(const SelectOptions& options, const Ensemble& ensembl
       curve_(curve),
       ranks_(ranks),
       run_(run),
-      mark_(run.checkpoint("checkpoint-stages.txt")) {}
+      marker_file_(run.checkpoint("checkpoint-stages.txt")) {}
 
 std::vector<std::string> FolderStages::arguments_of(const Stage& stage) const {
     return stage_arguments(stage, options_.run, run_.path() / stage.name);
@@ -184,14 +184,15 @@ std::vector<double> FolderStages::fit_frames(const Ensemble& ensemble, const Pro
                 .inputs = ensemble_inputs(options_.ensemble)};
     stage.inputs.emplace_back(options_.curve);
     std::vector<double> chi2;
-    const Made made = make(stage, context, [&](const std::filesystem::path& folder, bool force) {
-        own.run.output = folder.string();
-        own.run.force = force;
-        chi2 = select::frame_chi2(
-            make_profiles(own, arguments_of(stage), ranks_, context.progress,
-                          {.components = std::span(&ensemble, 1), .curve = curve_})
-                .result);
-    });
+    const StageRun made =
+        make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+            own.run.output = folder.string();
+            own.run.force = force;
+            chi2 = select::frame_chi2(
+                make_profiles(own, arguments_of(stage), ranks_, context.progress,
+                              {.components = std::span(&ensemble, 1), .curve = curve_})
+                    .result);
+        });
     return made.is_kept ? read_chi2(made.folder, ensemble.frame_count()) : chi2;
 }
 
@@ -209,16 +210,19 @@ select::Clusters FolderStages::cluster_frames(View<const float, 3> xyz,
     superposed_.ensemble = options_.ensemble;
     superposed_.coordinates = coordinates_of(ensemble_, superposed_atoms_, xyz);
     select::Clusters clusters;
-    const Made made = make(stage, context, [&](const std::filesystem::path& folder, bool force) {
-        own.run.output = folder.string();
-        own.run.force = force;
-        clusters = select::clusters_of(
-            make_clusters(own, arguments_of(stage), ranks_, context.progress, &superposed_).result);
-    });
+    const StageRun made =
+        make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+            own.run.output = folder.string();
+            own.run.force = force;
+            clusters = select::clusters_of(
+                make_clusters(own, arguments_of(stage), ranks_, context.progress, &superposed_)
+                    .result);
+        });
     return made.is_kept ? read_clusters(made.folder, xyz.extent(0)) : clusters;
 }
 
-PredictedContacts FolderStages::fit_couplings(const Alignment&, const std::vector<std::string>&,
+PredictedContacts FolderStages::fit_couplings(const Alignment& alignment,
+                                              const std::vector<std::string>& full_rows,
                                               const std::string& row, const Context& context) {
     CouplingsOptions own = couplings_stage(options_, row), usual;
     const Stage stage{.name = "couplings",
@@ -228,20 +232,23 @@ PredictedContacts FolderStages::fit_couplings(const Alignment&, const std::vecto
                       .arguments = {options_.alignment},
                       .inputs = {options_.alignment}};
     std::optional<PredictedContacts> predicted;
-    const Made made = make(stage, context, [&](const std::filesystem::path& folder, bool force) {
-        own.run.force = force;
-        const auto choose = [&](const Alignment& read, Context& of_stage) {
-            return choose_device(options_.run, couplings::gpu_memory_needed(read), of_stage);
-        };
-        fit_family(own, {.folder = folder,
-                         .arguments = arguments_of(stage),
-                         .shown = context.progress,
-                         .choose_device = choose,
-                         .written = [&](const couplings::Report& report) {
-                             predicted = select::predicted_contacts(report.alignment,
-                                                                    report.reference, report.pairs);
-                         }});
-    });
+    const StageRun made =
+        make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+            own.run.force = force;
+            const auto choose = [&](const Alignment& read, Context& of_stage) {
+                return choose_device(options_.run, couplings::gpu_memory_needed(read), of_stage);
+            };
+            fit_family(own, {.folder = folder,
+                             .arguments = arguments_of(stage),
+                             .shown = context.progress,
+                             .alignment = &alignment,
+                             .full_rows = &full_rows,
+                             .choose_device = choose,
+                             .written = [&](const couplings::Report& report) {
+                                 predicted = select::predicted_contacts(
+                                     report.alignment, report.reference, report.pairs);
+                             }});
+        });
     return made.is_kept ? select::read_predicted(made.folder.string()) : std::move(*predicted);
 }
 
@@ -262,11 +269,13 @@ std::optional<FinishedRun> FolderStages::find(const Stage& stage,
     return run;
 }
 
-FolderStages::Made FolderStages::make(
+FolderStages::StageRun FolderStages::make(
     const Stage& stage, const Context& context,
     const std::function<void(const std::filesystem::path& folder, bool force)>& work) {
     const std::filesystem::path folder = run_.stage_folder(stage.name);
-    const auto mark = [&] { write_text(mark_, "stages of this selection are in folders here\n"); };
+    const auto mark = [&] {
+        write_text(marker_file_, "stages of this selection are in folders here\n");
+    };
     const std::string shown = (run_.path() / stage.name).string();
     run_.stage(stage.name);
     RunDirectory::tidy(folder);

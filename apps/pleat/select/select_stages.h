@@ -18,7 +18,7 @@
 
 namespace pleat::program {
 
-/// One stage: what it would be run with.
+/// One stage: the command, options and inputs that it runs with.
 struct Stage {
     std::string name;     ///< name of its folder
     std::string command;  ///< "couplings"
@@ -51,14 +51,15 @@ public:
     const ClusterInput& superposed() const { return superposed_; }
 
 private:
-    struct Made {
+    struct StageRun {
         std::filesystem::path folder;
-        bool is_kept = false;  ///< a finished run was there and agrees
+        bool is_kept =
+            false;  ///< the folder has a finished run of the same command, options and inputs
     };
     /// Runs the stage unless a run is kept; says which to `context`. Its citations become those of
     /// the selection. `work` computes in a folder, replacing the run there if `force` is true.
-    Made make(const Stage& stage, const Context& context,
-              const std::function<void(const std::filesystem::path& folder, bool force)>& work);
+    StageRun make(const Stage& stage, const Context& context,
+                  const std::function<void(const std::filesystem::path& folder, bool force)>& work);
     /// The finished run in the stage's folder, which a forced selection copies from the selection
     /// that it replaces.
     std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
@@ -71,7 +72,7 @@ private:
     const ProfileFile* curve_;
     Ranks& ranks_;
     RunDirectory& run_;
-    std::filesystem::path mark_;
+    std::filesystem::path marker_file_;
     ClusterInput superposed_;
 };
 

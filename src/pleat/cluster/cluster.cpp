@@ -29,10 +29,10 @@ namespace pleat::cluster {
 
 namespace {
 
-/// Up to this size all pairs are kept after the first pass, so that later passes need not compute
-/// them again.
+/// Maximum bytes of all pairs: up to this size they are kept after the first pass, so that later
+/// passes need not compute them again.
 constexpr std::int64_t kKeptBytes = std::int64_t{256} << 20;
-/// Rodriguez and Laio: 1 to 2 % of all items near each one.
+/// Rodriguez and Laio recommend a cutoff with 1 to 2 % of all items within it.
 constexpr double kPeakShare = 0.02;
 /// Pairs that a device counts at once.
 constexpr Index kCountedPairs = Index{1} << 28;
@@ -42,7 +42,7 @@ constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeak
                      *kDescriptionStage = "describe", *kNeighbourStage = "neighbours",
                      *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids";
 
-/// The values of a sweep whose stages are saved, so that a run has no thousands of files.
+/// Number of values of a sweep whose stages are saved; more would leave thousands of files.
 constexpr std::size_t kSavedTrials = 100;
 
 /// The name of a stage that runs once per value of a sweep.
@@ -52,7 +52,8 @@ std::string numbered(const char* stage, std::size_t trial) {
 
 std::size_t pair_count(Index count) { return static_cast<std::size_t>(pairs_before(count, count)); }
 
-/// Pairs kept by the first pass in front of the source that they come from.
+/// A pair source that serves the pairs kept by the first pass, and computes the others with the
+/// original source.
 class KeptPairs final : public PairSource {
 public:
     KeptPairs(const PairSource& source, StoredPairs pairs)
@@ -78,7 +79,7 @@ private:
     StoredPairs pairs_;
 };
 
-/// One clustering of a sweep.
+/// The result of clustering with one value of a sweep.
 struct Trial {
     Clustering clustering;
     double cutoff = kNaN;
@@ -97,7 +98,7 @@ public:
             if (k > static_cast<double>(source.count()))
                 throw UsageError(
                     fmt::format("--k: {} clusters are more than the {} items", k, source.count()));
-            if (trials_.family == Family::medoids)
+            if (trials_.family == MethodFamily::medoids)
                 require_medoids(source.count(), static_cast<Index>(k));
         }
         if (known != nullptr && use(*known)) return;
@@ -109,7 +110,7 @@ public:
         if (device_ != nullptr)
             count_on_device();
         else
-            first_pass(is_kept, trials_.family != Family::tree && has_one_cutoff);
+            first_pass(is_kept, trials_.family != MethodFamily::tree && has_one_cutoff);
         statistics_.trim();
     }
 
@@ -142,7 +143,7 @@ public:
                       std::move(tree_),
                       std::move(peaks_)};
         // After a sweep over cutoffs the peaks kept are the last ones, not those of the best.
-        if (trials_.family == Family::peaks && trials_.cutoffs.size() > 1)
+        if (trials_.family == MethodFamily::peaks && trials_.cutoffs.size() > 1)
             result.peaks = peaks_at(result.cutoff);
         result.clusters = describe(*source_, result.clustering, stage(kDescriptionStage));
         if (!best_silhouettes.empty())
@@ -170,7 +171,8 @@ private:
 
     /// Uses the result of an earlier run if that is all that this clustering needs.
     bool use(const KnownPairs& known) {
-        const bool is_enough = trials_.family == Family::greedy || trials_.family == Family::dbscan;
+        const bool is_enough =
+            trials_.family == MethodFamily::greedy || trials_.family == MethodFamily::dbscan;
         if (!is_enough || trials_.cutoffs.size() != 1 || trials_.cutoffs[0] > known.cutoff ||
             known.statistics.bin_width() != parameters_.bin_width)
             return false;
@@ -219,7 +221,7 @@ private:
     /// distances of a tree, the neighbours below a single cutoff, the cutoff of peaks without one.
     void first_pass(bool is_kept, bool needs_neighbours) {
         const Index count = source_->count();
-        const bool is_tree = trials_.family == Family::tree;
+        const bool is_tree = trials_.family == MethodFamily::tree;
         const Context context = stage(kPairStage);
         const int threads = resolve_threads(context);
         std::vector<float> condensed;
@@ -233,7 +235,7 @@ private:
             condensed.resize(pair_count(count));
         }
         if (needs_neighbours) neighbours.emplace(*source_, trials_.cutoffs[0], context, max_bits());
-        if (trials_.family == Family::peaks && trials_.cutoffs.empty())
+        if (trials_.family == MethodFamily::peaks && trials_.cutoffs.empty())
             quantile.emplace(count, threads);
         const std::string options =
             fmt::format("{} {} {} {} {}", parameters_.bin_width, !condensed.empty(),
@@ -287,21 +289,21 @@ private:
         const bool by_cutoff = trials_.by_cutoff();
         const auto count = static_cast<Index>(by_cutoff ? 0 : value);
         switch (trials_.family) {
-            case Family::greedy: {
+            case MethodFamily::greedy: {
                 if (device_ != nullptr) return {gromos_on_device(value), value};
                 const std::unique_ptr<Neighbours> neighbours = neighbours_below(value);
                 const auto method = parameters_.method == Method::gromos ? &gromos : &gmx;
                 return {method(*neighbours, context_), value};
             }
-            case Family::dbscan:
+            case MethodFamily::dbscan:
                 return {dbscan(*neighbours_below(value), parameters_.min_neighbours, context_),
                         value};
-            case Family::medoids:
+            case MethodFamily::medoids:
                 return {k_medoids(*source_, count, trial_stage(kMedoidStage)).clustering};
-            case Family::tree:
+            case MethodFamily::tree:
                 if (by_cutoff) return {cut_below(tree_, source_->count(), value), value};
                 return {cut_to(tree_, source_->count(), count)};
-            case Family::peaks: break;
+            case MethodFamily::peaks: break;
         }
         return peaks_trial(value);
     }
@@ -328,8 +330,8 @@ private:
     const PairReductions* device_ = nullptr;  ///< null: nothing is reduced on a device
     std::optional<KeptPairs> kept_;
     PairStatistics statistics_;
-    std::size_t number_ = 0;    ///< of the value that is tried
-    double peak_cutoff_ = 0.0;  ///< of density peaks if none is given
+    std::size_t number_ = 0;    ///< index of the value that is tried
+    double peak_cutoff_ = 0.0;  ///< cutoff of density peaks if the user gives none
     std::unique_ptr<Neighbours> neighbours_;
     std::vector<Merge> tree_;
     std::vector<Peak> peaks_;
@@ -352,7 +354,7 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
     };
     for (const char* stage : {kPairStage, kQuantileStage, kDescriptionStage}) add(stage);
     const std::size_t trials = trials_of(parameters).values().size();
-    // One more: the neighbours of the best of a sweep are found again.
+    // One pass more, because the neighbours at the best value of a sweep are found again.
     for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)
         for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage})
             add(numbered(stage, n));

@@ -88,7 +88,7 @@ struct Clustering {
 void number_by_size(Clustering& clustering);
 
 /// What the members of one cluster are like.
-struct Description {
+struct ClusterDescription {
     Index size = 0;
     Index medoid =
         0;  ///< the member with the minimum mean distance to the others, the first of equals
@@ -104,7 +104,7 @@ struct SweepPoint {
     double silhouette = 0;  ///< mean over all items; NaN if there are fewer than two clusters
 };
 
-/// Two nodes of a tree become one. Nodes below the number of items are items; node count + n is
+/// A merge of two nodes of the tree. Nodes below the number of items are items; node count + n is
 /// merge n.
 struct Merge {
     std::int32_t first = 0, second = 0;  ///< first < second
@@ -114,23 +114,23 @@ struct Merge {
 
 /// An item in the decision graph of density peaks.
 struct Peak {
-    std::int32_t density = 0;  ///< other items below the cutoff
-    Index denser = -1;         ///< the nearest item of higher density; -1 for the densest
-    float separation = 0;      ///< distance to it; for the densest that to the farthest item
+    std::int32_t density = 0;   ///< other items below the cutoff
+    Index nearest_denser = -1;  ///< the nearest item of higher density; -1 for the densest
+    float separation = 0;       ///< distance to it; for the densest that to the farthest item
 };
 
 struct Result {
     PairStatistics statistics;  ///< of all pairs
     Clustering clustering;
-    std::vector<Description> clusters;
+    std::vector<ClusterDescription> clusters;
     double silhouette = 0;          ///< mean over items; NaN if it was not computed
-    double cutoff = 0;              ///< the one that was used; NaN for methods without one
+    double cutoff = 0;              ///< the cutoff that was used; NaN for methods without one
     std::vector<SweepPoint> sweep;  ///< empty unless several values were tried
     std::vector<Merge> tree;        ///< of linkage
     std::vector<Peak> peaks;        ///< of density peaks
 };
 
-/// What an earlier run has found out about all pairs of the same items.
+/// Statistics and neighbours of all pairs of the same items, from an earlier run.
 struct KnownPairs {
     /// Neighbours below `cutoff` in compressed rows: those of item i are indices[starts[i]], ...,
     /// indices[starts[i + 1] - 1], ascending, without itself; each pair is in both rows.
@@ -160,7 +160,8 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
 /// larger value) with zeros in its diagonal. Values are compared with a cutoff in the precision of
 /// the file. Throws InputError naming file and element.
 std::unique_ptr<PairSource> open_matrix(const std::filesystem::path& path);
-/// The same for a matrix in memory, which must outlive the result; `name` stands for it in errors.
+/// Like open_matrix(), for a matrix in memory, which must outlive the result; errors call it
+/// `name`.
 std::unique_ptr<PairSource> matrix_in_memory(const float* values, std::span<const Index> shape,
                                              const std::string& name);
 std::unique_ptr<PairSource> matrix_in_memory(const double* values, std::span<const Index> shape,

@@ -51,7 +51,7 @@ Middle middle_of(const PairSource& distances, const std::vector<Index>& items,
     return {position, sums[position] / static_cast<double>(count - 1), furthest[position]};
 }
 
-/// Tiles of `batch` of `count` things, whose output is no rectangle of values.
+/// Tiles of up to `batch` of `count` items each, without an output array.
 std::vector<Tile> tiles_of(Index count, Index batch) {
     std::vector<Tile> tiles;
     for (Index first = 0; first < count; first += batch) {
@@ -89,8 +89,8 @@ double silhouette_of(const float* row, std::int32_t own, const Clustering& clust
 
 }  // namespace
 
-std::vector<Description> describe(const PairSource& distances, const Clustering& clustering,
-                                  const Context& context) {
+std::vector<ClusterDescription> describe(const PairSource& distances, const Clustering& clustering,
+                                         const Context& context) {
     const std::vector<std::vector<Index>> members = clustering.members();
     const std::size_t count = members.size();
     constexpr double kUnset = -1.0;
@@ -112,7 +112,7 @@ std::vector<Description> describe(const PairSource& distances, const Clustering&
             means[tile.id] = middle.mean;
             radii[tile.id] = middle.radius;
         });
-    std::vector<Description> clusters(count);
+    std::vector<ClusterDescription> clusters(count);
     for (std::size_t c = 0; c < count; ++c) {
         clusters[c].size = static_cast<Index>(members[c].size());
         clusters[c].medoid = members[c][static_cast<std::size_t>(positions[c])];
@@ -124,7 +124,7 @@ std::vector<Description> describe(const PairSource& distances, const Clustering&
 
 std::vector<double> silhouettes(const PairSource& distances, const Clustering& clustering,
                                 const Context& context) {
-    constexpr double kNone = -2.0;  // below every silhouette
+    constexpr double kNone = -2.0;  // lower than any silhouette
     const Index count = distances.count(), clusters = clustering.cluster_count();
     std::vector<double> values(static_cast<std::size_t>(count), kNone);
     const auto nan = std::numeric_limits<double>::quiet_NaN();
@@ -169,7 +169,7 @@ double mean_silhouette(const std::vector<double>& silhouettes) {
 }
 
 void add_silhouettes(const std::vector<double>& silhouettes, const Clustering& clustering,
-                     std::vector<Description>& clusters) {
+                     std::vector<ClusterDescription>& clusters) {
     const std::vector<std::vector<Index>> members = clustering.members();
     for (std::size_t c = 0; c < clusters.size(); ++c) {
         double sum = 0.0;

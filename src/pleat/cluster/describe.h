@@ -8,8 +8,8 @@
 namespace pleat::cluster {
 
 /// One description per cluster; ranks share the clusters. Throws Cancelled.
-std::vector<Description> describe(const PairSource& distances, const Clustering& clustering,
-                                  const Context& context);
+std::vector<ClusterDescription> describe(const PairSource& distances, const Clustering& clustering,
+                                         const Context& context);
 
 /// Rousseeuw, Journal of Computational and Applied Mathematics 20:53 (1987): (b - a) / max(a, b),
 /// where a is an item's mean distance to the others in its cluster and b the minimum mean distance
@@ -23,6 +23,6 @@ double mean_silhouette(const std::vector<double>& silhouettes);
 
 /// Sets the mean silhouette of each cluster.
 void add_silhouettes(const std::vector<double>& silhouettes, const Clustering& clustering,
-                     std::vector<Description>& clusters);
+                     std::vector<ClusterDescription>& clusters);
 
 }  // namespace pleat::cluster

@@ -24,7 +24,7 @@ std::string cluster_table(const Result& result) {
     std::string text = "cluster\tsize\tshare\tmedoid\tmean\tradius\tsilhouette\tcentre\n";
     const auto items = static_cast<double>(result.clustering.assignment.size());
     for (std::size_t c = 0; c < result.clusters.size(); ++c) {
-        const Description& one = result.clusters[c];
+        const ClusterDescription& one = result.clusters[c];
         const std::vector<Index>& centres = result.clustering.centres;
         text += fmt::format("{}\t{}\t{:.6g}\t{}\t{:.6g}\t{:.6g}\t{}\t{}\n", c, one.size,
                             static_cast<double>(one.size) / items, one.medoid, one.mean, one.radius,
@@ -64,7 +64,7 @@ std::string peak_table(const Result& result) {
     for (std::size_t i = 0; i < result.peaks.size(); ++i) {
         const Peak& peak = result.peaks[i];
         text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\n", i, peak.density, peak.separation,
-                            peak.denser < 0 ? "NA" : fmt::format("{}", peak.denser),
+                            peak.nearest_denser < 0 ? "NA" : fmt::format("{}", peak.nearest_denser),
                             result.clustering.assignment[i]);
     }
     return text;

@@ -11,14 +11,14 @@ namespace {
 constexpr std::string_view kMethods[] = {"gromos", "gmx",      "single", "complete",     "average",
                                          "ward",   "kmedoids", "dbscan", "density-peaks"};
 
-Family family_of(Method method) {
+MethodFamily family_of(Method method) {
     switch (method) {
         case Method::gromos:
-        case Method::gmx: return Family::greedy;
-        case Method::dbscan: return Family::dbscan;
-        case Method::kmedoids: return Family::medoids;
-        case Method::density_peaks: return Family::peaks;
-        default: return Family::tree;
+        case Method::gmx: return MethodFamily::greedy;
+        case Method::dbscan: return MethodFamily::dbscan;
+        case Method::kmedoids: return MethodFamily::medoids;
+        case Method::density_peaks: return MethodFamily::peaks;
+        default: return MethodFamily::tree;
     }
 }
 
@@ -76,23 +76,23 @@ Trials trials_of(const Parameters& p) {
         throw UsageError(
             fmt::format("--method {}: {}", kMethods[static_cast<std::size_t>(p.method)], advice));
     };
-    if (trials.family != Family::dbscan && p.min_neighbours != Parameters().min_neighbours)
+    if (trials.family != MethodFamily::dbscan && p.min_neighbours != Parameters().min_neighbours)
         refuse("leave --min-neighbours out: only dbscan has it");
     switch (trials.family) {
-        case Family::greedy:
-        case Family::dbscan:
+        case MethodFamily::greedy:
+        case MethodFamily::dbscan:
             if (!has_cutoff) refuse("give --cutoff");
             if (has_k) refuse("give --cutoff alone, not --k");
             break;
-        case Family::tree:
+        case MethodFamily::tree:
             if (!has_cutoff && !has_k) refuse("give --cutoff or --k");
             if (has_cutoff && has_k) refuse("give either --cutoff or --k, not both");
             break;
-        case Family::medoids:
+        case MethodFamily::medoids:
             if (!has_k) refuse("give --k");
             if (has_cutoff) refuse("give --k alone, not --cutoff");
             break;
-        case Family::peaks:
+        case MethodFamily::peaks:
             if (!has_k) refuse("give --k");
             if (trials.cutoffs.size() > 1 && trials.counts.size() > 1)
                 refuse("give several values either of --cutoff or of --k, not of both");

@@ -38,8 +38,8 @@ void sum_over_pairs(const PairSource& source, const Context& context, std::strin
         [&](const Tile& tile, View<const float, 2> output) { add(tile.side[0], output.data); });
 }
 
-void shared_rows(const PairSource& source, const Context& context, std::span<const Index> items,
-                 Index batch, float* values) {
+void gather_rows_of(const PairSource& source, const Context& context, std::span<const Index> items,
+                    Index batch, float* values) {
     const Index all = source.count(), count = static_cast<Index>(items.size());
     const Index batches = (count + batch - 1) / batch;
     const RankRows own(context);
@@ -48,7 +48,7 @@ void shared_rows(const PairSource& source, const Context& context, std::span<con
         source.rows(items.subspan(first, std::min(batch, count - first)), values + first * all);
     }
     if (own.ranks == 1) return;
-    // Whole batches are gathered; the last one may be shorter.
+    // Gathers full batches, although the last one may have fewer rows.
     Array<float, 2> whole(batches, batch * all);
     std::copy_n(values, count * all, whole.data());
     all_gather_rows(context, whole.view());

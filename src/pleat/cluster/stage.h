@@ -27,7 +27,7 @@ void sum_over_pairs(const PairSource& source, const Context& context, std::strin
 
 /// The rows of `items` as PairSource::rows() gives them, in batches of `batch` items that the ranks
 /// share: the same numbers for any number of ranks.
-void shared_rows(const PairSource& source, const Context& context, std::span<const Index> items,
-                 Index batch, float* values);
+void gather_rows_of(const PairSource& source, const Context& context, std::span<const Index> items,
+                    Index batch, float* values);
 
 }  // namespace pleat::cluster

@@ -7,10 +7,10 @@
 
 namespace pleat::cluster {
 
-enum class Family { greedy, dbscan, tree, medoids, peaks };
+enum class MethodFamily { greedy, dbscan, tree, medoids, peaks };
 
 struct Trials {
-    Family family = Family::greedy;
+    MethodFamily family = MethodFamily::greedy;
     std::vector<double> cutoffs, counts;
 
     bool has_several() const { return cutoffs.size() > 1 || counts.size() > 1; }

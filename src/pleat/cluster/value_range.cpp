@@ -11,7 +11,7 @@ namespace pleat::cluster {
 
 namespace {
 
-// Float32 has no distances to compare beyond these.
+// Distances beyond these bounds cannot be compared in float32.
 constexpr double kMinCutoff = 1e-30, kMaxCutoff = 1e30, kMaxCount = 1e9;
 constexpr double kMaxValues = 10000;
 constexpr std::string_view kCutoffs = "a number from 1e-30 to 1e30 or first:last:step of such",

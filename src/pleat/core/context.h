@@ -13,8 +13,8 @@
 
 namespace pleat {
 
-/// How a computation is to run; it never changes what is computed beyond the tolerances stated in
-/// each engine's README.
+/// How a computation runs: device, threads, progress and ranks. It never changes what is computed
+/// beyond the tolerances stated in each engine's README.
 struct Context {
     Device device;
     /// The devices among which this process divides its work, each driven by a thread; `device` is
@@ -30,7 +30,7 @@ struct Context {
     /// The ranks of this run, and this process's number among them.
     int ranks() const { return comm != nullptr ? comm->size() : 1; }
     int rank() const { return comm != nullptr ? comm->rank() : 0; }
-    /// The same for the ranks on this machine.
+    /// The number of ranks on this machine, and this process's number among them.
     int local_ranks() const { return comm != nullptr ? comm->local_size() : 1; }
     int local_rank() const { return comm != nullptr ? comm->local_rank() : 0; }
 

@@ -30,7 +30,8 @@ public:
     explicit UsageError(const std::string& text) : Error(text, 2) {}
 };
 
-/// A file is not what it should be. `family.a3m:17: expected 120 aligned columns, found 118 ...`
+/// A file does not have the expected content. `family.a3m:17: expected 120 aligned columns, found
+/// 118 ...`
 class InputError : public Error {
 public:
     explicit InputError(const std::string& text) : Error(text, 3) {}

@@ -27,7 +27,7 @@ std::string expectation(const Field& field) {
     if (!field.is_number()) {
         std::vector<std::string> named = field.allowed();
         if (named.empty()) return "text";
-        // The empty choice means that the option is not given.
+        // An empty choice means that the option is not set.
         std::erase(named, "");
         return fmt::format("one of {}", fmt::join(named, ", "));
     }
@@ -113,7 +113,7 @@ void assign(Field& field, TextTarget& target, const std::string& text) {
     target.set(text, field.name);
 }
 
-/// NaN and -1 stand for "automatic" in numbers that are not optional.
+/// In numbers that are not std::optional, NaN and -1 mean "automatic".
 bool is_automatic_number(const Field::Target& target) {
     if (const auto* number = std::get_if<double*>(&target)) return std::isnan(**number);
     if (const auto* count = std::get_if<std::int64_t*>(&target)) return **count == -1;

@@ -64,7 +64,7 @@ public:
         state.counters["sequences"] = static_cast<double>(input_.count());
         state.counters["columns"] = static_cast<double>(input_.columns());
         state.counters["letters"] = input_.letter_count;
-        // Of the CUDA kernel's operands; see Problem::objective_error.
+        // Precision of the CUDA kernel's operands; see Problem::objective_error.
         if (context_.device.kind == Device::Kind::cuda)
             state.counters["fp16_parts"] = objective_error_ < kCoarseError ? 2 : 1;
     }
@@ -89,8 +89,9 @@ void time_evaluation(benchmark::State& state, Evaluated& at) {
     at.count_sizes(state);
 }
 
-// As during a fit: before each evaluation the point moves by 2 % (not timed), so that the fields
-// must be minimised again, to the accuracy that a fit asks for at a gap of 1e-3.
+// Times an evaluation as it occurs in a fit: before each evaluation the point moves by 2 % (not
+// timed), so that the fields must be minimised again, to the accuracy that a fit asks for at a gap
+// of 1e-3.
 void time_moved_evaluation(benchmark::State& state, Evaluated& at) {
     Kernel& kernel = at.kernel();
     set_field_gap(kernel);
@@ -183,7 +184,8 @@ void add(const Case& input) {
         const auto coarse = std::make_shared<Evaluated>(input, context, kCoarseError);
         evaluation("evaluation", name, coarse, &time_evaluation);
         evaluation("moved_evaluation", name, coarse, &time_moved_evaluation);
-        if (context.device.kind != Device::Kind::cuda) return;  // others round alike
+        if (context.device.kind != Device::Kind::cuda)
+            return;  // the other devices give the same values
         evaluation("fine_evaluation", name, std::make_shared<Evaluated>(input, context, kFineError),
                    &time_evaluation);
     };

@@ -31,8 +31,9 @@ namespace pleat::couplings {
 
 namespace {
 
-constexpr double kFieldShare = 1e-3;       // fraction of the gap that the fields may keep
-constexpr double kCoarseTolerance = 1e-5;  // from here on, rounding by 1e-6 does no harm
+constexpr double kFieldShare = 1e-3;  // fraction of the gap that the fields may keep
+constexpr double kCoarseTolerance =
+    1e-5;  // from this tolerance on, rounding errors of 1e-6 do not matter
 
 // The checkpoint: the minimiser with its history, so that a resumed fit has the same bits, and the
 // numbers of its latest point, for a fit that was killed after its last step.
@@ -45,7 +46,7 @@ public:
           history_(history),
           problem_(std::move(problem_hash)) {}
 
-    // Computed on demand: a short fit never saves.
+    // Computed when it is first needed: a short fit never saves.
     std::string problem() const override { return problem_(); }
     void save(NpzWriter& writer) const override {
         minimiser_.save(writer);

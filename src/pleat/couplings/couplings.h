@@ -77,9 +77,9 @@ struct Result {
     StopReason stop_reason = StopReason::converged;
 };
 
-/// Fits the field to the alignment and scores every pair of columns.
-/// Throws UsageError (parameters), InputError (fewer than 2 columns or sequences), DeviceError
-/// (memory, device), Cancelled.
+/// Fits the Potts model to the alignment and scores every pair of columns. Throws UsageError
+/// (parameters), InputError (fewer than 2 columns or sequences), DeviceError (memory, device),
+/// Cancelled.
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
 /// The two halves of run(): first one weight per sequence, then the fit with these weights. The

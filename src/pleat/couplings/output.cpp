@@ -125,7 +125,7 @@ TextPieces contact_table(const Report& report, int threads) {
     return pieces;
 }
 
-/// A name as one word, with underscores for blanks.
+/// A name as one word: blanks become underscores.
 std::string one_word(std::string name) {
     for (char& c : name)
         if (c == ' ' || c == '\t') c = '_';
@@ -181,12 +181,12 @@ void write_evaluation(const std::filesystem::path& table, const std::filesystem:
     append(text, "range\tdepth\tpairs\tcorrect\tprecision\n");
     nlohmann::ordered_json precisions = nlohmann::ordered_json::array();
     for (const Precision& entry : evaluation.precisions) {
-        append(text, "{}\t{}\t{}\t{}\t{}\n", entry.range, entry.depth, entry.pairs, entry.correct,
-               number_or_na(entry.precision, 6));
+        append(text, "{}\t{}\t{}\t{}\t{}\n", entry.range, entry.depth, entry.pairs,
+               entry.contact_count, number_or_na(entry.precision, 6));
         precisions.push_back({{"range", entry.range},
                               {"depth", entry.depth},
                               {"pairs", entry.pairs},
-                              {"correct", entry.correct},
+                              {"correct", entry.contact_count},
                               {"precision", entry.precision}});
     }
     write_text(table, std::string_view(text.data(), text.size()));
@@ -198,7 +198,7 @@ void write_evaluation(const std::filesystem::path& table, const std::filesystem:
                                          {"length", evaluation.length},
                                          {"atoms", name_of(known.definition.atoms)},
                                          {"cutoff_angstrom", evaluation.cutoff},
-                                         {"pairs", evaluation.evaluated},
+                                         {"pairs", evaluation.evaluated_pairs},
                                          {"contacts", evaluation.contacts},
                                          {"precision", precisions}};
     const auto replace = nlohmann::ordered_json::error_handler_t::replace;

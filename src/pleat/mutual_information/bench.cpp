@@ -107,7 +107,7 @@ int main(int count, char** values) {
     for (int i = 1; i < count; ++i) {
         const Alignment alignment =
             read_alignment(values[i], {.format = "", .alphabet = "", .keep_unknown = true});
-        cases.push_back({std::string(values[i]), compact(alignment.letters)});
+        cases.push_back({std::string(values[i]), compact_columns(alignment.letters)});
     }
     if (cases.empty()) {
         cases.push_back({"753x264", random_columns(753, 264, 9, 1)});

@@ -97,7 +97,7 @@ std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters
     std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns);
     if (context.device.kind == Device::Kind::cuda) {
         // The rows sorted by each column of a tile, before they are uploaded.
-        bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kLoneTileSide : 0);
+        bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kSingleTileSide : 0);
     } else if (parameters.has_sampled()) {
         const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
         bytes += std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20)) +
@@ -138,7 +138,8 @@ std::int64_t memory_needed(const Alignment& alignment, const Parameters& paramet
                            const Device& device, int threads) {
     check_input(alignment, parameters);
     if (device.kind == Device::Kind::cuda)
-        return cuda::memory_needed(compact(alignment.letters), static_cast<int>(parameters.order),
+        return cuda::memory_needed(compact_columns(alignment.letters),
+                                   static_cast<int>(parameters.order),
                                    parameters.has_sampled() ? parameters.shuffles : 0);
     Context context;
     context.device = device;
@@ -174,7 +175,7 @@ Result run(const Alignment& alignment, const Parameters& parameters, const Conte
             context, [&](const Context& lane) { return run(alignment, parameters, lane); });
     check_input(alignment, parameters);
     check_memory(alignment, parameters, context);
-    const Columns columns = compact(alignment.letters);
+    const Columns columns = compact_columns(alignment.letters);
     Result result;
     result.shuffles = parameters.has_sampled() ? parameters.shuffles : 0;
     for (Index column = 0; column < columns.column_count(); ++column) {

@@ -83,7 +83,8 @@ struct PairStatistics {
     std::vector<double> apc, asc;           ///< MI less the average product, and the average sum
     std::vector<double> mean, variance, z;  ///< exact
     std::vector<SampledNull> sampled;
-    std::vector<std::uint32_t> less, equal;  ///< shuffles with a smaller, and with an equal MI
+    std::vector<std::uint32_t> less_count,
+        equal_count;  ///< shuffles with a smaller, and with an equal MI
     /// P(MI >= observed), an approximation: exact_p if it is known; else of the Pearson III
     /// distribution with the exact mean and variance (without them, the sampled ones) and the
     /// sampled skewness; without samples gamma_tail(). NaN if the null is constant. Against full
@@ -112,17 +113,18 @@ std::array<Index, 3> triple_at(Index position, Index columns);
 struct TripleSet {
     std::vector<std::uint64_t> words;  ///< bit t % 64 of word t / 64 is the triple at position t
     Index size = 0;
-    std::vector<Index> membership;  ///< [column]: triples of the set that have this column
+    std::vector<Index> triples_per_column;  ///< [column]: triples of the set that have this column
 };
 
 /// The numbers of the triples i < j < k: bits, or without a unit.
 struct TripleResult {
-    std::vector<std::string> names;     ///< of the numbers of each record
-    int key = 0;                        ///< the number that ranks
-    TripleRecords best;                 ///< up to Parameters::top, best first
-    std::vector<double> best_excess;    ///< of `best`, bits: see Excess
-    std::vector<double> best_fdr;       ///< of `best`; NaN: constant null; empty: not sampled
-    std::optional<TripleRecords> kept;  ///< with --min-z or --all-triples, in lexicographic order
+    std::vector<std::string> names;   ///< of the numbers of each record
+    int key = 0;                      ///< the number that ranks
+    TripleRecords best_triples;       ///< up to Parameters::top, best first
+    std::vector<double> best_excess;  ///< of `best_triples`, bits: see Excess
+    std::vector<double> best_fdr;     ///< of `best_triples`; NaN: constant null; empty: not sampled
+    std::optional<TripleRecords>
+        kept_triples;  ///< with --min-z or --all-triples, in lexicographic order
     std::vector<double> kept_fdr;
     std::optional<TripleSet> cliques;       ///< C by the paper's definition, from sampling
     std::optional<TripleSet> cliques_by_z;  ///< C by exact Z
@@ -144,7 +146,8 @@ struct Result {
     std::vector<double> weights;   ///< of the sequences; empty: none
     double effective_sequences = 0;
     std::optional<TripleResult> triples;
-    /// Of this call, on this rank, by the GPU's own clock; empty without a GPU.
+    /// Time that the GPU computed in this call, on this rank, by its own clock; empty without a
+    /// GPU.
     std::optional<GpuSeconds> gpu_seconds;
 
     Index column_count() const { return static_cast<Index>(entropy.size()); }

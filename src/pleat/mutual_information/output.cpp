@@ -21,7 +21,7 @@ namespace {
 
 using Column = std::pair<std::string, std::vector<double>>;
 
-/// "NA" where there is no number.
+/// The number as text; "NA" for NaN.
 void append_cell(std::string& text, double value) {
     text += '\t';
     if (std::isnan(value)) {
@@ -81,9 +81,9 @@ void write_pair_arrays(const std::filesystem::path& path, const Report& report) 
     add_vector(writer, "i", i);
     add_vector(writer, "j", j);
     for (const auto& [name, values] : pair_columns(result.pairs)) add_vector(writer, name, values);
-    if (!result.pairs.less.empty()) {
-        add_vector(writer, "n_less", result.pairs.less);
-        add_vector(writer, "n_equal", result.pairs.equal);
+    if (!result.pairs.less_count.empty()) {
+        add_vector(writer, "n_less", result.pairs.less_count);
+        add_vector(writer, "n_equal", result.pairs.equal_count);
     }
     if (!result.pair_rows.empty()) add_vector(writer, "rows", result.pair_rows);
     // The diagonal: the MI of a column with itself is its entropy, in every shuffle, so Z is 0/0.
@@ -143,7 +143,7 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
     const KnownStructure* const known = report.structure;
     std::string head = cells.head({"i", "j"}) + (known != nullptr ? "\tdistance" : "");
     for (const auto& [name, values] : numbers) head += "\t" + name;
-    if (!report.result.pairs.less.empty()) head += "\tn_less\tn_equal";
+    if (!report.result.pairs.less_count.empty()) head += "\tn_less\tn_equal";
     TextPieces lines =
         make_lines(threads, static_cast<Index>(ranked.size()), [&](Index rank, std::string& text) {
             const Index pair = ranked[static_cast<std::size_t>(rank)];
@@ -152,9 +152,9 @@ TextPieces pair_table(const Report& report, const std::vector<Index>& ranked, in
             cells.append(text, pairs[at]);
             if (known != nullptr) append_cell(text, known->distances(pairs[at][0], pairs[at][1]));
             for (const auto& [name, values] : numbers) append_cell(text, values[at]);
-            if (!report.result.pairs.less.empty())
-                text += fmt::format("\t{}\t{}", report.result.pairs.less[at],
-                                    report.result.pairs.equal[at]);
+            if (!report.result.pairs.less_count.empty())
+                text += fmt::format("\t{}\t{}", report.result.pairs.less_count[at],
+                                    report.result.pairs.equal_count[at]);
             text += '\n';
         });
     lines.insert(lines.begin(), head + "\n");
@@ -169,7 +169,7 @@ TextPieces column_table(const Report& report) {
     if (result.triples) {
         const auto add = [&](const char* name, const std::optional<TripleSet>& set) {
             if (!set) return;
-            members.emplace_back(name, &set->membership);
+            members.emplace_back(name, &set->triples_per_column);
         };
         add("cliques", result.triples->cliques);
         add("cliques_by_z", result.triples->cliques_by_z);
@@ -221,10 +221,10 @@ void write_triple_arrays(const std::filesystem::path& path, const Report& report
     const Index columns = report.result.column_count();
     NpzWriter writer(path);
     const bool has_excess = std::count(triples.names.begin(), triples.names.end(), "excess") > 0;
-    if (triples.kept)
-        add_records(writer, triples, *triples.kept, triples.kept_fdr, nullptr, columns);
+    if (triples.kept_triples)
+        add_records(writer, triples, *triples.kept_triples, triples.kept_fdr, nullptr, columns);
     else
-        add_records(writer, triples, triples.best, triples.best_fdr,
+        add_records(writer, triples, triples.best_triples, triples.best_fdr,
                     has_excess ? nullptr : &triples.best_excess, columns);
     add_vector(writer, "columns", report.alignment.columns);
     writer.close();
@@ -238,12 +238,13 @@ TextPieces triple_table(const Report& report, int threads) {
     const bool has_excess = std::count(triples.names.begin(), triples.names.end(), "excess") > 0;
     if (!triples.best_fdr.empty()) head += "\tfdr";
     if (!has_excess) head += "\texcess";
-    const auto count = static_cast<Index>(triples.best.triples.size());
+    const auto count = static_cast<Index>(triples.best_triples.triples.size());
     TextPieces lines = make_lines(threads, count, [&](Index rank, std::string& text) {
         append_integer(text, rank + 1);
         const auto at = static_cast<std::size_t>(rank);
-        cells.append(text, triple_at(triples.best.triples[at], report.result.column_count()));
-        for (const double value : triples.best.numbers[rank]) append_cell(text, value);
+        cells.append(text,
+                     triple_at(triples.best_triples.triples[at], report.result.column_count()));
+        for (const double value : triples.best_triples.numbers[rank]) append_cell(text, value);
         if (!triples.best_fdr.empty()) append_cell(text, triples.best_fdr[at]);
         if (!has_excess) append_cell(text, triples.best_excess[at]);
         text += '\n';
@@ -273,9 +274,10 @@ std::vector<Index> ranked_pairs(const Result& result, const Parameters& paramete
     const auto value = [&](Index pair) {
         const auto at = static_cast<std::size_t>(pair);
         if (!std::isnan(key[at])) return key[at];
-        const bool above_all = pairs.z.empty() && !pairs.less.empty() && pairs.less[at] > 0;
+        const bool above_all =
+            pairs.z.empty() && !pairs.less_count.empty() && pairs.less_count[at] > 0;
         const double infinity = std::numeric_limits<double>::infinity();
-        return above_all && pairs.equal[at] == 0 ? infinity : -infinity;
+        return above_all && pairs.equal_count[at] == 0 ? infinity : -infinity;
     };
     if (parameters.order == 2 && parameters.min_z)
         std::erase_if(ranked, [&](Index pair) { return value(pair) < *parameters.min_z; });

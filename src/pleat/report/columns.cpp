@@ -18,7 +18,7 @@ namespace pleat::report {
 
 namespace {
 
-/// A number of every pair of columns.
+/// One quantity of all pairs of columns, such as MI or Z.
 struct Layer {
     std::string name;
     std::vector<double> upper;  ///< pairs i < j, row by row
@@ -96,7 +96,7 @@ private:
     std::map<std::string, ColumnLabel*, std::less<>> by_number_;
 };
 
-/// What the tables of columns and pairs say.
+/// The content of the tables of columns and pairs.
 struct PairTables {
     std::vector<ColumnLabel> labels;  ///< of each column
     Table pairs;                      ///< its first rows
@@ -349,19 +349,19 @@ void draw_columns(Drawing& drawing) {
         const PairFile pairs = read_pairs(drawing.run, arrays, list);
         if (pairs.size() < 2 || pairs.layers.empty()) continue;
         draw_pairs(drawing, pairs);
-        for (const char* file : {arrays, list}) drawing.claim(file);
+        for (const char* file : {arrays, list}) drawing.claim_file(file);
     }
-    if (drawing.claim("triples.tsv"))
+    if (drawing.claim_file("triples.tsv"))
         drawing.add(table_section(
             "Triples",
             residues_first(read_table(drawing.run.file("triples.tsv"), drawing.limits.rows))));
-    if (drawing.claim("evaluation.tsv"))
+    if (drawing.claim_file("evaluation.tsv"))
         drawing.add(
             table_section("Precision of the best pairs",
                           read_table(drawing.run.file("evaluation.tsv"), drawing.limits.rows)));
-    drawing.claim("evaluation.json");  // the same numbers
-    drawing.claim("columns.tsv");
-    drawing.claim("weights.npy");
+    drawing.claim_file("evaluation.json");  // the same numbers
+    drawing.claim_file("columns.tsv");
+    drawing.claim_file("weights.npy");
 }
 
 }  // namespace pleat::report

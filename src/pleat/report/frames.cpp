@@ -54,7 +54,7 @@ std::string frames_note(const RunFolder& run) {
                              range);
 }
 
-/// Two remarks as one.
+/// Joins two remarks into one text.
 std::string join(const std::string& first, const std::string& second) {
     return first + (first.empty() || second.empty() ? "" : " ") + second;
 }
@@ -199,7 +199,8 @@ void draw_sweep(Drawing& drawing) {
 }
 
 std::string text_of(const std::filesystem::path& path) {
-    constexpr std::int64_t kCopies = 6;  // as bytes, as text, in the data and in the page
+    constexpr std::int64_t kCopies =
+        6;  // copies of the models: as bytes, as text, in the JSON data and in the page
     require_room(path, kCopies);
     const std::vector<std::uint8_t> bytes = read_file(path);
     return {bytes.begin(), bytes.end()};
@@ -252,25 +253,26 @@ void draw_models(Drawing& drawing, const std::string& file, const char* title, c
 }
 
 void draw_frames(Drawing& drawing) {
-    if (drawing.claim("assignment.npy")) draw_assignment(drawing);
-    if (drawing.claim("clusters.tsv")) draw_clusters(drawing);
-    if (drawing.claim("sweep.tsv")) draw_sweep(drawing);
-    if (drawing.claim("medoids.pdb")) draw_models(drawing, "medoids.pdb", "Medoids", "cluster");
-    if (drawing.claim("medoids.cif"))
+    if (drawing.claim_file("assignment.npy")) draw_assignment(drawing);
+    if (drawing.claim_file("clusters.tsv")) draw_clusters(drawing);
+    if (drawing.claim_file("sweep.tsv")) draw_sweep(drawing);
+    if (drawing.claim_file("medoids.pdb"))
+        draw_models(drawing, "medoids.pdb", "Medoids", "cluster");
+    if (drawing.claim_file("medoids.cif"))
         drawing.notes.push_back(
             fmt::format("{}: medoids.cif is not drawn, since only models in PDB format can be",
                         drawing.run.name()));
-    if (drawing.claim("tree.nwk")) draw_tree(drawing);
-    if (drawing.claim("superposed.pdb"))
+    if (drawing.claim_file("tree.nwk")) draw_tree(drawing);
+    if (drawing.claim_file("superposed.pdb"))
         draw_models(drawing, "superposed.pdb", "Superposed frames", "frame");
     for (const Measure& measure : kMeasures) {
         const std::string file = std::string(measure.name) + ".npy";
-        if (drawing.claim(file)) draw_matrix(drawing, file, measure);
+        if (drawing.claim_file(file)) draw_matrix(drawing, file, measure);
     }
     const Measure& measure = measure_of(drawing.run);
-    if (drawing.claim("histogram.tsv")) draw_histogram(drawing, "histogram.tsv", measure);
-    if (drawing.claim("reference.tsv")) draw_reference(drawing, measure);
-    if (drawing.claim("rmsf_residues.tsv")) draw_fluctuations(drawing);
+    if (drawing.claim_file("histogram.tsv")) draw_histogram(drawing, "histogram.tsv", measure);
+    if (drawing.claim_file("reference.tsv")) draw_reference(drawing, measure);
+    if (drawing.claim_file("rmsf_residues.tsv")) draw_fluctuations(drawing);
 }
 
 }  // namespace pleat::report

@@ -59,7 +59,9 @@ void draw_json(Drawing& drawing, const std::string& file) {
 
 }  // namespace
 
-bool Drawing::claim(const std::string& file) { return run.has(file) && drawn.insert(file).second; }
+bool Drawing::claim_file(const std::string& file) {
+    return run.has(file) && drawn.insert(file).second;
+}
 
 Json table_section(const std::string& title, const Table& table) {
     return {
@@ -86,7 +88,7 @@ void draw_other_files(Drawing& drawing) {
         } else {
             continue;
         }
-        drawing.claim(file);
+        drawing.claim_file(file);
     }
 }
 

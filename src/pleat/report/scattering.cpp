@@ -153,7 +153,7 @@ void draw_scattering(Drawing& drawing) {
         if (!head.has({"q"}) && !head.has({"q2"}) && !head.has({"q_rg"}) && !head.has({"p"}))
             continue;
         if (draw_scattering_table(drawing, read_table(drawing.run.file(file), kEveryRow), file))
-            drawing.claim(file);
+            drawing.claim_file(file);
     }
 }
 

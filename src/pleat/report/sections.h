@@ -27,7 +27,7 @@ struct Drawing {
 
     void add(Json section) { sections.push_back(std::move(section)); }
     /// Returns whether the run has the file and no reader has drawn it yet, and marks it as drawn.
-    bool claim(const std::string& file);
+    bool claim_file(const std::string& file);
 };
 
 /// Pairs and triples of columns: contact map, molecule, values by column, lists.

@@ -98,17 +98,17 @@ void draw_scores(Drawing& drawing) {
 
 void draw_selection(Drawing& drawing) {
     if (!is_selection(drawing)) return;
-    drawing.claim("scores.tsv");
-    if (drawing.claim("clusters.tsv"))
+    drawing.claim_file("scores.tsv");
+    if (drawing.claim_file("clusters.tsv"))
         drawing.add(
             table_section("Clusters, selected ones first",
                           read_table(drawing.run.file("clusters.tsv"), drawing.limits.rows)));
     draw_scores(drawing);
-    if (drawing.claim("best.pdb"))
+    if (drawing.claim_file("best.pdb"))
         draw_models(drawing, "best.pdb", "Best frames of selected clusters", "selected", 1);
-    if (drawing.claim("medoids.pdb"))
+    if (drawing.claim_file("medoids.pdb"))
         draw_models(drawing, "medoids.pdb", "Medoids of selected clusters", "selected", 1);
-    if (drawing.claim("explained.tsv"))
+    if (drawing.claim_file("explained.tsv"))
         drawing.add(
             table_section("Contacts, and the clusters that explain them",
                           read_table(drawing.run.file("explained.tsv"), drawing.limits.rows)));

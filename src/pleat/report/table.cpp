@@ -87,7 +87,8 @@ Table read_table(const std::filesystem::path& path, Index max_rows, const RowVis
     table.columns.assign(cells.begin(), cells.end());
     for (std::int64_t line = 2; !text.empty(); ++line) {
         split(next_line(text), cells);
-        if (cells.size() == 1 && cells[0].empty() && text.empty()) break;  // a blank last line
+        if (cells.size() == 1 && cells[0].empty() && text.empty())
+            break;  // the last line may be blank
         if (cells.size() != table.columns.size())
             throw InputError(
                 path.string(), line,
@@ -119,7 +120,7 @@ std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
 void require_room(const std::filesystem::path& path, std::int64_t times) {
     std::error_code none;
     const std::uintmax_t size = std::filesystem::file_size(path, none);
-    if (none) return;  // reading reports the error
+    if (none) return;  // reading the file reports the error
     require_memory(static_cast<std::int64_t>(size) * times, path.string(),
                    "leave this run out, or move the file out of its folder");
 }

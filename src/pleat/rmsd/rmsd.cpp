@@ -33,7 +33,7 @@ void check_set(const AtomSets& sets, const std::vector<Index>& set, Index atoms)
     if (!(sum > 0)) throw InputError(sets.weights_file, 0, "expected a weight above 0, found none");
 }
 
-/// Bands for the device: on a GPU as many pairs as take it a moment.
+/// Divides the rows into bands for the device. On a GPU a band takes a fraction of a second.
 std::vector<Tile> gpu_bands(Kernel& kernel, Index frames, const Parameters& parameters) {
     constexpr Index kCounted = Index{1} << 28, kStored = Index{1} << 24;
     const bool has_values = parameters.matrix != MatrixLayout::none || parameters.nearest > 0 ||

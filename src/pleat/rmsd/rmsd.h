@@ -23,7 +23,7 @@ namespace pleat::rmsd {
 
 enum class Metric { rmsd, drmsd, tm, gdt_ts };
 std::span<const std::string_view> names_of(Metric);
-/// How exact values are: see README.md.
+/// The accuracy of values: see README.md.
 enum class Precision { mixed, float64 };
 std::span<const std::string_view> names_of(Precision);
 /// Condensed pairs i < j, a full square (with two sets both mean the rectangle), or no matrix.
@@ -69,7 +69,7 @@ struct Nearest {
     Array<float, 2> values;          ///< [frame, rank]
 };
 
-/// Where the matrix goes: to an .npy file, or into memory of the caller.
+/// The destination of the matrix: an .npy file, or memory of the caller.
 struct MatrixTarget {
     MatrixTarget() = default;
     MatrixTarget(std::filesystem::path path) : file(std::move(path)) {}

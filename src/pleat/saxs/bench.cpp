@@ -23,7 +23,7 @@ Context context_of(Device::Kind kind, int threads) {
     return context;
 }
 
-/// What one would write first.
+/// The plain loop over pairs, for comparison.
 void plain_loop(benchmark::State& state, const RandomScatterers& given) {
     const Model& model = given.model;
     const auto count = static_cast<std::size_t>(model.scatterer_count());

@@ -10,15 +10,15 @@ namespace pleat::saxs {
 
 /// Throws Cancelled if the user asked to stop. Inside parallel_for() only thread 0, the caller's,
 /// checks: a Progress must be used by one thread alone.
-inline void stop_if_asked(const Context& context, int thread = 0) {
+inline void throw_if_stopped(const Context& context, int thread = 0) {
     if (thread == 0) throw_if_cancelled(context, "saxs");
 }
 
-/// parallel_for() that calls stop_if_asked() before each index.
+/// parallel_for() that calls throw_if_stopped() before each index.
 inline void cancellable_parallel_for(const Context& context, int threads, Index count,
                                      const std::function<void(Index, int)>& body) {
     parallel_for(threads, count, [&](Index n, int thread) {
-        stop_if_asked(context, thread);
+        throw_if_stopped(context, thread);
         body(n, thread);
     });
 }

@@ -25,7 +25,7 @@ void check_device(const Parameters& parameters, const Device& device) {
             "expected --method debye or auto with --device {}, found multipole", device.name()));
 }
 
-/// Bounds in the wrong order.
+/// Throws UsageError if a lower bound is above its upper bound.
 void check_order(const char* name, double min, double max) {
     if (min > max)
         throw UsageError(fmt::format("expected --{0}-min of at most --{0}-max ({1:g}), found {2:g}",
@@ -64,7 +64,7 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
     for (const Ensemble& ensemble : components) check_structures(ensemble);
     if (components.empty()) throw UsageError("expected at least 1 structure, found none");
     if (curve == nullptr) return;
-    const std::size_t points = cut(*curve, parameters.q_max).size();
+    const std::size_t points = cut_curve(*curve, parameters.q_max).size();
     if (points < 8)
         throw InputError(curve->source, 0,
                          fmt::format("expected a curve of 8 or more points up to --q-max {:g} "

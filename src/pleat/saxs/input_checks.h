@@ -25,11 +25,11 @@ void check_structures(const Ensemble& ensemble);
 void check_size(const Ensemble& ensemble, View<const float, 3> xyz, const Parameters& parameters);
 inline constexpr double kMaxBins = 1e6;
 
-/// How to divide a structure. Throws InputError if its atoms do not suffice for the model,
-/// UsageError for options that the model does not have.
+/// The options that determine how a structure is divided into scatterers. Throws InputError if its
+/// atoms do not suffice for the model, UsageError for options that the model does not have.
 ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& parameters);
 
-/// What a fit may vary.
+/// The bounds of c1 and c2, and whether a background is fitted, from the options.
 FitOptions fit_options(const Parameters& parameters);
 
 /// `points` values of q, evenly from 0 to `q_max`.

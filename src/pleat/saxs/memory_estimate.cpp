@@ -27,7 +27,7 @@ double max_diameter_of(std::span<const Ensemble> components) {
     return diameter;
 }
 
-/// Sizes alone, on the grid that a run would take.
+/// A model with the sizes of the run's model, but without its values.
 Model model_of_sizes(const Ensemble& ensemble, bool with_curve, bool with_hydration,
                      const Parameters& parameters, double diameter) {
     constexpr Index kTypes = 20;
@@ -43,7 +43,7 @@ Model model_of_sizes(const Ensemble& ensemble, bool with_curve, bool with_hydrat
     return model;
 }
 
-/// Bytes of the fits of frames to a curve.
+/// Bytes that fitting frames to a curve takes.
 std::int64_t fit_memory(Index frames, Index curve_points, const Parameters& parameters) {
     // Partial profiles at the curve's points, the same in folds for validation, profiles, and
     // their coordinates along axes; then products at the nodes of the contrast: of each frame, of
@@ -114,7 +114,7 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
     std::int64_t bytes = histogram_memory(frames, diameter, parameters.bin_width, context);
     for (const Ensemble& ensemble : components)
         bytes += component_memory(ensemble.frame_count(), ensemble.atom_count(), points);
-    // What ranks send each other, and receive.
+    // Bytes of the buffers for messages between ranks.
     if (context.ranks() > 1) bytes += 3 * 8 * frames * kMaxChannelPairs * points;
     if (curve != nullptr)
         bytes += fit_memory(frames, static_cast<Index>(curve->size()), parameters);

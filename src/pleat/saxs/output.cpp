@@ -44,10 +44,10 @@ std::string frames_table(const Result& result) {
                                    has_fits ? "\tchi2\tc1\tc2" : "");
     for (std::size_t frame = 0; frame < result.shapes.size(); ++frame) {
         const Shape& shape = result.shapes[frame];
-        text +=
-            fmt::format("{}\t{}\t{:.9g}\t{:.6g}", frame_label(result, static_cast<Index>(frame)),
-                        shape.gyration2 >= 0 ? fmt::format("{:.6g}", shape.gyration) : "NA",
-                        shape.forward, shape.diameter);
+        text += fmt::format(
+            "{}\t{}\t{:.9g}\t{:.6g}", frame_label(result, static_cast<Index>(frame)),
+            shape.gyration_radius2 >= 0 ? fmt::format("{:.6g}", shape.gyration_radius) : "NA",
+            shape.forward_intensity, shape.diameter);
         if (has_fits) {
             const Fit& fit = result.frame_fits[frame];
             text += fmt::format("\t{:.8g}\t{}\t{:.6g}", fit.chi2,
@@ -88,8 +88,8 @@ std::string guinier_table(const Result& result) {
 /// no Guinier range.
 std::string kratky_table(const Result& result) {
     const bool is_reduced = result.guinier.is_valid;
-    const double length = is_reduced ? result.guinier.gyration : 1;
-    const double height = is_reduced ? result.guinier.forward : 1;
+    const double length = is_reduced ? result.guinier.gyration_radius : 1;
+    const double height = is_reduced ? result.guinier.forward_intensity : 1;
     std::string text = is_reduced ? "q_rg\tkratky\tsigma\tmodel\n" : "q\tkratky\tsigma\tmodel\n";
     for (std::size_t k = 0; k < result.curve.size(); ++k) {
         const double x = result.curve.q[k] * length, factor = x * x / height;
@@ -120,7 +120,7 @@ Json fit_json(const Fit& fit, bool is_atomic) {
 Json weighted_json(const Weighted& weighted, bool is_atomic) {
     Json json = fit_json(weighted.fit, is_atomic);
     json["members"] = weighted.frames.size();
-    json["effective_members"] = number(weighted.effective);
+    json["effective_members"] = number(weighted.effective_frames);
     json["validation_chi2"] = number(weighted.validation);
     json["validation_error"] = number(weighted.validation_error);
     return json;
@@ -154,10 +154,10 @@ Json summary_json(const Result& result) {
     json["model"] = name_of(result.model);
     json["fit"] = fit_json(result.fit, is_atomic);
     if (result.guinier.is_valid) {
-        json["guinier"] = {{"rg", result.guinier.gyration},
-                           {"rg_error", result.guinier.gyration_error},
-                           {"i0", result.guinier.forward},
-                           {"i0_error", result.guinier.forward_error},
+        json["guinier"] = {{"rg", result.guinier.gyration_radius},
+                           {"rg_error", result.guinier.gyration_radius_error},
+                           {"i0", result.guinier.forward_intensity},
+                           {"i0_error", result.guinier.forward_intensity_error},
                            {"q_min", result.curve.q[result.guinier.first]},
                            {"q_max", result.curve.q[result.guinier.last]}};
     } else {
@@ -227,17 +227,17 @@ void record_facts(RunDirectory& run, const Result& result) {
     run.fact("model", name_of(result.model));
     run.fact("frames", static_cast<std::int64_t>(result.shapes.size()));
     run.fact("scatterers", result.scatterers);
-    double forward = 0, diameter = 0;
+    double forward_intensity = 0, diameter = 0;
     for (const Shape& shape : result.shapes) {
-        forward += shape.forward;
+        forward_intensity += shape.forward_intensity;
         diameter = std::max(diameter, shape.diameter);
     }
-    const double gyration = root_mean_gyration(result.shapes);
-    if (std::isnan(gyration))
+    const double gyration_radius = root_mean_gyration(result.shapes);
+    if (std::isnan(gyration_radius))
         run.fact("rg", std::string_view("NA"));
     else
-        run.fact("rg", gyration);
-    run.fact("i0", forward / static_cast<double>(result.shapes.size()));
+        run.fact("rg", gyration_radius);
+    run.fact("i0", forward_intensity / static_cast<double>(result.shapes.size()));
     run.fact("dmax", diameter);
     if (result.model == Resolution::all_atom) run.fact("c1", result.contrast.c1);
     run.fact("c2", result.contrast.c2);

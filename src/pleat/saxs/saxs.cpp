@@ -54,13 +54,13 @@ double gyration2_with_extent(double of_centres, std::span<const double> at_0,
     return of_centres - 6 * slope;
 }
 
-/// Structures of the same atoms.
+/// One component of the sample: an ensemble of structures with the same atoms.
 struct Component {
     const Ensemble* ensemble;
     Scatterers scatterers;
     ScattererPositions positions;
     Model model;
-    Model near_zero;           // the same at q = 0 and kNearZero, with all channels
+    Model near_zero;           // the same scatterers at q = 0 and q = kNearZero, with all channels
     Array<double, 3> partial;  // [frame, channel pair, q]
 };
 constexpr double kNearZero = 0.005;  // 1/angstrom
@@ -76,39 +76,42 @@ Shape measure_frame(const Component& component, Index frame, const Parameters& p
     Shape shape =
         measure_shape(positions.xyz[frame], at_0, positions.xyz.extent(2) - positions.sites,
                       parameters.bin_width, context);
-    shape.gyration2 = gyration2_with_extent(shape.gyration2, at_0, amplitudes(1), kNearZero);
-    shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
+    shape.gyration_radius2 =
+        gyration2_with_extent(shape.gyration_radius2, at_0, amplitudes(1), kNearZero);
+    shape.gyration_radius = shape.gyration_radius2 >= 0 ? std::sqrt(shape.gyration_radius2) : NAN;
     return shape;
 }
 
-/// Gives every rank the shapes of the others; each has those of its rows.
+/// Gives every rank the shapes that the other ranks measured.
 void gather_shapes(const Context& context, std::vector<Shape>& shapes) {
     if (context.ranks() == 1) return;
     double bins = 0;
     for (const Shape& shape : shapes)
         bins = std::max(bins, static_cast<double>(shape.pairs.size()));
     bins = max_over_ranks(context, bins);
-    // One row per frame: three numbers, then P(r), whose last bins may be empty.
+    // A table with one row per frame: three numbers of its shape, then P(r), whose last bins may be
+    // empty.
     constexpr Index kNumbers = 3;
     const auto count = static_cast<Index>(shapes.size());
     Array<double, 2> rows(count, static_cast<Index>(bins) + kNumbers);
     for (Index n = 0; n < count; ++n) {
         const Shape& shape = shapes[static_cast<std::size_t>(n)];
         double* const row = rows.view()[n].data;
-        row[0] = shape.gyration2;
-        row[1] = shape.forward;
+        row[0] = shape.gyration_radius2;
+        row[1] = shape.forward_intensity;
         row[2] = shape.diameter;
         std::copy(shape.pairs.begin(), shape.pairs.end(), row + kNumbers);
     }
     all_gather_rows(context, rows.view());
     for (Index n = 0; n < count; ++n) {
         const View<const double, 1> row = rows.view()[n];
-        const double gyration2 = row.data[0];
-        shapes[static_cast<std::size_t>(n)] = {gyration2,
-                                               gyration2 >= 0 ? std::sqrt(gyration2) : NAN,
-                                               row.data[1],
-                                               row.data[2],
-                                               {row.begin() + kNumbers, row.end()}};
+        const double gyration_radius2 = row.data[0];
+        shapes[static_cast<std::size_t>(n)] = {
+            gyration_radius2,
+            gyration_radius2 >= 0 ? std::sqrt(gyration_radius2) : NAN,
+            row.data[1],
+            row.data[2],
+            {row.begin() + kNumbers, row.end()}};
     }
 }
 
@@ -147,7 +150,7 @@ Array<double, 2> mean_of(View<const double, 3> partial) {
     return mean;
 }
 
-/// Fits each frame alone, with its own contrast.
+/// Fits each frame separately, with its own c1 and c2.
 void fit_frames(const EnsembleProblem& problem, Result& result) {
     const Index frames = problem.partial.extent(0);
     const int threads = resolve_threads(problem.context);
@@ -171,7 +174,7 @@ void fit_frames(const EnsembleProblem& problem, Result& result) {
 void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
                const Parameters& parameters, const Context& context, Result& result) {
     result.has_fit = true;
-    result.curve = cut(curve, parameters.q_max);
+    result.curve = cut_curve(curve, parameters.q_max);
     if (result.curve.size() < curve.size())
         result.notes.push_back(fmt::format("{} points of the curve beyond q = {:g} left out",
                                            curve.size() - result.curve.size(), parameters.q_max));
@@ -179,7 +182,7 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     const auto points = static_cast<Index>(result.curve.size());
     Array<double, 3> at_curve(frames, partial.extent(1), points);
     cancellable_parallel_for(context, resolve_threads(context), frames, [&](Index frame, int) {
-        const Array<double, 2> one = resample(partial[frame], result.q, result.curve.q);
+        const Array<double, 2> one = resample_profiles(partial[frame], result.q, result.curve.q);
         std::copy(one.begin(), one.end(), at_curve[frame].begin());
     });
     const FitOptions options = fit_options(parameters);
@@ -191,11 +194,11 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     fit_frames(problem, result);
     if (parameters.max_members > 0) {
         result.ensemble.minimal = minimal_ensembles(problem, parameters.max_members, context);
-        result.ensemble.minimal_chosen = choose(result.ensemble.minimal);
+        result.ensemble.minimal_chosen = choose_simplest(result.ensemble.minimal);
     }
     if (parameters.reweight) {
         result.ensemble.scan = maximum_entropy(problem, context);
-        result.ensemble.scan_chosen = choose(result.ensemble.scan);
+        result.ensemble.scan_chosen = choose_simplest(result.ensemble.scan);
     }
     result.has_ensemble = parameters.max_members > 0 || parameters.reweight;
 }
@@ -216,7 +219,7 @@ void combine_frames(View<const double, 3> partial, double mean_radius, Result& r
 /// Warns if the curve's Rg is about ten times or a tenth of the structures' Rg, as it is if the
 /// unit of q is wrong.
 void check_unit(Result& result) {
-    const double model = root_mean_gyration(result.shapes), curve = result.guinier.gyration;
+    const double model = root_mean_gyration(result.shapes), curve = result.guinier.gyration_radius;
     if (!result.guinier.is_valid || !(model > 0)) return;
     const double ratio = curve / model;
     if (!(ratio > 6 && ratio < 16) && !(ratio > 1.0 / 16 && ratio < 1.0 / 6)) return;
@@ -310,12 +313,14 @@ std::filesystem::path component_checkpoint(const std::filesystem::path& checkpoi
 }
 
 double root_mean_gyration(std::span<const Shape> shapes) {
-    double gyration2 = 0, forward = 0;
+    double gyration_radius2 = 0, forward_intensity = 0;
     for (const Shape& shape : shapes) {
-        gyration2 += shape.forward * shape.gyration2;
-        forward += shape.forward;
+        gyration_radius2 += shape.forward_intensity * shape.gyration_radius2;
+        forward_intensity += shape.forward_intensity;
     }
-    return forward > 0 && gyration2 >= 0 ? std::sqrt(gyration2 / forward) : NAN;
+    return forward_intensity > 0 && gyration_radius2 >= 0
+               ? std::sqrt(gyration_radius2 / forward_intensity)
+               : NAN;
 }
 
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,

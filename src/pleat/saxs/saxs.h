@@ -96,7 +96,7 @@ struct Weighted {
     Fit fit;
     double validation = 0;        ///< chi^2 per point on points that the fit did not see
     double validation_error = 0;  ///< standard error of `validation`
-    double effective = 0;         ///< exp(entropy of the weights): how many frames count
+    double effective_frames = 0;  ///< exp(entropy of the weights): how many frames count
     bool is_exhaustive = false;   ///< minimal ensembles: all sets of up to as many were fitted
 };
 
@@ -110,11 +110,11 @@ struct Reweighted {
 
 /// The shape of scatterers with net amplitudes at q = 0, in angstrom and electrons.
 struct Shape {
-    double gyration2 = 0;  ///< Rg^2 = sum A |x - centre|^2 / sum A; below 0 if negative amplitudes
-                           ///< outweigh the others
-    double gyration = 0;   ///< Rg; NaN if Rg^2 is negative
-    double forward = 0;    ///< I(0) = (sum A)^2, electrons^2
-    double diameter = 0;   ///< largest distance between two scatterers, without hydration sites
+    double gyration_radius2 = 0;   ///< Rg^2 = sum A |x - centre|^2 / sum A; below 0 if negative
+                                   ///< amplitudes outweigh the others
+    double gyration_radius = 0;    ///< Rg; NaN if Rg^2 is negative
+    double forward_intensity = 0;  ///< I(0) = (sum A)^2, electrons^2
+    double diameter = 0;  ///< largest distance between two scatterers, without hydration sites
     std::vector<double> pairs;  ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
 };
 
@@ -122,9 +122,9 @@ struct Shape {
 /// q Rg <= 1.3.
 struct Guinier {
     bool is_valid = false;  ///< whether the curve has such a range of 5 or more points
-    double gyration = 0, gyration_error = 0;  ///< Rg, angstrom
-    double forward = 0, forward_error = 0;    ///< I(0), in the curve's unit
-    std::size_t first = 0, last = 0;          ///< points of the range, the last included
+    double gyration_radius = 0, gyration_radius_error = 0;      ///< Rg, angstrom
+    double forward_intensity = 0, forward_intensity_error = 0;  ///< I(0), in the curve's unit
+    std::size_t first = 0, last = 0;  ///< points of the range, the last included
 };
 
 /// What a curve says about an ensemble besides its mean.
@@ -183,7 +183,7 @@ double root_mean_gyration(std::span<const Shape> shapes);
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
                            const Parameters& parameters, const Context& context);
 
-/// Rough cost of the sums over pairs of run(), for the choice of a device.
+/// Estimated cost of the pair sums of run(), which decides on the device.
 struct Effort {
     double cpu_seconds = 0;  ///< of one core, by the cheaper method
     /// Bytes of GPU memory; not set: the options exclude GPUs.

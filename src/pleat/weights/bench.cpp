@@ -56,7 +56,7 @@ struct OnGpu {
     pleat::weights::Problem problem;
 };
 
-// Packing, copying and counting by a GPU that has been started, whatever the size.
+// Times packing, copying and counting on a GPU that has been started, for any problem size.
 void time_gpu(benchmark::State& state, const Case& input) {
     const OnGpu gpu(input);
     for (auto _ : state) {

@@ -35,11 +35,11 @@ std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& conte
 /// The definition: two loops over sequences and one over columns, on one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 
-/// Bit planes of the distinct sequences; each instruction compares a vector of them. Uses
+/// Compares bit planes of the distinct sequences; each instruction compares a vector of them. Uses
 /// `context.threads` threads.
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, const Context& context);
 
-/// The same bit planes on the GPU `context.device.index`, packed by `context.threads` threads.
+/// Compares bit planes on the GPU `context.device.index`, packed by `context.threads` threads.
 /// Throws DeviceError if the GPU is missing or out of memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& context);
 

@@ -26,14 +26,14 @@ std::vector<Index> densest_first(const std::vector<Peak>& peaks) {
 
 /// The nearest denser item of an item, and of the densest item the distance to the farthest one.
 struct Nearest {
-    std::int64_t denser;
+    std::int64_t nearest_denser;
     float distance, farthest;
 
     /// Keeps the nearer item; of equally near ones the earlier, in whatever order they are offered.
     void offer(std::int64_t item, float value) {
-        if (value < distance || (value == distance && item < denser)) {
+        if (value < distance || (value == distance && item < nearest_denser)) {
             distance = value;
-            denser = item;
+            nearest_denser = item;
         }
     }
 };
@@ -69,12 +69,12 @@ std::vector<Peak> find_peaks(const PairSource& distances, const std::vector<std:
     all_gather_rows(context, found.view());
     for (Index rank = 1; rank < found.extent(0); ++rank)
         for (Index i = 0; i < count; ++i) {
-            if (found(rank, i).denser >= 0)
-                found(0, i).offer(found(rank, i).denser, found(rank, i).distance);
+            if (found(rank, i).nearest_denser >= 0)
+                found(0, i).offer(found(rank, i).nearest_denser, found(rank, i).distance);
             found(0, i).farthest = std::max(found(0, i).farthest, found(rank, i).farthest);
         }
     for (Index i = 0; i < count; ++i) {
-        peaks[i].denser = found(0, i).denser;
+        peaks[i].nearest_denser = found(0, i).nearest_denser;
         peaks[i].separation = i == densest ? found(0, i).farthest : found(0, i).distance;
     }
     return peaks;
@@ -97,7 +97,7 @@ Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters) {
         result.assignment[result.centres[n]] = static_cast<std::int32_t>(n);
     for (const Index i : order)
         if (result.assignment[i] == kNoise)
-            result.assignment[i] = result.assignment[peaks[i].denser];
+            result.assignment[i] = result.assignment[peaks[i].nearest_denser];
     number_by_size(result);
     return result;
 }

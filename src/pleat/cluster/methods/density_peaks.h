@@ -15,8 +15,8 @@ std::vector<Peak> find_peaks(const PairSource& distances, const std::vector<std:
                              const Context& context);
 
 /// The `clusters` items with the largest product of density and separation (the earlier of equals)
-/// are centres; each other item belongs to the cluster of its `denser` item. The densest item is
-/// always a centre.
+/// are centres; each other item belongs to the cluster of its `nearest_denser` item. The densest
+/// item is always a centre.
 Clustering density_peaks(const std::vector<Peak>& peaks, Index clusters);
 
 }  // namespace pleat::cluster

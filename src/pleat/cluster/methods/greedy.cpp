@@ -12,7 +12,8 @@ namespace pleat::cluster {
 
 namespace {
 
-/// The items that no cluster has yet, and how many of them are neighbours of each item.
+/// The pool: the items that are in no cluster yet, and for each item the number of its neighbours
+/// in the pool.
 class Pool {
 public:
     Pool(const Neighbours& neighbours, const Context& context)
@@ -32,7 +33,7 @@ public:
     std::int32_t count(Index item) const { return counts_[item]; }
     Clustering& result() { return result_; }
 
-    /// Makes a cluster of the neighbours of `centre` that are left.
+    /// Makes a cluster of the neighbours of `centre` that are still in the pool.
     void add_cluster_of(Index centre) {
         std::vector<Index> members;
         neighbours_.visit_rows({&centre, 1}, [&](Index, const std::uint64_t* bits) {
@@ -72,7 +73,7 @@ private:
             });
             rows.clear();
         };
-        // A row is valid only during the call that shows it.
+        // Copies the row, which is valid only during this call.
         std::vector<std::uint64_t> copies;
         for (std::size_t first = 0; first < members.size();) {
             const std::size_t many =

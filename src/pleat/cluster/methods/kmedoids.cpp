@@ -78,7 +78,7 @@ public:
         const Index many = std::min(kBatch * context_.ranks(), count_ - first_);
         std::vector<Index> items(static_cast<std::size_t>(many));
         std::iota(items.begin(), items.end(), first_);
-        shared_rows(distances_, context_, items, kBatch, rows_.data());
+        gather_rows_of(distances_, context_, items, kBatch, rows_.data());
         for (Index n = 0; n < many && idle_ < count_; ++n) {
             const bool has_swapped = try_item(items[n], rows_[n].data);
             swaps_ += has_swapped;
@@ -88,7 +88,7 @@ public:
         return {idle_ >= count_, fmt::format("{} swaps", swaps_)};
     }
 
-    /// Lets the item, whose row this is, replace a medoid if the cost falls.
+    /// Replaces a medoid by the item whose row this is if that lowers the cost.
     bool try_item(Index item, const float* row) {
         if (is_medoid_[item]) return false;
         gains_ = losses_;
@@ -132,7 +132,7 @@ private:
     };
 
     void find_distances() {
-        shared_rows(distances_, context_, medoids_, kBatch, to_medoids_.data());
+        gather_rows_of(distances_, context_, medoids_, kBatch, to_medoids_.data());
         for (const Index medoid : medoids_) is_medoid_[medoid] = true;
         for (Index item = 0; item < count_; ++item) find_medoids_of(item);
         sum_losses();
@@ -186,13 +186,15 @@ private:
     const Context& context_;
     Index count_, clusters_;
     std::vector<Index> medoids_;
-    Index first_ = 0, idle_ = 0, swaps_ = 0;  // next item; items since the last swap
+    Index first_ = 0, idle_ = 0,
+          swaps_ = 0;  // next item to try; number of items tried since the last swap
     bool has_distances_ = false;
     Array<float, 2> to_medoids_;  // [medoid, item]
     Array<float, 2> rows_;        // [item of a step, item]
     std::vector<NearMedoids> neighbours_;
     std::vector<bool> is_medoid_;
-    std::vector<double> losses_, gains_;  // of removing each medoid
+    std::vector<double> losses_,
+        gains_;  // increase of the cost by removing each medoid, and decrease by adding the item
     double cost_ = 0.0;
 };
 

@@ -87,7 +87,8 @@ private:
         return pairs_[static_cast<std::size_t>(pairs_before(i, count_) + j - i - 1)];
     }
 
-    /// The one before in the chain where another is as near, else the lowest index.
+    /// Of equally near clusters: the previous one in the chain if it is among them, else the one
+    /// with the lowest index.
     Index nearest_to(Index x, Index previous) {
         Index best = previous;
         float min = previous < 0 ? std::numeric_limits<float>::infinity() : pair(x, previous);
@@ -110,7 +111,7 @@ private:
         return std::sqrt(std::max(square, 0.0));
     }
 
-    /// y becomes the cluster of both.
+    /// Cluster y becomes the merged cluster.
     void merge(Index x, Index y) {
         const double between = pair(x, y);
         active_.erase(std::lower_bound(active_.begin(), active_.end(), x));
@@ -130,7 +131,7 @@ private:
     std::vector<double> sizes_;
 };
 
-/// Clusters that items are in while merges happen.
+/// Union-find structure: the cluster of each item while clusters are merged.
 class Union {
 public:
     explicit Union(Index count) : parents_(static_cast<std::size_t>(count)) {
@@ -216,7 +217,7 @@ void write_newick(const std::filesystem::path& path, const std::vector<Merge>& t
         int stage;
     };
     std::vector<Visit> stack = {{count + static_cast<Index>(tree.size()) - 1, -1, 0}};
-    // Trees of long chains are deeper than a call stack.
+    // Not recursive, because a tree that is a long chain would overflow the call stack.
     while (!stack.empty()) {
         Visit& visit = stack.back();
         const Index node = visit.node, parent = visit.parent;

@@ -65,7 +65,7 @@ public:
     void visit_rows(std::span<const Index> items, const RowVisitor& visit) const override {
         for (const Index item : items) visit(item, bits_[item].data);
     }
-    /// Their copies take a few megabytes.
+    /// Rows whose copies take a few megabytes.
     Index batch() const override { return std::clamp<Index>(2'000'000 / words(), 16, 1024); }
 
 private:
@@ -115,7 +115,7 @@ private:
     Context context_;
 };
 
-/// Rows of bits are made from a list when they are shown.
+/// Neighbours stored as lists; rows of bits are made from them on demand.
 class ListedNeighbours final : public Neighbours {
 public:
     ListedNeighbours(std::vector<std::int64_t> starts, std::vector<std::int32_t> indices)

@@ -42,7 +42,8 @@ void count_pairs(Block rows, const float* distances, Index items, int threads,
         for (std::size_t half = 0; half < own.size(); ++half) to[half] += own[half];
 }
 
-/// The first half up to which more than `position` values lie; subtracts those before it.
+/// The first upper half of bits at which the cumulative count exceeds `position`; subtracts the
+/// counts before it from `position`.
 std::uint32_t half_at(const std::vector<std::int64_t>& counts, std::int64_t& position) {
     for (std::size_t half = 0; half < kHalf; ++half) {
         if (position < counts[half]) return static_cast<std::uint32_t>(half);

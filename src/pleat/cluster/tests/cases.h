@@ -68,7 +68,7 @@ inline void expect_same(const Result& found, const Result& expected) {
     }
     ASSERT_EQ(found.peaks.size(), expected.peaks.size());
     for (std::size_t i = 0; i < found.peaks.size(); ++i) {
-        EXPECT_EQ(found.peaks[i].denser, expected.peaks[i].denser);
+        EXPECT_EQ(found.peaks[i].nearest_denser, expected.peaks[i].nearest_denser);
         EXPECT_EQ(found.peaks[i].separation, expected.peaks[i].separation);
     }
 }

@@ -202,7 +202,7 @@ TEST(DensityPeaks, AreTheNearestDenserItems) {
         const auto neighbours = find_neighbours(distances, cutoff, threads(2), kAll);
         const std::vector<Peak> peaks =
             find_peaks(OddBands(distances, 11), neighbours->degrees(), threads(1));
-        const auto denser = [&](Index a, Index b) {
+        const auto nearest_denser = [&](Index a, Index b) {
             return peaks[a].density > peaks[b].density ||
                    (peaks[a].density == peaks[b].density && a < b);
         };
@@ -211,11 +211,11 @@ TEST(DensityPeaks, AreTheNearestDenserItems) {
             float farthest = 0;
             for (Index j = 0; j < count; ++j) {
                 farthest = std::max(farthest, distances.at(i, j));
-                if (denser(j, i) &&
+                if (nearest_denser(j, i) &&
                     (expected < 0 || distances.at(i, j) < distances.at(i, expected)))
                     expected = j;
             }
-            EXPECT_EQ(peaks[i].denser, expected);
+            EXPECT_EQ(peaks[i].nearest_denser, expected);
             EXPECT_EQ(peaks[i].separation, expected < 0 ? farthest : distances.at(i, expected));
             EXPECT_EQ(peaks[i].density, neighbours->degrees()[i] - 1);
         }
@@ -227,7 +227,7 @@ TEST(DensityPeaks, AreTheNearestDenserItems) {
                 EXPECT_TRUE(i == centre ||
                             std::count(found.centres.begin(), found.centres.end(), i) == 0);
                 if (i != centre) {
-                    EXPECT_EQ(found.assignment[i], found.assignment[peaks[i].denser]);
+                    EXPECT_EQ(found.assignment[i], found.assignment[peaks[i].nearest_denser]);
                 }
             }
         }
@@ -294,7 +294,7 @@ TEST(Describe, MedoidsSpreadAndSilhouettesAreTheirDefinitions) {
             clustering.assignment.push_back(i % 7 == 6 ? kNoise
                                                        : static_cast<std::int32_t>(i % 7 % 4));
         number_by_size(clustering);
-        const std::vector<Description> found = describe(distances, clustering, threads(1));
+        const std::vector<ClusterDescription> found = describe(distances, clustering, threads(1));
         const auto members = clustering.members();
         ASSERT_EQ(found.size(), members.size());
         const auto mean_to = [&](Index i, const std::vector<Index>& others) {

@@ -11,7 +11,7 @@
 
 namespace pleat {
 
-/// One GPU, as the CUDA runtime numbers them.
+/// One GPU; `index` is its number in the CUDA runtime.
 struct CudaDevice {
     int index = 0;
     std::string name;
@@ -48,7 +48,7 @@ int count_cuda_devices();
 /// with the reason: no driver, no GPU of this number, a GPU that is too old, a build without CUDA.
 CudaDevice use_cuda_device(int index);
 
-/// Where to compute, and the reason in one line.
+/// The chosen device, and the reason in one line.
 struct DeviceChoice {
     Device device;
     std::string reason;

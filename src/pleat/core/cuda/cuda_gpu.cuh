@@ -14,7 +14,7 @@
 
 namespace pleat::cuda {
 
-/// The CUDA runtime. Work goes to the calling thread's stream, one piece after the other.
+/// The CUDA runtime. All work runs in order in the calling thread's stream.
 class CudaGpu {
 public:
     template <class T>
@@ -61,11 +61,11 @@ public:
         check(cudaGetLastError(), std::string("cannot ") + what);
     }
 
-    /// Waits until all that was launched has ended.
+    /// Waits until all launched kernels and copies have finished.
     void wait() const { check(cudaStreamSynchronize(cudaStreamPerThread), "cannot compute"); }
 
 private:
-    /// What a CTA may have of shared memory without asking for more.
+    /// Shared memory in bytes that a CTA may use without a special request.
     static constexpr Index kPlainSharedBytes = 48 << 10;
 
     static dim3 sides(Sides from) {

@@ -18,7 +18,7 @@ class DeviceArray {
 public:
     DeviceArray() = default;
     explicit DeviceArray(Index count) {
-        DeviceArray made;  // its destructor frees the memory where clearing fails
+        DeviceArray made;  // frees the memory if clearing it fails
         check(cudaMalloc(&made.data_, bytes(count)),
               "cannot allocate " + human_bytes(bytes(count)));
         made.count_ = count;

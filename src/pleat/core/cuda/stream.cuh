@@ -7,8 +7,8 @@
 
 namespace pleat::cuda {
 
-/// Work in it does not wait for other streams. Destroyed with its owner, on the device that was
-/// current at construction.
+/// Owns a CUDA stream whose work does not wait for other streams. The stream belongs to the device
+/// that was current at construction.
 class Stream {
 public:
     Stream() {

@@ -17,7 +17,7 @@ public:
 
     void start() { record(first_); }
     void stop() { record(last_); }
-    /// Waits until the work before stop() is done.
+    /// Waits until the work that was launched before stop() has finished.
     double seconds() const {
         float milliseconds = 0;
         check(cudaEventSynchronize(last_.get()), "cannot compute");

@@ -97,7 +97,8 @@ Sha256& Sha256::field(std::string_view text) {
 std::string Sha256::hex() const {
     Sha256 end = *this;
     const std::uint64_t bits = bytes_ * 8;
-    // A one bit, zeros up to the last eight bytes of a block, the length in bits.
+    // The padding of SHA-256: a one bit, zeros up to the last eight bytes of a block, and the
+    // length in bits.
     std::uint8_t padding[72] = {0x80};
     const std::size_t zeros = (119 - bytes_ % 64) % 64;
     for (int i = 0; i < 8; ++i)

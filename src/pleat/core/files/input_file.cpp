@@ -72,7 +72,7 @@ InputFile::InputFile(const std::filesystem::path& path) {
         close();
         fail(path, reason);
     }
-    // Standard input has one position, whatever it is.
+    // All readers of standard input share one position, even if it is a regular file.
     if (!is_once(about) && path != "-") {
         regular_bytes_ = static_cast<std::int64_t>(about.st_size);
         return;
@@ -103,7 +103,7 @@ ssize_t InputFile::read(void* out, std::size_t size) {
     while (done < size) {
         const ssize_t n = ::read(descriptor_, static_cast<char*>(out) + done, size - done);
         if (n < 0 && errno == EINTR) continue;
-        // What came before a failure is given first; the next call fails again.
+        // Returns the bytes that were read before the failure; the next call reports the failure.
         if (n < 0 && done == 0) return -1;
         if (n <= 0) {
             if (stream_ != nullptr) stream_->at_end = n == 0;

@@ -21,7 +21,7 @@ namespace pleat {
 /// are read.
 class InputFile {
 public:
-    struct Stream;  ///< what the account knows of a pipe
+    struct Stream;  ///< what InputLedger knows of a pipe
 
     /// Throws InputError if the path is a folder, cannot be opened, or is a pipe that was opened
     /// before.
@@ -45,8 +45,9 @@ private:
 /// Throws DeviceError if `reason`, of errno, is that too many files are open.
 void refuse_too_many_open_files(const std::filesystem::path& path, int reason);
 
-/// Keeps account of the pipes that this process reads. Make one in main(); a process that may read
-/// one named pipe several times on purpose, such as Python, makes none. Thread-safe.
+/// Records which pipes this process reads, and hashes what it reads from them. Make one in main();
+/// a process that may read one named pipe several times on purpose, such as Python, makes none.
+/// Thread-safe.
 class InputLedger {
 public:
     InputLedger();
@@ -54,7 +55,7 @@ public:
     InputLedger(const InputLedger&) = delete;
     InputLedger& operator=(const InputLedger&) = delete;
 
-    /// The hash of the bytes that were read of a pipe so far; nothing if no pipe was opened under
+    /// The hash of the bytes that were read from a pipe so far; nothing if no pipe was opened under
     /// this path.
     static std::optional<FileHash> hash_of(const std::filesystem::path& path);
 };

@@ -11,7 +11,8 @@ namespace pleat {
 
 namespace {
 
-constexpr Index kPiecesPerThread = 8;  // lines differ in length
+constexpr Index kPiecesPerThread =
+    8;  // several pieces per thread balance lines of different lengths
 
 }  // namespace
 
@@ -45,7 +46,8 @@ void append_integer(std::string& text, Index value) {
 }
 
 void append_number(std::string& text, double value, std::chars_format format, int precision) {
-    char digits[400];  // 309 before the point, sign, point, digits behind it
+    char digits[400];  // a sign, 309 digits before the decimal point, the point, and the digits
+                       // after it
     const auto end = std::to_chars(digits, digits + sizeof digits, value, format, precision).ptr;
     text.append(digits, end);
 }

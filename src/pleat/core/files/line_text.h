@@ -23,7 +23,7 @@ TextPieces make_lines(int threads, Index count,
 void write_text(const std::filesystem::path& path, const TextPieces& pieces);
 
 void append_integer(std::string& text, Index value);
-/// As printf's %e, %f and %g with this precision (at most 60) write it.
+/// The number as printf writes it with %e, %f or %g and this precision (at most 60).
 void append_number(std::string& text, double value, std::chars_format format, int precision);
 
 }  // namespace pleat

@@ -73,7 +73,8 @@ bool fits(From value) {
     if constexpr (std::is_floating_point_v<T>) {
         return true;
     } else if constexpr (std::is_floating_point_v<From>) {
-        // 2^bits is exact in a double, unlike the largest 64-bit integers.
+        // Compares with 2^bits, which a double represents exactly, unlike the largest 64-bit
+        // integer.
         const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
         const double min = std::is_signed_v<T> ? -limit : 0.0;
         return value >= min && value < limit && std::trunc(value) == value;

@@ -115,7 +115,7 @@ private:
                 std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
             if (error != std::errc{} || extent < 0) fail("an extent that is no whole number");
             rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-            (void)take_word("L");  // Python 2 wrote long integers so
+            (void)take_word("L");  // Python 2 wrote long integers with an L
             extents.push_back(extent);
             if (!take(',')) {
                 expect(')');

@@ -58,8 +58,8 @@ OutputFile::OutputFile(std::filesystem::path path)
     buffer_.reserve(kBufferBytes);
 }
 
-/// Every writer has a file of its own, locked as long as it writes: two processes may write the
-/// same file, and the last one to finish wins.
+/// Each writer uses its own temporary file, which it locks while it writes. If two processes write
+/// the same file, the one that finishes last wins.
 void OutputFile::open_partial() {
     for (int attempt = 1;; ++attempt) {
         partial_ = target_;
@@ -70,7 +70,7 @@ void OutputFile::open_partial() {
     }
 }
 
-/// False with EEXIST if the file is there, or if another process took it before it was locked.
+/// Returns false, with errno EEXIST, if the file exists or if another process locked it first.
 bool OutputFile::create_partial() {
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return false;
@@ -80,7 +80,7 @@ bool OutputFile::create_partial() {
     return false;
 }
 
-/// Takes over what a killed process left: a file that nobody has locked.
+/// Reuses a temporary file that a killed process left: one that is not locked.
 bool OutputFile::reuse_partial() {
     if (errno != EEXIST) return false;
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -118,12 +118,12 @@ void OutputFile::write(const void* data, std::size_t bytes) {
         buffer_.insert(buffer_.end(), from, from + bytes);
     }
     position_ += bytes;
-    // Large files begin to reach the disk while they are made, so that close() has less to wait
-    // for.
-    if (position_ - started_ >= kEarlyBytes) {
-        (void)::sync_file_range(descriptor_, static_cast<off_t>(started_),
-                                static_cast<off_t>(position_ - started_), SYNC_FILE_RANGE_WRITE);
-        started_ = position_;
+    // Starts to flush large files while they are written, so that close() waits less.
+    if (position_ - flushed_bytes_ >= kEarlyBytes) {
+        (void)::sync_file_range(descriptor_, static_cast<off_t>(flushed_bytes_),
+                                static_cast<off_t>(position_ - flushed_bytes_),
+                                SYNC_FILE_RANGE_WRITE);
+        flushed_bytes_ = position_;
     }
 }
 

@@ -24,14 +24,15 @@ public:
 
     void write(const void* data, std::size_t bytes);
     void write(std::string_view text) { write(text.data(), text.size()); }
-    /// Overwrites bytes that were written before (a header whose lengths are known late).
+    /// Overwrites bytes that were written earlier, such as a header whose lengths were not known
+    /// yet.
     void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     /// Bytes written so far.
     std::uint64_t position() const { return position_; }
     const std::filesystem::path& path() const { return path_; }
     void close();
 
-    /// What is appended to a name while the file is not complete.
+    /// The suffix of the file's name while it is incomplete.
     static constexpr std::string_view kSuffix = ".pleat-part";
 
 private:
@@ -46,7 +47,7 @@ private:
     std::filesystem::path partial_;  ///< empty when written directly
     int descriptor_ = -1;
     std::uint64_t position_ = 0;
-    std::uint64_t started_ = 0;  ///< bytes whose way to the disk has begun
+    std::uint64_t flushed_bytes_ = 0;  ///< bytes whose flush to the disk has started
     std::vector<std::uint8_t> buffer_;
 };
 

@@ -14,7 +14,7 @@ namespace pleat {
 /// break lines or turn the direction of writing (\u202e). A backslash stays as it is.
 std::string printable(std::string_view text);
 
-/// The same for a text of several lines or cells: its newlines and tabs stay.
+/// Like printable(), but keeps the newlines and tabs of a text of several lines or cells.
 std::string printable_lines(std::string_view text);
 
 /// A text as one cell of a tab-separated table: printable, "NA" for an empty one.

@@ -42,7 +42,8 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path, std::int6
     };
     if (file.regular_bytes() > max_bytes) refuse_larger();
     std::vector<std::uint8_t> bytes;
-    // One byte more than a regular file has, so that its end is seen in the same call.
+    // Asks for one byte more than the file's size, so that the first call also finds the end of the
+    // file.
     std::size_t step = static_cast<std::size_t>(std::max(file.regular_bytes() + 1, kStep));
     std::size_t done = 0;
     for (;;) {

@@ -61,7 +61,7 @@ bool inflate_exactly(const std::vector<std::uint8_t>& packed, std::vector<std::u
     if (inflateInit2(&stream, -15) != Z_OK) throw std::bad_alloc();
     constexpr std::size_t kPiece = std::size_t{1} << 30;  // zlib counts in 32 bits
     std::size_t in_done = 0, out_done = 0;
-    std::uint8_t spare = 0;  // an empty result still needs somewhere to point
+    std::uint8_t spare = 0;  // zlib needs a valid pointer even for an empty result
     int status = Z_OK;
     while (status == Z_OK) {
         const std::size_t in = std::min(kPiece, packed.size() - in_done);
@@ -94,7 +94,7 @@ struct ZipReader::File {
 ZipReader::ZipReader(const std::filesystem::path& path) {
     auto file = std::make_shared<File>();
     file->name = path.string();
-    // Without O_NONBLOCK, a pipe that nobody writes to would be waited for.
+    // O_NONBLOCK: without it, opening a pipe that has no writer would block.
     file->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info {};
     if (file->descriptor < 0) refuse_too_many_open_files(path, errno);
@@ -191,7 +191,7 @@ void ZipReader::read_entries(const std::vector<std::uint8_t>& directory, std::ui
     if (at != directory.size()) damaged("a directory longer than its entries");
 }
 
-/// Where the bytes of a member begin.
+/// The offset in the file at which the bytes of a member begin.
 std::uint64_t ZipReader::offset_of(const ZipMember& member) const {
     const auto header = read_bytes(member.header_offset, kLocalBytes);
     if (number(header.data(), 4) != 0x04034b50)

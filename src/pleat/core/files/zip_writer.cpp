@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint16_t kStored = 0, kDeflated = 8;
 constexpr std::uint16_t kVersion = 20, kVersionZip64 = 45;
 constexpr std::uint16_t kUtf8Names = 1 << 11;
-constexpr std::uint16_t kEarliestDate = (0 << 9) | (1 << 5) | 1;  // 1980-01-01
+constexpr std::uint16_t kEarliestDate =
+    (0 << 9) | (1 << 5) | 1;  // the earliest date that the format can store, 1980-01-01
 
 /// Little-endian fields one after another.
 struct Record {
@@ -44,7 +45,7 @@ struct ZipWriter::Deflater {
     }
     ~Deflater() { deflateEnd(&stream); }
 
-    /// Feeds bytes and writes what comes out; returns how many bytes were written.
+    /// Compresses bytes and writes the compressed ones; returns how many bytes were written.
     std::uint64_t run(const void* data, std::size_t bytes, int flush, OutputFile& file) {
         stream.next_in = static_cast<Bytef*>(const_cast<void*>(data));
         stream.avail_in = static_cast<uInt>(bytes);

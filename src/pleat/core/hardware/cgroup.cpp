@@ -17,14 +17,15 @@ std::vector<std::filesystem::path> group_folders(const CgroupPaths& places) {
     while (std::getline(file, line))
         if (line.starts_with("0::")) group = line.substr(3);
     std::vector<std::filesystem::path> folders;
-    // In a container the mount may show the own group as its root: the root is always looked at.
+    // In a container, the process's own group may be mounted as the root, so the root is always
+    // checked.
     std::filesystem::path at = std::filesystem::path(group).relative_path();
     for (; !at.empty(); at = at.parent_path()) folders.push_back(places.mount / at);
     folders.push_back(places.mount);
     return folders;
 }
 
-/// The number in a file that holds one, kUnlimited for "max" or no file.
+/// The number that a file contains, kUnlimited for "max" or no file.
 std::int64_t number_in(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::int64_t number = 0;

@@ -9,7 +9,7 @@ namespace pleat {
 
 constexpr std::int64_t kUnlimited = INT64_MAX;
 
-/// Where the kernel shows control groups; tests use other folders.
+/// The folders in which Linux shows control groups; tests use other folders.
 struct CgroupPaths {
     std::filesystem::path membership = "/proc/self/cgroup";
     std::filesystem::path mount = "/sys/fs/cgroup";

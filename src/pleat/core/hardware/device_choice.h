@@ -12,7 +12,7 @@
 
 namespace pleat {
 
-/// Asks for the machine's GPUs; tests use another one.
+/// Functions that look up the GPUs of this machine; tests replace them.
 struct GpuLookup {
     /// The first usable GPU with at least `bytes` free, else the CPU.
     std::function<DeviceChoice(std::int64_t bytes)> choose;

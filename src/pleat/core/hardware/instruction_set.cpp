@@ -35,8 +35,8 @@ std::string name_of(std::int64_t target) {
     return name == "avx3" ? "avx512" : name;
 }
 
-/// What a restriction leaves. Highway is not asked again: its answer lets go of the choice for a
-/// moment, in which a fit on another thread would dispatch to what is forbidden.
+/// The targets that a restriction allows. Highway is not asked again, because that resets its
+/// choice for a moment in which another thread could use a forbidden target.
 std::atomic<std::int64_t> allowed_targets = -1;
 
 /// All targets, found before anything is forbidden: every restriction goes through this file.
@@ -56,7 +56,7 @@ std::vector<std::string> instruction_sets() {
 std::string instruction_set() {
     const std::vector<std::int64_t>& all = all_targets();
     const auto is_allowed = [](std::int64_t target) { return (target & allowed_targets) != 0; };
-    // The lowest is never forbidden.
+    // The lowest target is never forbidden.
     const auto found = std::find_if(all.begin(), all.end(), is_allowed);
     return name_of(found == all.end() ? all.back() : *found);
 }
@@ -78,7 +78,7 @@ void restrict_instruction_set(std::string_view name) {
 }
 
 void restrict_instruction_set_by_environment() {
-    all_targets();  // found now, while no other thread computes
+    all_targets();  // called now, while no other thread computes
     if (const char* name = std::getenv("PLEAT_SIMD")) restrict_instruction_set(name);
 }
 

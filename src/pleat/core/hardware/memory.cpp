@@ -26,7 +26,7 @@ std::int64_t machine_bytes() {
     return kUnlimited;
 }
 
-/// What `ulimit -v` leaves.
+/// Bytes of address space that `ulimit -v` still allows.
 std::int64_t address_space_bytes() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
@@ -51,7 +51,8 @@ std::int64_t peak_memory() {
 
 void return_freed_memory() {
     constexpr int kMinBytes = 1 << 20;
-    // Left alone, glibc raises this bound to 32 MiB and keeps smaller blocks in each thread's heap.
+    // By default glibc raises this threshold up to 32 MiB, and keeps smaller blocks in each
+    // thread's heap.
     ::mallopt(M_MMAP_THRESHOLD, kMinBytes);
 }
 
@@ -60,7 +61,7 @@ std::string human_bytes(std::int64_t bytes) {
     constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = static_cast<double>(bytes) / 1024;
     int unit = 0;
-    // 1023.95 would be shown as 1024.0.
+    // From here on a number would be rounded to 1024.0.
     while (std::abs(value) >= 1023.95 && unit < 5) {
         value /= 1024;
         ++unit;

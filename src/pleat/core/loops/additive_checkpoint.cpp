@@ -17,7 +17,7 @@ namespace pleat {
 
 namespace {
 
-// Names of the members of a file that are not the caller's.
+// The members of a checkpoint file that this class adds to those of the caller.
 constexpr std::string_view kProblem = "sweep_problem", kStage = "sweep_stage",
                            kMarks = "sweep_tiles_done";
 
@@ -30,11 +30,11 @@ void join_ranks(Comm& comm, std::span<std::int64_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<std::uint32_t> sums) { comm.sum(sums); }
 void join_ranks(Comm& comm, std::span<double> maxima) {
     comm.raise(maxima);
-    // The larger one of +0 and -0 depends on the order: all become +0.
+    // The maximum of +0 and -0 depends on their order, so -0 becomes +0.
     for (double& value : maxima) value += 0.0;
 }
 
-/// The ranks of the context, or the group of one.
+/// The ranks of the context; a group of one rank if there are none.
 struct Ranks {
     explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
     Comm alone;
@@ -66,8 +66,8 @@ AdditiveCheckpoint::AdditiveCheckpoint(const Context& context, std::string stage
     : context_(context),
       stage_(std::move(stage)),
       problem_(std::move(problem)),
-      known_(static_cast<std::size_t>(tiles)),
-      own_(static_cast<std::size_t>(tiles)),
+      done_before_(static_cast<std::size_t>(tiles)),
+      in_own_arrays_(static_cast<std::size_t>(tiles)),
       clock_(context.checkpoint_seconds) {}
 
 void AdditiveCheckpoint::add(std::string name, std::span<std::int64_t> sums) {
@@ -91,7 +91,7 @@ int AdditiveCheckpoint::rank() const {
 }
 
 Index AdditiveCheckpoint::bytes() const {
-    std::size_t bytes = own_.size();
+    std::size_t bytes = in_own_arrays_.size();
     for (const Values& values : values_)
         std::visit([&](const auto& data) { bytes += data.size_bytes(); }, values.data);
     return static_cast<Index>(bytes);
@@ -103,9 +103,9 @@ AdditiveCheckpoint::EarlierFile AdditiveCheckpoint::read_earlier(
     if (reader.text(kProblem) != problem_ || reader.text(kStage) != stage_)
         throw InputError("expected the sums of the same input and options, found another's");
     EarlierFile file{path, reader.get(kMarks).as<std::uint8_t>(reader.label(kMarks))};
-    if (file.marks.size() != own_.size())
-        throw InputError(
-            fmt::format("expected marks of {} tiles, found {}", own_.size(), file.marks.size()));
+    if (file.marks.size() != in_own_arrays_.size())
+        throw InputError(fmt::format("expected marks of {} tiles, found {}", in_own_arrays_.size(),
+                                     file.marks.size()));
     for (const std::uint8_t mark : file.marks) {
         if (mark > 1) throw InputError(fmt::format("expected marks of 0 or 1, found {}", mark));
         file.count += mark;
@@ -129,9 +129,9 @@ void AdditiveCheckpoint::load_values(const NpzReader& reader) {
 /// Returns false if the file has a tile that is loaded already: it is left over from a merge that
 /// was interrupted. Its other tiles are computed again.
 bool AdditiveCheckpoint::load(const EarlierFile& file) {
-    if (share_a_tile(file.marks, own_)) return false;
+    if (share_a_tile(file.marks, in_own_arrays_)) return false;
     load_values(NpzReader(file.path));
-    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] |= file.marks[i];
+    for (std::size_t i = 0; i < in_own_arrays_.size(); ++i) in_own_arrays_[i] |= file.marks[i];
     return file.count > 0;
 }
 
@@ -158,7 +158,7 @@ void AdditiveCheckpoint::load_earlier_files() {
     }
     // The merged file is on the disk before another rank overwrites its file or files are removed.
     if (is_merged) save_or_report();
-    if (!unsaved_.empty()) return;
+    if (!save_failure_.empty()) return;
     std::error_code ignored;
     for (const EarlierFile& file : files)
         if (file.path != mine) std::filesystem::remove(file.path, ignored);
@@ -173,8 +173,8 @@ void AdditiveCheckpoint::resume() {
         error = std::current_exception();
     }
     agree_on_error(ranks.comm, error);
-    known_ = own_;
-    ranks.comm.broadcast(known_, 0);
+    done_before_ = in_own_arrays_;
+    ranks.comm.broadcast(done_before_, 0);
 }
 
 void AdditiveCheckpoint::total() {
@@ -191,31 +191,35 @@ void AdditiveCheckpoint::total() {
 }
 
 bool AdditiveCheckpoint::has(const Tile& tile) const {
-    return known_.at(static_cast<std::size_t>(tile.id)) != 0;
+    return done_before_.at(static_cast<std::size_t>(tile.id)) != 0;
 }
 
 void AdditiveCheckpoint::begin(const Tile& tile) {
-    if (has(tile) || own_[static_cast<std::size_t>(tile.id)] != 0 || is_open_ || is_total_)
+    if (has(tile) || in_own_arrays_[static_cast<std::size_t>(tile.id)] != 0 || is_adding_tile_ ||
+        is_total_)
         throw std::logic_error("a tile must be added once, before the total");
-    is_open_ = true;
+    is_adding_tile_ = true;
 }
 
 void AdditiveCheckpoint::put(const Tile& tile, View<const float, 2> output) {
-    own_[static_cast<std::size_t>(tile.id)] = 1;
-    is_open_ = false;
-    is_new_ = true;
+    in_own_arrays_[static_cast<std::size_t>(tile.id)] = 1;
+    is_adding_tile_ = false;
+    has_unsaved_tiles_ = true;
     if (clock_.is_due()) save_or_report();
 }
 
 void AdditiveCheckpoint::flush() {
-    if (!is_new_ || is_open_ || is_total_) return;
+    if (!has_unsaved_tiles_ || is_adding_tile_ || is_total_) return;
     // All tiles are done: a kill from here on loses no more than one between tiles.
-    const bool is_complete = std::ranges::all_of(own_, [](std::uint8_t mark) { return mark != 0; });
+    const bool is_complete =
+        std::ranges::all_of(in_own_arrays_, [](std::uint8_t mark) { return mark != 0; });
     if (!is_complete || !clock_.is_recent()) save_or_report();
 }
 
 std::filesystem::path AdditiveCheckpoint::kept_in() const {
-    if (context_.checkpoint.empty() || !unsaved_.empty() || (is_open_ && is_new_)) return {};
+    if (context_.checkpoint.empty() || !save_failure_.empty() ||
+        (is_adding_tile_ && has_unsaved_tiles_))
+        return {};
     return rank_file(context_.checkpoint, rank());
 }
 
@@ -225,7 +229,7 @@ void AdditiveCheckpoint::save() {
     NpzWriter writer(path);
     writer.add_text(kProblem, problem_);
     writer.add_text(kStage, stage_);
-    writer.add(kMarks, own_.data(), {static_cast<Index>(own_.size())});
+    writer.add(kMarks, in_own_arrays_.data(), {static_cast<Index>(in_own_arrays_.size())});
     for (const Values& values : values_)
         std::visit(
             [&](const auto& data) {
@@ -237,13 +241,14 @@ void AdditiveCheckpoint::save() {
 }
 
 void AdditiveCheckpoint::save_or_report() {
-    is_new_ = false;
-    if (context_.checkpoint.empty() || !unsaved_.empty()) return;
+    has_unsaved_tiles_ = false;
+    if (context_.checkpoint.empty() || !save_failure_.empty()) return;
     try {
         clock_.run([&] { save(); });
     } catch (const OutputError& error) {
-        unsaved_ = error.what();
-        context_.message(fmt::format("{}: goes on without saving its state: {}", stage_, unsaved_));
+        save_failure_ = error.what();
+        context_.message(
+            fmt::format("{}: goes on without saving its state: {}", stage_, save_failure_));
     }
 }
 

@@ -81,7 +81,7 @@ public:
         try {
             return compute();
         } catch (...) {
-            is_open_ = false;
+            is_adding_tile_ = false;
             throw;
         }
     }
@@ -92,7 +92,7 @@ public:
     /// Saves new tiles. Does nothing after a failure inside a tile, a part of which may be in the
     /// arrays: the state that was saved before remains.
     void flush() override;
-    /// Empty if the last tiles are not saved.
+    /// The path of the checkpoint; empty if the last tiles could not be saved.
     std::filesystem::path kept_in() const override;
 
 private:
@@ -138,12 +138,12 @@ private:
     std::string stage_, problem_;
     std::vector<Values> values_;
     std::vector<NamedCollector> collectors_;
-    std::vector<std::uint8_t> known_;  ///< [tile]: done before this sweep, on any rank
-    std::vector<std::uint8_t> own_;    ///< [tile]: in this rank's arrays
+    std::vector<std::uint8_t> done_before_;    ///< [tile]: done before this sweep, on any rank
+    std::vector<std::uint8_t> in_own_arrays_;  ///< [tile]: in this rank's arrays
     SaveClock clock_;
-    std::string unsaved_;   ///< why no more is saved
-    bool is_new_ = false;   ///< tiles were put since the last save
-    bool is_open_ = false;  ///< a tile is being added
+    std::string save_failure_;        ///< why saving was given up; empty while it works
+    bool has_unsaved_tiles_ = false;  ///< tiles were put since the last save
+    bool is_adding_tile_ = false;     ///< a tile is being added
     bool is_total_ = false;
 };
 

@@ -41,7 +41,7 @@ void run_jobs(int workers, Index count, const std::function<void(Index)>& job,
         const Index wanted = std::min<Index>(workers, count);
         while (static_cast<Index>(threads.size()) + 1 < wanted) threads.emplace_back(work);
     } catch (const std::system_error&) {
-        // The limit on processes is reached: those that there are do all the work.
+        // The system refuses more threads: the existing ones do all the work.
     }
     work();
     for (std::thread& thread : threads) thread.join();

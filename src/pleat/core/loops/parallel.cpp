@@ -21,7 +21,8 @@ namespace pleat {
 
 namespace {
 
-constexpr double kRounding = 1e-6;  // of a sum of parts that is a whole number
+constexpr double kRounding =
+    1e-6;  // tolerance for a sum of fractions of CPUs that should be an integer
 
 /// CPUs of the affinity mask; the mask is enlarged until the kernel's fits.
 std::int64_t affinity_cpus() {
@@ -48,7 +49,7 @@ std::int64_t environment_threads(const char* name) {
 
 int available_threads(const Comm& comm) {
     std::int64_t affinity = affinity_cpus(), group = cgroup_cpus();
-    // A rank that a launcher bound to CPUs of its own has its part already.
+    // If the launcher bound this rank to its own CPUs, they are not shared with other ranks.
     if (comm.cpu_share() > 0.0)
         affinity = std::min(affinity, static_cast<std::int64_t>(comm.cpu_share() + kRounding));
     if (group != kUnlimited) group /= comm.local_size();

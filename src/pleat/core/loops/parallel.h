@@ -11,7 +11,7 @@ namespace pleat {
 /// Threads that this process may use: the minimum of the CPUs in its affinity mask, the quota of
 /// its control group, SLURM_CPUS_PER_TASK and OMP_NUM_THREADS; at least 1.
 int available_threads();
-/// The same for one of several ranks that share a machine.
+/// Like available_threads(), for one of several ranks that share a machine.
 int available_threads(const Comm& comm);
 
 /// `context.threads`, or available_threads() of the context's rank if that is 0; 1 on the reference

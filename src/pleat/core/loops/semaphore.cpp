@@ -11,7 +11,8 @@ namespace pleat {
 
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{100};  // a signal wakes no waiting thread
+constexpr std::chrono::milliseconds kPollInterval{
+    100};  // an interrupt does not wake a waiting thread, so it polls
 
 }  // namespace
 
@@ -27,33 +28,33 @@ void Semaphore::Units::release() {
     Semaphore* const semaphore = std::exchange(semaphore_, nullptr);
     if (semaphore == nullptr) return;
     const std::lock_guard lock(semaphore->mutex_);
-    semaphore->free_ += std::exchange(count_, 0);
-    semaphore->changed_.notify_all();
+    semaphore->free_units_ += std::exchange(count_, 0);
+    semaphore->units_changed_.notify_all();
 }
 
 Semaphore::Units Semaphore::acquire(std::int64_t min, std::int64_t max,
                                     const std::function<bool()>& is_cancelled) {
-    min = std::clamp<std::int64_t>(min, 0, total_);
+    min = std::clamp<std::int64_t>(min, 0, total_units_);
     std::unique_lock lock(mutex_);
-    // Leaves the queue in every case, also if is_cancelled() throws; runs under the lock.
+    // Leaves the queue, even if is_cancelled() throws. The caller must hold the lock.
     struct Ticket {
         explicit Ticket(Semaphore& owner) : semaphore(owner), number(owner.next_ticket_++) {
-            semaphore.waiting_.insert(number);
+            semaphore.waiting_tickets_.insert(number);
         }
         ~Ticket() {
-            semaphore.waiting_.erase(number);
-            semaphore.changed_.notify_all();
+            semaphore.waiting_tickets_.erase(number);
+            semaphore.units_changed_.notify_all();
         }
-        bool is_next() const { return *semaphore.waiting_.begin() == number; }
+        bool is_next() const { return *semaphore.waiting_tickets_.begin() == number; }
         Semaphore& semaphore;
         const std::int64_t number;
     } ticket(*this);
-    while (!ticket.is_next() || free_ < min) {
+    while (!ticket.is_next() || free_units_ < min) {
         if (is_cancelled()) throw Cancelled("stopped while waiting for memory or threads");
-        changed_.wait_for(lock, kPollInterval);
+        units_changed_.wait_for(lock, kPollInterval);
     }
-    const std::int64_t count = std::clamp(max, min, free_);
-    free_ -= count;
+    const std::int64_t count = std::clamp(max, min, free_units_);
+    free_units_ -= count;
     return {*this, count};
 }
 

@@ -14,7 +14,7 @@ namespace pleat {
 /// for each other.
 class Semaphore {
 public:
-    explicit Semaphore(std::int64_t units) : total_(units), free_(units) {}
+    explicit Semaphore(std::int64_t units) : total_units_(units), free_units_(units) {}
     Semaphore(const Semaphore&) = delete;
     Semaphore& operator=(const Semaphore&) = delete;
 
@@ -45,15 +45,15 @@ public:
         return acquire(count, count, is_cancelled);
     }
 
-    std::int64_t total() const { return total_; }
+    std::int64_t total() const { return total_units_; }
 
 private:
-    const std::int64_t total_;
-    std::int64_t free_;
+    const std::int64_t total_units_;
+    std::int64_t free_units_;
     std::int64_t next_ticket_ = 0;
-    std::set<std::int64_t> waiting_;  ///< tickets; the lowest one is served next
+    std::set<std::int64_t> waiting_tickets_;  ///< tickets; the lowest one is served next
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable units_changed_;
 };
 
 }  // namespace pleat

@@ -14,7 +14,7 @@ namespace pleat {
 
 namespace {
 
-/// The ranks of the context, or the group of one.
+/// The ranks of the context; a group of one rank if there are none.
 struct Ranks {
     explicit Ranks(const Context& context) : comm(context.comm ? *context.comm : alone) {}
     Comm alone;
@@ -29,17 +29,17 @@ std::vector<const Tile*> missing_tiles(std::span<const Tile> tiles, const TileWo
     const auto is_larger = [](const Tile* a, const Tile* b) {
         return a->items * a->values > b->items * b->values;
     };
-    // A round takes as long as its largest tile.
+    // Sorted by size, because a round of one tile per rank takes as long as its largest tile.
     if (ranks > 1) std::stable_sort(missing.begin(), missing.end(), is_larger);
     return missing;
 }
 
-/// False if it was stopped within the tile, which is then not kept.
+/// Returns false if the user stopped the run within the tile, which is then not kept.
 bool compute_tile(const Tile& tile, const TileWork& work) {
     try {
         work.compute(tile);
     } catch (const Cancelled&) {
-        return false;  // what is kept is reported once all ranks agree
+        return false;  // the message about kept tiles follows when all ranks have stopped
     }
     return true;
 }
@@ -49,7 +49,7 @@ void flush(const TileWork& work) {
 }
 
 /// Throws on every rank if one has an error; flushes first, so that finished tiles are kept.
-void agree_on_errors(Comm& comm, const TileWork& work, std::exception_ptr error) {
+void agree_on_errors(Comm& comm, const TileWork& work, const std::exception_ptr& error) {
     try {
         agree_on_error(comm, error);
     } catch (...) {
@@ -83,7 +83,7 @@ void for_each_tile(const Context& context, std::string_view stage, std::span<con
     Ranks ranks(context);
     Comm& comm = ranks.comm;
     const auto missing = missing_tiles(tiles, work, comm.size());
-    // No rank may keep a tile while another still asks for what is there.
+    // Waits, so that no rank stores a tile while another one still asks which tiles are done.
     comm.barrier();
     const auto total = static_cast<std::int64_t>(tiles.size());
     const auto todo = static_cast<std::int64_t>(missing.size());

@@ -28,7 +28,7 @@ struct Tile {
     Index values = 1;  ///< numbers for each item
 };
 
-/// Where finished tiles go: a file, a histogram, a list of the best.
+/// Receives finished tiles and keeps them in a file, a histogram or a list.
 struct TileSink {
     virtual ~TileSink() = default;
     /// True when the tile need not be computed (again).

@@ -103,7 +103,7 @@ void TileFile::create() const {
     }
     file.write(header_);
     file.write(done_.data(), done_.size());
-    // The last byte fixes the length; what lies before it is a hole until tiles fill it.
+    // Writing the last byte sets the file's length; the rest is a hole until tiles are written.
     const std::uint8_t zero = 0;
     if (bytes_ > file.position()) file.write_at(bytes_ - 1, &zero, 1);
     file.close();

@@ -55,7 +55,7 @@ private:
     [[noreturn]] void fail(std::string_view action) const;
 
     std::filesystem::path path_;
-    std::string header_;  ///< what the file must begin with
+    std::string header_;  ///< expected first bytes of the file
     std::vector<Section> sections_;
     std::vector<std::uint8_t> done_;  ///< 1 = in the file and, once flushed, marked there
     std::vector<Index> unmarked_;     ///< done, but not marked in the file yet

@@ -27,7 +27,7 @@ void erase_front(std::vector<std::vector<double>>& matrix) {
 Lbfgs::Lbfgs(VectorStore& vectors, const Options& options) : vectors_(vectors), options_(options) {
     vectors_.reserve(vectors_needed(options_));
     for (int vector = vectors_needed(options_) - 1; vector > direction_; --vector)
-        free_.push_back(vector);
+        free_vectors_.push_back(vector);
 }
 
 double Lbfgs::dot(int a, int b) {
@@ -71,8 +71,8 @@ void Lbfgs::direction(std::vector<double>& on_s, std::vector<double>& on_y,
 
 void Lbfgs::set_direction(bool steepest) {
     if (steepest) {
-        free_.insert(free_.end(), s_.begin(), s_.end());
-        free_.insert(free_.end(), y_.begin(), y_.end());
+        free_vectors_.insert(free_vectors_.end(), s_.begin(), s_.end());
+        free_vectors_.insert(free_vectors_.end(), y_.begin(), y_.end());
         for (auto* list : {&s_gradient_, &y_gradient_}) list->clear();
         for (auto* matrix : {&s_y_, &y_y_}) matrix->clear();
         s_.clear();
@@ -113,7 +113,7 @@ Lbfgs::Trial Lbfgs::evaluate(double step) {
 // Brackets by slopes: too long when f rose or the slope turned up steeply, too short when the slope
 // still points down steeply. Interpolates the slope inside a bracket, doubles outside.
 bool Lbfgs::search() {
-    // The oldest pair has served in the direction and makes room for the newest.
+    // The direction no longer needs the oldest pair, which is replaced by the newest one.
     if (static_cast<int>(s_.size()) == options_.history) drop_oldest();
     double low = 0, low_slope = slope_, high = -1, high_slope = 0;
     double step = 1.0;
@@ -155,8 +155,8 @@ bool Lbfgs::search() {
 }
 
 void Lbfgs::drop_oldest() {
-    free_.push_back(s_.front());
-    free_.push_back(y_.front());
+    free_vectors_.push_back(s_.front());
+    free_vectors_.push_back(y_.front());
     s_.erase(s_.begin());
     y_.erase(y_.begin());
     s_gradient_.erase(s_gradient_.begin());
@@ -207,10 +207,10 @@ void Lbfgs::push_newest(double step) {
     vectors_.combine(gradient_, gradients, difference);
     s_.push_back(direction_);
     y_.push_back(gradient_);
-    direction_ = free_.back();
-    free_.pop_back();
-    gradient_ = free_.back();
-    free_.pop_back();
+    direction_ = free_vectors_.back();
+    free_vectors_.pop_back();
+    gradient_ = free_vectors_.back();
+    free_vectors_.pop_back();
 }
 
 bool Lbfgs::step() {
@@ -218,8 +218,8 @@ bool Lbfgs::step() {
     set_direction(false);
     if (slope_ < 0 && search()) return true;
     if (!from_history) return false;
-    // The history misled: begin again from the gradient, unless nothing was won since the last
-    // time.
+    // The search failed along a direction from the history: restart from the gradient, unless f has
+    // not fallen since the last restart.
     const double rounding = options_.f_precision * std::abs(objective_);
     if (restart_objective_ - objective_ <= rounding &&
         gradient_gradient_ > 0.25 * restart_gradient_gradient_) {
@@ -232,7 +232,7 @@ bool Lbfgs::step() {
 }
 
 void Lbfgs::save(NpzWriter& writer) const {
-    std::vector<float> copy;  // where vectors do not lie in this memory; they may be large
+    std::vector<float> copy;  // only if vectors are not in host memory, since they may be large
     const auto put = [&](const std::string& name, int vector) {
         const float* values = vectors_.host_data(vector);
         if (values == nullptr) {
@@ -294,10 +294,10 @@ void Lbfgs::load(const NpzReader& reader) {
     s_y_.clear();
     y_y_.clear();
     for (std::size_t i = oldest; i < m; ++i) {
-        s_.push_back(free_.back());
-        free_.pop_back();
-        y_.push_back(free_.back());
-        free_.pop_back();
+        s_.push_back(free_vectors_.back());
+        free_vectors_.pop_back();
+        y_.push_back(free_vectors_.back());
+        free_vectors_.pop_back();
         get("s" + std::to_string(i), s_.back());
         get("y" + std::to_string(i), y_.back());
         s_y_.emplace_back(s_y.begin() + i * m + oldest, s_y.begin() + (i + 1) * m);

@@ -92,11 +92,11 @@ private:
     VectorStore& vectors_;
     Options options_;
     int x_ = 0, gradient_ = 1, trial_x_ = 2, trial_gradient_ = 3, direction_ = 4;
-    std::vector<int> s_, y_, free_;                ///< history, oldest first; vectors not in use
+    std::vector<int> s_, y_, free_vectors_;        ///< history, oldest first; vectors not in use
     std::vector<double> s_gradient_, y_gradient_;  ///< <s_k, g>, <y_k, g>
     std::vector<std::vector<double>> s_y_, y_y_;   ///< <s_i, y_j>, <y_i, y_j>
     double objective_ = 0, gradient_gradient_ = 0, slope_ = 0;
-    /// Where the history was last given up for the gradient; infinite before.
+    /// f at the last restart from the gradient; infinite before the first one.
     double restart_objective_ = std::numeric_limits<double>::infinity();
     double restart_gradient_gradient_ = std::numeric_limits<double>::infinity();
     Index evaluations_ = 0, iterations_ = 0;

@@ -73,7 +73,7 @@ public:
     /// Values this close to `cutoff` do not decide on which side of it a pair is: is_below() does.
     virtual double error(double cutoff) const = 0;
     virtual bool is_below(Index i, Index j, double cutoff) const = 0;
-    /// Null if the pairs cannot be reduced on the device.
+    /// The functions that count and cluster pairs on the device; null if the device cannot do that.
     virtual const PairReductions* reductions() const { return nullptr; }
 };
 

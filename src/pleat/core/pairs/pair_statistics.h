@@ -69,7 +69,7 @@ private:
     double bin_width_ = 0.05;
     std::vector<std::int64_t> histogram_;
     std::vector<double> row_sums_;
-    /// The negative of the minimum, and the maximum.
+    /// Holds -minimum and maximum, so that both are combined by taking the larger value.
     std::vector<double> extremes_ =
         std::vector<double>(2, -std::numeric_limits<double>::infinity());
 };

@@ -25,7 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What a rank brings to a collective call; all ranks continue with the greatest.
+/// The state that each rank contributes to a collective call; all ranks continue with the largest
+/// one.
 enum Word : int { kNo = 0, kYes = 1, kFailed = 2 };
 
 /// MPI counts in int; pieces of this many elements are far below its limit.
@@ -49,7 +50,7 @@ void for_each_piece(std::size_t count, Action action) {
         action(first, static_cast<int>(std::min(kPiece, count - first)));
 }
 
-/// One byte a CPU: whether a process may run there; 0: this one.
+/// One byte per CPU: 1 if `process` may run on it. Process 0 is this one.
 std::vector<std::uint8_t> affinity_mask(pid_t process) {
     std::vector<std::uint8_t> mask(kFirstCpus);
     cpu_set_t set;
@@ -123,7 +124,7 @@ MpiComm::MpiComm(const Launch& launch) {
     ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    // Messages of another library in this process, if any, stay apart.
+    // A communicator of its own separates these messages from those of other libraries.
     MPI_Comm_dup(MPI_COMM_WORLD, &group_);
     MPI_Comm_rank(group_, &rank_);
     MPI_Comm_size(group_, &size_);
@@ -142,7 +143,7 @@ MpiComm::MpiComm(const Launch& launch) {
 }
 
 MpiComm::~MpiComm() {
-    // Without end() the others may wait in a collective call for ever.
+    // If this rank does not call end(), the others may wait in a collective call for ever.
     if (!has_ended_) abort_all(group_, 1);
 }
 

@@ -33,7 +33,7 @@ bool is_switched_off() {
 
 Launch find_launch() {
     if (is_switched_off()) return {};
-    // PMIx has no variable for the number of processes: Slurm's own tells it.
+    // PMIx has no variable for the number of processes, so Slurm's variable is used.
     struct Variables {
         const char *rank, *processes;
     };

@@ -36,7 +36,7 @@ std::string other_option(const EarlierRun& run, const std::vector<Field>& fields
     return {};
 }
 
-/// The first result that is not there as it was written, or nothing.
+/// The first result file that is missing or has another size than the manifest says, or nothing.
 std::string lost_output(const std::filesystem::path& folder, const EarlierRun& run) {
     if (run.outputs.empty()) return "no list of its results";
     for (std::size_t k = 0; k < run.outputs.size(); ++k) {
@@ -48,7 +48,7 @@ std::string lost_output(const std::filesystem::path& folder, const EarlierRun& r
     return {};
 }
 
-/// All but the inputs.
+/// Compares everything except the inputs.
 std::string other_command(const std::filesystem::path& folder, const EarlierRun& run,
                           std::string_view command, const std::vector<Field>& fields) {
     if (run.command != command) return fmt::format("the command '{}'", run.command);

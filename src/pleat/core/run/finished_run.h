@@ -28,7 +28,8 @@ std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder
                                              std::string_view command,
                                              const std::vector<Field>& fields,
                                              const std::filesystem::path& input);
-/// The same for a run of several inputs, which must be these in this order.
+/// Like find_finished_run() for one input, for a run whose inputs must be these files in this
+/// order.
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,

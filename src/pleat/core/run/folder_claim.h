@@ -22,8 +22,8 @@ public:
     FolderClaim& operator=(const FolderClaim&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    /// Whether all that the folder has are entries that only runs make (is_hidden_name(), and files
-    /// that a killed process did not complete).
+    /// Whether the folder contains only entries that runs make (is_hidden_name(), and files that a
+    /// killed process did not complete).
     bool is_empty() const;
     /// Adds a name to the list in the lock file. Throws OutputError.
     void note(std::string_view name);

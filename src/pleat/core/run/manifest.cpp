@@ -26,7 +26,7 @@ Json json_values(const ManifestValues& values) {
     return object;
 }
 
-/// A member of an object where it is of this kind; else a null.
+/// The member of an object with this name if it has this type; else null.
 Json member(const Json& object, const char* key, bool (Json::*is_kind)() const noexcept) {
     const auto found = object.find(key);
     return found != object.end() && ((*found).*is_kind)() ? *found : Json();
@@ -62,7 +62,7 @@ void read_outputs(const Json& json, EarlierRun& run) {
     }
 }
 
-/// Milliseconds are all that a timing means.
+/// Rounds to milliseconds; more digits of a time mean nothing.
 double rounded(double seconds) { return std::round(seconds * 1000) / 1000; }
 
 }  // namespace

@@ -24,11 +24,12 @@ namespace {
 
 using std::filesystem::path;
 
-/// Where a file-by-file replacement keeps the earlier manifest until the earlier files are gone.
+/// Name under which a file-by-file replacement keeps the earlier manifest until the earlier files
+/// are removed.
 constexpr const char* kEarlierManifest = ".pleat-earlier.json";
-/// In the forced folder: its files are being moved one by one.
+/// Marker file in the forced folder: its files are being moved one by one.
 constexpr const char* kIsMoving = ".pleat-moving";
-/// In the lock file's list of the earlier run: its folder is about to be exchanged.
+/// Entry in the lock file of the earlier run: its folder is about to be exchanged.
 constexpr std::string_view kIsReplaced = "/replaced";
 /// An input's size, time and path follow. Like the line above it is no name of a file.
 constexpr std::string_view kInputNote = "/input ";
@@ -88,7 +89,7 @@ bool has_same_inputs(const path& folder) {
     });
 }
 
-/// Where the two folders exchange their paths: beside the run's folder.
+/// The temporary name, beside the run's folder, that is used to exchange the two folders.
 path beside(const path& run) {
     return run.parent_path() / fmt::format(".{}.pleat-replaced", run.filename().string());
 }
@@ -103,7 +104,7 @@ void keep_file(const path& from, const path& to) {
     std::error_code none;
     const bool is_newer = !is_there(to) || std::filesystem::last_write_time(from, none) >
                                                std::filesystem::last_write_time(to, none);
-    // A rename between two links to one file does nothing.
+    // rename() does nothing if both names are links to the same file, so the old name is removed.
     if (!is_newer || ::rename(from.c_str(), to.c_str()) == 0) remove_quietly(from);
 }
 
@@ -128,7 +129,7 @@ void clear_replaced(const path& from, const path& to) {
             ::rename((from / name).c_str(), (to / name).c_str());
         }
     }
-    // These list what the run made: they are removed last.
+    // These files list what the run made, so they are removed last.
     remove_quietly(from / kManifestFile);
     remove_quietly(from / kLockFile);
     remove_quietly(from);

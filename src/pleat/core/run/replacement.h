@@ -25,14 +25,14 @@ struct RunFiles {
     /// one of these that is not complete.
     bool contains(const std::string& file) const;
 };
-/// Empty if the manifest is not pleat's and the lock file lists nothing.
+/// The names are empty if the manifest is not pleat's and the lock file lists nothing.
 RunFiles files_of_run(const std::filesystem::path& folder);
 
 /// Removes what a run made in this folder, the manifest last, and the folder if nothing else is in
 /// it. A kill in between leaves a folder for which a second call does the rest.
 void remove_run(const std::filesystem::path& folder);
 
-/// Where a forced run works until it has finished: a hidden folder within the run's folder.
+/// The hidden folder, inside the run's folder, in which a forced run works until it has finished.
 std::filesystem::path forced_folder(const std::filesystem::path& run);
 
 /// A line for the lock file by which resumes_forced_run() sees that an input has changed. An empty

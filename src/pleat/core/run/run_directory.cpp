@@ -74,7 +74,7 @@ struct RunDirectory::Implementation : Progress {
     void take_over(const Request& request);
     void resume();
     void open_log();
-    /// Where this run writes: its folder, or the hidden folder of a forced run.
+    /// The folder that this run writes to: its own, or the hidden folder of a forced run.
     FolderClaim& claim() { return forced ? *forced : folder; }
     const FolderClaim& claim() const { return forced ? *forced : folder; }
     const std::filesystem::path& folder_in_use() const { return claim().path(); }
@@ -103,7 +103,8 @@ struct RunDirectory::Implementation : Progress {
     std::ofstream log_file;
     std::unique_ptr<LogProgress> log_progress;
     Progress* shown = nullptr;
-    std::vector<std::pair<std::size_t, std::future<FileHash>>> hashes;  ///< of inputs by number
+    std::vector<std::pair<std::size_t, std::future<FileHash>>>
+        hashes;  ///< background hashes, with the number of the input
     Instant start, stage_start, last_event;
     bool finished = false;
 };

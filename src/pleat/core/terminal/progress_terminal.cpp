@@ -51,7 +51,7 @@ std::size_t terminal_columns(std::FILE* out) {
     return size.ws_col;
 }
 
-/// Shows nothing and still stops on an interrupt.
+/// A Progress that shows nothing but still reports interrupts.
 struct QuietProgress : Progress {
     void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
     bool cancelled() override { return interrupted(); }
@@ -67,7 +67,7 @@ void install_interrupt_handler() {
         if (old.sa_handler == SIG_IGN) continue;
         struct sigaction action {};
         action.sa_handler = on_interrupt;
-        // The default comes back with the first signal, so that a second one ends the process.
+        // The first signal restores the default action, so a second one ends the process.
         action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
         ::sigemptyset(&action.sa_mask);
         ::sigaction(signal, &action, nullptr);

@@ -60,7 +60,7 @@ public:
                 std::string_view note) override {
         update(stage, done, total, note, std::numeric_limits<double>::quiet_NaN());
     }
-    /// The same with the fraction of all work that is done.
+    /// Like update(), with the fraction of all work that is done.
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note, double share);
     bool cancelled() override;

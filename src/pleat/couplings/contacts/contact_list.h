@@ -8,7 +8,7 @@
 
 namespace pleat::couplings {
 
-/// One pair of columns i < j (of the alignment as fitted).
+/// A pair of columns i < j of the fitted (filtered) alignment, with its scores.
 struct RankedPair {
     Index i = 0, j = 0;
     double raw = 0, corrected = 0;

@@ -18,7 +18,7 @@ constexpr Index kMinSeparation = 6;
 
 struct Depth {
     const char* name;
-    Index times, parts;  // L * times / parts
+    Index times, parts;  // number of pairs: L * times / parts
 };
 constexpr std::array<Depth, 5> kDepths{
     {{"L/10", 1, 10}, {"L/5", 1, 5}, {"L/2", 1, 2}, {"L", 1, 1}, {"2L", 2, 1}}};
@@ -72,10 +72,11 @@ Precision precision_at(const std::vector<Pair>& pairs, const SeparationRange& ra
         if (result.pairs == wanted) break;
         if (!range.contains(pair.separation)) continue;
         ++result.pairs;
-        result.correct += pair.contact;
+        result.contact_count += pair.contact;
     }
     if (result.pairs > 0) {
-        result.precision = static_cast<double>(result.correct) / static_cast<double>(result.pairs);
+        result.precision =
+            static_cast<double>(result.contact_count) / static_cast<double>(result.pairs);
     }
     return result;
 }
@@ -105,7 +106,7 @@ ContactEvaluation evaluate(View<const double, 2> scores, View<const double, 2> d
         evaluation.length += !std::isnan(distances(i, i));
     }
     const std::vector<Pair> pairs = ranked_pairs(scores, distances, columns, cutoff);
-    evaluation.evaluated = static_cast<Index>(pairs.size());
+    evaluation.evaluated_pairs = static_cast<Index>(pairs.size());
     evaluation.contacts =
         std::count_if(pairs.begin(), pairs.end(), [](const Pair& pair) { return pair.contact; });
     for (const SeparationRange& range : separation_ranges()) {

@@ -29,15 +29,15 @@ struct Precision {
     std::string depth;  ///< "L/10", "L/5", "L/2", "L", "2L"
     Index pairs =
         0;  ///< pairs counted: the depth rounded down, at least 1, at most all of the range
-    Index correct = 0;     ///< contacts among them
-    double precision = 0;  ///< correct / pairs; NaN without pairs
+    Index contact_count = 0;  ///< contacts among them
+    double precision = 0;     ///< correct / pairs; NaN without pairs
 };
 
 /// The agreement of scores with a structure.
 struct ContactEvaluation {
     Index length = 0;                   ///< L: columns that have a residue with the atoms measured
     double cutoff = 0;                  ///< angstrom
-    Index evaluated = 0;                ///< pairs with a distance and |i - j| >= 6
+    Index evaluated_pairs = 0;          ///< pairs with a distance and |i - j| >= 6
     Index contacts = 0;                 ///< contacts among them
     std::vector<Precision> precisions;  ///< ranges in their order, depths in theirs within each
 

@@ -9,8 +9,10 @@ namespace pleat::couplings {
 namespace {
 
 constexpr int kMaxPasses = 30;
-constexpr double kLongestStep = 3.0;  // e is a logarithm: a factor of 20 in probability
-constexpr double kSlow = 0.04;        // if a step leaves more of the squared gradient: new Hessian
+constexpr double kLongestStep =
+    3.0;  // fields are logarithms: a step of 3 changes a probability by a factor of 20
+constexpr double kSlow = 0.04;  // a new Hessian is computed if a step reduces the squared gradient
+                                // by less than this factor
 
 using Vector = double[kMaxFreeLetters];
 using Matrix = double[kMaxFreeLetters * kMaxFreeLetters];
@@ -92,7 +94,7 @@ FieldMinimum minimise_fields(int free, double lambda, double target2, double* e,
         slow = new_g2 > kSlow * g2;
         const bool stuck = new_g2 >= 0.5 * g2 && new_g2 < 1e4 * target2;
         g2 = new_g2;
-        if (stuck) break;  // float sums have no more digits
+        if (stuck) break;  // further steps cannot improve float sums
     }
     return {data, g2};
 }

@@ -282,7 +282,8 @@ PairSums finish_pairs_of(const float* pairs, Index i, Index columns, int letters
 }
 
 void dot_products_of(const float* a, std::span<const float* const> with, Index count, double* out) {
-    constexpr Index kChunk = 1024;  // of `a`, kept in L1 while all the others pass by
+    constexpr Index kChunk =
+        1024;  // elements of `a` that stay in the L1 cache while all other vectors are read
     const hn::ScalableTag<double> d;
     const hn::Rebind<float, decltype(d)> f;
     const Index lanes = static_cast<Index>(hn::Lanes(d));

@@ -36,7 +36,7 @@ struct Problem {
     double objective_error = 1e-9;
 };
 
-/// What one evaluation gives besides the gradient.
+/// The results of one evaluation besides the gradient.
 struct Evaluation {
     double objective = 0;
     double field_gradient2 = 0;  ///< squared norm of df/de_i, in unscaled variables
@@ -72,7 +72,7 @@ public:
     virtual void set_model(int vector, const Model& model) = 0;
     /// frobenius_scores() of the vector's model, computed on the kernel's device.
     virtual Array<double, 2> raw_scores(int vector, int threads) const;
-    /// Like set_model() with these fields [column, letter] and couplings of zero.
+    /// Sets the vector to a model with these fields [column, letter] and zero couplings.
     virtual void set_fields(int vector, View<const float, 2> fields);
 
     /// Approximate relative error of f by rounding.
@@ -114,13 +114,13 @@ std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& conte
 
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 std::unique_ptr<Kernel> make_cpu_kernel(const Problem& problem, int threads);
-/// What the CUDA kernel chooses by itself unless a test sets it.
+/// Settings of the CUDA kernel for tests; by default the kernel chooses them.
 struct CudaChoices {
     bool portable = false;  ///< true: without the instructions of compute capability 9.0
     int blocks = 0;         ///< blocks of columns, computed one after the other; 0: as few as fit
 };
-/// On the GPU with this number; at most 24 letters. Throws DeviceError if the GPU is missing or out
-/// of memory.
+/// The kernel on the GPU with this number, for at most 24 letters. Throws DeviceError if the GPU is
+/// missing or out of memory.
 std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, int index,
                                          const CudaChoices& choices = {});
 

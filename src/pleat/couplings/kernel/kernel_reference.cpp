@@ -66,9 +66,11 @@ public:
     }
 
     Evaluation evaluate_best_fields(int x, int gradient) override {
-        return evaluate(x, gradient, true);
+        return evaluate_vector(x, gradient, true);
     }
-    Evaluation evaluate_plain(int x, int gradient) override { return evaluate(x, gradient, false); }
+    Evaluation evaluate_plain(int x, int gradient) override {
+        return evaluate_vector(x, gradient, false);
+    }
     const Evaluation& latest() const override { return latest_; }
 
     Model model(int vector) const override {
@@ -119,7 +121,7 @@ private:
         return vectors_[vector][pair(i, a, j, b)] * scale(i, a, j, b);
     }
 
-    Evaluation evaluate(int x, int gradient, bool best_fields) {
+    Evaluation evaluate_vector(int x, int gradient, bool best_fields) {
         std::fill(vectors_[gradient].begin(), vectors_[gradient].end(), 0.0);
         latest_ = {};
         for (Index i = 0; i < columns_; ++i) {
@@ -206,7 +208,7 @@ private:
             latest_.objective += problem_.lambda_single * e * e;
             latest_.field_gradient2 += g * g;
             latest_.point2 += e * e;
-            if (best_fields) g = 0;  // zero up to rounding; the reduced problem has no fields
+            if (best_fields) g = 0;  // at the best fields the gradient is zero except for rounding
         }
     }
 

@@ -64,23 +64,23 @@ TEST(Evaluation, CountsTheTopOfEachRange) {
     c.pair(0, 49, 4, true);   // long
     const ContactEvaluation evaluation = c.evaluate();
     EXPECT_EQ(evaluation.length, 50);
-    EXPECT_EQ(evaluation.evaluated, 44 * 45 / 2);
+    EXPECT_EQ(evaluation.evaluated_pairs, 44 * 45 / 2);
     EXPECT_EQ(evaluation.contacts, 4);
     EXPECT_EQ(evaluation.precisions.size(), 20u);
 
     const Precision& tenth = evaluation.at("all", "L/10");
     EXPECT_EQ(tenth.pairs, 5);
-    EXPECT_EQ(tenth.correct, 3);
+    EXPECT_EQ(tenth.contact_count, 3);
     EXPECT_DOUBLE_EQ(tenth.precision, 0.6);
     EXPECT_EQ(evaluation.at("all", "L/5").pairs, 10);
-    EXPECT_EQ(evaluation.at("all", "L/5").correct, 4);
+    EXPECT_EQ(evaluation.at("all", "L/5").contact_count, 4);
     EXPECT_EQ(evaluation.at("all", "L/2").pairs, 25);
     EXPECT_EQ(evaluation.at("all", "L").pairs, 50);
     EXPECT_EQ(evaluation.at("all", "2L").pairs, 100);
     EXPECT_DOUBLE_EQ(evaluation.at("all", "2L").precision, 0.04);
-    EXPECT_EQ(evaluation.at("short", "L/10").correct, 1);
-    EXPECT_EQ(evaluation.at("medium", "L/10").correct, 2);
-    EXPECT_EQ(evaluation.at("long", "L/10").correct, 1);
+    EXPECT_EQ(evaluation.at("short", "L/10").contact_count, 1);
+    EXPECT_EQ(evaluation.at("medium", "L/10").contact_count, 2);
+    EXPECT_EQ(evaluation.at("long", "L/10").contact_count, 1);
     EXPECT_THROW(evaluation.at("all", "3L"), UsageError);
 }
 
@@ -102,13 +102,13 @@ TEST(Evaluation, IgnoresColumnsWithoutResidues) {
     c.pair(0, 10, 9, false);
     c.pair(1, 11, 8, true);
     c.pair(2, 12, 7, false);
-    EXPECT_EQ(c.evaluate().at("all", "L/10").correct, 1);
+    EXPECT_EQ(c.evaluate().at("all", "L/10").contact_count, 1);
     c.lose(0);
     const ContactEvaluation evaluation = c.evaluate();
     EXPECT_EQ(evaluation.length, 19);
     EXPECT_EQ(evaluation.at("all", "L/10").pairs, 1);
-    EXPECT_EQ(evaluation.at("all", "L/10").correct, 1);
-    EXPECT_EQ(evaluation.evaluated, 14 * 15 / 2 - 14);
+    EXPECT_EQ(evaluation.at("all", "L/10").contact_count, 1);
+    EXPECT_EQ(evaluation.evaluated_pairs, 14 * 15 / 2 - 14);
 }
 
 TEST(Evaluation, CountsSeparationsInTheSource) {
@@ -119,17 +119,17 @@ TEST(Evaluation, CountsSeparationsInTheSource) {
     for (std::size_t i = 1; i < c.columns.size(); ++i) c.columns[i] += 29;
     const ContactEvaluation evaluation = c.evaluate();
     EXPECT_EQ(evaluation.contacts, 1);
-    EXPECT_EQ(evaluation.at("long", "L/10").correct, 1);
-    EXPECT_EQ(evaluation.at("short", "L/10").correct, 0);
+    EXPECT_EQ(evaluation.at("long", "L/10").contact_count, 1);
+    EXPECT_EQ(evaluation.at("short", "L/10").contact_count, 0);
 }
 
 TEST(Evaluation, KeepsEqualScoresInRowOrderAndExcludesTheCutoff) {
     Case c(10);
     c.pair(0, 6, 1, true);
     c.pair(0, 7, 1, false);
-    EXPECT_EQ(c.evaluate().at("all", "L/10").correct, 1);
+    EXPECT_EQ(c.evaluate().at("all", "L/10").contact_count, 1);
     c.distances(0, 6) = 8.0;
-    EXPECT_EQ(c.evaluate().at("all", "L/10").correct, 0);
+    EXPECT_EQ(c.evaluate().at("all", "L/10").contact_count, 0);
 }
 
 TEST(Evaluation, RefusesOtherShapesAndNaN) {
@@ -181,8 +181,8 @@ TEST(Evaluation, FindsTheContactsOfTrypsinAmongTheBestPairs) {
             distances(static_cast<Index>(i), static_cast<Index>(j)) = whole(columns[i], columns[j]);
     const auto found = evaluate(scores.view(), distances.view(), columns, 8.0);
     EXPECT_EQ(found.length, length);
-    EXPECT_EQ(found.at("all", "L/2").correct, contacts[0]);
-    EXPECT_EQ(found.at("all", "L").correct, contacts[1]);
+    EXPECT_EQ(found.at("all", "L/2").contact_count, contacts[0]);
+    EXPECT_EQ(found.at("all", "L").contact_count, contacts[1]);
     EXPECT_EQ(found.at("all", "L").pairs, length);
     EXPECT_GT(contacts[1], 3);
 
@@ -198,8 +198,8 @@ TEST(Evaluation, FindsTheContactsOfTrypsinAmongTheBestPairs) {
     };
     // couplings.md: 0.676 at the optimum, 0.649 for CCMpred's early stop, of 37 pairs each.
     EXPECT_EQ(at_half("1atzA.mat.gz").pairs, 37);
-    EXPECT_EQ(at_half("1atzA.mat.gz").correct, 25);
-    EXPECT_EQ(at_half("1atzA.ccmpred.mat.gz").correct, 24);
+    EXPECT_EQ(at_half("1atzA.mat.gz").contact_count, 25);
+    EXPECT_EQ(at_half("1atzA.ccmpred.mat.gz").contact_count, 24);
 }
 
 }  // namespace

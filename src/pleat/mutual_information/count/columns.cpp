@@ -8,7 +8,7 @@
 
 namespace pleat::mutual_information {
 
-Columns compact(View<const std::uint8_t, 2> letters) {
+Columns compact_columns(View<const std::uint8_t, 2> letters) {
     const Index rows = letters.extent(0), column_count = letters.extent(1);
     Columns columns;
     columns.codes = Array<std::uint8_t, 2>(column_count, rows);

@@ -36,7 +36,7 @@ struct Columns {
 };
 
 /// Compacts `letters`, [sequence, column], with codes below kMaxSymbols.
-Columns compact(View<const std::uint8_t, 2> letters);
+Columns compact_columns(View<const std::uint8_t, 2> letters);
 
 /// Entropy in bits of counts that sum to `rows`: lg rows - (1/rows) sum n lg n.
 double entropy(std::span<const Index> counts, Index rows);

@@ -25,7 +25,7 @@ std::uint32_t omitted_codes(const Columns& columns, Index column, LetterSet omit
     return codes;
 }
 
-/// Numbers the codes that occur from 0 on and counts them.
+/// Renumbers the codes that occur as 0, 1, ... and counts each.
 void renumber(std::vector<std::uint8_t>& codes, std::vector<Index>& margin) {
     Index count[kMaxSymbols] = {};
     for (const std::uint8_t code : codes) ++count[code];
@@ -45,7 +45,7 @@ std::int64_t sum_of(const Statistic& statistic, std::span<const Index> counts) {
     return t;
 }
 
-/// The numbers of one pair.
+/// The results for one pair of columns.
 struct PairNumbers {
     double mi = 0, joint_entropy = 0, mean = 0, variance = 0;
 };
@@ -60,7 +60,7 @@ PairNumbers numbers_of(const PairRows& kept, const Statistic& statistic) {
     const std::int64_t shared =
         (all - sum_of(statistic, kept.margin_i)) - (sum_of(statistic, kept.margin_j) - t);
     const auto n = static_cast<double>(rows);
-    // One symbol left in a column has no moments: they are 0.
+    // If only one symbol is left in a column, mean and variance are 0.
     const Moments moments = pair_moments(kept.margin_i, kept.margin_j);
     return {std::max(0.0, statistic.bits(shared) / n), statistic.bits(all - t) / n, moments.mean,
             moments.variance};
@@ -68,7 +68,7 @@ PairNumbers numbers_of(const PairRows& kept, const Statistic& statistic) {
 
 }  // namespace
 
-void PairRows::select(const Columns& columns, Index i, Index j, LetterSet omitted) {
+void PairRows::select_rows(const Columns& columns, Index i, Index j, LetterSet omitted) {
     const std::uint32_t out_i = omitted_codes(columns, i, omitted);
     const std::uint32_t out_j = omitted_codes(columns, j, omitted);
     code_i.clear();
@@ -101,21 +101,22 @@ GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, 
                                  {"variance", result.variance}};
     const int threads = resolve_threads(context);
     std::vector<PairRows> kept(threads);
-    fill_in_tiles(context, kStage, problem_hash, pair_tiles(count), arrays, [&](const Tile& tile) {
-        const auto of_tile = pairs_of(tile);
-        parallel_for_chunks(context, kStage, threads, of_tile.size(), 8 * threads,
-                            [&](Index at, int thread) {
-                                const auto [i, j] = of_tile[at];
-                                kept[thread].select(columns, i, j, omitted);
-                                const PairNumbers numbers = numbers_of(kept[thread], statistic);
-                                const Index pair = pair_index(i, j, count);
-                                rows[pair] = static_cast<double>(kept[thread].count());
-                                result.mi[pair] = numbers.mi;
-                                result.joint_entropy[pair] = numbers.joint_entropy;
-                                result.mean[pair] = numbers.mean;
-                                result.variance[pair] = numbers.variance;
-                            });
-    });
+    compute_pair_tiles(
+        context, kStage, problem_hash, pair_tiles(count), arrays, [&](const Tile& tile) {
+            const auto of_tile = pairs_of(tile);
+            parallel_for_chunks(context, kStage, threads, of_tile.size(), 8 * threads,
+                                [&](Index at, int thread) {
+                                    const auto [i, j] = of_tile[at];
+                                    kept[thread].select_rows(columns, i, j, omitted);
+                                    const PairNumbers numbers = numbers_of(kept[thread], statistic);
+                                    const Index pair = pair_index(i, j, count);
+                                    rows[pair] = static_cast<double>(kept[thread].count());
+                                    result.mi[pair] = numbers.mi;
+                                    result.joint_entropy[pair] = numbers.joint_entropy;
+                                    result.mean[pair] = numbers.mean;
+                                    result.variance[pair] = numbers.variance;
+                                });
+        });
     result.rows.assign(rows.begin(), rows.end());
     return result;
 }

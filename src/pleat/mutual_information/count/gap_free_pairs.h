@@ -24,7 +24,7 @@ struct PairRows {
     std::vector<Index> margin_i, margin_j;     ///< [symbol]: rows kept, at least 1
 
     /// Replaces the content; reuses its memory.
-    void select(const Columns& columns, Index i, Index j, LetterSet omitted);
+    void select_rows(const Columns& columns, Index i, Index j, LetterSet omitted);
     Index count() const { return static_cast<Index>(row.size()); }
 };
 
@@ -38,9 +38,9 @@ struct GapFreePairs {
     std::vector<double> mean, variance;
 };
 
-/// `statistic` is that of all rows. The same bits for any number of threads and ranks. Stage "gaps
-/// omitted" of the progress; resumes from, and saves to, context.checkpoint, for the problem with
-/// this hash. Throws Cancelled.
+/// Computes all pairs. `statistic` is that of all rows. The same bits for any number of threads and
+/// ranks. Stage "gaps omitted" of the progress; resumes from, and saves to, context.checkpoint, for
+/// the problem with this hash. Throws Cancelled.
 GapFreePairs gap_free_pairs(const Columns& columns, const Statistic& statistic, LetterSet omitted,
                             const Context& context, const std::string& problem_hash = {});
 

@@ -32,10 +32,10 @@ std::vector<std::pair<Index, Index>> pairs_of(const Tile& tile) {
     return pairs;
 }
 
-void fill_in_tiles(const Context& context, const std::string& stage,
-                   const std::string& problem_hash, std::span<const Tile> tiles,
-                   std::span<const NamedArray> arrays,
-                   const std::function<void(const Tile&)>& compute) {
+void compute_pair_tiles(const Context& context, const std::string& stage,
+                        const std::string& problem_hash, std::span<const Tile> tiles,
+                        std::span<const NamedArray> arrays,
+                        const std::function<void(const Tile&)>& compute) {
     AdditiveCheckpoint checkpoint(context, stage, problem_hash, static_cast<Index>(tiles.size()));
     // Each pair is in one tile, so the largest of its numbers on all ranks is the number, and the
     // numbers of a tile that was stopped halfway do no harm: they are the same the next time.

@@ -14,7 +14,7 @@
 
 namespace pleat::mutual_information {
 
-/// Columns on a side of a tile of pairs, at most.
+/// Maximum number of columns on a side of a tile of pairs.
 constexpr Index kPairTileSide = 32;
 
 /// Tiles that hold every pair i < j of `columns` columns once: i from side[0], j from side[1], each
@@ -25,16 +25,16 @@ std::vector<Tile> pair_tiles(Index columns);
 /// The pairs (i, j) of one of these tiles, in lexicographic order.
 std::vector<std::pair<Index, Index>> pairs_of(const Tile& tile);
 
-/// An array with a number per pair, and its name in the checkpoint.
+/// The name of an array in the checkpoint, and the array, which has one element per pair.
 using NamedArray = std::pair<std::string, std::span<double>>;
 
 /// Calls `compute` for every tile; it sets the numbers of its tile's pairs, none of them NaN. Each
 /// array holds a lower bound of its numbers at the call. Resumes from, and saves to,
 /// context.checkpoint, for the problem with this hash. On return every rank has all numbers. Throws
 /// Cancelled.
-void fill_in_tiles(const Context& context, const std::string& stage,
-                   const std::string& problem_hash, std::span<const Tile> tiles,
-                   std::span<const NamedArray> arrays,
-                   const std::function<void(const Tile&)>& compute);
+void compute_pair_tiles(const Context& context, const std::string& stage,
+                        const std::string& problem_hash, std::span<const Tile> tiles,
+                        std::span<const NamedArray> arrays,
+                        const std::function<void(const Tile&)>& compute);
 
 }  // namespace pleat::mutual_information

@@ -9,8 +9,8 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr int kMaxScale = 40;
-constexpr int kBits = 62;                 // of T, one less than int64 has
-constexpr int kMomentBits = 20;           // of a difference whose cube is summed
+constexpr int kBits = 62;                 // bits of T: int64 has one more
+constexpr int kMomentBits = 20;           // bits of a difference whose cube is summed
 constexpr double kMaxInformation = 10.0;  // bits per row: 2 lg 32, the maximum of three columns
 
 }  // namespace

@@ -19,14 +19,14 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr int kTables =
-    4;  // filled in turn, so that adding to a cell does not wait for the last row
+    4;  // copies of the table, filled in turn: two rows of the same cell do not wait for each other
 constexpr const char* kStage = "weighted pairs";
 constexpr Index kBytesOfShuffles = Index{32} << 20;
 constexpr double kMinVariance = 1e-18;  // bits^2; a smaller one is rounding
 
 double x_lg_x(double x) { return x > 0 ? x * std::log2(x) : 0; }
 
-/// Two columns of codes with the weight of each row.
+/// Two columns of symbol codes, and the weight of each row.
 struct WeightedRows {
     const std::uint8_t* code_i;
     const std::uint8_t* code_j;
@@ -118,14 +118,14 @@ void check(const Columns& columns, const WeightedOptions& options) {
 
 /// Sums over the shuffles of one pair, of differences from the observed MI.
 struct Sums {
-    double first = 0, second = 0, third = 0, less = 0, equal = 0;
+    double first = 0, second = 0, third = 0, less_count = 0, equal_count = 0;
 
     void add(double difference) {
         if (std::abs(difference) <= kEqualInformation) {
-            ++equal;
+            ++equal_count;
             return;
         }
-        less += difference < 0;
+        less_count += difference < 0;
         first += difference;
         second += difference * difference;
         third += difference * difference * difference;
@@ -143,14 +143,14 @@ struct Sums {
         found.z = -mean / root;
         if (found.variance == 0)
             found.skewness = found.z = std::numeric_limits<double>::quiet_NaN();
-        found.percentile = less / n;
-        found.p = (1 + n - less) / (1 + n);
-        found.p_strict = (1 + n - less - equal) / (1 + n);
+        found.percentile = less_count / n;
+        found.p = (1 + n - less_count) / (1 + n);
+        found.p_strict = (1 + n - less_count - equal_count) / (1 + n);
         return found;
     }
 };
 
-/// The numbers of every pair, and the computation of a tile of them.
+/// The results of all pairs, and the function that computes one tile of pairs.
 class AllPairs {
 public:
     AllPairs(const Columns& columns, const WeightedOptions& options, const Context& context)
@@ -185,9 +185,10 @@ public:
         if (options_.shuffles > 0) sample(tile, pairs, observed, sums);
         for (std::size_t at = 0; at < pairs.size(); ++at) {
             const Sums& of = sums[at];
-            const double all[] = {
-                observed[at].mi, observed[at].joint_entropy, of.first, of.second, of.third, of.less,
-                of.equal};
+            const double all[] = {observed[at].mi, observed[at].joint_entropy,
+                                  of.first,        of.second,
+                                  of.third,        of.less_count,
+                                  of.equal_count};
             const auto [i, j] = pairs[at];
             for (std::size_t number = 0; number < numbers_.size(); ++number)
                 numbers_[number].second[pair_index(i, j, columns_.column_count())] = all[number];
@@ -201,8 +202,8 @@ public:
                 const auto number = [&](int which) { return numbers_[which].second[pair]; };
                 const Sums sums{number(2), number(3), number(4), number(5), number(6)};
                 pairs.sampled.push_back(sums.null(number(0), options_.shuffles));
-                pairs.less.push_back(static_cast<std::uint32_t>(sums.less));
-                pairs.equal.push_back(static_cast<std::uint32_t>(sums.equal));
+                pairs.less_count.push_back(static_cast<std::uint32_t>(sums.less_count));
+                pairs.equal_count.push_back(static_cast<std::uint32_t>(sums.equal_count));
             }
         }
         pairs.mi = std::move(numbers_[0].second);
@@ -233,7 +234,9 @@ private:
         const PlaneLayout layout(columns_, tile.side[0], tile.side[1]);
         const Index group_bytes = layout.group_bytes() + layout.group_code_bytes();
         const Index groups = std::clamp<Index>(kBytesOfShuffles / group_bytes, 1, 8);
-        Array<std::uint64_t, 1> planes(groups * layout.group_bytes() / 8);  // made, but not used
+        Array<std::uint64_t, 1> planes(
+            groups * layout.group_bytes() /
+            8);  // bit planes, which shuffle_planes() also writes and which are not used here
         Array<std::uint8_t, 1> codes(groups * layout.group_code_bytes());
         for (Index first = 0; first < options_.shuffles; first += groups * kLanes) {
             throw_if_cancelled(context_, kStage);
@@ -271,8 +274,8 @@ WeightedPairs weighted_pairs(const Columns& columns, const WeightedOptions& opti
                              const Context& context, const std::string& problem_hash) {
     check(columns, options);
     AllPairs all(columns, options, context);
-    fill_in_tiles(context, kStage, problem_hash, pair_tiles(columns.column_count()), all.arrays(),
-                  [&](const Tile& tile) { all.compute(tile); });
+    compute_pair_tiles(context, kStage, problem_hash, pair_tiles(columns.column_count()),
+                       all.arrays(), [&](const Tile& tile) { all.compute(tile); });
     return std::move(all).result();
 }
 

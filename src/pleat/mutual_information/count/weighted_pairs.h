@@ -30,10 +30,10 @@ struct WeightedOptions {
 struct WeightedPairs {
     std::vector<double> mi, joint_entropy;  ///< bits; 0 without any row or pseudocount
     std::vector<SampledNull> sampled;
-    std::vector<std::uint32_t> less, equal;  ///< shuffles with less, and with equal MI
+    std::vector<std::uint32_t> less_count, equal_count;  ///< shuffles with less, and with equal MI
 };
 
-/// Two MI that differ by no more count as equal, bits.
+/// Two MI values that differ by at most this (in bits) count as equal.
 inline constexpr double kEqualInformation = 1e-10;
 
 /// MI = H_i + H_j - H_ij of p_ab in float64: its rounding error is about 1e-15 bits times the

@@ -57,7 +57,8 @@ struct Logarithms {
     const long long *single, *pair;
 };
 
-/// The rows [first, end) of a word that begins with row `row`.
+/// A mask of the bits of a word that stand for rows in [first, end); the word begins with row
+/// `row`.
 __device__ __forceinline__ std::uint32_t rows_of_word(int row, int first, int end) {
     const int before = first - row, behind = row + static_cast<int>(kWordRows) - end;
     std::uint32_t mask = before > 0 ? ~0u << before : ~0u;
@@ -184,7 +185,7 @@ __device__ __forceinline__ void gather_columns(const long long (&sums)[4][4], co
             scratch[scratch_index(8 * r + lane / 4, 4 * c + lane % 4)] = sums[r][c];
     }
     __syncwarp();
-    // A lane reads and writes its own row.
+    // Each lane reads and writes only its own row.
     long long row[kPlanePairs], sum = 0;
 #pragma unroll
     for (int pair = 0; pair < kPlanePairs; ++pair) row[pair] = scratch[scratch_index(lane, pair)];
@@ -192,14 +193,15 @@ __device__ __forceinline__ void gather_columns(const long long (&sums)[4][4], co
 #pragma unroll
     for (int pair = 0; pair < kPlanePairs; ++pair) {
         sum += row[pair];
-        if ((columns.ends >> pair & 1) == 0) continue;
+        if ((columns.column_end_bits >> pair & 1) == 0) continue;
         scratch[scratch_index(lane, column++)] = sum;
         sum = 0;
     }
     __syncwarp();
 }
 
-/// Writes T of each table of two strips, or its difference, from what gather_columns() left.
+/// Writes T of each table of two strips, or its difference from the observed T, from the sums that
+/// gather_columns() stored.
 __device__ __forceinline__ void write_tables(const CountTask& task, Index arrangement, Index i,
                                              const Strip& rows, const Strip& columns, int lane,
                                              const long long* scratch) {
@@ -209,7 +211,7 @@ __device__ __forceinline__ void write_tables(const CountTask& task, Index arrang
         const Index j = rows.first_column + row, k = columns.first_column + column;
         if (j <= i || k <= j) continue;
         long long t = 0;
-        for (int plane = rows.start[row]; plane < rows.start[row + 1]; ++plane)
+        for (int plane = rows.plane_start[row]; plane < rows.plane_start[row + 1]; ++plane)
             t += scratch[scratch_index(plane, column)];
         const Index item =
             task.first_item[(i - task.first_i) * task.count_j + j - task.first_j] + k;
@@ -244,8 +246,8 @@ __device__ __forceinline__ void count_strips(const CountTask& task, Index arrang
     __syncwarp();
 }
 
-/// Where the planes begin in a CTA's shared memory, in 64-bit words: after the tables of F and the
-/// scratch memory of its warps. A fragment reads beyond the last plane.
+/// Offset of the bit planes in a CTA's shared memory, in 64-bit words: they follow the tables of F
+/// and the scratch memory of its warps. A fragment reads beyond the last plane.
 __host__ __device__ constexpr Index shared_planes_at(int f_size) {
     return (kPairTable + f_size + kCountWarps * kScratch + 1) / 2 * 2;
 }
@@ -263,8 +265,8 @@ __device__ __forceinline__ void load_strips(const CountTask& task, Index arrange
     const std::uint32_t* from = task.planes + arrangement * task.arrangement_stride;
     for (int strip = 0; strip < count; ++strip) {
         const std::uint32_t* planes =
-            from + static_cast<Index>(strips[strip].first_plane) * task.stride;
-        const int present = strips[strip].start[strips[strip].columns] * task.stride;
+            from + static_cast<Index>(strips[strip].first_bit_plane) * task.stride;
+        const int present = strips[strip].plane_start[strips[strip].columns] * task.stride;
         for (int word = 4 * thread; word < strip_words;
              word += 4 * kCountWarps * static_cast<int>(kLanes)) {
             FourWords four{};
@@ -319,7 +321,7 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
     const auto start_of = [&](const Strip& strip, int number) -> const std::uint32_t* {
         if (kPlanesInShared) return planes + number * strip_words + start;
         return task.planes + arrangement * task.arrangement_stride +
-               static_cast<Index>(strip.first_plane) * task.stride + start;
+               static_cast<Index>(strip.first_bit_plane) * task.stride + start;
     };
     const Index first_i = task.first_i + (task.i_of_arrangement ? arrangement : 0);
     const int blocks = rows * columns;
@@ -332,7 +334,7 @@ __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask
         if (last_column(across) <= i || last_column(down) <= across.first_column) continue;
         const StripPlanes sides{
             start_of(across, row), start_of(down, rows + column), task.stride,
-            fragments_of(across.start[across.columns], down.start[down.columns])};
+            fragments_of(across.plane_start[across.columns], down.plane_start[down.columns])};
         count_strips(task, arrangement, i, across, down, sides, lane, f, scratch);
     }
 }

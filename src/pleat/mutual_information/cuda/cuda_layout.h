@@ -16,11 +16,12 @@ namespace pleat::mutual_information::cuda {
 constexpr Index kLanes = 32;
 /// Rows in one word of a plane.
 constexpr Index kWordRows = 32;
-/// Columns on a side of a tile of triples, at most.
+/// Maximum number of columns on a side of a tile of triples.
 constexpr Index kTileSide = 64;
-/// The same for a single tile with all triples, if it has at most kLoneTileTables tables: some 0.1
-/// s of a GPU. It has no more triples than a tile with kTileSide columns on a side.
-constexpr Index kLoneTileSide = 96, kLoneTileTables = Index{1} << 31;
+/// Maximum side of a single tile with all triples, which is used if it has at most
+/// kSingleTileTables tables, about 0.1 s of work for a GPU. It has no more triples than a tile with
+/// kTileSide columns on a side.
+constexpr Index kSingleTileSide = 96, kSingleTileTables = Index{1} << 31;
 /// Maximum number of groups of kLanes shuffles at a time.
 constexpr Index kMaxGroups = 65535;
 
@@ -44,9 +45,10 @@ inline int padded_planes(std::span<const Index> margin) {
     return std::max(2, (plane_count(margin) + 1) / 2 * 2);
 }
 
-/// The first plane of each of these columns; the last element is the number of planes.
-inline std::vector<std::int32_t> first_planes(const Columns& columns,
-                                              std::span<const Block> blocks) {
+/// For each column of the blocks the index of its first bit plane; the last element is the number
+/// of planes.
+inline std::vector<std::int32_t> first_bit_planes(const Columns& columns,
+                                                  std::span<const Block> blocks) {
     std::vector<std::int32_t> first = {0};
     for (const Block& block : blocks) {
         for (Index column = block.first; column < block.first + block.count; ++column)
@@ -60,52 +62,55 @@ constexpr int kStripPlanes = 32, kStripColumns = kStripPlanes / 2;
 
 /// Consecutive columns with up to kStripPlanes planes together.
 struct Strip {
-    std::int32_t first_plane = 0, first_column = 0, columns = 0;
-    std::uint32_t ends = 0;                      ///< bit p: a column's last planes are 2 p, 2 p + 1
-    std::uint8_t start[kStripColumns + 1] = {};  ///< [column]: its first plane in the strip
+    std::int32_t first_bit_plane = 0, first_column = 0, columns = 0;
+    std::uint32_t column_end_bits =
+        0;  ///< bit p is set if planes 2 p and 2 p + 1 are the last two of a column
+    std::uint8_t plane_start[kStripColumns + 1] = {};  ///< [column]: its first plane in the strip
 
-    int planes() const { return start[columns]; }
+    int planes() const { return plane_start[columns]; }
 };
 
-/// Cuts a block of columns into strips; `first_plane` is that of the block's columns.
-inline std::vector<Strip> make_strips(std::span<const std::int32_t> first_plane, Block block) {
+/// Cuts a block of columns into strips; `first_bit_plane` is that of the block's columns.
+inline std::vector<Strip> make_strips(std::span<const std::int32_t> first_bit_plane, Block block) {
     std::vector<Strip> strips;
     for (Index n = 0; n < block.count; ++n) {
-        const std::int32_t end = first_plane[n + 1];
-        if (strips.empty() || end - strips.back().first_plane > kStripPlanes)
-            strips.push_back({.first_plane = first_plane[n],
+        const std::int32_t end = first_bit_plane[n + 1];
+        if (strips.empty() || end - strips.back().first_bit_plane > kStripPlanes)
+            strips.push_back({.first_bit_plane = first_bit_plane[n],
                               .first_column = static_cast<std::int32_t>(block.first + n)});
         Strip& strip = strips.back();
-        strip.start[++strip.columns] = static_cast<std::uint8_t>(end - strip.first_plane);
-        strip.ends |= 1u << ((end - strip.first_plane) / 2 - 1);
+        strip.plane_start[++strip.columns] = static_cast<std::uint8_t>(end - strip.first_bit_plane);
+        strip.column_end_bits |= 1u << ((end - strip.first_bit_plane) / 2 - 1);
     }
     return strips;
 }
 
-/// Number of groups of shuffles whose planes are in memory at a time, and number of them that are
+/// How many groups of shuffles have their planes in memory at a time, and how many of them are
 /// counted before their differences are summed.
 struct Batches {
-    Index groups = 0, counted = 0;
+    Index groups = 0, counted_groups = 0;
 };
 
-/// The batches for `wanted` groups within `available` bytes, if a group takes `group` bytes of
+/// The batches for `max_groups` groups within `available` bytes, if a group takes `group` bytes of
 /// planes and `differences` bytes once it is counted; none if not even one group fits.
-constexpr Batches fit_batches(Index wanted, std::int64_t group, std::int64_t differences,
+constexpr Batches fit_batches(Index max_groups, std::int64_t group, std::int64_t differences,
                               std::int64_t available) {
-    // More differences at a time gain nothing; fewer planes cost shuffling again for each tile.
+    // Storing more differences at a time is not faster; with fewer planes in memory, each tile has
+    // to shuffle again.
     constexpr std::int64_t kGiB = std::int64_t{1} << 30, kEnoughGroups = 128;
-    const std::int64_t enough = std::clamp(kEnoughGroups * differences, kGiB, 4 * kGiB);
+    const std::int64_t kept_bytes = std::clamp(kEnoughGroups * differences, kGiB, 4 * kGiB);
     if (group + differences > available) return {};
-    const Index groups_wanted = std::clamp<Index>(wanted, 1, kMaxGroups);
-    const std::int64_t aside =
-        std::clamp(available / 4, differences, std::max(differences, enough));
-    const Index fit = std::clamp<Index>((available - aside) / group, 1, groups_wanted);
+    const Index groups_wanted = std::clamp<Index>(max_groups, 1, kMaxGroups);
+    const std::int64_t reserved_bytes =
+        std::clamp(available / 4, differences, std::max(differences, kept_bytes));
+    const Index fit = std::clamp<Index>((available - reserved_bytes) / group, 1, groups_wanted);
     const Index batches = (groups_wanted + fit - 1) / fit;
     const Index groups = (groups_wanted + batches - 1) / batches;
-    const std::int64_t left = std::min(available - groups * group, std::max(differences, enough));
-    const Index counted = std::clamp<Index>(left / differences, 1, groups);
-    const Index parts = (groups + counted - 1) / counted;
-    return {groups, (groups + parts - 1) / parts};
+    const std::int64_t remaining_bytes =
+        std::min(available - groups * group, std::max(differences, kept_bytes));
+    const Index counted_groups = std::clamp<Index>(remaining_bytes / differences, 1, groups);
+    const Index passes = (groups + counted_groups - 1) / counted_groups;
+    return {groups, (groups + passes - 1) / passes};
 }
 
 /// Words of the planes of one shuffle of all columns.
@@ -140,13 +145,13 @@ inline std::int64_t memory_needed(const Columns& columns, int order, Index shuff
     const Index groups = std::min(word_count(std::max<Index>(shuffles, 1)), kEnoughGroups);
     Index items = pair_count(columns.column_count());
     // Order 3 also has planes of the alignment itself, sorted by each column i of a tile.
-    std::int64_t observed = group_bytes(columns);
+    std::int64_t observed_bytes = group_bytes(columns);
     if (order == 3) {
         const Index triples = triple_count(columns.column_count());
         items = std::max(items, std::min(triples, kTileSide * kTileSide * kTileSide));
-        observed *= 6;
+        observed_bytes *= 6;
     }
-    return groups * (group_bytes(columns) + difference_bytes(items)) + observed +
+    return groups * (group_bytes(columns) + difference_bytes(items)) + observed_bytes +
            item_bytes(items, shuffles) + 8 * (columns.row_count() + 1) + columns.codes.size() +
            kSpareBytes;
 }

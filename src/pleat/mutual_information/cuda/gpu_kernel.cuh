@@ -90,7 +90,7 @@ private:
     Index pair_strip_count_ = 0, row_strip_count_ = 0, column_strip_count_ = 0;
     Array<std::uint32_t> planes_, arranged_, scratch_;
     Array<std::int32_t> differences_, order_, arranged_first_, arranged_column_;
-    Block ordered_by_;  ///< the columns whose sorted rows are in order_
+    Block ordered_by_;  ///< the block of columns whose sorted rows order_ holds
     Array<Index> pair_rows_, triple_rows_;
     ItemSums<Gpu> items_;
     double gpu_seconds_ = 0;
@@ -111,7 +111,7 @@ GpuKernel<Gpu>::GpuKernel(const Problem& problem, Gpu gpu)
     }
     first_symbol.push_back(static_cast<std::int32_t>(from.first_symbol.back()));
     const Block all{0, columns()};
-    host_first_plane_ = first_planes(from, {&all, 1});
+    host_first_plane_ = first_bit_planes(from, {&all, 1});
     const std::vector<Strip> strips = make_strips(host_first_plane_, all);
     pair_strip_count_ = static_cast<Index>(strips.size());
     upload(first_symbol_, first_symbol);
@@ -162,7 +162,7 @@ Batches GpuKernel<Gpu>::make_room(Index shuffles, Index items) {
         planes_ = Array<std::uint32_t>(size);
     }
     grow(scratch_, blocks * LaneCodes::size(rows()));
-    grow(differences_, batches.counted * differences / 4);
+    grow(differences_, batches.counted_groups * differences / 4);
     return batches;
 }
 
@@ -291,7 +291,7 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
                             bool finds_largest) {
     constexpr Index kMaxBlocks = Index{1} << 30, kEnoughBlocks = 2048;
     const Index max_arrangements = std::max<Index>(1, kMaxBlocks / blocks_of(task, share_of(task)));
-    const Index at_once = std::min(batches.counted * kLanes, max_arrangements);
+    const Index at_once = std::min(batches.counted_groups * kLanes, max_arrangements);
     const Index batch = batches.groups * kLanes;
     gpu_.start_clock();
     for (Index first = 0; first < shuffles.count; first += batch) {
@@ -310,8 +310,8 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
                         0, found, share, items_.sums.data());
             if (finds_largest) {
                 gpu_.launch("find the largest", &find_largest, Sides{arrangements},
-                            Sides{kSumThreads}, 0, found, items_.centre.data(),
-                            items_.factor.data(), items_.largest.data() + first + done);
+                            Sides{kSumThreads}, 0, found, items_.z_centre.data(),
+                            items_.z_factor.data(), items_.max_z.data() + first + done);
             }
         }
     }
@@ -360,7 +360,7 @@ template <class Gpu>
 void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 1> t) {
     if (tile.count == 0) return;
     const Block &i = tile.side[0], &j = tile.side[1], &k = tile.side[2];
-    const std::vector<std::int32_t> first = first_planes(*problem_.columns, {&tile.side[1], 2});
+    const std::vector<std::int32_t> first = first_bit_planes(*problem_.columns, {&tile.side[1], 2});
     std::vector<std::int32_t> columns;
     for (const Block& block : {j, k}) {
         for (Index n = 0; n < block.count; ++n)

@@ -19,10 +19,10 @@ struct ItemSums {
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
-    Array<long long> observed;     ///< [item]
-    Array<Wide> sums;              ///< [item][kSums]
-    Array<double> centre, factor;  ///< [item]
-    Array<long long> largest;      ///< [shuffle], ordered()
+    Array<long long> observed;         ///< [item]
+    Array<Wide> sums;                  ///< [item][kSums]
+    Array<double> z_centre, z_factor;  ///< [item]
+    Array<long long> max_z;            ///< [shuffle], ordered()
 
     std::int64_t bytes() const { return 8 * (observed.size() + sums.size()); }
 
@@ -39,8 +39,8 @@ struct ItemSums {
         sums.download(found.data(), 0, to.items() * kSums);
         for (Index item = 0; item < to.items(); ++item) {
             const Wide* of = found.data() + item * kSums;
-            to.less[item] += static_cast<std::uint32_t>(of[0]);
-            to.equal[item] += static_cast<std::uint32_t>(of[1]);
+            to.less_count[item] += static_cast<std::uint32_t>(of[0]);
+            to.equal_count[item] += static_cast<std::uint32_t>(of[1]);
             to.first[item] += static_cast<std::int64_t>(of[2]);
             to.second[item] += static_cast<std::int64_t>(of[3]);
             to.third_low[item] += static_cast<std::int64_t>(of[4]);
@@ -49,22 +49,22 @@ struct ItemSums {
     }
 
     void upload(const LargestZ& from, Index items, Index shuffles) {
-        grow(centre, items);
-        grow(factor, items);
-        centre.upload(from.centre.data, 0, items);
-        factor.upload(from.factor.data, 0, items);
+        grow(z_centre, items);
+        grow(z_factor, items);
+        z_centre.upload(from.z_centre.data, 0, items);
+        z_factor.upload(from.z_factor.data, 0, items);
         std::vector<long long> numbers(static_cast<std::size_t>(shuffles));
         for (Index s = 0; s < shuffles; ++s)
-            numbers[s] = ordered(std::bit_cast<long long>(from.largest[s]));
-        grow(largest, shuffles);
-        largest.upload(numbers.data(), 0, shuffles);
+            numbers[s] = ordered(std::bit_cast<long long>(from.max_z[s]));
+        grow(max_z, shuffles);
+        max_z.upload(numbers.data(), 0, shuffles);
     }
 
     void download(const LargestZ& to, Index shuffles) const {
         std::vector<long long> numbers(static_cast<std::size_t>(shuffles));
-        largest.download(numbers.data(), 0, shuffles);
+        max_z.download(numbers.data(), 0, shuffles);
         for (Index s = 0; s < shuffles; ++s)
-            to.largest[s] = std::bit_cast<double>(ordered(numbers[s]));
+            to.max_z[s] = std::bit_cast<double>(ordered(numbers[s]));
     }
 };
 

@@ -21,7 +21,8 @@ __device__ __forceinline__ long long shifted_difference(long long difference, in
 constexpr long long kBelowAll =
     std::numeric_limits<long long>::min();  ///< below all ordered() numbers
 
-/// Doubles as integers of the same order, so that a maximum is one of integers; and back.
+/// Converts a double, as bits, to an integer that compares in the same order, and back, so that
+/// atomicMax works on it.
 __host__ __device__ inline long long ordered(long long bits) {
     return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
 }
@@ -49,13 +50,13 @@ static __global__ void __launch_bounds__(kSumThreads)
     if (item >= from.items) return;
     const Index first = blockIdx.y * share;
     const Index end = first + share < from.arrangements ? first + share : from.arrangements;
-    unsigned less = 0, equal = 0;
+    unsigned less_count = 0, equal_count = 0;
     long long sum = 0, second = 0, third_low = 0, third_high = 0;
 #pragma unroll 4
     for (Index arrangement = first; arrangement < end; ++arrangement) {
         const std::int32_t packed = __ldg(from.packed + arrangement * from.items + item);
-        less += packed & 1;
-        equal += packed >> 1 & 1;
+        less_count += packed & 1;
+        equal_count += packed >> 1 & 1;
         // d is at most 2^20, d^2 2^40 and d^3 2^60 in size.
         const long long d = packed >> 2, cube = d * d * d;
         sum += d;
@@ -63,8 +64,8 @@ static __global__ void __launch_bounds__(kSumThreads)
         third_low += cube & 0xffffffffLL;
         third_high += cube >> 32;
     }
-    const Wide found[kSums] = {less,
-                               equal,
+    const Wide found[kSums] = {less_count,
+                               equal_count,
                                static_cast<Wide>(sum),
                                static_cast<Wide>(second),
                                static_cast<Wide>(third_low),
@@ -75,19 +76,21 @@ static __global__ void __launch_bounds__(kSumThreads)
     }
 }
 
-/// Raises largest[arrangement], in the order of ordered(), to the largest (d - centre) factor over
-/// the arrangement's items. A factor of 0 leaves an item out. blockIdx.x is the arrangement.
+/// Raises max_z_of_shuffles[arrangement], in the order of ordered(), to the largest (d - z_centre)
+/// z_factor over the arrangement's items. A z_factor of 0 leaves an item out. blockIdx.x is the
+/// arrangement.
 static __global__ void __launch_bounds__(kSumThreads)
-    find_largest(Differences from, const double* centre, const double* factor, long long* largest) {
+    find_largest(Differences from, const double* z_centre, const double* z_factor,
+                 long long* max_z_of_shuffles) {
     long long max_z = kBelowAll;
     for (Index item = threadIdx.x; item < from.items; item += kSumThreads) {
-        if (factor[item] == 0) continue;
+        if (z_factor[item] == 0) continue;
         const std::int32_t d = from.packed[blockIdx.x * from.items + item] >> 2;
-        const double z = (static_cast<double>(d) - centre[item]) * factor[item];
+        const double z = (static_cast<double>(d) - z_centre[item]) * z_factor[item];
         const long long ordered_z = ordered(__double_as_longlong(z));
         max_z = ordered_z > max_z ? ordered_z : max_z;
     }
-    if (max_z != kBelowAll) atomicMax(largest + blockIdx.x, max_z);
+    if (max_z != kBelowAll) atomicMax(max_z_of_shuffles + blockIdx.x, max_z);
 }
 
 }  // namespace pleat::mutual_information::cuda

@@ -11,11 +11,11 @@ namespace pleat::mutual_information::cuda {
 /// whether row 32 w + r has the plane's symbol: [arrangement][plane][word].
 struct PlaneSet {
     std::uint32_t* bits = nullptr;
-    const std::int32_t* first_plane = nullptr;  ///< [position + 1], of the columns in it
-    Index arrangement_stride = 0, stride = 0;   ///< words between arrangements, and planes
+    const std::int32_t* first_bit_plane = nullptr;  ///< [position + 1], of the columns in it
+    Index arrangement_stride = 0, stride = 0;       ///< words between arrangements, and planes
 
-    __device__ std::uint32_t* start(Index arrangement, Index position) const {
-        return bits + arrangement * arrangement_stride + first_plane[position] * stride;
+    __device__ std::uint32_t* plane_words(Index arrangement, Index position) const {
+        return bits + arrangement * arrangement_stride + first_bit_plane[position] * stride;
     }
 };
 
@@ -45,10 +45,10 @@ static __global__ void __launch_bounds__(kLanes) arrange_columns(ArrangeTask tas
     const Index position = blockIdx.x, arrangement = blockIdx.y;
     const Index column = task.column == nullptr ? position : task.column[position];
     const int planes = task.planes[column];
-    const int with_empty = to.first_plane[position + 1] - to.first_plane[position];
+    const int with_empty = to.first_bit_plane[position + 1] - to.first_bit_plane[position];
     const std::int32_t* order =
         task.order == nullptr ? nullptr : task.order + arrangement * task.rows;
-    std::uint32_t* word = to.start(arrangement, position) + lane * to.stride;
+    std::uint32_t* word = to.plane_words(arrangement, position) + lane * to.stride;
     for (Index first = 0; first < task.rows; first += kWordRows, ++word) {
         const Index row = first + lane;
         int code = kMaxSymbols;

@@ -27,7 +27,7 @@ struct LaneCodes {
     __device__ std::uint32_t four(Index row) const { return words[row / 4 * kLanes + lane]; }
 };
 
-/// The draws of one shuffle of one column, as shuffle.h defines them.
+/// The random numbers for one shuffle of one column, as shuffle.h defines them.
 struct Draws {
     std::uint64_t seed;
     std::uint32_t shuffle, column;
@@ -39,7 +39,7 @@ struct Draws {
             {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
         return r123::Philox4x32()(counter, key);
     }
-    /// Draw `index`, whose first word is `word`, as an integer in [0, range).
+    /// Random number `index` as an integer in [0, range); `word` is its first random word.
     __device__ std::uint32_t bounded(std::uint32_t word, std::uint32_t index,
                                      std::uint32_t range) const {
         std::uint64_t product = std::uint64_t{word} * range;
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(kLanes)
                       codes);
         int code_bits = 0;
         while ((symbols - 1) >> code_bits != 0) ++code_bits;
-        std::uint32_t* to_column = to.start(group * kLanes + lane, column);
+        std::uint32_t* to_column = to.plane_words(group * kLanes + lane, column);
         for (Index word = 0; word * kWordRows < table.rows; word += 4)
             write_planes(codes, table.rows, word, table.planes[column], code_bits, to_column,
                          to.stride);

@@ -36,7 +36,8 @@ inline std::vector<Index> first_items(const TripleTile& tile) {
     return first;
 }
 
-/// What a CTA keeps in shared memory while it counts, and its number of strips on each side.
+/// Which data a CTA keeps in shared memory while it counts, and how many strips it takes on each
+/// side.
 struct CountShare {
     bool f_in_shared = false, planes_in_shared = false;
     int rows = 1, columns = 1;

@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    // Where the integrand has fallen by e^-44.
+    // The integration limits, where the integrand has fallen to e^-44 of its maximum.
     double left_end(Index x) const {
         const double peak = std::log((order_ - 1) / static_cast<double>(std::max(x, Index{1})));
         return std::min(0.0, peak) - 44.0 / (order_ - 1) - 2;
@@ -67,7 +67,7 @@ int Differences::orders(double expectation) {
 }
 
 std::int64_t Differences::bytes(Index rows) {
-    std::int64_t values = rows + 1;  // of order 1
+    std::int64_t values = rows + 1;  // number of values of order 1
     for (const Table& table : kTables)
         values += (table.highest - table.lowest + 1) * std::min(rows + 1, table.length);
     return 8 * values;

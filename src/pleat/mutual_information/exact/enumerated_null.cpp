@@ -10,10 +10,10 @@ namespace pleat::mutual_information {
 namespace {
 
 using Atoms = std::vector<EnumeratedNull::Atom>;
-using State = std::vector<Index>;  // rows left of each letter, descending
+using State = std::vector<Index>;  // numbers of remaining rows per letter, descending
 using States = std::map<State, Atoms>;
 
-// Sorts by T and adds up equal ones.
+// Sorts atoms by T, and merges those with equal T by adding their probabilities.
 void merge(Atoms& atoms) {
     std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.t < b.t; });
     std::size_t kept = 0;
@@ -27,19 +27,20 @@ void merge(Atoms& atoms) {
     atoms.resize(kept + 1);
 }
 
-// The number of ways to spread `drawn` rows over a state's letters.
+// The number of ways to distribute `drawn` rows over the letters of a state.
 double spread_count(const State& state, Index drawn, std::vector<double>& ways) {
     ways.assign(drawn + 1, 0);
     ways[0] = 1;
     for (const Index left : state) {
-        // Sums over a window of left + 1 values, from the running total.
+        // Sums over windows of left + 1 values, as differences of cumulative sums.
         for (Index at = 1; at <= drawn; ++at) ways[at] += ways[at - 1];
         for (Index at = drawn; at > left; --at) ways[at] -= ways[at - left - 1];
     }
     return ways[drawn];
 }
 
-// Spreads one letter of `drawn` rows over every state.
+// Distributes the `drawn` rows of the next letter of the second column over the remaining rows of
+// the first column, for every state.
 class Spread {
 public:
     Spread(const Statistic& statistic, const std::vector<double>& log_factorial, Index drawn,
@@ -61,7 +62,7 @@ private:
         return log_factorial_[n] - log_factorial_[k] - log_factorial_[n - k];
     }
 
-    /// Spreads `drawn` rows over the letters from `letter` on.
+    /// Distributes `drawn` rows over the letters of the first column from `letter` on.
     void spread_letter(std::size_t letter, Index drawn, double log_probability, std::int64_t t) {
         if (letter == state_->size()) {
             finish(std::exp(log_probability), t);
@@ -112,7 +113,9 @@ double log_state_count(const State& counts) {
 TailProbabilities EnumeratedNull::tail(std::int64_t observed) const {
     TailProbabilities tail;
     for (const Atom& atom : atoms) {
-        auto& sum = atom.t < observed ? tail.less : atom.t == observed ? tail.equal : tail.greater;
+        auto& sum = atom.t < observed    ? tail.p_less
+                    : atom.t == observed ? tail.p_equal
+                                         : tail.p_greater;
         sum += atom.probability;
     }
     return tail;

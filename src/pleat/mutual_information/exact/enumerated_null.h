@@ -12,7 +12,7 @@ namespace pleat::mutual_information {
 
 /// The probabilities of permutations with T below, equal to and above an observed one.
 struct TailProbabilities {
-    double less = 0, equal = 0, greater = 0;
+    double p_less = 0, p_equal = 0, p_greater = 0;
 };
 
 /// Every value of T that a permutation can give, ascending, and its probability.
@@ -26,7 +26,8 @@ struct EnumeratedNull {
     TailProbabilities tail(std::int64_t observed) const;
 };
 
-/// Enumerates the tables with given margins: README.md, section 7.
+/// Enumerates all contingency tables with given margins, with their probabilities: README.md,
+/// section 7.
 class NullEnumerator {
 public:
     /// Work of a few milliseconds: one unit is one value of T carried by one spread of a letter,

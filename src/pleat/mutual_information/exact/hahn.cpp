@@ -11,7 +11,7 @@ namespace {
 constexpr double kSmallest = 1e-24;  // of the square of order 2: where an expansion ends
 
 // E[n lg(n/e)] = E[n lg(n/e) - (n - e)/ln 2]: each term is then small and not negative.
-double mean_information(Index rows, Index r, Index c, const Window& law) {
+double mean_information(Index rows, Index r, Index c, const ProbabilityWindow& law) {
     const double product = static_cast<double>(r) * static_cast<double>(c);
     const double expectation = product / static_cast<double>(rows);
     double sum = 0;
@@ -25,7 +25,7 @@ double mean_information(Index rows, Index r, Index c, const Window& law) {
     return std::max(0.0, sum) * expectation * std::numbers::log2e;
 }
 
-// In eight partial sums, as vector units add.
+// Adds up in eight partial sums, so that the compiler can use vectors.
 double dot(const double* a, const double* b, Index count) {
     double lane_sum[8] = {};
     Index at = 0;
@@ -38,7 +38,7 @@ double dot(const double* a, const double* b, Index count) {
 
 }  // namespace
 
-void HahnLaw::start(Index orders) {
+void HahnDistribution::start(Index orders) {
     // The distribution of order m lies lower than that of order 0, by less than m (r + c) / N.
     const double lower = static_cast<double>(std::min(orders, max_order())) *
                          static_cast<double>(r_ + c_) / static_cast<double>(rows_);
@@ -46,7 +46,7 @@ void HahnLaw::start(Index orders) {
     order_ = 0;
 }
 
-void HahnLaw::next() {
+void HahnDistribution::next() {
     const auto m = static_cast<double>(order_), rows = static_cast<double>(rows_);
     const double r = static_cast<double>(r_) - m, c = static_cast<double>(c_) - m;
     const double factor = ((rows - 2 * m) / (r * (rows - static_cast<double>(r_) - m))) *
@@ -69,7 +69,7 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
     CellExpansion cell;
     const double expectation =
         static_cast<double>(r) * static_cast<double>(c) / static_cast<double>(rows);
-    HahnLaw law(rows, r, c);
+    HahnDistribution law(rows, r, c);
     const int max_order =
         static_cast<int>(std::min<Index>(law.max_order(), Differences::orders(expectation)));
     law.start(max_order);
@@ -78,7 +78,7 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
     for (int m = 1; m <= max_order; ++m) {
         law.next();
         factor.next();
-        const Window& window = law.window();
+        const ProbabilityWindow& window = law.window();
         const Index count = std::min(window.size(), differences.length(m) - window.first);
         const double mean =
             dot(window.probability.data(), differences.order(m) + window.first, count);
@@ -96,15 +96,15 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
     return cell;
 }
 
-void cell_information(double expectation, const Window& law, const Differences& differences,
-                      std::vector<double>& information) {
+void cell_information(double expectation, const ProbabilityWindow& law,
+                      const Differences& differences, std::vector<double>& information) {
     information.resize(law.size());
     const Index last = law.first + law.size() - 1;
     const Index start = std::clamp(static_cast<Index>(std::llround(expectation)), law.first, last);
     const double excess = (static_cast<double>(start) - expectation) / expectation;
     const double value = start == 0 ? 1 : (1 + excess) * std::log1p(excess) - excess;
     information[start - law.first] = value * expectation * std::numbers::log2e;
-    // From there by steps, which are small near the expectation: sums keep their digits.
+    // From there each value follows by a small step, so that rounding errors stay small.
     const double slope = std::log2(expectation) + std::numbers::log2e;
     const double* step = differences.order(1);
     for (Index n = start; n < last; ++n)

@@ -34,22 +34,22 @@ private:
 };
 
 /// The distribution of order m, Hyp(N - 2m, r - m, c - m), one order after the other.
-class HahnLaw {
+class HahnDistribution {
 public:
-    HahnLaw(Index rows, Index r, Index c) : rows_(rows), r_(r), c_(c) {}
+    HahnDistribution(Index rows, Index r, Index c) : rows_(rows), r_(r), c_(c) {}
 
     /// The highest order: the smallest of r, c, N - r and N - c.
     Index max_order() const { return std::min(std::min(r_, c_), std::min(rows_ - r_, rows_ - c_)); }
-    /// Order 0, in a window that will serve all orders up to `orders`.
+    /// Starts at order 0, in a window wide enough for all orders up to `orders`.
     void start(Index orders);
-    /// From order m to m + 1 <= max_order().
+    /// Moves from order m to m + 1, which must be at most max_order().
     void next();
-    const Window& window() const { return window_; }
+    const ProbabilityWindow& window() const { return window_; }
 
 private:
     Index rows_, r_, c_;
     Index order_ = 0;
-    Window window_;
+    ProbabilityWindow window_;
 };
 
 /// Coefficients of one cell's F(n) = n lg n.
@@ -67,7 +67,7 @@ CellExpansion expand_cell(Index rows, Index r, Index c, const Differences& diffe
                           bool all_orders = false);
 
 /// For all n of a distribution with expectation e: n lg(n/e) - (n - e)/ln 2, which is not negative.
-void cell_information(double expectation, const Window& law, const Differences& differences,
-                      std::vector<double>& information);
+void cell_information(double expectation, const ProbabilityWindow& law,
+                      const Differences& differences, std::vector<double>& information);
 
 }  // namespace pleat::mutual_information

@@ -6,7 +6,7 @@
 namespace pleat::mutual_information {
 
 void hypergeometric(Index all, Index marked, Index drawn, double cut, Index more_below,
-                    Window& window) {
+                    ProbabilityWindow& window) {
     const Index lowest = std::max(Index{0}, marked + drawn - all);
     const Index highest = std::min(marked, drawn);
     const auto mode_quotient = static_cast<double>(marked + 1) * static_cast<double>(drawn + 1) /

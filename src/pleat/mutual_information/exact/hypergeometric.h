@@ -8,7 +8,7 @@
 namespace pleat::mutual_information {
 
 /// The probabilities of first, first + 1, ...; those of other integers are negligible.
-struct Window {
+struct ProbabilityWindow {
     Index first = 0;
     std::vector<double> probability;
 
@@ -20,7 +20,7 @@ struct Window {
 /// further values of the lower tail. Relative error of a probability: 1e-14 (the recurrence from
 /// the mode adds 2e-16 per step).
 void hypergeometric(Index all, Index marked, Index drawn, double cut, Index more_below,
-                    Window& window);
+                    ProbabilityWindow& window);
 
 /// A `cut` too small to change any mean or variance here.
 constexpr double kTail = 1e-22;

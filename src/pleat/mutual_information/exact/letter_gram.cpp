@@ -29,7 +29,7 @@ LetterGram::LetterGram(std::span<const Index> margin, Index rows, int orders)
     }
 }
 
-void LetterGram::apply(int m, double* f, Index stride, Index width) const {
+void LetterGram::apply_to(int m, double* f, Index stride, Index width) const {
     const Index first = (m - 1) * letters_;
     loops::apply_gram({letters_, largest_, m % 2 == 0 ? 1.0 : -1.0, dyad_.data() + first,
                        with_largest_.data() + first},

@@ -18,7 +18,7 @@ public:
 
     Index letters() const { return letters_; }
     /// Replaces f by rho_m f, where f has `width` values for each letter a, from f[a * stride] on.
-    void apply(int m, double* f, Index stride, Index width) const;
+    void apply_to(int m, double* f, Index stride, Index width) const;
 
 private:
     Index letters_, largest_;

@@ -20,7 +20,7 @@ constexpr const char* kStage = "exact";
 constexpr Index kMaxCounts = 512;   // of a block of margins: its cells take up to 100 MB
 constexpr Index kTileMargins = 16;  // of the first block, in a tile
 
-// A margin that one or more columns share.
+// A margin (the symbol counts of a column), which one or more columns have.
 struct Margin {
     std::span<const Index> counts;
     std::vector<Index> columns;
@@ -99,7 +99,8 @@ double first_order(std::span<const Index> i, std::span<const Index> j, Index row
             mean += static_cast<double>(i[a]) * slope[a * letters_j + b];
         for (Index a = 0; a < letters_i; ++a) {
             const double value = slope[a * letters_j + b] - mean / all;
-            // What remains of equal slopes is rounding: T is then the same for all permutations.
+            // If all slopes are equal, the computed variance is only a rounding error: T is the
+            // same for all permutations.
             if (std::abs(value) < 1e-14 * largest) continue;
             sum += static_cast<double>(i[a]) * static_cast<double>(j[b]) * value * value;
         }
@@ -107,7 +108,7 @@ double first_order(std::span<const Index> i, std::span<const Index> j, Index row
     return sum / (all - 1);
 }
 
-// The memory of one thread.
+// Working memory of one thread.
 struct Scratch {
     std::vector<double> value, image;
 };
@@ -139,9 +140,9 @@ Moments combine(std::span<const Index> i, std::span<const Index> j, const Letter
             }
         }
         work.image = work.value;
-        gram_i.apply(m, work.image.data(), letters_j, letters_j);
+        gram_i.apply_to(m, work.image.data(), letters_j, letters_j);
         for (Index a = 0; a < letters_i; ++a)
-            gram_j.apply(m, work.image.data() + a * letters_j, 1, 1);
+            gram_j.apply_to(m, work.image.data() + a * letters_j, 1, 1);
         for (Index at = 0; at < cells; ++at) variance += work.value[at] * work.image[at];
     }
     const auto all = static_cast<double>(rows);
@@ -312,8 +313,8 @@ void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> 
     const NamedArray arrays[] = {
         {"mean", {mean.data, static_cast<std::size_t>(mean.size())}},
         {"variance", {variance.data, static_cast<std::size_t>(variance.size())}}};
-    fill_in_tiles(context, kStage, problem_hash, all.tiles(), arrays,
-                  [&](const Tile& tile) { all.compute(tile); });
+    compute_pair_tiles(context, kStage, problem_hash, all.tiles(), arrays,
+                       [&](const Tile& tile) { all.compute(tile); });
 }
 
 Moments pair_moments(std::span<const Index> margin_i, std::span<const Index> margin_j) {

@@ -22,8 +22,8 @@ void pair_moments(const Columns& columns, View<double, 1> mean, View<double, 1> 
 /// symbols.
 std::int64_t pair_moments_bytes(Index rows, Index columns, int symbols);
 
-/// The same for one pair given by its margins, which sum to the same number of rows; 0 if one has
-/// fewer than two symbols.
+/// Computes the moments of one pair from its margins, which sum to the same number of rows; 0 if
+/// one has fewer than two symbols.
 struct Moments {
     double mean = 0, variance = 0;
 };

@@ -13,7 +13,8 @@ namespace {
 // An expansion ends at an order whose square is this much smaller than that of order 2, or this
 // small (orders do not mix, so the error is the sum of the squares left out).
 constexpr double kSmallest = 1e-21, kNothing = 1e-27;
-// High orders reach far into the tails; a norm that differs from 1 by more lacks the tails.
+// Polynomials of high order extend into the tails of the distribution; a larger deviation of the
+// norm from 1 means that the stored window omits too much of the tails.
 constexpr double kFarTail = 1e-36, kLost = 1e-6;
 
 // Recurrence x Q_m = rise_(m+1) Q_(m+1) + centre_m Q_m + rise_m Q_(m-1) of the orthonormal Hahn
@@ -50,7 +51,7 @@ double PairVectorMaker::make(std::span<const Index> margin_i, std::span<const In
         for (auto& order : coefficient_) std::fill(order.begin(), order.end(), 0.0);
     }
     count_cells(margin_i, margin_j);
-    bring_to_nodes(terms);
+    interpolate_at_nodes(terms);
     if (space_.basis == nullptr) return own_mean_;
     if (margin_i.size() > 1 && margin_j.size() > 1) {
         add_first_order(margin_i, margin_j);
@@ -70,7 +71,7 @@ void PairVectorMaker::count_cells(std::span<const Index> margin_i,
         for (const Index c : margin_j) {
             hypergeometric(space_.rows, r, c, space_.basis == nullptr ? kTail : kFarTail, 0,
                            window_);
-            touched_.emplace_back(window_.first, window_.first + window_.size());
+            count_ranges_.emplace_back(window_.first, window_.first + window_.size());
             for (Index at = 0; at < window_.size(); ++at)
                 expected_[window_.first + at] += window_.probability[at];
             const double expectation =
@@ -84,9 +85,9 @@ void PairVectorMaker::count_cells(std::span<const Index> margin_i,
     }
 }
 
-void PairVectorMaker::bring_to_nodes(double* terms) {
+void PairVectorMaker::interpolate_at_nodes(double* terms) {
     std::fill_n(terms, space_.nodes->size(), 0.0);
-    for (const auto& [first, last] : touched_) {
+    for (const auto& [first, last] : count_ranges_) {
         for (Index x = first; x < last; ++x) {
             const double expected = std::exchange(expected_[x], 0.0);
             if (expected == 0) continue;
@@ -95,7 +96,7 @@ void PairVectorMaker::bring_to_nodes(double* terms) {
                 terms[node + at] += expected * weights[at];
         }
     }
-    touched_.clear();
+    count_ranges_.clear();
 }
 
 bool PairVectorMaker::next_polynomial(int m, double centre, double rise, double fall) {
@@ -198,15 +199,15 @@ void PairVectorMaker::add_covariance(int m, const LetterGram& gram_i, const Lett
     const auto& value = coefficient_[m];
     image_.assign(value.begin(), value.begin() + cells * width_);
     for (Index a = 0; a < gram_i.letters(); ++a)
-        gram_j.apply(m, image_.data() + a * row, width_, width_);
-    gram_i.apply(m, image_.data(), row, row);
+        gram_j.apply_to(m, image_.data() + a * row, width_, width_);
+    gram_i.apply_to(m, image_.data(), row, row);
     loops::add_products(value.data(), image_.data(), cells, width_, covariance_.data());
 }
 
 void PairVectorMaker::finish(double* terms) {
     const Index size = space_.basis->size(), nodes = space_.nodes->size();
     std::vector<double> mean(width_);
-    space_.basis->project(terms, mean.data());
+    space_.basis->project_onto_basis(terms, mean.data());
     double* covariance = terms + nodes;
     double* square = covariance + space_.basis->packed_size();
     for (Index f = 0; f < size; ++f) {

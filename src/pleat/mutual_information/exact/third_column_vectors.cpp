@@ -56,7 +56,7 @@ void Third::first_order() {
             cell_[node] += x * t / (all - 1) * slope * slope;
             function[node] = x / all * slope;
         }
-        space_.basis->project(function.data(), projected.data());
+        space_.basis->project_onto_basis(function.data(), projected.data());
         couple(-t * all / (all - 1), projected.data(), projected.data());
     }
 }
@@ -70,12 +70,12 @@ void Third::order(int m, const LetterGram& gram) {
         if (m > letters_[c]->orders) continue;
         std::copy_n(&letters_[c]->coefficient(m, 0), nodes_, own.data() + c * nodes_);
         std::copy_n(&letters_[c]->reach(m, 0), nodes_, reach.data() + c * nodes_);
-        space_.basis->project(reach.data() + c * nodes_, projected.data() + c * width_);
+        space_.basis->project_onto_basis(reach.data() + c * nodes_, projected.data() + c * width_);
     }
     const auto own_before = own, reach_before = reach, projected_before = projected;
-    gram.apply(m, own.data(), nodes_, nodes_);
-    gram.apply(m, reach.data(), nodes_, nodes_);
-    gram.apply(m, projected.data(), width_, width_);
+    gram.apply_to(m, own.data(), nodes_, nodes_);
+    gram.apply_to(m, reach.data(), nodes_, nodes_);
+    gram.apply_to(m, projected.data(), width_, width_);
     for (Index at = 0; at < letters * nodes_; ++at) cell_[at % nodes_] += own[at] * own_before[at];
     if (m > space_.basis->orders()) return;
     for (Index at = 0; at < letters * nodes_; ++at)
@@ -86,7 +86,7 @@ void Third::order(int m, const LetterGram& gram) {
 
 void Third::pack(const std::vector<double>& mean, std::vector<double>& variance) const {
     std::vector<double> slope(width_);
-    space_.basis->project(mean.data(), slope.data());
+    space_.basis->project_onto_basis(mean.data(), slope.data());
     slope[0] = 1;
     const Index size = space_.basis->size(), packed = space_.basis->packed_size();
     variance.assign(space_.terms(), 0);

@@ -11,8 +11,9 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr double kNegligible = 1e-11;  // a remainder's norm, where functions are of order 1
-constexpr double kUncoupled = 1e-13;   // a product of two reaches, likewise
+constexpr double kNegligible =
+    1e-11;  // norm of a remainder that counts as 0; functions have norms near 1
+constexpr double kUncoupled = 1e-13;  // product of two reaches that counts as 0
 
 double dot(const double* a, const double* b, Index count) {
     double sum = 0;
@@ -87,8 +88,8 @@ LetterExpansion expand_letter(Index rows, Index t, const CountNodes& nodes,
                 letter.coefficient(m, node) = cells[node].coefficient[m];
                 letter.reach(m, node) = std::sqrt(ratio) * cells[node].coefficient[m];
             } else if (2 * x > rows) {
-                // No other cell reaches this order, so any value serves; a constant one suits the
-                // basis best.
+                // No other cell has terms of this order, so the value does not matter; a constant
+                // keeps the basis small.
                 letter.reach(m, node) = letter.reach(m, node - 1);
             }
         }
@@ -134,7 +135,7 @@ TripleBasis::TripleBasis(Index rows, const CountNodes& nodes,
     }
 }
 
-void TripleBasis::project(const double* at_nodes, double* coefficient) const {
+void TripleBasis::project_onto_basis(const double* at_nodes, double* coefficient) const {
     std::fill_n(coefficient, width_, 0.0);
     for (Index first = 0; first < size_; first += 4) {  // rows above the size are 0
         const double* functions[4];

@@ -30,7 +30,7 @@ class TripleBasis {
 public:
     static constexpr Index kMaxSize = 96;
 
-    /// From the expansions of letters that represent all.
+    /// Makes the basis from the expansions of a representative set of letters.
     TripleBasis(Index rows, const CountNodes& nodes, std::span<const LetterExpansion> letters);
 
     Index size() const { return size_; }    ///< functions, with F; at most kMaxSize
@@ -44,7 +44,7 @@ public:
     /// The approximate upper bound of each function's coefficients: from 10 down to 1e-11.
     const double* importance() const { return importance_.data(); }
     /// The coefficients, width() of them, of a function that is given at the nodes.
-    void project(const double* at_nodes, double* coefficient) const;
+    void project_onto_basis(const double* at_nodes, double* coefficient) const;
 
 private:
     Index size_ = 1, width_ = 0;

@@ -17,7 +17,7 @@ namespace pleat::mutual_information {
 namespace {
 
 constexpr const char* kStage = "exact";
-constexpr Index kRepresentatives = 48;  // letters whose expansions make the basis
+constexpr Index kRepresentatives = 48;  // number of letters whose expansions define the basis
 constexpr Index kMaxCounts = 256;       // letters expanded at a time
 constexpr double kNoise = 1e-12;        // a smaller Var T is rounding: all permutations are equal
 
@@ -47,14 +47,14 @@ struct TripleMoments::Implementation {
         for (int thread = 0; thread < threads; ++thread) makers.emplace_back(space);
     }
 
-    std::span<const Index> margin(Index kind) const { return columns.margin(example[kind]); }
+    std::span<const Index> margin(Index kind) const { return columns.margin(example_column[kind]); }
     std::vector<LetterExpansion> expand(const std::vector<Index>& counts) const;
     void collect_margins();
     void make_basis();
     void make_third_columns();
     void make_pairs(const TripleTile& tile);
     const double* pair(Index i, Index j) const {
-        const auto key = std::minmax(kind_of[i], kind_of[j]);
+        const auto key = std::minmax(margin_kind[i], margin_kind[j]);
         return pairs.data() + pair_rows.at({key.first, key.second}) * (1 + space.terms());
     }
     void row(const TripleTile::Row& row, double* mean, double* variance) const;
@@ -68,8 +68,8 @@ struct TripleMoments::Implementation {
     CountNodes nodes;
     std::unique_ptr<TripleBasis> basis;
     TripleSpace space;
-    std::vector<Index> kind_of;  // [column]: the number of its margin among the distinct ones
-    std::vector<Index> example;  // [kind]: a column with this margin
+    std::vector<Index> margin_kind;  // [column]: the number of its margin among the distinct ones
+    std::vector<Index> example_column;              // [kind]: a column with this margin
     std::vector<ThirdColumnVectors> third_columns;  // [kind]
     std::vector<PairVectorMaker> makers;
     Block pair_side[2] = {};
@@ -81,10 +81,11 @@ void TripleMoments::Implementation::collect_margins() {
     std::map<std::vector<Index>, Index> kinds;
     for (Index column = 0; column < columns.column_count(); ++column) {
         const auto counts = columns.margin(column);
-        const auto [found, is_new] = kinds.try_emplace(
-            std::vector<Index>(counts.begin(), counts.end()), static_cast<Index>(example.size()));
-        if (is_new) example.push_back(column);
-        kind_of.push_back(found->second);
+        const auto [found, is_new] =
+            kinds.try_emplace(std::vector<Index>(counts.begin(), counts.end()),
+                              static_cast<Index>(example_column.size()));
+        if (is_new) example_column.push_back(column);
+        margin_kind.push_back(found->second);
     }
 }
 
@@ -108,7 +109,7 @@ void TripleMoments::Implementation::make_basis() {
 }
 
 void TripleMoments::Implementation::make_third_columns() {
-    const Index kinds = static_cast<Index>(example.size());
+    const Index kinds = static_cast<Index>(example_column.size());
     StageProgress progress(context, kStage, kinds, "distinct columns");
     third_columns.resize(kinds);
     for (Index first = 0, last = 0; first < kinds; first = last) {
@@ -146,12 +147,13 @@ void TripleMoments::Implementation::make_pairs(const TripleTile& tile) {
     }
     pair_side[0] = tile.side[0];
     pair_side[1] = tile.side[1];
-    const auto kinds = static_cast<Index>(example.size());
-    // Room for all that tiles with these sides will add, so that the list is not copied.
+    const auto kinds = static_cast<Index>(example_column.size());
+    // Reserves memory for all pairs of tiles with these sides, so that the list is not copied as it
+    // grows.
     pairs.reserve(std::min(kinds * (kinds + 1) / 2, pair_side[0].count * pair_side[1].count) *
                   (1 + space.terms()));
     for (const auto& row : tile.rows) {
-        const auto key = std::minmax(kind_of[row.i], kind_of[row.j]);
+        const auto key = std::minmax(margin_kind[row.i], margin_kind[row.j]);
         if (pair_rows.try_emplace({key.first, key.second}, static_cast<Index>(pair_rows.size()))
                 .second)
             wanted.emplace_back(key.first, key.second);
@@ -179,8 +181,8 @@ void TripleMoments::Implementation::row(const TripleTile::Row& row, double* mean
         const Index count = std::min(Index{4}, row.count - first);
         for (Index at = 0; at < 4; ++at) {
             const Index k = row.first_k + first + std::min(at, count - 1);
-            of_mean[at] = third_columns[kind_of[k]].mean.data();
-            of_variance[at] = third_columns[kind_of[k]].variance.data();
+            of_mean[at] = third_columns[margin_kind[k]].mean.data();
+            of_variance[at] = third_columns[margin_kind[k]].variance.data();
         }
         loops::products(terms + 1, of_mean, nodes.size(), found);
         for (Index at = 0; at < count; ++at)

@@ -29,10 +29,10 @@ public:
     /// Needs `with_variance`.
     void moments(const TripleTile& tile, View<double, 1> mean, View<double, 1> variance);
 
-    /// The numbers that decide how much memory it takes.
+    /// The sizes that determine the memory use.
     struct Size {
         Index rows, columns;
-        int symbols;  ///< of a column, at most
+        int symbols;  ///< maximum number of symbols per column
         Index side;   ///< columns on a side of a tile
         int threads;
         bool with_variance;
@@ -40,7 +40,7 @@ public:
     /// Maximum bytes: what stays from tile to tile, at most 76 kB per distinct margin of a column
     /// (some 10 kB for conserved columns) and 1 kB per row, or what the constructor takes.
     static std::int64_t bytes(const Size& size);
-    /// Of these bytes, those of the pairs of a tile, which the first tile allocates.
+    /// The part of bytes() that stores the pairs of a tile, and that the first tile allocates.
     static std::int64_t tile_bytes(const Size& size);
 
     /// Estimated seconds on one thread for all triples of `columns`, right to a factor of three.

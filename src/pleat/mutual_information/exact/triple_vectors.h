@@ -42,7 +42,7 @@ public:
 
 private:
     void count_cells(std::span<const Index> margin_i, std::span<const Index> margin_j);
-    void bring_to_nodes(double* terms);
+    void interpolate_at_nodes(double* terms);
     bool next_polynomial(int m, double centre, double rise, double fall);
     void expand(Index cell, Index cells, Index r, Index c);
     void add_first_order(std::span<const Index> margin_i, std::span<const Index> margin_j);
@@ -51,14 +51,14 @@ private:
 
     TripleSpace space_;
     Index width_;  // of the basis
-    Window window_;
+    ProbabilityWindow window_;
     double own_mean_ = 0;
     int orders_ = 1;
     std::vector<double> information_;
-    std::vector<double> expected_;                  // [count]: B
-    std::vector<std::pair<Index, Index>> touched_;  // ranges of counts with expected_ != 0
-    std::vector<double> polynomial_, root_;         // [order, count]; [count], in the window
-    std::vector<std::vector<double>> coefficient_;  // [order][cell, function]
+    std::vector<double> expected_;                       // [count]: B
+    std::vector<std::pair<Index, Index>> count_ranges_;  // ranges of counts with expected_ != 0
+    std::vector<double> polynomial_, root_;              // [order, count]; [count], in the window
+    std::vector<std::vector<double>> coefficient_;       // [order][cell, function]
     std::vector<double> image_, weight_;
     std::vector<double> covariance_, sum_;  // [function, function]; [function]
 };

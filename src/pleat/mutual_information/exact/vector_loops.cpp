@@ -107,7 +107,7 @@ void make_orthogonal_to(const double* others, Index rows, Index count, double* v
     }
 }
 
-// One vector's worth of every letter (kPlain: one value).
+// Processes one vector of values of every letter (kPlain: one value).
 template <class Tag>
 void apply_gram_at(Tag tag, const GramFactors& factors, double* f, Index stride) {
     auto sum = hn::Zero(tag), to_largest = hn::Zero(tag);

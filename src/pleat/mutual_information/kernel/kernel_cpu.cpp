@@ -15,7 +15,7 @@ namespace pleat::mutual_information {
 
 namespace {
 
-constexpr Index kMaxGroups = 8;                // of shuffles in a batch
+constexpr Index kMaxGroups = 8;                // groups of shuffles per batch
 constexpr std::int64_t kBlockBytes = 1 << 20;  // planes of two blocks of columns: half a cache
 constexpr std::int64_t kBatchBytes = 256 << 20;
 
@@ -165,8 +165,8 @@ void CpuKernel::count_block(const PlaneGroups& groups, const BlockPair& blocks,
             const Index pair = pair_index(i, j, columns_.column_count());
             PairTarget target{i, j, observed[pair]};
             if (largest != nullptr) {
-                target.centre = largest->centre[pair];
-                target.factor = largest->factor[pair];
+                target.z_centre = largest->z_centre[pair];
+                target.z_factor = largest->z_factor[pair];
             }
             LaneSums lanes{};
             count_pair(groups, target, largest_z, lanes);
@@ -189,14 +189,13 @@ void CpuKernel::sample_pairs(Block shuffles, View<const std::int64_t, 1> observe
         if (largest == nullptr) return;
         for (Index thread = 0; thread < threads_; ++thread)
             for (Index s = 0; s < groups.shuffles; ++s)
-                largest->largest[first + s] =
-                    std::max(largest->largest[first + s], highest(thread, s));
+                largest->max_z[first + s] = std::max(largest->max_z[first + s], highest(thread, s));
     });
 }
 
 void CpuKernel::sample_triples(const TripleTile& tile, Block shuffles,
                                View<const std::int64_t, 1> observed, NullSums& sums) {
-    // A task is the rows of one i in some of a batch's groups.
+    // A task covers the rows of one column i in some groups of a batch.
     std::vector<Block> of_i;
     for (Index row = 0; row < static_cast<Index>(tile.rows.size()); ++row) {
         if (row == 0 || tile.rows[row].i != tile.rows[row - 1].i) of_i.push_back({row, 0});

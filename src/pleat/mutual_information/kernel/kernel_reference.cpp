@@ -31,10 +31,10 @@ public:
             const Array<std::uint8_t, 2> shuffled = shuffle(shuffles.first + s);
             pairs(shuffled, [&](Index pair, std::int64_t found) {
                 const std::int64_t d = add(pair, found - observed[pair], sums);
-                if (largest == nullptr || largest->factor[pair] == 0) return;
+                if (largest == nullptr || largest->z_factor[pair] == 0) return;
                 const double z =
-                    (static_cast<double>(d) - largest->centre[pair]) * largest->factor[pair];
-                largest->largest[s] = std::max(largest->largest[s], z);
+                    (static_cast<double>(d) - largest->z_centre[pair]) * largest->z_factor[pair];
+                largest->max_z[s] = std::max(largest->max_z[s], z);
             });
         }
     }
@@ -67,8 +67,8 @@ private:
     std::int64_t add(Index item, std::int64_t difference, NullSums& sums) const {
         const std::int64_t d = moment_difference(difference, statistic_.shift);
         const std::int64_t cube = d * d * d;
-        sums.less[item] += difference < 0;
-        sums.equal[item] += difference == 0;
+        sums.less_count[item] += difference < 0;
+        sums.equal_count[item] += difference == 0;
         sums.first[item] += d;
         sums.second[item] += d * d;
         sums.third_low[item] += cube & 0xffffffff;

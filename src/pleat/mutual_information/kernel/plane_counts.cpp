@@ -91,7 +91,7 @@ HWY_INLINE Signed count_row(const std::uint64_t* HWY_RESTRICT a,
     return t;
 }
 
-/// The cells of symbol 0, once all others are counted: they have the uncounted rows.
+/// The cells of symbol 0, which contain the rows that no other cell has.
 HWY_INLINE Signed count_left(const Vector* HWY_RESTRICT left, int count, Vector corner,
                              const std::int64_t* HWY_RESTRICT f) {
     Signed t = hn::Zero(Numbers());
@@ -104,12 +104,12 @@ HWY_INLINE Signed count_left(const Vector* HWY_RESTRICT left, int count, Vector 
 
 /// The sums of NullSums for one item, one per lane.
 struct Accumulator {
-    Signed less, equal, first, second, third_low, third_high;
+    Signed less_count, equal_count, first, second, third_low, third_high;
 
     HWY_INLINE void load(const LaneSums& sums, Index lane) {
         const Numbers d;
-        less = hn::Load(d, sums.rows[0] + lane);
-        equal = hn::Load(d, sums.rows[1] + lane);
+        less_count = hn::Load(d, sums.rows[0] + lane);
+        equal_count = hn::Load(d, sums.rows[1] + lane);
         first = hn::Load(d, sums.rows[2] + lane);
         second = hn::Load(d, sums.rows[3] + lane);
         third_low = hn::Load(d, sums.rows[4] + lane);
@@ -117,8 +117,8 @@ struct Accumulator {
     }
     HWY_INLINE void store(LaneSums& sums, Index lane) const {
         const Numbers d;
-        hn::Store(less, d, sums.rows[0] + lane);
-        hn::Store(equal, d, sums.rows[1] + lane);
+        hn::Store(less_count, d, sums.rows[0] + lane);
+        hn::Store(equal_count, d, sums.rows[1] + lane);
         hn::Store(first, d, sums.rows[2] + lane);
         hn::Store(second, d, sums.rows[3] + lane);
         hn::Store(third_low, d, sums.rows[4] + lane);
@@ -152,9 +152,9 @@ HWY_INLINE Signed accumulate(Accumulator& sums, Signed t, std::int64_t observed,
     const Signed difference = hn::Sub(t, hn::Set(d, observed)), zero = hn::Zero(d);
     const Signed below = hn::VecFromMask(d, hn::Lt(difference, zero));
     const Signed same = hn::VecFromMask(d, hn::Eq(difference, zero));
-    // A true lane is -1.
-    sums.less = hn::Sub(sums.less, hn::And(below, valid));
-    sums.equal = hn::Sub(sums.equal, hn::And(same, valid));
+    // In a mask, a true lane is the integer -1.
+    sums.less_count = hn::Sub(sums.less_count, hn::And(below, valid));
+    sums.equal_count = hn::Sub(sums.equal_count, hn::And(same, valid));
     const Signed step = hn::And(scaled_down(difference, shift), valid);
     const Signed square = product(step, step);
     // The cube has 60 bits: from the upper and the lower 20 of the square.
@@ -208,11 +208,11 @@ void count_pair(const PlaneGroups& groups, const PairTarget& target, double* HWY
                                             groups.planes(group, target.j) + lane, margin_j,
                                             groups.layout->words, groups.statistic->f.data());
             const Signed step = accumulate(at, t, target.observed, groups.statistic->shift,
-                                           valid_lanes(lane, groups.valid(group)));
-            if (target.factor == 0) continue;
+                                           valid_lanes(lane, groups.shuffles_in(group)));
+            if (target.z_factor == 0) continue;
             const auto z =
-                hn::Mul(hn::Sub(hn::ConvertTo(reals, step), hn::Set(reals, target.centre)),
-                        hn::Set(reals, target.factor));
+                hn::Mul(hn::Sub(hn::ConvertTo(reals, step), hn::Set(reals, target.z_centre)),
+                        hn::Set(reals, target.z_factor));
             double* const of_lanes = largest + group * kLanes + lane;
             hn::Store(hn::Max(hn::Load(reals, of_lanes), z), reals, of_lanes);
         }
@@ -297,7 +297,7 @@ HWY_INLINE Signed triple_cells(const RowRange& range, const std::uint64_t* HWY_R
     for (int b = 0; b < count_j; ++b) {
         const Vector rows = hn::Load(d, of_j + b * kLanes);
         left_of_0 = hn::Sub(left_of_0, rows);
-        // Rare symbols: nothing to subtract, or nothing to look up.
+        // For rare symbols there is nothing to subtract or to look up.
         if (hn::AllTrue(d, hn::Eq(rows, hn::Zero(d)))) continue;
         const bool above_1 = !hn::AllTrue(d, hn::Lt(rows, hn::Set(d, 2)));
         Vector left_of_b = rows;
@@ -325,9 +325,9 @@ void triple_row(const PlaneGroups& groups, Index group, const TripleTile::Row& r
             const int count_k = groups.columns->symbol_count(k) - 1;
             for (Index lane = 0; lane < kLanes; lane += static_cast<Index>(hn::Lanes(d))) {
                 const Signed cells = triple_cells(
-                    ranges[a], masked + lane, of + layout.first_plane[row.j] * kLanes + lane,
+                    ranges[a], masked + lane, of + layout.first_bit_plane[row.j] * kLanes + lane,
                     count_j, groups.planes(group, k) + ranges[a].first_word * kLanes + lane,
-                    of + layout.first_plane[k] * kLanes + lane, count_k, stride,
+                    of + layout.first_bit_plane[k] * kLanes + lane, count_k, stride,
                     groups.statistic->f.data());
                 std::int64_t* const at = t + n * kLanes + lane;
                 hn::Store(hn::Add(hn::Load(d, at), cells), d, at);
@@ -355,7 +355,8 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
     for (Index group = groups.first; group < groups.last; ++group) {
         for (std::size_t a = 0; any_by_planes && a < ranges.size(); ++a)
             count_within(groups, group, ranges[a],
-                         scratch.within.data() + static_cast<Index>(a) * layout.planes * kLanes);
+                         scratch.planes_within_symbol.data() +
+                             static_cast<Index>(a) * layout.planes * kLanes);
         for (Index r = first_row; r < last_row; ++r) {
             const TripleTile::Row& row = tile.rows[static_cast<std::size_t>(r)];
             if (by_rows(r))
@@ -363,8 +364,8 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
                                       groups.codes + group * layout.group_code_bytes()},
                                      row, scratch.t.data());
             else
-                triple_row(groups, group, row, ranges, scratch.within.data(), scratch.masked.data(),
-                           scratch.t.data());
+                triple_row(groups, group, row, ranges, scratch.planes_within_symbol.data(),
+                           scratch.masked_planes.data(), scratch.t.data());
             for (Index n = 0; n < row.count; ++n) {
                 LaneSums& item = sums[row.offset - first_item + n];
                 for (Index lane = 0; lane < kLanes; lane += static_cast<Index>(hn::Lanes(d))) {
@@ -372,7 +373,7 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
                     at.load(item, lane);
                     accumulate(at, hn::Load(d, scratch.t.data() + n * kLanes + lane),
                                observed[row.offset + n], groups.statistic->shift,
-                               valid_lanes(lane, groups.valid(group)));
+                               valid_lanes(lane, groups.shuffles_in(group)));
                     at.store(item, lane);
                 }
             }
@@ -396,8 +397,8 @@ void LaneSums::add_to(NullSums& sums, Index item) const {
     const auto total = [&](int row) {
         return std::accumulate(rows[row], rows[row] + kLanes, std::int64_t{0});
     };
-    sums.less[item] += static_cast<std::uint32_t>(total(0));
-    sums.equal[item] += static_cast<std::uint32_t>(total(1));
+    sums.less_count[item] += static_cast<std::uint32_t>(total(0));
+    sums.equal_count[item] += static_cast<std::uint32_t>(total(1));
     sums.first[item] += total(2);
     sums.second[item] += total(3);
     sums.third_low[item] += total(4);
@@ -417,8 +418,9 @@ void count_triples(const PlaneGroups& groups, const TripleTile& tile, Index firs
 }
 
 void TripleScratch::fit(Index within_size, Index masked_size, Index t_size) {
-    if (within.size() < within_size) within = Array<std::uint64_t, 1>(within_size);
-    if (masked.size() < masked_size) masked = Array<std::uint64_t, 1>(masked_size);
+    if (planes_within_symbol.size() < within_size)
+        planes_within_symbol = Array<std::uint64_t, 1>(within_size);
+    if (masked_planes.size() < masked_size) masked_planes = Array<std::uint64_t, 1>(masked_size);
     if (t.size() < t_size) t = Array<std::int64_t, 1>(t_size);
 }
 

@@ -24,11 +24,11 @@ struct PlaneGroups {
     Index shuffles = 0;  ///< of all groups; the last group may have fewer than kLanes
 
     const std::uint64_t* planes(Index group, Index column) const {
-        return bits +
-               ((group * layout->planes + layout->first_plane[column]) * layout->words) * kLanes;
+        return bits + ((group * layout->planes + layout->first_bit_plane[column]) * layout->words) *
+                          kLanes;
     }
     /// Number of shuffles in a group.
-    Index valid(Index group) const { return std::min(kLanes, shuffles - group * kLanes); }
+    Index shuffles_in(Index group) const { return std::min(kLanes, shuffles - group * kLanes); }
 };
 
 /// The sums of one item by lane: one row per member of NullSums.
@@ -41,7 +41,7 @@ struct LaneSums {
 struct PairTarget {
     Index i = 0, j = 0;
     std::int64_t observed = 0;
-    double centre = 0, factor = 0;
+    double z_centre = 0, z_factor = 0;
 };
 /// Adds the pair's shuffles to `sums`. If factor is not 0, raises `largest`, [group][lane].
 void count_pair(const PlaneGroups& groups, const PairTarget& target, double* largest,
@@ -49,10 +49,12 @@ void count_pair(const PlaneGroups& groups, const PairTarget& target, double* lar
 
 /// Memory of count_triples(), reused by a thread.
 struct TripleScratch {
-    Array<std::uint64_t, 1> within;  ///< rows of (symbol of i, plane), [symbol][plane][lane]
-    Array<std::uint64_t, 1> masked;  ///< planes of j within a symbol of i, [symbol - 1][word][lane]
-    Array<std::int64_t, 1> t;        ///< [k][lane]
-    RowTables tables;                ///< of triples that are counted row by row
+    Array<std::uint64_t, 1>
+        planes_within_symbol;  ///< rows of (symbol of i, plane), [symbol][plane][lane]
+    Array<std::uint64_t, 1>
+        masked_planes;         ///< planes of j within a symbol of i, [symbol - 1][word][lane]
+    Array<std::int64_t, 1> t;  ///< [k][lane]
+    RowTables tables;          ///< of triples that are counted row by row
     void fit(Index within_size, Index masked_size, Index t_size);
 };
 

@@ -31,35 +31,37 @@ std::int64_t codes_bytes(Index rows, int symbols) {
 void RowTables::list_shared_rows(const Columns& columns, const TripleTile::Row& row,
                                  const std::uint8_t* j) {
     const int width = columns.symbol_count(row.j);
-    pairs_.assign(static_cast<std::size_t>(columns.symbol_count(row.i) * width), 0);
+    rows_of_symbol_pair_.assign(static_cast<std::size_t>(columns.symbol_count(row.i) * width), 0);
     std::uint32_t at = 0;
     const std::span<const Index> margin = columns.margin(row.i);
     for (std::size_t a = 0; a < margin.size(); ++a) {
         for (Index n = 0; n < margin[a]; ++n, ++at) {
-            of_row_[at] = static_cast<std::uint16_t>(a * static_cast<std::size_t>(width) + j[at]);
-            ++pairs_[of_row_[at]];
+            symbol_pair_of_row_[at] =
+                static_cast<std::uint16_t>(a * static_cast<std::size_t>(width) + j[at]);
+            ++rows_of_symbol_pair_[symbol_pair_of_row_[at]];
         }
     }
     std::uint32_t cells = 0;
-    first_.resize(pairs_.size());
-    for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-        first_[pair] = cells;
-        if (pairs_[pair] > 1) cells += kMaxSymbols;
+    first_cell_.resize(rows_of_symbol_pair_.size());
+    for (std::size_t pair = 0; pair < rows_of_symbol_pair_.size(); ++pair) {
+        first_cell_[pair] = cells;
+        if (rows_of_symbol_pair_[pair] > 1) cells += kMaxSymbols;
     }
     if (cells_.size() < cells) cells_.resize(cells, 0);
-    entries_.clear();
+    shared_rows_.clear();
     for (std::uint32_t n = 0; n < at; ++n)
-        if (pairs_[of_row_[n]] > 1) entries_.push_back({n, first_[of_row_[n]]});
+        if (rows_of_symbol_pair_[symbol_pair_of_row_[n]] > 1)
+            shared_rows_.push_back({n, first_cell_[symbol_pair_of_row_[n]]});
 }
 
 void RowTables::count(const GroupCodes& group, const TripleTile::Row& row, std::int64_t* t) {
     const Columns& columns = *group.columns;
     const auto rows = static_cast<std::size_t>(columns.row_count());
-    if (steps_.size() != rows) {
+    if (f_steps_.size() != rows) {
         const std::vector<std::int64_t>& f = group.statistic->f;
-        steps_.resize(rows);
-        of_row_.resize(rows);
-        for (std::size_t n = 0; n < rows; ++n) steps_[n] = f[n + 1] - f[n];
+        f_steps_.resize(rows);
+        symbol_pair_of_row_.resize(rows);
+        for (std::size_t n = 0; n < rows; ++n) f_steps_[n] = f[n + 1] - f[n];
     }
     const Index bytes = group.layout->code_bytes();
     const auto codes_of = [&](Index column, Index lane) {
@@ -68,13 +70,13 @@ void RowTables::count(const GroupCodes& group, const TripleTile::Row& row, std::
     for (Index lane = 0; lane < kLanes; ++lane) {
         list_shared_rows(columns, row, codes_of(row.j, lane));
         std::uint16_t* const cells = cells_.data();
-        const std::int64_t* const steps = steps_.data();
+        const std::int64_t* const steps = f_steps_.data();
         for (Index n = 0; n < row.count; ++n) {
             const std::uint8_t* const k = codes_of(row.first_k + n, lane);
             std::int64_t total = 0;
-            for (const Entry& entry : entries_)
+            for (const Entry& entry : shared_rows_)
                 total += steps[cells[entry.first_cell + k[entry.row]]++];
-            for (const Entry& entry : entries_) cells[entry.first_cell + k[entry.row]] = 0;
+            for (const Entry& entry : shared_rows_) cells[entry.first_cell + k[entry.row]] = 0;
             t[n * kLanes + lane] = total;
         }
     }

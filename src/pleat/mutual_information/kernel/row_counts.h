@@ -42,12 +42,12 @@ private:
     void list_shared_rows(const Columns& columns, const TripleTile::Row& row,
                           const std::uint8_t* j);
 
-    std::vector<std::int64_t> steps_;    // [n]: F(n + 1) - F(n)
-    std::vector<std::uint16_t> of_row_;  // [row]: its pair of symbols of i and j
-    std::vector<std::uint32_t> pairs_;   // [pair of symbols]: its rows
-    std::vector<std::uint32_t> first_;   // [pair of symbols]: its first cell
-    std::vector<std::uint16_t> cells_;   // counts of (i, j, k), zero between two calls
-    std::vector<Entry> entries_;
+    std::vector<std::int64_t> f_steps_;               // [n]: F(n + 1) - F(n)
+    std::vector<std::uint16_t> symbol_pair_of_row_;   // [row]: its pair of symbols of i and j
+    std::vector<std::uint32_t> rows_of_symbol_pair_;  // [pair of symbols]: its rows
+    std::vector<std::uint32_t> first_cell_;           // [pair of symbols]: its first cell
+    std::vector<std::uint16_t> cells_;                // counts of (i, j, k), zero between two calls
+    std::vector<Entry> shared_rows_;
 };
 
 }  // namespace pleat::mutual_information

@@ -143,12 +143,12 @@ HWY_EXPORT(shuffle_group);
 
 PlaneLayout::PlaneLayout(const Columns& all, Block first, Block second)
     : words((all.row_count() + 63) / 64),
-      first_plane(all.column_count(), -1),
+      first_bit_plane(all.column_count(), -1),
       position(all.column_count(), -1) {
     for (const Block& block : {first, second}) {
         for (Index column = block.first; column < block.first + block.count; ++column) {
-            if (first_plane[column] >= 0) continue;
-            first_plane[column] = planes;
+            if (first_bit_plane[column] >= 0) continue;
+            first_bit_plane[column] = planes;
             position[column] = static_cast<Index>(columns.size());
             columns.push_back(column);
             planes += all.symbol_count(column) - 1;
@@ -171,7 +171,7 @@ void shuffle_planes(const Columns& columns, const PlaneLayout& layout, std::uint
         HWY_DYNAMIC_DISPATCH(shuffle_group)
         (columns, column, words, seed, static_cast<std::uint32_t>(first + group * kLanes),
          column_codes, draws[thread].data,
-         bits + group * group_words + layout.first_plane[column] * words * kLanes);
+         bits + group * group_words + layout.first_bit_plane[column] * words * kLanes);
     });
 }
 

@@ -23,7 +23,7 @@ struct PlaneLayout {
     Index words = 0;             ///< of a plane: row_count / 64, rounded up
     std::vector<Index> columns;  ///< in the order of their planes
     /// [column of the alignment]: its first plane, and its index in `columns`; -1 if not included.
-    std::vector<Index> first_plane, position;
+    std::vector<Index> first_bit_plane, position;
     Index planes = 0;  ///< of all columns together
 
     /// Bytes per group of shuffles.

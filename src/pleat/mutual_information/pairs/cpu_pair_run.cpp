@@ -18,8 +18,8 @@ namespace {
 std::vector<double> tested_p(std::int64_t shuffles, const PairStatistics& pairs) {
     std::vector<double> p;
     for (std::size_t pair = 0; pair < pairs.sampled.size(); ++pair)
-        p.push_back(pairs.equal[pair] < shuffles ? pairs.sampled[pair].p
-                                                 : std::numeric_limits<double>::quiet_NaN());
+        p.push_back(pairs.equal_count[pair] < shuffles ? pairs.sampled[pair].p
+                                                       : std::numeric_limits<double>::quiet_NaN());
     return p;
 }
 
@@ -43,8 +43,8 @@ void run_weighted(const Alignment& alignment, const Columns& columns, const Para
     pairs.mi = std::move(counted.mi);
     pairs.joint_entropy = std::move(counted.joint_entropy);
     pairs.sampled = std::move(counted.sampled);
-    pairs.less = std::move(counted.less);
-    pairs.equal = std::move(counted.equal);
+    pairs.less_count = std::move(counted.less_count);
+    pairs.equal_count = std::move(counted.equal_count);
     if (result.shuffles > 0) pairs.fdr = false_discovery_rate(tested_p(result.shuffles, pairs));
 }
 

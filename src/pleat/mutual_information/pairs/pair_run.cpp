@@ -23,7 +23,7 @@ constexpr Index kGpuShuffles = 1024;  // the same on a GPU, where sums are copie
 // Words of planes that a tile counts: some 0.1 s of a GPU, so that it can be cancelled.
 constexpr Index kGpuWords = Index{1} << 36;
 constexpr Index kMaxTiles = 200;
-constexpr double kTailWork = 100;  // of one enumeration: 10 us
+constexpr double kTailWork = 100;  // maximum work of one enumeration: 10 us
 
 /// One tile per block of shuffles; the size of a block is a multiple of `unit`.
 std::vector<Tile> shuffle_tiles(Index shuffles, Index unit) {
@@ -53,7 +53,7 @@ View<const T, 1> view_of(const std::vector<T>& values) {
     return {values.data(), static_cast<Index>(values.size())};
 }
 
-/// The minimum number of shuffles per tile.
+/// The minimum number of shuffles per tile for this device.
 Index min_shuffles(const Context& context, Index pairs, Index rows) {
     if (context.device.kind != Device::Kind::cuda) return kCpuShuffles;
     constexpr Index kMaxBlocks = 1024;
@@ -61,28 +61,28 @@ Index min_shuffles(const Context& context, Index pairs, Index rows) {
     return kGpuShuffles * std::clamp<Index>(kGpuWords / (words * kGpuShuffles), 1, kMaxBlocks);
 }
 
-/// Adds all shuffles to `sums`; with a standard, also sets the largest z of each in `largest`.
+/// Adds all shuffles to `sums`; with a standard, also sets the largest z of each in `max_z`.
 void sample(Kernel& kernel, const std::vector<std::int64_t>& observed, Index rows, Index shuffles,
-            const Standard* standard, const std::string& problem_hash, const Context& context,
-            NullSums& sums, std::vector<double>& largest) {
+            const ZScale* standard, const std::string& problem_hash, const Context& context,
+            NullSums& sums, std::vector<double>& max_z) {
     const std::vector<Tile> tiles =
         shuffle_tiles(shuffles, min_shuffles(context, sums.items(), rows));
     AdditiveCheckpoint checkpoint(context, "pairs", problem_hash, static_cast<Index>(tiles.size()));
-    checkpoint.add("less", all_of(sums.less));
-    checkpoint.add("equal", all_of(sums.equal));
+    checkpoint.add("less", all_of(sums.less_count));
+    checkpoint.add("equal", all_of(sums.equal_count));
     checkpoint.add("first", all_of(sums.first));
     checkpoint.add("second", all_of(sums.second));
     checkpoint.add("third_low", all_of(sums.third_low));
     checkpoint.add("third_high", all_of(sums.third_high));
-    checkpoint.raise("largest", largest);
+    checkpoint.raise("largest", max_z);
     checkpoint.resume();
     sweep(context, "pairs", tiles, checkpoint, [&](const Tile& tile, View<float, 2>) {
         const Block& block = tile.side[0];
         if (standard == nullptr)
             return kernel.sample_pairs(block, view_of(observed), sums, nullptr);
-        const LargestZ z{view_of(standard->centre),
-                         view_of(standard->factor),
-                         {largest.data() + block.first, block.count}};
+        const LargestZ z{view_of(standard->z_centre),
+                         view_of(standard->z_factor),
+                         {max_z.data() + block.first, block.count}};
         kernel.sample_pairs(block, view_of(observed), sums, &z);
     });
     checkpoint.total();
@@ -106,7 +106,7 @@ std::vector<double> enumerated_p(const Columns& columns, const Statistic& statis
             if (!at->second || at->second->atoms.size() < 2) continue;
             const Index pair = pair_index(i, j, count);
             const TailProbabilities tail = at->second->tail(observed[pair]);
-            p[pair] = std::min(1.0, tail.equal + tail.greater);
+            p[pair] = std::min(1.0, tail.p_equal + tail.p_greater);
         }
     });
     return p;
@@ -137,21 +137,20 @@ PairRun run_pairs(const Problem& problem, Kernel& kernel, const Parameters& para
         source.exact_p = exact_p;
     }
     NullSums sums(parameters.has_sampled() ? pairs : 0);
-    std::vector<double> largest;
+    std::vector<double> max_z;
     if (parameters.has_sampled()) {
-        Standard standard;
+        ZScale standard;
         if (parameters.has_exact()) {
             const std::vector<double> mi =
                 pair_information(columns, *problem.statistic, run.observed);
             standard = standardise(mi, mean, variance, *problem.statistic);
-            largest.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
+            max_z.assign(parameters.shuffles, -std::numeric_limits<double>::infinity());
         }
         sample(kernel, run.observed, columns.row_count(), parameters.shuffles,
-               parameters.has_exact() ? &standard : nullptr, hashes.sampled, context, sums,
-               largest);
+               parameters.has_exact() ? &standard : nullptr, hashes.sampled, context, sums, max_z);
         source.sums = &sums;
         source.shuffles = parameters.shuffles;
-        source.largest = largest;
+        source.max_z = max_z;
     }
     run.statistics = pair_statistics(source);
     return run;

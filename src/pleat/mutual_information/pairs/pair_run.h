@@ -10,7 +10,7 @@
 
 namespace pleat::mutual_information {
 
-/// The result of the pairs, for the stages after them.
+/// The result of the pair stage, which the triple stage uses.
 struct PairRun {
     std::vector<std::int64_t> observed;  ///< T, [pair]
     PairStatistics statistics;

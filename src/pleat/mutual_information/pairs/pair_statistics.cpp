@@ -19,7 +19,7 @@ __extension__ using WideBits = unsigned __int128;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kConstant = 1e-10;          // variance over mean^2
 constexpr double kConstantVariance = 1e-18;  // bits^2
-constexpr double kHalf = 0.5 + 1e-6;         // of a unit of d, and the rounding of float64
+constexpr double kHalf = 0.5 + 1e-6;  // half a unit of d, and a margin for the rounding of float64
 
 struct Means {
     std::vector<double> of_column;
@@ -114,10 +114,10 @@ SampledNull sampled_null(const NullSums& sums, Index item, std::int64_t shuffles
     const bool varies = moments.second > 0;
     null.skewness = varies ? static_cast<double>(moments.third) / (second * root) : kNaN;
     null.z = varies ? -first / root : kNaN;
-    const std::int64_t less = sums.less[item], equal = sums.equal[item];
-    null.percentile = static_cast<double>(less) / n;
-    null.p = static_cast<double>(1 + shuffles - less) / (1 + n);
-    null.p_strict = static_cast<double>(1 + shuffles - less - equal) / (1 + n);
+    const std::int64_t less_count = sums.less_count[item], equal_count = sums.equal_count[item];
+    null.percentile = static_cast<double>(less_count) / n;
+    null.p = static_cast<double>(1 + shuffles - less_count) / (1 + n);
+    null.p_strict = static_cast<double>(1 + shuffles - less_count - equal_count) / (1 + n);
     return null;
 }
 
@@ -129,8 +129,8 @@ std::vector<double> false_discovery_rate(std::span<const double> p) {
               [&](std::size_t a, std::size_t b) { return p[a] > p[b]; });
     std::vector<double> rate(p.size(), kNaN);
     const auto tests = static_cast<double>(order.size());
-    // From the largest p down: of equal ones the first has the highest rank, hence the smallest
-    // value, which the others then get too.
+    // Goes from the largest p to the smallest. Among equal p the first has the highest rank and the
+    // smallest adjusted value, which the others then also get.
     double min_rate = 1;
     for (std::size_t at = 0; at < order.size(); ++at) {
         const auto rank = static_cast<double>(order.size() - at);
@@ -140,27 +140,27 @@ std::vector<double> false_discovery_rate(std::span<const double> p) {
     return rate;
 }
 
-Standard standardise(std::span<const double> mi, std::span<const double> mean,
-                     std::span<const double> variance, const Statistic& statistic) {
+ZScale standardise(std::span<const double> mi, std::span<const double> mean,
+                   std::span<const double> variance, const Statistic& statistic) {
     const double unit = statistic.moment_unit() / static_cast<double>(statistic.rows());
-    Standard standard{std::vector<double>(mi.size(), 0.0), std::vector<double>(mi.size(), 0.0)};
+    ZScale standard{std::vector<double>(mi.size(), 0.0), std::vector<double>(mi.size(), 0.0)};
     for (std::size_t item = 0; item < mi.size(); ++item) {
         if (is_constant(mean[item], variance[item])) continue;
-        standard.centre[item] = (mean[item] - mi[item]) / unit;
-        standard.factor[item] = unit / std::sqrt(variance[item]);
+        standard.z_centre[item] = (mean[item] - mi[item]) / unit;
+        standard.z_factor[item] = unit / std::sqrt(variance[item]);
     }
     return standard;
 }
 
-std::vector<double> family_wise_p(const Standard& standard, std::span<const double> largest) {
-    std::vector<double> sorted(largest.begin(), largest.end());
+std::vector<double> family_wise_p(const ZScale& standard, std::span<const double> max_z) {
+    std::vector<double> sorted(max_z.begin(), max_z.end());
     std::sort(sorted.begin(), sorted.end());
-    std::vector<double> p(standard.factor.size(), kNaN);
+    std::vector<double> p(standard.z_factor.size(), kNaN);
     for (std::size_t item = 0; item < p.size(); ++item) {
-        if (standard.factor[item] == 0) continue;
-        const double z = (0 - standard.centre[item]) * standard.factor[item];
+        if (standard.z_factor[item] == 0) continue;
+        const double z = (0 - standard.z_centre[item]) * standard.z_factor[item];
         // Shuffles of pairs with the same margins tie with this pair up to the rounding of d.
-        const double tied = z - kHalf * standard.factor[item];
+        const double tied = z - kHalf * standard.z_factor[item];
         const auto reached = sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), tied);
         p[item] = static_cast<double>(1 + reached) / static_cast<double>(1 + sorted.size());
     }
@@ -185,7 +185,7 @@ double tail_of(const PairStatistics& known, std::size_t pair) {
     return pearson_tail(known.z[pair], sampled.skewness);
 }
 
-/// At least kMinTail, since smaller values would underflow to 0. NaN stays NaN.
+/// Returns at least kMinTail, since smaller values would underflow to 0. NaN stays NaN.
 double bounded(double p) { return std::max(p, kMinTail); }
 
 void add_moments(const PairSource& source, PairStatistics& pairs) {
@@ -205,8 +205,8 @@ void add_moments(const PairSource& source, PairStatistics& pairs) {
 
 void add_samples(const PairSource& source, PairStatistics& pairs) {
     const Index count = static_cast<Index>(pairs.mi.size());
-    pairs.less.assign(source.sums->less.begin(), source.sums->less.end());
-    pairs.equal.assign(source.sums->equal.begin(), source.sums->equal.end());
+    pairs.less_count.assign(source.sums->less_count.begin(), source.sums->less_count.end());
+    pairs.equal_count.assign(source.sums->equal_count.begin(), source.sums->equal_count.end());
     pairs.sampled.reserve(count);
     for (Index pair = 0; pair < count; ++pair)
         pairs.sampled.push_back(
@@ -219,7 +219,7 @@ std::vector<double> tested_p(const PairStatistics& pairs, std::int64_t shuffles)
     std::vector<double> p(pairs.mi.size(), kNaN);
     for (std::size_t pair = 0; pair < p.size(); ++pair) {
         const bool tested = pairs.mean.empty()
-                                ? pairs.equal[pair] < shuffles
+                                ? pairs.equal_count[pair] < shuffles
                                 : !is_constant(pairs.mean[pair], pairs.variance[pair]);
         if (tested) p[pair] = pairs.sampled[pair].p;
     }
@@ -248,10 +248,9 @@ PairStatistics pair_statistics(const PairSource& source) {
         pairs.tail_p[pair] = enumerated ? pairs.exact_p[pair] : bounded(tail_of(pairs, pair));
     }
     pairs.fdr = false_discovery_rate(tested_p(pairs, source.shuffles));
-    if (exact && !source.largest.empty()) {
-        const Standard standard =
-            standardise(pairs.mi, pairs.mean, pairs.variance, source.statistic);
-        pairs.family_p = family_wise_p(standard, source.largest);
+    if (exact && !source.max_z.empty()) {
+        const ZScale standard = standardise(pairs.mi, pairs.mean, pairs.variance, source.statistic);
+        pairs.family_p = family_wise_p(standard, source.max_z);
     }
     return pairs;
 }

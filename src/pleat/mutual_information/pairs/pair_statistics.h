@@ -50,18 +50,18 @@ SampledNull sampled_null(const NullSums& sums, Index item, std::int64_t shuffles
 std::vector<double> false_discovery_rate(std::span<const double> p);
 
 /// The null of each item in units of NullSums, for LargestZ, from the exact mean and variance and
-/// the observed MI in bits. factor is 0 if the null is constant.
-struct Standard {
-    std::vector<double> centre, factor;  ///< [item]
+/// the observed MI in bits. z_factor is 0 if the null is constant.
+struct ZScale {
+    std::vector<double> z_centre, z_factor;  ///< [item]
 };
-Standard standardise(std::span<const double> mi, std::span<const double> mean,
-                     std::span<const double> variance, const Statistic& statistic);
+ZScale standardise(std::span<const double> mi, std::span<const double> mean,
+                   std::span<const double> variance, const Statistic& statistic);
 
 /// Single-step max-T family-wise p of each item (Westfall and Young, Resampling-Based Multiple
-/// Testing, 1993): (1 + number of shuffles whose largest z >= the item's z) / (1 + n), `largest`
-/// [shuffle] as LargestZ collects it. The item's z is (0 - centre) factor, computed like the
-/// shuffles' z, so that ties stay ties. NaN if factor is 0.
-std::vector<double> family_wise_p(const Standard& standard, std::span<const double> largest);
+/// Testing, 1993): (1 + number of shuffles whose largest z >= the item's z) / (1 + n), `max_z`
+/// [shuffle] as LargestZ collects it. The item's z is (0 - z_centre) z_factor, computed like the
+/// shuffles' z, so that ties stay ties. NaN if z_factor is 0.
+std::vector<double> family_wise_p(const ZScale& standard, std::span<const double> max_z);
 
 /// The input of pair_statistics(); pointers may be null and spans empty if not computed.
 struct PairSource {
@@ -71,7 +71,7 @@ struct PairSource {
     std::span<const double> mean = {}, variance = {};  ///< exact, [pair]
     const NullSums* sums = nullptr;
     std::int64_t shuffles = 0;
-    std::span<const double> largest = {};  ///< [shuffle]; requires the exact moments
+    std::span<const double> max_z = {};    ///< [shuffle]; requires the exact moments
     std::span<const double> exact_p = {};  ///< [pair]; NaN if not enumerated
 };
 

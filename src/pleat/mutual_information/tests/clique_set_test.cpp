@@ -44,7 +44,7 @@ TEST(CliqueSet, FollowsThePapersRuleByPercentiles) {
     CliqueSet set(kColumns);
     auto tiles = tiles_of(kColumns, 5);
     std::reverse(tiles.begin(), tiles.end());
-    for (const TripleTile& tile : tiles) set.put_percentiles(tile, pairs, values_of(triples, tile));
+    for (const TripleTile& tile : tiles) set.add_percentiles(tile, pairs, values_of(triples, tile));
     Index triple = 0, members = 0;
     std::vector<Index> of_column(kColumns, 0);
     for (Index i = 0; i < kColumns; ++i) {
@@ -63,7 +63,7 @@ TEST(CliqueSet, FollowsThePapersRuleByPercentiles) {
     EXPECT_LT(members, triple);
     const TripleSet counted = std::move(set).result();
     EXPECT_EQ(counted.size, members);
-    EXPECT_EQ(counted.membership, of_column);
+    EXPECT_EQ(counted.triples_per_column, of_column);
     EXPECT_EQ(static_cast<Index>(counted.words.size()), (triple + 63) / 64);
 }
 
@@ -71,7 +71,7 @@ TEST(CliqueSet, IgnoresConstantPairsByZ) {
     const double missing = std::nan("");
     const auto is_member = [](double ij, double ik, double jk, double ijk) {
         CliqueSet set(3);
-        set.put_z(tiles_of(3, 8)[0], std::vector{ij, ik, jk}, std::vector{ijk});
+        set.add_z(tiles_of(3, 8)[0], std::vector{ij, ik, jk}, std::vector{ijk});
         return has(set, 0);
     };
     EXPECT_TRUE(is_member(1, 2, 3, 3));
@@ -97,8 +97,8 @@ TEST(CliqueSet, MergesAndResumes) {
     CliqueSet all(kColumns), left(kColumns), right(kColumns);
     const auto tiles = tiles_of(kColumns, 3);
     for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-        all.put_z(tiles[tile], pairs, values_of(triples, tiles[tile]));
-        (tile % 2 ? left : right).put_z(tiles[tile], pairs, values_of(triples, tiles[tile]));
+        all.add_z(tiles[tile], pairs, values_of(triples, tiles[tile]));
+        (tile % 2 ? left : right).add_z(tiles[tile], pairs, values_of(triples, tiles[tile]));
     }
     {
         NpzWriter file(folder / "state.npz");
@@ -114,15 +114,17 @@ TEST(CliqueSet, MergesAndResumes) {
     from_bytes.merge(right.bytes());
     EXPECT_EQ(from_bytes.words(), all.words());
     const TripleSet set = std::move(all).result();
-    EXPECT_EQ(std::accumulate(set.membership.begin(), set.membership.end(), Index{0}),
-              3 * set.size);
+    EXPECT_EQ(
+        std::accumulate(set.triples_per_column.begin(), set.triples_per_column.end(), Index{0}),
+        3 * set.size);
     EXPECT_THROW(CliqueSet(kColumns - 1).load(file, "clique"), InputError);
 }
 
 TEST(CliqueSet, IsEmptyForFewColumns) {
     for (const Index columns : {0, 1, 2}) {
         EXPECT_EQ(CliqueSet(columns).result().size, 0);
-        EXPECT_EQ(static_cast<Index>(CliqueSet(columns).result().membership.size()), columns);
+        EXPECT_EQ(static_cast<Index>(CliqueSet(columns).result().triples_per_column.size()),
+                  columns);
         EXPECT_TRUE(CliqueSet(columns).bytes().empty());
     }
 }

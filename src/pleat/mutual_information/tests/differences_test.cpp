@@ -56,7 +56,7 @@ TEST(Differences, SatisfyTheirRecurrence) {
 }
 
 TEST(Hypergeometric, HasExactProbabilities) {
-    Window law;
+    ProbabilityWindow law;
     hypergeometric(10, 4, 3, kTail, 0, law);
     ASSERT_EQ(law.first, 0);
     ASSERT_EQ(law.size(), 4);
@@ -68,7 +68,7 @@ TEST(Hypergeometric, HasExactProbabilities) {
 }
 
 TEST(Hypergeometric, IsAccurateInLongAlignments) {
-    Window law;
+    ProbabilityWindow law;
     for (const auto& [all, marked, drawn] :
          {std::tuple<Index, Index, Index>{753, 300, 420}, {100000, 40000, 30000}, {5000, 3, 2}}) {
         hypergeometric(all, marked, drawn, kTail, 4, law);

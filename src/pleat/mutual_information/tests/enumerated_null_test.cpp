@@ -123,9 +123,9 @@ TEST(NullEnumerator, GivesAConstantColumnOneValue) {
     ASSERT_TRUE(null.has_value());
     EXPECT_EQ(null->atoms.size(), 1u);
     const TailProbabilities tail = null->tail(statistic.f[4] + statistic.f[3] + statistic.f[2]);
-    EXPECT_EQ(tail.less, 0);
-    EXPECT_NEAR(tail.equal, 1, 1e-14);
-    EXPECT_EQ(tail.greater, 0);
+    EXPECT_EQ(tail.p_less, 0);
+    EXPECT_NEAR(tail.p_equal, 1, 1e-14);
+    EXPECT_EQ(tail.p_greater, 0);
 }
 
 TEST(NullEnumerator, RefusesTooMuchWork) {

@@ -28,13 +28,13 @@ Context one_thread() {
 TEST(PairRows, LeaveOmittedLettersOutAndRenumberTheCodes) {
     const Columns columns = test::columns_of({{4, 4, 4, kGap, 2, 1, 1}, {3, kGap, 5, 5, 5, 3, 3}});
     PairRows rows;
-    rows.select(columns, 0, 1, letter_set(kGap));
+    rows.select_rows(columns, 0, 1, letter_set(kGap));
     EXPECT_EQ(rows.row, (std::vector<Index>{0, 2, 4, 5, 6}));
     EXPECT_EQ(rows.margin_i, (std::vector<Index>{2, 2, 1}));  // 4, 1, 2
     EXPECT_EQ(rows.margin_j, (std::vector<Index>{3, 2}));     // 3, 5
     EXPECT_EQ(rows.code_i, (std::vector<std::uint8_t>{0, 0, 2, 1, 1}));
     EXPECT_EQ(rows.code_j, (std::vector<std::uint8_t>{0, 1, 1, 0, 0}));
-    rows.select(columns, 0, 1, letter_set(4) | letter_set(3) | letter_set(kGap));
+    rows.select_rows(columns, 0, 1, letter_set(4) | letter_set(3) | letter_set(kGap));
     EXPECT_EQ(rows.row, (std::vector<Index>{4}));  // a symbol whose rows are all gone has no code
     EXPECT_EQ(rows.margin_i, (std::vector<Index>{1}));
     EXPECT_EQ(rows.code_i, (std::vector<std::uint8_t>{0}));
@@ -105,7 +105,7 @@ TEST(GapFreePairs, AgreeWithShufflesOfTheirRows) {
     for (Index i = 0; i < columns.column_count(); ++i) {
         for (Index j = i + 1; j < columns.column_count(); ++j) {
             PairRows rows;
-            rows.select(columns, i, j, gap);
+            rows.select_rows(columns, i, j, gap);
             const WeightedPairs sampled = weighted_pairs(
                 test::columns_of({rows.code_i, rows.code_j}), {.shuffles = shuffles}, one_thread());
             const Index pair = pair_index(i, j, columns.column_count());

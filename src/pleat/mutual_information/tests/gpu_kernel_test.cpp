@@ -35,7 +35,7 @@ Columns letters_of(Index rows, Index columns, int symbols, unsigned seed) {
     Array<std::uint8_t, 2> letters(rows, columns);
     for (std::uint8_t& letter : letters)
         letter = static_cast<std::uint8_t>(random() % static_cast<unsigned>(symbols));
-    return compact(letters);
+    return compact_columns(letters);
 }
 
 void expect_pairs_of_the_reference(const Given& given, HostGpuState& state,
@@ -107,7 +107,7 @@ TEST(GpuOnHost, CountsTablesOfMixedColumns) {
             letters(row, column) = static_cast<std::uint8_t>(random() % (column % 6 + 1));
     }
     HostGpuState state;
-    const Given given(compact(letters));
+    const Given given(compact_columns(letters));
     expect_pairs_of_the_reference(given, state, {32});
     const Block sides[3] = {{2, 2}, {0, 25}, {0, 25}};
     expect_triples_of_the_reference(given, state, triple_tile(sides), {0, 2});
@@ -127,7 +127,7 @@ TEST(GpuOnHost, CountsSlicesOfAnyLength) {
         }
         HostGpuState state;
         const Block all{0, 4};
-        expect_triples_of_the_reference(Given(compact(letters)), state,
+        expect_triples_of_the_reference(Given(compact_columns(letters)), state,
                                         triple_tile({all, all, all}), {0, 3});
     }
 }
@@ -140,7 +140,7 @@ TEST(GpuOnHost, CountsColumnsWithoutPlanes) {
             letters(row, column) = static_cast<std::uint8_t>(column == 3 ? row / 7 : row);
     }
     HostGpuState state;
-    const Given given(compact(letters));
+    const Given given(compact_columns(letters));
     expect_pairs_of_the_reference(given, state, {33});
     const Block all{0, 5};
     expect_triples_of_the_reference(given, state, triple_tile({all, all, all}), {0, 3});
@@ -319,7 +319,7 @@ TEST(GpuOnHost, AcceptsNoShufflesAndNoItems) {
     const Found nothing = found_triples(kernel, triple_tile({all, all, all}), {0, 5});
     EXPECT_TRUE(nothing.observed.empty());
     const Found unsampled = found_pairs(kernel, given.columns, 0, {0});
-    EXPECT_EQ(unsampled.sums.less[0] + unsampled.sums.equal[0], 0u);
+    EXPECT_EQ(unsampled.sums.less_count[0] + unsampled.sums.equal_count[0], 0u);
     EXPECT_EQ(state.launches["shuffle columns"], 0);
 }
 

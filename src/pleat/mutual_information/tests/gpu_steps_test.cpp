@@ -130,8 +130,8 @@ void expect_sums_of(const std::vector<long long>& t) {
     std::vector<std::int32_t> packed;
     for (const long long value : t) {
         const long long d = value - 5, cube = d * d * d;
-        expected.less[0] += d < 0;
-        expected.equal[0] += d == 0;
+        expected.less_count[0] += d < 0;
+        expected.equal_count[0] += d == 0;
         expected.first[0] += d;
         expected.second[0] += d * d;
         expected.third_low[0] += cube & 0xffffffff;
@@ -146,8 +146,8 @@ void expect_sums_of(const std::vector<long long>& t) {
     });
     EXPECT_EQ(sums[2], t.size());
     const cuda::Wide* found = sums + cuda::kSums;
-    EXPECT_EQ(found[0], expected.less[0]);
-    EXPECT_EQ(found[1], expected.equal[0]);
+    EXPECT_EQ(found[0], expected.less_count[0]);
+    EXPECT_EQ(found[1], expected.equal_count[0]);
     EXPECT_EQ(static_cast<std::int64_t>(found[2]), expected.first[0]);
     EXPECT_EQ(static_cast<std::int64_t>(found[3]), expected.second[0]);
     EXPECT_EQ(static_cast<std::int64_t>(found[4]), expected.third_low[0]);
@@ -197,19 +197,19 @@ TEST(GpuSteps, CutsColumnsIntoStrips) {
         for (Index row = 0; row < 64; ++row)
             letters(row, column) = static_cast<std::uint8_t>(row % symbols[column]);
     }
-    const Columns columns = compact(letters);
+    const Columns columns = compact_columns(letters);
     const Block all{0, 9};
-    const std::vector<std::int32_t> first = cuda::first_planes(columns, {&all, 1});
+    const std::vector<std::int32_t> first = cuda::first_bit_planes(columns, {&all, 1});
     EXPECT_EQ(first, (std::vector<std::int32_t>{0, 32, 34, 40, 42, 44, 76, 86, 102, 110}));
     const std::vector<cuda::Strip> strips = cuda::make_strips(first, all);
     ASSERT_EQ(strips.size(), 5u);
-    EXPECT_EQ(strips[1].first_plane, 32);
+    EXPECT_EQ(strips[1].first_bit_plane, 32);
     EXPECT_EQ(strips[1].first_column, 1);
     EXPECT_EQ(strips[1].columns, 4);
     EXPECT_EQ(strips[1].planes(), 12);
-    EXPECT_EQ(strips[1].start[2], 8);
-    EXPECT_EQ(strips[1].ends, 0b111001u);
-    EXPECT_EQ(strips[0].ends, 0x8000u);
+    EXPECT_EQ(strips[1].plane_start[2], 8);
+    EXPECT_EQ(strips[1].column_end_bits, 0b111001u);
+    EXPECT_EQ(strips[0].column_end_bits, 0x8000u);
     EXPECT_EQ(strips[3].columns, 2);
     EXPECT_EQ(strips[4].first_column, 8);
 }
@@ -261,10 +261,10 @@ TEST(GpuSteps, BatchesStayWithinTheMemory) {
                 const cuda::Batches batches =
                     cuda::fit_batches(wanted, 100, differences, available);
                 EXPECT_EQ(batches.groups == 0, 100 + differences > available);
-                EXPECT_LE(batches.groups * 100 + batches.counted * differences, available);
+                EXPECT_LE(batches.groups * 100 + batches.counted_groups * differences, available);
                 EXPECT_LE(batches.groups, std::min(wanted, cuda::kMaxGroups));
-                EXPECT_LE(batches.counted, batches.groups);
-                EXPECT_EQ(batches.counted == 0, batches.groups == 0);
+                EXPECT_LE(batches.counted_groups, batches.groups);
+                EXPECT_EQ(batches.counted_groups == 0, batches.groups == 0);
             }
         }
     }

@@ -28,7 +28,7 @@ std::array<double, 4> informations(const Columns& columns) {
 
 Interaction interaction_of(const Columns& columns) {
     const auto mi = informations(columns);
-    return interaction(mi[0], mi[1], mi[2], mi[3]);
+    return pairwise_interaction(mi[0], mi[1], mi[2], mi[3]);
 }
 
 /// Rows that hold every combination of three columns as often as `weight` says.
@@ -202,7 +202,7 @@ TEST(Excess, RanksPlantedExclusiveOrsFirstOnAnyThreads) {
         letters(row, 10) = y;
         letters(row, 20) = x ^ y;
     }
-    const Columns columns = compact(letters);
+    const Columns columns = compact_columns(letters);
     std::vector<std::array<Index, 3>> triples;
     for (Index i = 0; i < 24; ++i)
         for (Index j = i + 1; j < 24; ++j)

@@ -70,7 +70,9 @@ inline Array<std::uint8_t, 2> oracle_letters(const std::string& name) {
     return read_letters(plain.string() + ".gz");
 }
 
-inline Columns oracle_columns(const std::string& name) { return compact(oracle_letters(name)); }
+inline Columns oracle_columns(const std::string& name) {
+    return compact_columns(oracle_letters(name));
+}
 
 /// The numbers `what` ("E2", "V2", "MI2", "E3", "V3", "MI3"): of all pairs or triples in row order.
 inline std::vector<double> oracle_numbers(const std::string& name, const std::string& what) {
@@ -84,7 +86,7 @@ inline std::vector<double> oracle_numbers(const std::string& name, const std::st
 /// MI than the observed one, and the number of its different values.
 struct EnumeratedPair {
     Index i = 0, j = 0;
-    double less = 0, equal = 0, greater = 0;
+    double p_less = 0, p_equal = 0, p_greater = 0;
     Index atoms = 0;
 };
 

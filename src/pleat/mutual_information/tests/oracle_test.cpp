@@ -128,10 +128,10 @@ void expect_enumerated_tails(const std::string& name) {
         const auto null = nulls.null(columns.margin(pair.i), columns.margin(pair.j), 1e9);
         ASSERT_TRUE(null.has_value());
         const TailProbabilities tail = null->tail(observed(columns, pair.i, pair.j, statistic));
-        ASSERT_NEAR(tail.less, pair.less, 1e-9) << pair.i << " " << pair.j;
-        ASSERT_NEAR(tail.equal, pair.equal, 1e-9) << pair.i << " " << pair.j;
-        ASSERT_NEAR(tail.greater, pair.greater, 1e-9) << pair.i << " " << pair.j;
-        ASSERT_NEAR(tail.less + tail.equal + tail.greater, 1, 1e-12);
+        ASSERT_NEAR(tail.p_less, pair.p_less, 1e-9) << pair.i << " " << pair.j;
+        ASSERT_NEAR(tail.p_equal, pair.p_equal, 1e-9) << pair.i << " " << pair.j;
+        ASSERT_NEAR(tail.p_greater, pair.p_greater, 1e-9) << pair.i << " " << pair.j;
+        ASSERT_NEAR(tail.p_less + tail.p_equal + tail.p_greater, 1, 1e-12);
     }
 }
 
@@ -153,7 +153,7 @@ void expect_sampled_tails(const std::string& name) {
     int compared = 0;
     double sum = 0;
     for (const test::EnumeratedPair& pair : test::enumerated_pairs(name)) {
-        const double exact = pair.greater + pair.equal;
+        const double exact = pair.p_greater + pair.p_equal;
         const Index at = pair_index(pair.i, pair.j, columns.column_count());
         const SampledNull& sampled = found.sampled[at];
         EXPECT_NEAR(sampled.p, exact, 5 * std::sqrt(exact * (1 - exact) / 2000) + 0.001) << at;

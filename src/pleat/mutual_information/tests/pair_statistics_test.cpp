@@ -121,10 +121,11 @@ TEST(SampledNull, AgreesWithSumsOfFloatsAndHasNoOverflow) {
     EXPECT_NEAR(null.variance, second, 1e-4 * second);
     EXPECT_NEAR(null.skewness, third / std::pow(second, 1.5L), 1e-4);
     EXPECT_NEAR(null.z, (0.4 - mean) / std::sqrt(second), 1e-4);
-    const auto less = std::count_if(bits.begin(), bits.end(), [](double x) { return x < 0.4; });
+    const auto less_count =
+        std::count_if(bits.begin(), bits.end(), [](double x) { return x < 0.4; });
     const auto more = std::count_if(bits.begin(), bits.end(), [](double x) { return x > 0.4; });
-    EXPECT_EQ(null.percentile, static_cast<double>(less) / shuffles);
-    EXPECT_EQ(null.p, (1.0 + (shuffles - less)) / (1.0 + shuffles));
+    EXPECT_EQ(null.percentile, static_cast<double>(less_count) / shuffles);
+    EXPECT_EQ(null.p, (1.0 + (shuffles - less_count)) / (1.0 + shuffles));
     EXPECT_EQ(null.p_strict, (1.0 + more) / (1.0 + shuffles));
     EXPECT_GE(null.p, null.p_strict + 50.0 / 3000);
 
@@ -193,11 +194,11 @@ TEST(FalseDiscoveryRate, FollowsItsDefinitionWithTiesAndNaN) {
 TEST(FamilyWiseP, CountsShufflesWithALargerMaximum) {
     const Statistic statistic = make_statistic(100);
     const std::vector<double> mi{0.5, 0.2, 0.3}, mean{0.2, 0.1, 0.3}, variance{0.01, 0.04, 0};
-    const Standard standard = standardise(mi, mean, variance, statistic);
-    EXPECT_EQ(standard.factor[2], 0);
-    const double z = (0 - standard.centre[0]) * standard.factor[0];
+    const ZScale standard = standardise(mi, mean, variance, statistic);
+    EXPECT_EQ(standard.z_factor[2], 0);
+    const double z = (0 - standard.z_centre[0]) * standard.z_factor[0];
     EXPECT_NEAR(z, 3, 1e-12);
-    EXPECT_NEAR((0 - standard.centre[1]) * standard.factor[1], 0.5, 1e-12);
+    EXPECT_NEAR((0 - standard.z_centre[1]) * standard.z_factor[1], 0.5, 1e-12);
     // One of the shuffles ties with the first item.
     const auto p = family_wise_p(standard, std::vector{1.0, z, 4.0, 2.0});
     EXPECT_EQ(p[0], 3.0 / 5);
@@ -210,8 +211,8 @@ TEST(FamilyWiseP, CountsShufflesWithALargerMaximum) {
 TEST(FamilyWiseP, CountsTiesWithPairsOfTheSameNull) {
     const Statistic statistic = make_statistic(100);
     const std::vector<double> mi{0.5}, mean{0.2}, variance{0.01};
-    const Standard standard = standardise(mi, mean, variance, statistic);
-    const double z = (0 - standard.centre[0]) * standard.factor[0], unit = standard.factor[0];
+    const ZScale standard = standardise(mi, mean, variance, statistic);
+    const double z = (0 - standard.z_centre[0]) * standard.z_factor[0], unit = standard.z_factor[0];
     EXPECT_EQ(family_wise_p(standard, std::vector{z - 0.5 * unit, z + 0.5 * unit, z - 2 * unit})[0],
               3.0 / 4);
 }
@@ -278,7 +279,7 @@ TEST(PairStatistics, RankAPlantedPairFirstAndIgnoreConstants) {
                     EXPECT_EQ(of->variance[pair], 0);
                 }
                 if (!of->sampled.empty()) {
-                    EXPECT_EQ(of->equal[pair], shuffles);
+                    EXPECT_EQ(of->equal_count[pair], shuffles);
                     EXPECT_EQ(of->sampled[pair].p, 1);
                 }
                 continue;

@@ -23,7 +23,7 @@ inline Columns columns_of(const std::vector<Letters>& columns) {
     for (std::size_t column = 0; column < columns.size(); ++column)
         for (std::size_t row = 0; row < columns[0].size(); ++row)
             letters(row, column) = columns[column][row];
-    return compact(letters);
+    return compact_columns(letters);
 }
 
 /// A column of `rows` letters below `symbols`, all as frequent or falling off by half.
@@ -83,8 +83,8 @@ inline std::vector<std::int64_t> observe_triples(const Columns& columns,
 
 /// Adds one shuffle's D = T_shuffled - T_observed to an item's sums, as NullSums says.
 inline void add_difference(NullSums& sums, Index item, std::int64_t difference, int shift) {
-    sums.less[item] += difference < 0;
-    sums.equal[item] += difference == 0;
+    sums.less_count[item] += difference < 0;
+    sums.equal_count[item] += difference == 0;
     const std::int64_t d = moment_difference(difference, shift), cube = d * d * d;
     sums.first[item] += d;
     sums.second[item] += d * d;

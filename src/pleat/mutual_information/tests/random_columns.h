@@ -22,7 +22,7 @@ inline Columns random_columns(Index rows, Index columns, int max_symbols, unsign
             letters(row, c) = static_cast<std::uint8_t>(symbol);
         }
     }
-    return compact(letters);
+    return compact_columns(letters);
 }
 
 }  // namespace pleat::mutual_information

@@ -58,7 +58,7 @@ TEST(Run, ReportsWhatIsKeptAfterACancelWithinATileAndResumes) {
     context.progress = nullptr;
     ASSERT_TRUE(std::filesystem::exists(kept));
     const Result resumed = run(given, parameters, context);
-    EXPECT_EQ(resumed.triples->best.triples, whole.triples->best.triples);
+    EXPECT_EQ(resumed.triples->best_triples.triples, whole.triples->best_triples.triples);
     EXPECT_EQ(resumed.triples->cliques_by_z->words, whole.triples->cliques_by_z->words);
 }
 

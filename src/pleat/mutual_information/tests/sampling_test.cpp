@@ -43,7 +43,7 @@ Columns read_columns(const std::filesystem::path& path, Index max_columns) {
     Array<std::uint8_t, 2> letters(rows, columns);
     for (Index n = 0; n < rows; ++n)
         std::copy_n(alignment.letters[n].data, columns, letters[n].data);
-    return compact(letters);
+    return compact_columns(letters);
 }
 
 /// Standard errors by the null's own moments: of the mean sd / sqrt n; of the variance by the
@@ -58,10 +58,11 @@ void compare_moments(const SampledNull& sampled, double mean, double variance, D
 
 /// A share p of n shuffles has a standard error of sqrt(p (1 - p) / n), but never below one
 /// shuffle.
-void compare_shares(const TailProbabilities& tail, std::uint32_t less, std::uint32_t equal,
-                    Deviations& found) {
+void compare_shares(const TailProbabilities& tail, std::uint32_t less_count,
+                    std::uint32_t equal_count, Deviations& found) {
     const double n = static_cast<double>(kShuffles);
-    for (const auto& [share, count] : {std::pair{tail.less, less}, std::pair{tail.equal, equal}}) {
+    for (const auto& [share, count] :
+         {std::pair{tail.p_less, less_count}, std::pair{tail.p_equal, equal_count}}) {
         const double error = std::sqrt(std::max(share * (1 - share) / n, 1 / (n * n)));
         found.add((static_cast<double>(count) / n - share) / error);
     }
@@ -85,14 +86,14 @@ Deviations deviations(const Columns& columns, const Context& context) {
     for (Index i = 0, pair = 0; i < count; ++i) {
         for (Index j = i + 1; j < count; ++j, ++pair) {
             if (is_constant(mean(pair), variance(pair))) {
-                EXPECT_EQ(sums.equal(pair), kShuffles);
+                EXPECT_EQ(sums.equal_count(pair), kShuffles);
                 continue;
             }
             compare_moments(sampled_null(sums, pair, kShuffles, mi[pair], statistic), mean(pair),
                             variance(pair), found);
             if (const auto null = nulls.null(columns.margin(i), columns.margin(j), 1000))
-                compare_shares(null->tail(observed(pair)), sums.less(pair), sums.equal(pair),
-                               found);
+                compare_shares(null->tail(observed(pair)), sums.less_count(pair),
+                               sums.equal_count(pair), found);
         }
     }
     return found;

@@ -101,7 +101,7 @@ TEST(ShuffledPlanes, AgreeWithShufflesBitForBit) {
                     shuffled(columns.margin(column), 77, static_cast<std::uint32_t>(first + s),
                              static_cast<std::uint32_t>(column));
                 for (int symbol = 1; symbol < columns.symbol_count(column); ++symbol) {
-                    const Index plane = layout.first_plane[column] + symbol - 1;
+                    const Index plane = layout.first_bit_plane[column] + symbol - 1;
                     for (Index row = 0; row < layout.words * 64; ++row) {
                         const bool bit =
                             bits(s / kLanes, plane, row / 64, s % kLanes) >> (row % 64) & 1;

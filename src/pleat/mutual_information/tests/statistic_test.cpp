@@ -54,7 +54,7 @@ TEST(Columns, AreCompactedByFrequency) {
     Array<std::uint8_t, 2> letters(4, 2);
     const std::uint8_t rows[4][2] = {{7, 20}, {3, 20}, {7, 20}, {1, 20}};
     std::copy_n(&rows[0][0], 8, letters.data());
-    const Columns columns = compact(letters);
+    const Columns columns = compact_columns(letters);
     EXPECT_EQ(columns.symbol_count(0), 3);
     EXPECT_EQ(columns.symbol_count(1), 1);
     EXPECT_EQ(columns.counts, (std::vector<Index>{2, 1, 1, 4}));

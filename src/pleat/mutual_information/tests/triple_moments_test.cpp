@@ -54,7 +54,7 @@ Columns columns_of(const std::vector<Margin>& margins) {
             for (Index count = 0; count < margins[column][symbol]; ++count)
                 letters(row++, column) = static_cast<std::uint8_t>(symbol);
     }
-    return compact(letters);
+    return compact_columns(letters);
 }
 
 Margin random_margin(Index rows, std::size_t max_size, std::mt19937& random) {
@@ -202,7 +202,7 @@ Columns random_columns(Index rows, Index columns) {
     Array<std::uint8_t, 2> letters(rows, columns);
     for (auto& letter : letters)
         letter = static_cast<std::uint8_t>(random() % 8 % (1 + random() % 7));
-    return compact(letters);
+    return compact_columns(letters);
 }
 
 TEST(TripleMoments, HaveTheSameBitsForAnyThreadsAndTiles) {
@@ -266,7 +266,7 @@ TEST(TripleMoments, UseNoMoreMemoryThanEstimated) {
         for (std::uint8_t& letter : letters)
             letter = static_cast<std::uint8_t>(random() % static_cast<unsigned>(given.symbols) *
                                                (random() % 2));
-        const Columns columns = compact(letters);
+        const Columns columns = compact_columns(letters);
         Context context;
         context.threads = 2;
         const Block side{0, given.columns};

@@ -114,11 +114,11 @@ TEST(WeightedPairs, AgreeWithTheKernelsShufflesWithoutWeights) {
     const std::vector<double> tenths(61, 0.1);  // which add up differently in every order
     const WeightedPairs rounded =
         weighted_pairs(columns, {.weights = tenths, .shuffles = shuffles}, context);
-    EXPECT_EQ(rounded.less, pairs.less);
-    EXPECT_EQ(rounded.equal, pairs.equal);
+    EXPECT_EQ(rounded.less_count, pairs.less_count);
+    EXPECT_EQ(rounded.equal_count, pairs.equal_count);
     for (Index pair = 0; pair < 36; ++pair) {
-        EXPECT_EQ(pairs.less[pair], sums.less[pair]);
-        EXPECT_EQ(pairs.equal[pair], sums.equal[pair]);
+        EXPECT_EQ(pairs.less_count[pair], sums.less_count[pair]);
+        EXPECT_EQ(pairs.equal_count[pair], sums.equal_count[pair]);
         const SampledNull expected = sampled_null(sums, pair, shuffles, pairs.mi[pair], statistic);
         const SampledNull& found = pairs.sampled[pair];
         EXPECT_NEAR(found.mean, expected.mean, 1e-5);
@@ -144,17 +144,17 @@ TEST(WeightedPairs, KeepWeightsWithTheirRowsInShuffles) {
     const WeightedPairs pairs =
         weighted_pairs(columns, {.weights = weights, .shuffles = 300}, threads(1));
     EXPECT_NEAR(pairs.mi[0], 1, 1e-15);
-    std::uint32_t equal = 0;
+    std::uint32_t equal_count = 0;
     for (std::uint32_t shuffle = 0; shuffle < 300; ++shuffle) {
         test::Letters a(12), b(12);
         shuffle_column(columns.margin(0), 77, shuffle, 0, a);
         shuffle_column(columns.margin(1), 77, shuffle, 1, b);
-        equal += a[4] != a[9] && b[4] != b[9];
+        equal_count += a[4] != a[9] && b[4] != b[9];
     }
-    EXPECT_EQ(pairs.equal[0], equal);
-    EXPECT_EQ(pairs.less[0], 300 - equal);
-    EXPECT_NEAR(pairs.sampled[0].mean, equal / 300.0, 1e-12);
-    EXPECT_NEAR(equal, 300 * 36 / 121.0, 40);
+    EXPECT_EQ(pairs.equal_count[0], equal_count);
+    EXPECT_EQ(pairs.less_count[0], 300 - equal_count);
+    EXPECT_NEAR(pairs.sampled[0].mean, equal_count / 300.0, 1e-12);
+    EXPECT_NEAR(equal_count, 300 * 36 / 121.0, 40);
 }
 
 /// 40 columns, so that there are several tiles; columns 2 and 35 share most of their letters.
@@ -183,8 +183,8 @@ struct Planted {
 void expect_same(const WeightedPairs& found, const WeightedPairs& expected) {
     EXPECT_EQ(found.mi, expected.mi);
     EXPECT_EQ(found.joint_entropy, expected.joint_entropy);
-    EXPECT_EQ(found.less, expected.less);
-    EXPECT_EQ(found.equal, expected.equal);
+    EXPECT_EQ(found.less_count, expected.less_count);
+    EXPECT_EQ(found.equal_count, expected.equal_count);
     ASSERT_EQ(found.sampled.size(), expected.sampled.size());
     for (std::size_t pair = 0; pair < found.sampled.size(); ++pair) {
         EXPECT_EQ(found.sampled[pair].mean, expected.sampled[pair].mean);

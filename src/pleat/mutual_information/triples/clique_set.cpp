@@ -16,7 +16,7 @@ namespace pleat::mutual_information {
 CliqueSet::CliqueSet(Index columns)
     : columns_(columns), words_((triple_count(columns) + 63) / 64, 0) {}
 
-void CliqueSet::put_percentiles(const TripleTile& tile, std::span<const std::uint32_t> pair_less,
+void CliqueSet::add_percentiles(const TripleTile& tile, std::span<const std::uint32_t> pair_less,
                                 std::span<const std::uint32_t> triple_less) {
     for (const TripleTile::Row& row : tile.rows) {
         const Index first = triple_index(row.i, row.j, row.first_k, columns_);
@@ -29,7 +29,7 @@ void CliqueSet::put_percentiles(const TripleTile& tile, std::span<const std::uin
     }
 }
 
-void CliqueSet::put_z(const TripleTile& tile, std::span<const double> pair_z,
+void CliqueSet::add_z(const TripleTile& tile, std::span<const double> pair_z,
                       std::span<const double> triple_z) {
     const auto reaches = [](double triple, double pair) {  // true if the pair's Z is NaN
         return !(pair - kZTolerance * std::max(1.0, std::abs(pair)) > triple);
@@ -55,7 +55,7 @@ TripleSet CliqueSet::result() && {
         for (Index j = i + 1; j < columns_; ++j) {
             for (Index k = j + 1; k < columns_; ++k, ++triple) {
                 const Index member = has(triple);
-                for (const Index column : {i, j, k}) set.membership[column] += member;
+                for (const Index column : {i, j, k}) set.triples_per_column[column] += member;
             }
         }
     }

@@ -26,12 +26,12 @@ public:
     /// with MI strictly below the observed. All are of the same number of shuffles, so the counts
     /// n_less are compared: `pair_less` [pair] in lexicographic order, `triple_less` [triple of the
     /// tile]. Three columns of one symbol each are a member: 0 <= 0.
-    void put_percentiles(const TripleTile& tile, std::span<const std::uint32_t> pair_less,
+    void add_percentiles(const TripleTile& tile, std::span<const std::uint32_t> pair_less,
                          std::span<const std::uint32_t> triple_less);
 
     /// C by exact Z: max(Z_ij, Z_ik, Z_jk) <= Z_ijk, up to kZTolerance. A pair whose Z is NaN (its
     /// null is constant) counts as -infinity; a triple whose Z is NaN is not a member.
-    void put_z(const TripleTile& tile, std::span<const double> pair_z,
+    void add_z(const TripleTile& tile, std::span<const double> pair_z,
                std::span<const double> triple_z);
 
     /// Bit t % 64 of word t / 64 is the triple with triple_index() t.

@@ -23,7 +23,8 @@ struct Interaction {
     double jk_with_i;  ///< MI_ijk - MI_jk
 };
 
-constexpr Interaction interaction(double mi_ij, double mi_ik, double mi_jk, double mi_ijk) {
+constexpr Interaction pairwise_interaction(double mi_ij, double mi_ik, double mi_jk,
+                                           double mi_ijk) {
     return {mi_ij + mi_ik + mi_jk - mi_ijk, mi_ijk - mi_ij, mi_ijk - mi_ik, mi_ijk - mi_jk};
 }
 

@@ -91,7 +91,7 @@ private:
         Index triple;
         Index row;  ///< of its numbers
     };
-    /// Also the order of the heap: its front is the worst entry.
+    /// Orders entries, also in the heap, whose front is the worst entry.
     static bool is_better(const Entry& a, const Entry& b) {
         return a.key > b.key || (a.key == b.key && a.triple < b.triple);
     }

@@ -31,9 +31,9 @@ constexpr Index kMaxKept = Index{20} << 20;  // triples above a threshold
 /// takes at most some 0.1 s, so that the run can be cancelled.
 Index tile_side(const Context& context, Index columns, Index shuffles) {
     if (context.device.kind != Device::Kind::cuda) return kCpuSide;
-    const bool is_small =
-        columns <= cuda::kLoneTileSide && triple_count(columns) * shuffles <= cuda::kLoneTileTables;
-    const Index max_side = is_small ? cuda::kLoneTileSide : cuda::kTileSide;
+    const bool is_small = columns <= cuda::kSingleTileSide &&
+                          triple_count(columns) * shuffles <= cuda::kSingleTileTables;
+    const Index max_side = is_small ? cuda::kSingleTileSide : cuda::kTileSide;
     const Index blocks = (columns + max_side - 1) / max_side;
     return (columns + blocks - 1) / blocks;
 }
@@ -87,7 +87,7 @@ Index kept_room(const Columns& columns, const Parameters& parameters, const Cont
     return std::clamp<Index>(room, 0, std::min(triple_count(columns.column_count()), kMaxKept));
 }
 
-/// The collectors of one rank.
+/// The collectors of triples of one rank: the best, those above the threshold, and the clique sets.
 struct Collectors {
     Collectors(const TripleValues& values, const Parameters& parameters, const Columns& columns,
                const Context& context);
@@ -95,8 +95,8 @@ struct Collectors {
     void add_to(AdditiveCheckpoint& checkpoint);
 
     RecordLayout layout;
-    BestTriples best;
-    std::optional<TriplesAbove> kept;
+    BestTriples best_triples;
+    std::optional<TriplesAbove> kept_triples;
     std::optional<CliqueSet> cliques, cliques_by_z;
     /// [n_greater_or_equal]: triples whose null varies, for the false discovery rate.
     std::vector<std::int64_t> levels;
@@ -118,7 +118,8 @@ RecordLayout layout_of(const TripleValues& values, const Parameters& parameters,
 
 Collectors::Collectors(const TripleValues& values, const Parameters& parameters, const Columns& of,
                        const Context& context)
-    : layout(layout_of(values, parameters, of.column_count())), best(layout, parameters.top) {
+    : layout(layout_of(values, parameters, of.column_count())),
+      best_triples(layout, parameters.top) {
     const Index columns = of.column_count();
     for (Index column = 0; column < columns; ++column)
         is_conserved.push_back(of.symbol_count(column) == 1 ||
@@ -127,10 +128,10 @@ Collectors::Collectors(const TripleValues& values, const Parameters& parameters,
         // The deciding number is MI, which every triple has; triples with NaN would be left out.
         RecordLayout by_mi = layout;
         by_mi.key = 0;
-        kept.emplace(by_mi, -1.0, triple_count(columns));
-        kept->reserve(triple_count(columns));
+        kept_triples.emplace(by_mi, -1.0, triple_count(columns));
+        kept_triples->reserve(triple_count(columns));
     } else if (parameters.min_z) {
-        kept.emplace(layout, *parameters.min_z, kept_room(of, parameters, context));
+        kept_triples.emplace(layout, *parameters.min_z, kept_room(of, parameters, context));
     }
     if (parameters.has_sampled()) {
         cliques.emplace(columns);
@@ -140,8 +141,8 @@ Collectors::Collectors(const TripleValues& values, const Parameters& parameters,
 }
 
 void Collectors::add_to(AdditiveCheckpoint& checkpoint) {
-    checkpoint.collect("best", best);
-    if (kept) checkpoint.collect("kept", *kept);
+    checkpoint.collect("best", best_triples);
+    if (kept_triples) checkpoint.collect("kept", *kept_triples);
     if (cliques) checkpoint.collect("cliques", *cliques);
     if (cliques_by_z) checkpoint.collect("cliques_by_z", *cliques_by_z);
     checkpoint.add("levels", levels);
@@ -167,19 +168,19 @@ void Collectors::put(TripleTileValues at, const PairRun& pairs, const Parameters
         return std::span(array.data(), static_cast<std::size_t>(array.size()));
     };
     const std::int64_t shuffles = parameters.shuffles;
-    if (kept) kept->put(at.tile, at.values);
+    if (kept_triples) kept_triples->put(at.tile, at.values);
     if (cliques) {
-        cliques->put_percentiles(at.tile, pairs.statistics.less, span(at.sums.less));
+        cliques->add_percentiles(at.tile, pairs.statistics.less_count, span(at.sums.less_count));
         for (Index item = 0; item < at.tile.count; ++item)
-            if (at.sums.equal(item) < shuffles) ++levels[shuffles - at.sums.less(item)];
+            if (at.sums.equal_count(item) < shuffles) ++levels[shuffles - at.sums.less_count(item)];
     }
     if (cliques_by_z) {
         const View<const double, 1> z = at.z();
-        cliques_by_z->put_z(at.tile, pairs.statistics.z,
+        cliques_by_z->add_z(at.tile, pairs.statistics.z,
                             {z.data, static_cast<std::size_t>(z.size())});
     }
     leave_out(at, layout.key, parameters.min_z, is_conserved);
-    best.put(at.tile, at.values);
+    best_triples.put(at.tile, at.values);
 }
 
 /// Benjamini-Hochberg from the counts of each level of p = (1 + level) / (1 + n): [level].
@@ -203,13 +204,14 @@ std::vector<double> rates(const std::vector<std::int64_t>& levels) {
 /// The false discovery rate of each record; NaN if its null is constant.
 std::vector<double> record_rates(const TripleRecords& records, const TripleValues& values,
                                  const std::vector<double>& rate) {
-    const int less = values.number("n_less"), equal = values.number("n_equal");
+    const int less_count = values.number("n_less"), equal_count = values.number("n_equal");
     const auto shuffles = static_cast<Index>(rate.size()) - 1;
     std::vector<double> found;
     for (Index record = 0; record < records.numbers.extent(0); ++record) {
-        const bool varies = static_cast<Index>(records.numbers(record, equal)) < shuffles;
-        found.push_back(varies ? rate[shuffles - static_cast<Index>(records.numbers(record, less))]
-                               : std::numeric_limits<double>::quiet_NaN());
+        const bool varies = static_cast<Index>(records.numbers(record, equal_count)) < shuffles;
+        found.push_back(
+            varies ? rate[shuffles - static_cast<Index>(records.numbers(record, less_count))]
+                   : std::numeric_limits<double>::quiet_NaN());
     }
     return found;
 }
@@ -244,10 +246,10 @@ std::int64_t triple_run_bytes(const Alignment& alignment, const Parameters& para
     const Index columns = alignment.column_count(), triples = triple_count(columns);
     const TripleMoments::Size size = moments_size(alignment.sequence_count(), columns,
                                                   alignment.alphabet->size(), parameters, context);
-    const Index best = std::min(triples, parameters.top);
+    const Index best_count = std::min(triples, parameters.top);
     std::int64_t bytes =
         triples / 4 + tile_bytes(size, parameters) +
-        best * record_bytes(parameters, context, false) * (parameters.min_z ? 2 : 1);
+        best_count * record_bytes(parameters, context, false) * (parameters.min_z ? 2 : 1);
     if (parameters.all_triples) bytes += triples * record_bytes(parameters, context, true);
     if (parameters.has_exact())
         bytes += TripleMoments::bytes(size) - TripleMoments::tile_bytes(size);
@@ -278,13 +280,13 @@ TripleResult run_triples(const Problem& problem, Kernel& kernel, const PairRun& 
     result.names = values.names();
     result.key = collectors.layout.key;
     result.count = triple_count(columns);
-    result.best = collectors.best.records();
-    result.best_excess = excess_of(result.best, *problem.columns, context);
-    if (collectors.kept) result.kept = collectors.kept->records();
+    result.best_triples = collectors.best_triples.records();
+    result.best_excess = excess_of(result.best_triples, *problem.columns, context);
+    if (collectors.kept_triples) result.kept_triples = collectors.kept_triples->records();
     if (parameters.has_sampled()) {
         const std::vector<double> rate = rates(collectors.levels);
-        result.best_fdr = record_rates(result.best, values, rate);
-        if (result.kept) result.kept_fdr = record_rates(*result.kept, values, rate);
+        result.best_fdr = record_rates(result.best_triples, values, rate);
+        if (result.kept_triples) result.kept_fdr = record_rates(*result.kept_triples, values, rate);
     }
     if (collectors.cliques) result.cliques = std::move(*collectors.cliques).result();
     if (collectors.cliques_by_z) result.cliques_by_z = std::move(*collectors.cliques_by_z).result();

@@ -16,11 +16,11 @@ TripleValues::TripleValues(const Problem& problem, Kernel& kernel, const PairRun
       kernel_(kernel),
       pairs_(pairs),
       parameters_(parameters),
-      silent_(context),
+      quiet_context_(context),
       threads_(resolve_threads(context)),
       margin_sums_(margin_sums(*problem.columns, *problem.statistic)) {
-    silent_.progress = nullptr;
-    silent_.comm = nullptr;
+    quiet_context_.progress = nullptr;
+    quiet_context_.comm = nullptr;
     names_ = {"mi", "co_information", "synergy", "ij_with_k", "ik_with_j", "jk_with_i"};
     const auto add = [&](std::initializer_list<const char*> more) {
         names_.insert(names_.end(), more.begin(), more.end());
@@ -66,9 +66,9 @@ void TripleValues::fill_information(const std::vector<std::int64_t>& observed,
             const double of_three =
                 triple_information(*problem_.statistic, margin_sums_[row.i], margin_sums_[row.j],
                                    margin_sums_[k], observed[item]);
-            const Interaction parts = interaction(mi[pair_index(row.i, row.j, columns)],
-                                                  mi[pair_index(row.i, k, columns)],
-                                                  mi[pair_index(row.j, k, columns)], of_three);
+            const Interaction parts = pairwise_interaction(
+                mi[pair_index(row.i, row.j, columns)], mi[pair_index(row.i, k, columns)],
+                mi[pair_index(row.j, k, columns)], of_three);
             const double numbers[] = {of_three,        parts.co_information, -parts.co_information,
                                       parts.ij_with_k, parts.ik_with_j,      parts.jk_with_i};
             for (Index number = 0; number < 6; ++number) at.values(number, item) = numbers[number];
@@ -99,8 +99,8 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
                                   null.variance,
                                   null.skewness,
                                   null.z,
-                                  static_cast<double>(at.sums.less(item)),
-                                  static_cast<double>(at.sums.equal(item)),
+                                  static_cast<double>(at.sums.less_count(item)),
+                                  static_cast<double>(at.sums.equal_count(item)),
                                   null.percentile,
                                   null.p,
                                   null.p_strict};
@@ -116,7 +116,7 @@ void TripleValues::fill_sampled(const std::vector<std::int64_t>& observed,
 void TripleValues::fill_excess(TripleTileValues& at) const {
     const auto triples = triples_of(at.tile);
     std::vector<Excess> excess(triples.size());
-    third_order_excess(*problem_.columns, triples, excess, silent_, kListedExcess);
+    third_order_excess(*problem_.columns, triples, excess, quiet_context_, kListedExcess);
     for (Index item = 0; item < at.tile.count; ++item)
         at.values(number("excess"), item) = excess[item].bits;
 }

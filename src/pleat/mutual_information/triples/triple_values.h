@@ -44,7 +44,7 @@ private:
     Kernel& kernel_;
     const PairRun& pairs_;
     const Parameters& parameters_;
-    Context silent_;  ///< without progress, for stages within a tile
+    Context quiet_context_;  ///< without progress, for stages within a tile
     int threads_ = 1;
     std::vector<std::int64_t> margin_sums_;
     std::unique_ptr<TripleMoments> moments_;

@@ -10,7 +10,7 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Clusters that are found before the host asks whether there are more.
+/// How many clusters are found before the host checks whether the clustering has finished.
 constexpr int kClustersAtOnce = 64;
 
 template <class Gpu, class Machine>
@@ -49,7 +49,7 @@ public:
         }
     }
 
-    /// Clusters what find_neighbours() marked; once.
+    /// Clusters the frames by the neighbours that find_neighbours() marked. Call it once.
     DeviceClusters cluster(const Context& context) {
         const Index frames = work_.frames();
         std::vector<unsigned> active(static_cast<std::size_t>(side_), ~0u);

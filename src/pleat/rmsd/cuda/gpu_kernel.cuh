@@ -24,9 +24,9 @@ constexpr Index kInitialNear = Index{1} << 20;
 
 /// An upper bound of the RMSD of all pairs of `frames`, angstrom.
 inline double largest_rmsd(const Frames& frames) {
-    double self = 0.0;
-    for (const double own : frames.self) self = std::max(self, own);
-    return 2 * std::sqrt(self / frames.weight);
+    double square_sum = 0.0;
+    for (const double own : frames.square_sum) square_sum = std::max(square_sum, own);
+    return 2 * std::sqrt(square_sum / frames.weight);
 }
 
 /// The power of two by which values are multiplied before they are rounded and added, so that none
@@ -73,7 +73,7 @@ public:
     void count(Block rows, PairCounts& counts) override {
         clear_counts();
         const Index wanted = run(rows);
-        if (wanted > near_.size()) {
+        if (wanted > near_pairs_.size()) {
             const std::int64_t free = gpu_.free_bytes() - kReserve;
             const auto bytes = static_cast<std::int64_t>(sizeof(NearPair)) * wanted;
             if (bytes > free && rows.count > 1) {
@@ -82,8 +82,8 @@ public:
                 count({rows.first + half, rows.count - half}, counts);
                 return;
             }
-            near_ = {};
-            near_ = Array<NearPair>(wanted);
+            near_pairs_ = {};
+            near_pairs_ = Array<NearPair>(wanted);
             clear_counts();
             run(rows);
         }
@@ -119,7 +119,7 @@ private:
         grow(histogram_, kMaxBins);
         grow(totals_, 2);
         grow(extremes_, 2);
-        if (cutoff_ > 0) grow(near_, initial_near_);
+        if (cutoff_ > 0) grow(near_pairs_, initial_near_);
         gpu_.clear(histogram_, kMaxBins);
         gpu_.clear(totals_, 2);
         const unsigned none[2] = {std::bit_cast<unsigned>(INFINITY), 0};
@@ -129,9 +129,10 @@ private:
     /// Returns how many pairs are below the cutoff; they are listed if the list has room for all.
     Index run(Block rows) {
         work_as(TileFormat::floats)
-            .run(rows, CountSink{edges(kCountedTolerance), bin_width_,
-                                 static_cast<float>(sum_scale_), histogram_.data(), totals_.data(),
-                                 extremes_.data(), near_.data(), totals_.data() + 1, near_.size()});
+            .run(rows,
+                 CountSink{edges(kCountedTolerance), bin_width_, static_cast<float>(sum_scale_),
+                           histogram_.data(), totals_.data(), extremes_.data(), near_pairs_.data(),
+                           totals_.data() + 1, near_pairs_.size()});
         unsigned long long totals[2];
         totals_.download(totals, 0, 2);
         sum_ = totals[0];
@@ -154,7 +155,7 @@ private:
                        "the list of " + std::to_string(listed) + " pairs below the cutoff",
                        "take a smaller --cutoff");
         std::vector<NearPair> near(static_cast<std::size_t>(listed));
-        if (listed > 0) near_.download(near.data(), 0, listed);
+        if (listed > 0) near_pairs_.download(near.data(), 0, listed);
         parallel_sort(near, threads_, [](const NearPair& a, const NearPair& b) {
             return a.i != b.i ? a.i < b.i : a.j < b.j;
         });
@@ -173,7 +174,7 @@ private:
     Array<float> values_;
     Array<unsigned long long> histogram_, totals_;  ///< totals: sum, pairs below the cutoff
     Array<unsigned> extremes_;
-    Array<NearPair> near_;
+    Array<NearPair> near_pairs_;
 };
 
 }  // namespace pleat::rmsd::cuda

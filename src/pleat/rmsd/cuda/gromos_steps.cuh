@@ -5,7 +5,7 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Where the clustering stands.
+/// The state of the clustering.
 struct GromosState {
     unsigned long long
         best;          ///< neighbours + 1 of the best frame, and its index from behind; 0 none
@@ -74,7 +74,7 @@ __device__ __forceinline__ void visit_neighbours(const BitTiles& bits, Index fra
 #pragma unroll
         for (int n = 0; n < kAhead; ++n) {
             const Index square = first + from + n;
-            column[n] = square <= own ? bits.words[bits.line(square, own) + lane] : 0;
+            column[n] = square <= own ? bits.words[bits.first_word(square, own) + lane] : 0;
         }
 #pragma unroll
         for (int n = 0; n < kAhead; ++n) {
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(kGromosThreads) assign_cluster(GromosTa
     const Index warps = static_cast<Index>(gridDim.x) * (kGromosThreads / 32);
     const auto take = [&](Index square, unsigned mask) {
         mask &= task.active[square];
-        __syncwarp();  // before a lane writes what the others read
+        __syncwarp();  // wait until the other lanes have read what this lane overwrites
         if (mask >> lane & 1) {
             const Index i = square * kBitSide + lane;
             task.assignment[i] = state.clusters;

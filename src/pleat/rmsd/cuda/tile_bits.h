@@ -18,12 +18,13 @@ struct BitTiles {
     Index side;  ///< squares along an edge
 
     PLEAT_HOST_DEVICE static constexpr Index squares(Index side) { return side * (side + 1) / 2; }
-    PLEAT_HOST_DEVICE Index line(Index row, Index column) const {
+    PLEAT_HOST_DEVICE Index first_word(Index row, Index column) const {
         return (row * side - row * (row - 1) / 2 + column - row) * kBitSide;
     }
-    /// Of frame i with the 32 frames of square `column` >= i / 32.
+    /// The word with the bits of frame i and the 32 frames of square `column`, which is at least i
+    /// / 32.
     PLEAT_HOST_DEVICE unsigned& word(Index i, Index column) const {
-        return words[line(i / kBitSide, column) + i % kBitSide];
+        return words[first_word(i / kBitSide, column) + i % kBitSide];
     }
 };
 

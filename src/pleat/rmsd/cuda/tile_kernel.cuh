@@ -11,7 +11,7 @@ namespace pleat::rmsd::cuda {
 constexpr int kTermsWords =
     (kPanelsOfTile * kPanelFrames * static_cast<int>(sizeof(FrameTerms)) + 15) / 16;
 
-/// One pair in float64 by a single thread, used if the list of doubtful pairs is full.
+/// Recomputes one pair in float64 on a single thread; used if the list of doubtful pairs is full.
 __device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i,
                                                              Index j) {
     const double* const p = task.xyz + i * 3 * task.atoms;
@@ -39,15 +39,15 @@ __device__ __forceinline__ void load_terms(const TileTask& task,
     }
 }
 
-/// One CTA per tile; tiles of the same columns are neighbours, so that CTAs that run together share
-/// frames.
+/// Each CTA computes one tile; tiles of the same columns are neighbours, so that CTAs that run
+/// together share frames.
 template <TileFormat kFormat, class Machine, class Sink>
 __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
     Words* const memory = Machine::template shared<Words>();
     const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
     const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
     if (column_panel < row_panel) return;  // no later frame in it
-    // A row panel beyond the last one is not in the band.
+    // Skips row panels after the last one of the band.
     const Index panels[kPanelsOfTile] = {
         row_panel, row_panel + 1 < task.panels ? row_panel + 1 : row_panel, column_panel};
     Sums sums;

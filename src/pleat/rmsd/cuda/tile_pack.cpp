@@ -22,17 +22,17 @@ double unit_length(const Frames& frames, const std::vector<double>& m) {
     const Index atoms = frames.atom_count(), count = frames.frame_count();
     const Index used = std::min<Index>(count, 1000);
     std::vector<double> turned(3 * atoms);
-    double self = 0.0, deviation = 0.0;
+    double square_sum = 0.0, deviation = 0.0;
     for (Index n = 0; n < used; ++n) {
         const Index i = n * count / used;
-        turn(frames.frame(i), m.data(), atoms, turned.data());
-        self += frames.self[i] / static_cast<double>(used);
+        turn_onto(frames.frame(i), m.data(), atoms, turned.data());
+        square_sum += frames.square_sum[i] / static_cast<double>(used);
         for (Index k = 0; k < 3 * atoms; ++k) {
             const double d = turned[k] - m[k];
             deviation += d * d / static_cast<double>(used * 3 * atoms);
         }
     }
-    const double by_self = self > 0 ? std::sqrt(0x1p24 / self) : 1.0;
+    const double by_self = square_sum > 0 ? std::sqrt(0x1p24 / square_sum) : 1.0;
     const double by_deviation = deviation > 0 ? std::sqrt(1.0 / deviation) : by_self;
     return std::exp2(std::floor(std::log2(std::min(by_self, by_deviation))));
 }
@@ -63,9 +63,9 @@ FrameTerms terms_of(const FrameSums& sums, const double (&common)[9], double roo
     terms.torque[0] = static_cast<float>(g[5] - g[7]);
     terms.torque[1] = static_cast<float>(g[6] - g[2]);
     terms.torque[2] = static_cast<float>(g[1] - g[3]);
-    terms.spread = static_cast<float>(std::sqrt(sums.own));
+    terms.deviation_norm = static_cast<float>(std::sqrt(sums.own));
     terms.rounding = static_cast<float>(std::sqrt(sums.moved) * root_unit);
-    terms.self = sums.own;
+    terms.square_sum = sums.own;
     return terms;
 }
 
@@ -86,7 +86,7 @@ public:
     void frame(Index i) {
         const Index atoms = frames_.atom_count();
         std::vector<double> turned(3 * atoms);
-        turn(frames_.frame(i), m_.data(), atoms, turned.data());
+        turn_onto(frames_.frame(i), m_.data(), atoms, turned.data());
         FrameSums sums;
         for (Index k = 0; k < atoms; ++k) {
             double a[3], m[3], exact[3];
@@ -150,7 +150,8 @@ float product_error(TileFormat format, Index atoms) {
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
     const Index panels = rounded_up(frames, kPanelFrames);
     const auto terms = static_cast<std::int64_t>(sizeof(FrameTerms));
-    const Index doubts = std::min(kMaxDoubts, std::max<Index>(pairs_before(frames, frames), 1));
+    const Index doubts =
+        std::min(kMaxDoubtfulPairs, std::max<Index>(pairs_before(frames, frames), 1));
     return panels *
                (rounded_up(atoms, kChunkAtoms) * 16 * chunk_words(format) + kPanelFrames * terms) +
            24 * frames * atoms + 8 * doubts;

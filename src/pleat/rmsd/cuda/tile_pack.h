@@ -20,8 +20,8 @@ struct TilePack {
 
 TilePack pack_tiles(const Frames& frames, TileFormat format, int threads);
 
-/// At most this many pairs are listed for float64 at a time.
-inline constexpr Index kMaxDoubts = Index{1} << 25;
+/// Maximum number of doubtful pairs in the list for recomputation in float64.
+inline constexpr Index kMaxDoubtfulPairs = Index{1} << 25;
 
 /// Bytes that an ensemble needs on a GPU: packed, in float64, and a list of doubtful pairs.
 std::int64_t tile_memory(Index frames, Index atoms, TileFormat format);

@@ -160,7 +160,8 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task,
     }
     for (Index chunk = 0; chunk < task.chunks; ++chunk) {
         Machine::template wait_for_groups<kStages - 2>();
-        __syncthreads();  // chunk is there for all, and none reads the stage that is loaded next
+        __syncthreads();  // the chunk is complete for all threads, and no thread reads the stage
+                          // that is loaded next
         const Index next = chunk + kStages - 1;
         if (next < task.chunks)
             load_chunk<kFormat, Machine>(task, panels, next, memory + next % kStages * kStage);

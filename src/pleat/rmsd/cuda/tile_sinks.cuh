@@ -7,7 +7,7 @@
 
 namespace pleat::rmsd::cuda {
 
-/// Where a tile is: its first row and column, and the rows of the band that it belongs to.
+/// The position of a tile: its first row and column, and the rows of the band that it belongs to.
 struct TilePosition {
     Index row, column;
     Block rows;
@@ -198,7 +198,7 @@ struct BitSink {
             if (count != 0) atomicAdd(counts + position.column + column, count);
         }
     }
-    /// After the kernel that wrote the words.
+    /// Runs after the kernel that wrote the words of neighbour bits.
     __device__ __forceinline__ void put_recomputed(Index i, Index j, float value) const {
         if (!(value < cutoff)) return;
         atomicOr(&tiles.word(i, j / kBitSide), 1u << j % kBitSide);

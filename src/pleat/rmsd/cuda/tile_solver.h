@@ -10,14 +10,14 @@ namespace pleat::rmsd {
 /// The terms of a frame p = m + a in its pairs, m being the structure common to all
 /// (common_structure.h) and a as rounded for the product. Lengths are in units of the pack.
 struct FrameTerms {
-    float inertia[6];  ///< xx, yy, zz, xy, xz, yz of tr(H) I - H, H = sum m m' + a m' + m a'
-    float torque[3];   ///< of sum m x a: 0 but for rounding, since p was turned onto m
-    float spread;      ///< |a|
-    float rounding;    ///< how far rounding moved the frame: an RMSD, in angstrom
-    double self;       ///< |a|^2
+    float inertia[6];      ///< xx, yy, zz, xy, xz, yz of tr(H) I - H, H = sum m m' + a m' + m a'
+    float torque[3];       ///< of sum m x a: 0 but for rounding, since p was turned onto m
+    float deviation_norm;  ///< |a|
+    float rounding;        ///< how far rounding moved the frame: an RMSD, in angstrom
+    double square_sum;     ///< |a|^2
 };
 
-/// What is the same for all pairs.
+/// Constants that are the same for all pairs.
 struct SolverScale {
     double square = 1.0;         ///< angstrom^2 of one unit of a sum of squares, over the weight
     float product_error = 0.0f;  ///< of the sum reached, in units of both frames' spread
@@ -29,20 +29,20 @@ struct Solved {
 };
 
 /// The largest root x >= 0 of Q(x) = x det(x + J) - v' adj(x + J) v and how certain it is.
-struct LeverRoot {
+struct ShiftedRoot {
     float x, error;
 };
 
 /// Rounding of Q in units of 2^-24 of its terms' size. Trials on real and random ensembles saw up
 /// to half of it (tests/tile_solver_test.cpp).
 constexpr float kQuarticRounding = 0.5f * 5.96e-8f;
-constexpr int kMaxLeverSteps = 8;
+constexpr int kMaxNewtonSteps = 8;
 
 /// J = (xx, yy, zz, xy, xz, yz), `max_x`: an upper bound of x. Newton from above: Q has real roots
 /// only. Where the derivatives at the end are above 0 no root is larger than what is left of Q
 /// allows for (Budan and Fourier).
-PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const float (&v)[3],
-                                                 float max_x) {
+PLEAT_HOST_DEVICE inline ShiftedRoot largest_shifted_root(const float (&j)[6], const float (&v)[3],
+                                                          float max_x) {
     const float kxx = j[1] * j[2] - j[5] * j[5], kyy = j[0] * j[2] - j[4] * j[4];
     const float kzz = j[0] * j[1] - j[3] * j[3], kxy = j[4] * j[5] - j[3] * j[2];
     const float kxz = j[3] * j[5] - j[4] * j[1], kyz = j[3] * j[4] - j[5] * j[0];
@@ -57,14 +57,14 @@ PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const floa
     const float size =
         fabsf(j[0]) + fabsf(j[1]) + fabsf(j[2]) + 2 * (fabsf(j[3]) + fabsf(j[4]) + fabsf(j[5]));
 
-    // Where J is positive x = v' inverse(x + J) v is at most v' inverse(J) v.
+    // If J is positive definite, the root x = v' inverse(x + J) v is at most v' inverse(J) v.
     float x = max_x;
     if (j1 > 0 && j2 > 0 && j3 > 0) {
         const float near = c0 / j3;
         if (near < x) x = near;
     }
     float step = 0, curvature = 0;
-    for (int n = 0; n < kMaxLeverSteps; ++n) {
+    for (int n = 0; n < kMaxNewtonSteps; ++n) {
         const float q = (((x + j1) * x + b2) * x + b1) * x - c0;
         const float slope = ((4 * x + 3 * j1) * x + 2 * b2) * x + b1;
         curvature = (12 * x + 6 * j1) * x + 2 * b2;
@@ -90,7 +90,7 @@ PLEAT_HOST_DEVICE inline LeverRoot largest_lever(const float (&j)[6], const floa
 PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms& p,
                                            const FrameTerms& q, const SolverScale& scale) {
     const double trace = static_cast<double>(a[0]) + a[4] + a[8];
-    const double distance = p.self + q.self - 2 * trace;
+    const double distance = p.square_sum + q.square_sum - 2 * trace;
     const float j[6] = {p.inertia[0] + q.inertia[0] + 2 * (a[4] + a[8]),
                         p.inertia[1] + q.inertia[1] + 2 * (a[0] + a[8]),
                         p.inertia[2] + q.inertia[2] + 2 * (a[0] + a[4]),
@@ -100,9 +100,9 @@ PLEAT_HOST_DEVICE inline Solved solve_pair(const float (&a)[9], const FrameTerms
     const float v[3] = {p.torque[0] - q.torque[0] + (a[5] - a[7]),
                         p.torque[1] - q.torque[1] + (a[6] - a[2]),
                         p.torque[2] - q.torque[2] + (a[1] - a[3])};
-    const float product = scale.product_error * p.spread * q.spread;
+    const float product = scale.product_error * p.deviation_norm * q.deviation_norm;
     const float max_x = 0.5f * static_cast<float>(distance) + product;
-    const LeverRoot root = largest_lever(j, v, max_x);
+    const ShiftedRoot root = largest_shifted_root(j, v, max_x);
     const double residual = distance - 2 * static_cast<double>(root.x);
     const float square = static_cast<float>((residual > 0 ? residual : 0.0) * scale.square);
     const float unit = static_cast<float>(scale.square);

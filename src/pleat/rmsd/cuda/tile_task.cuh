@@ -11,7 +11,7 @@ struct alignas(16) Words {
     std::uint32_t x, y, z, w;
 };
 
-/// Two frames, the first one before the second.
+/// A pair of frames in ascending order.
 struct DoubtfulPair {
     std::uint32_t i, j;
 };

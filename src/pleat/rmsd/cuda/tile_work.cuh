@@ -33,7 +33,7 @@ class TileWork {
 public:
     /// Throws DeviceError if the GPU lacks the memory.
     TileWork(const Frames& frames, TileFormat format, int threads, Gpu gpu,
-             Index max_doubts = kMaxDoubts)
+             Index max_doubts = kMaxDoubtfulPairs)
         : gpu_(std::move(gpu)), format_(format) {
         const Index count = frames.frame_count(), atoms = frames.atom_count();
         require_memory(tile_memory(count, atoms, format),

@@ -39,14 +39,14 @@ public:
     virtual ~Kernel() = default;
     /// The value of each frame of `rows` with every later frame, in condensed order.
     virtual void band(Block rows, float* values) = 0;
-    /// Null if only values can be computed.
+    /// The object that counts pairs on the device; null if the kernel can only compute values.
     virtual BandCounter* counter() { return nullptr; }
 };
 
 /// Chooses the kernel for the context's device. Throws DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
-/// Each pair by Jacobi, rotation and residual in float64, on one thread.
+/// Superposes each pair in float64 on one thread: Jacobi eigenvectors, rotation, residual.
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 
 /// Covariances of blocks of pairs as a matrix product, solved one vector of pairs at a time.

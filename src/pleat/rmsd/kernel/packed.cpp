@@ -16,7 +16,7 @@ template <class Real>
 void pack_frame(const double* p, const std::vector<double>& m, Index frame, Packed<Real>& packed) {
     const Index atoms = packed.atoms, lane = frame % kPanel;
     double terms[9] = {};
-    double self = 0.0, spread = 0.0;
+    double square_sum = 0.0, deviation_norm = 0.0;
     const auto deviation = [&](int axis, Index k) {
         return static_cast<Real>(p[axis * atoms + k] - m[axis * atoms + k]);
     };
@@ -26,8 +26,8 @@ void pack_frame(const double* p, const std::vector<double>& m, Index frame, Pack
             packed.rows(frame, k, a) = rounded;
             packed.columns(frame / kPanel, k, a, lane) = rounded;
             const double from_m = rounded, value = m[a * atoms + k] + from_m;
-            self += value * value;
-            spread += from_m * from_m;
+            square_sum += value * value;
+            deviation_norm += from_m * from_m;
             for (int b = 0; b < 3; ++b)
                 terms[3 * a + b] += (from_m + 0.5 * m[a * atoms + k]) * m[b * atoms + k];
         }
@@ -38,9 +38,9 @@ void pack_frame(const double* p, const std::vector<double>& m, Index frame, Pack
             packed.column_terms(frame / kPanel, 3 * b + a, lane) = terms[3 * a + b];
         }
     }
-    packed.self[frame] = self;
-    packed.inverse[frame] = self > 0 ? 1.0 / std::sqrt(self) : 0.0;
-    packed.spread[frame] = std::sqrt(spread);
+    packed.square_sum[frame] = square_sum;
+    packed.inverse_norm[frame] = square_sum > 0 ? 1.0 / std::sqrt(square_sum) : 0.0;
+    packed.deviation_norm[frame] = std::sqrt(deviation_norm);
 }
 
 }  // namespace
@@ -57,16 +57,16 @@ Packed<Real> pack(const Frames& frames, int threads) {
     packed.columns = Array<Real, 4>(panels, atoms, Index{3}, kPanel);
     packed.row_terms = Array<double, 2>(padded, Index{9});
     packed.column_terms = Array<double, 3>(panels, Index{9}, kPanel);
-    packed.self = Array<double, 1>(padded);
-    packed.inverse = Array<double, 1>(padded);
-    packed.spread = Array<double, 1>(padded);
+    packed.square_sum = Array<double, 1>(padded);
+    packed.inverse_norm = Array<double, 1>(padded);
+    packed.deviation_norm = Array<double, 1>(padded);
     constexpr bool kTurned = std::is_same_v<Real, float>;
     const std::vector<double> m =
         kTurned ? common_structure(frames, threads) : std::vector<double>(3 * atoms, 0.0);
     parallel_for(threads, packed.frames, [&](Index i, int) {
         if constexpr (kTurned) {
             std::vector<double> turned(3 * atoms);
-            turn(frames.frame(i), m.data(), atoms, turned.data());
+            turn_onto(frames.frame(i), m.data(), atoms, turned.data());
             pack_frame(turned.data(), m, i, packed);
         } else {
             pack_frame(frames.frame(i), m, i, packed);

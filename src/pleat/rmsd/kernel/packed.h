@@ -21,11 +21,11 @@ struct Packed {
     double weight = 0.0;
     Array<Real, 3> rows;     ///< [frame, atom, axis]: a, with frames of zeros up to whole panels
     Array<Real, 4> columns;  ///< [panel, atom, axis, lane]: the same
-    Array<double, 2> row_terms;     ///< [frame, 9]: what p adds to the covariance
-    Array<double, 3> column_terms;  ///< [panel, 9, lane]: what q adds
-    Array<double, 1> self;          ///< [frame]: sum of squares of the packed p
-    Array<double, 1> inverse;       ///< [frame]: 1 / root of `self`; 0 where that is 0
-    Array<double, 1> spread;        ///< [frame]: root of the sum of squares of a
+    Array<double, 2> row_terms;       ///< [frame, 9]: what p adds to the covariance
+    Array<double, 3> column_terms;    ///< [panel, 9, lane]: what q adds
+    Array<double, 1> square_sum;      ///< [frame]: sum of squares of the packed p
+    Array<double, 1> inverse_norm;    ///< [frame]: 1 / root of `square_sum`; 0 where that is 0
+    Array<double, 1> deviation_norm;  ///< [frame]: root of the sum of squares of a
 
     Index panel_count() const { return columns.extent(0); }
 };

@@ -145,7 +145,7 @@ HWY_INLINE void multiply_pair(const double* HWY_RESTRICT p, const double* HWY_RE
 struct Quartic {
     Vector f, d8, c4;
 
-    /// Of the entries r, scaled so that no root is above 1.
+    /// The coefficients f, c and d of the covariance entries r, scaled so that no root is above 1.
     HWY_INLINE explicit Quartic(const Vector (&r)[9]) : f(hn::Mul(r[0], r[0])), d8(f), c4(f) {
         const Doubles d;
         for (int entry = 1; entry < 9; ++entry) f = hn::MulAdd(r[entry], r[entry], f);
@@ -174,7 +174,7 @@ struct Quartic {
         const Vector t = hn::Sub(hn::Mul(x, x), f);
         return hn::Sub(hn::Mul(hn::Mul(hn::Set(d, 4.0), x), t), d8);
     }
-    /// One of Newton's steps downward; 0 / 0 where every root is 0.
+    /// One downward Newton step; 0 / 0 if all roots are 0.
     HWY_INLINE Vector step(Vector x) const {
         const Vector t = hn::Sub(hn::Mul(x, x), f);
         const Vector p = hn::NegMulAdd(d8, x, hn::Sub(hn::Mul(t, t), c4));
@@ -182,7 +182,7 @@ struct Quartic {
     }
 };
 
-/// What is the same for all pairs.
+/// Constants that are the same for all pairs.
 struct Limits {
     double tolerance;      ///< angstrom
     double product_error;  ///< of the sum reached, in units of both frames' spread
@@ -204,20 +204,20 @@ HWY_INLINE Quartic load_quartic(const double* HWY_RESTRICT covariance,
     return Quartic(r);
 }
 
-/// Newton from above on a polynomial of four real roots: P is convex there, so that steps never
-/// pass the largest root, which lies within four steps' length. After a step of at most kStep, P'
-/// being at least kSlope, the remaining error is at most 6 (4 kStep)^2 / kSlope < 1e-11 and in
-/// practice below rounding.
+/// Newton's method from above, on a polynomial with four real roots: P is convex there, so that
+/// steps never pass the largest root, which lies within four steps' length. After a step of at most
+/// kStep, P' being at least kSlope, the remaining error is at most 6 (4 kStep)^2 / kSlope < 1e-11
+/// and in practice below rounding.
 constexpr double kStep = 3e-9, kSlope = 1e-4;
 /// Rounding of P, of terms up to 1, as an error of the root where P' is 1.
 constexpr double kRounding = 5e-15;
 constexpr int kMaxSteps = 12;
 
-/// What the solver knows of the frames of one side, [lane].
+/// The single-frame terms that the solver needs, for the frames of one side, [lane].
 struct Side {
-    const double* self;
-    const double* inverse;
-    const double* spread;
+    const double* square_sum;
+    const double* inverse_norm;
+    const double* deviation_norm;
 };
 
 /// Solves kPanel pairs.
@@ -231,9 +231,9 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
     for (int first = 0; first < kVectors; first += kTogether) {
         const Index at0 = first * kLanes, at1 = (first + kTogether - 1) * kLanes;
         const Vector scale0 =
-            hn::Mul(hn::Load(d, p_side.inverse + at0), hn::Load(d, q_side.inverse + at0));
+            hn::Mul(hn::Load(d, p_side.inverse_norm + at0), hn::Load(d, q_side.inverse_norm + at0));
         const Vector scale1 =
-            hn::Mul(hn::Load(d, p_side.inverse + at1), hn::Load(d, q_side.inverse + at1));
+            hn::Mul(hn::Load(d, p_side.inverse_norm + at1), hn::Load(d, q_side.inverse_norm + at1));
         const Quartic p0 = load_quartic(covariance + at0, row_terms, column_terms + at0, scale0);
         const Quartic p1 = load_quartic(covariance + at1, row_terms, column_terms + at1, scale1);
         Vector x0 = p0.start(), x1 = p1.start(), step0 = x0, step1 = x1;
@@ -253,16 +253,17 @@ HWY_INLINE void solve(const double* HWY_RESTRICT covariance, const double* HWY_R
         }
         const auto finish = [&](Vector x, Vector step, const Quartic& p, Index at) {
             const Vector slope = p.slope(x);
-            const Vector own = hn::Load(d, p_side.self + at), other = hn::Load(d, q_side.self + at);
+            const Vector own = hn::Load(d, p_side.square_sum + at),
+                         other = hn::Load(d, q_side.square_sum + at);
             const Vector size = hn::Sqrt(hn::Mul(own, other));
             const Vector reached = hn::Mul(hn::Add(x, x), size);
             const Vector difference = hn::Sub(hn::Add(own, other), reached);
             const Vector per_weight = hn::Set(d, 1.0 / limits.weight);
             const Vector square = hn::Mul(hn::Max(difference, hn::Zero(d)), per_weight);
             const Vector root_error = hn::Div(hn::Set(d, kRounding), slope);
-            const Vector product =
-                hn::Mul(hn::Set(d, limits.product_error),
-                        hn::Mul(hn::Load(d, p_side.spread + at), hn::Load(d, q_side.spread + at)));
+            const Vector product = hn::Mul(hn::Set(d, limits.product_error),
+                                           hn::Mul(hn::Load(d, p_side.deviation_norm + at),
+                                                   hn::Load(d, q_side.deviation_norm + at)));
             // Half of the error of the mean square.
             const Vector error = hn::Mul(hn::MulAdd(root_error, size, product), per_weight);
             const Vector allowed = hn::Mul(hn::Set(d, limits.tolerance), hn::Sqrt(square));
@@ -298,13 +299,13 @@ void rmsd_of(const Packed<T>& packed, Block rows, Index panel, double tolerance,
                         packed.weight};
     alignas(64) double values[kPanel], doubts[kPanel], of_row[3][kPanel];
     const Index from = panel * kPanel;
-    const Side columns{packed.self.data() + from, packed.inverse.data() + from,
-                       packed.spread.data() + from};
+    const Side columns{packed.square_sum.data() + from, packed.inverse_norm.data() + from,
+                       packed.deviation_norm.data() + from};
     for (Index row = 0; row < rows.count; ++row) {
         const Index i = rows.first + row;
-        std::fill_n(of_row[0], kPanel, packed.self[i]);
-        std::fill_n(of_row[1], kPanel, packed.inverse[i]);
-        std::fill_n(of_row[2], kPanel, packed.spread[i]);
+        std::fill_n(of_row[0], kPanel, packed.square_sum[i]);
+        std::fill_n(of_row[1], kPanel, packed.inverse_norm[i]);
+        std::fill_n(of_row[2], kPanel, packed.deviation_norm[i]);
         solve(scratch.covariance.data() + row * 9 * kPanel, packed.row_terms[i].data,
               packed.column_terms[panel].data, {of_row[0], of_row[1], of_row[2]}, columns, limits,
               values, doubts);
@@ -318,20 +319,20 @@ void rmsd_of(const Packed<T>& packed, Block rows, Index panel, double tolerance,
 std::uint32_t rmsd_listed(const Frames& frames, const FramePair* pairs, int count, double tolerance,
                           float* rmsd) {
     const Index atoms = frames.atom_count();
-    alignas(64) double covariance[9 * kPanel] = {}, none[9 * kPanel] = {}, self[2][kPanel] = {},
-                                      inverse[2][kPanel] = {}, root[2][kPanel] = {}, values[kPanel],
-                                      doubts[kPanel];
+    alignas(64) double covariance[9 * kPanel] = {}, none[9 * kPanel] = {},
+                                      square_sum[2][kPanel] = {}, inverse_norm[2][kPanel] = {},
+                                      root[2][kPanel] = {}, values[kPanel], doubts[kPanel];
     for (int n = 0; n < count; ++n) {
         multiply_pair(frames.frame(pairs[n].i), frames.frame(pairs[n].j), atoms, covariance + n);
         for (int side = 0; side < 2; ++side) {
-            self[side][n] = frames.self[side == 0 ? pairs[n].i : pairs[n].j];
-            root[side][n] = std::sqrt(self[side][n]);
-            inverse[side][n] = self[side][n] > 0 ? 1.0 / root[side][n] : 0.0;
+            square_sum[side][n] = frames.square_sum[side == 0 ? pairs[n].i : pairs[n].j];
+            root[side][n] = std::sqrt(square_sum[side][n]);
+            inverse_norm[side][n] = square_sum[side][n] > 0 ? 1.0 / root[side][n] : 0.0;
         }
     }
     const Limits limits{tolerance, product_error<double>(atoms, atoms), frames.weight};
-    solve(covariance, none, none, {self[0], inverse[0], root[0]}, {self[1], inverse[1], root[1]},
-          limits, values, doubts);
+    solve(covariance, none, none, {square_sum[0], inverse_norm[0], root[0]},
+          {square_sum[1], inverse_norm[1], root[1]}, limits, values, doubts);
     std::uint32_t doubtful = 0;
     for (int n = 0; n < count; ++n) {
         rmsd[n] = static_cast<float>(values[n]);

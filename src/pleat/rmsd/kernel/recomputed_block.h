@@ -22,8 +22,9 @@ public:
     RecomputedBlocks(const Frames& frames, double cutoff, int threads)
         : frames_(frames),
           // Values have an error of up to kTolerance, and are then rounded to float32.
-          from_(static_cast<float>(cutoff - kTolerance - 1.3e-7 * cutoff)),
-          to_(static_cast<float>(cutoff > 0 ? cutoff + kTolerance + 1.3e-7 * cutoff : -1.0)),
+          near_cutoff_min_(static_cast<float>(cutoff - kTolerance - 1.3e-7 * cutoff)),
+          near_cutoff_max_(
+              static_cast<float>(cutoff > 0 ? cutoff + kTolerance + 1.3e-7 * cutoff : -1.0)),
           packed_(pack<Real>(frames, threads)) {}
 
     Index panel_count() const { return packed_.panel_count(); }
@@ -33,12 +34,12 @@ public:
     /// still doubtful are recomputed from rotated coordinates. A pair's value does not depend on
     /// which others it is solved with.
     template <class Wanted>
-    void solve(Block rows, Index panel, BlockScratch& scratch, const Wanted& wanted) const {
+    void solve(Block rows, Index panel, BlockScratch& scratch, const Wanted& is_wanted) const {
         rmsd_block(packed_, rows, panel, kTolerance, scratch);
         FramePair pairs[kPanel];
         float* results[kPanel];
         int count = 0;
-        const auto again = [&] {
+        const auto recompute_doubtful = [&] {
             float solved[kPanel];
             const std::uint32_t doubtful = rmsd_pairs(frames_, pairs, count, kTolerance, solved);
             for (int n = 0; n < count; ++n)
@@ -48,13 +49,13 @@ public:
         };
         for (const auto& [row, lane] : scratch.doubtful) {
             const Index i = rows.first + row, j = panel * kPanel + lane;
-            if (!wanted(i, j)) continue;
+            if (!is_wanted(i, j)) continue;
             pairs[count] = {i, j};
             results[count] = &scratch.rmsd(row, lane);
-            if (++count == kPanel) again();
+            if (++count == kPanel) recompute_doubtful();
         }
-        if (count > 0) again();
-        if (to_ > 0) recompute_near_cutoff(rows, panel, scratch, wanted);
+        if (count > 0) recompute_doubtful();
+        if (near_cutoff_max_ > 0) recompute_near_cutoff(rows, panel, scratch, is_wanted);
     }
 
 private:
@@ -64,17 +65,18 @@ private:
 
     template <class Wanted>
     void recompute_near_cutoff(Block rows, Index panel, BlockScratch& scratch,
-                               const Wanted& wanted) const {
+                               const Wanted& is_wanted) const {
         for (Index row = 0; row < rows.count; ++row) {
             float* const values = scratch.rmsd[row].data;
             std::uint32_t near = 0;
             for (int lane = 0; lane < kPanel; ++lane)
-                near |= static_cast<std::uint32_t>(values[lane] >= from_ && values[lane] <= to_)
+                near |= static_cast<std::uint32_t>(values[lane] >= near_cutoff_min_ &&
+                                                   values[lane] <= near_cutoff_max_)
                         << lane;
             for (; near != 0; near &= near - 1) {
                 const int lane = std::countr_zero(near);
                 const Index i = rows.first + row, j = panel * kPanel + lane;
-                if (wanted(i, j)) values[lane] = recomputed(i, j);
+                if (is_wanted(i, j)) values[lane] = recomputed(i, j);
             }
         }
     }
@@ -84,7 +86,7 @@ private:
     }
 
     const Frames& frames_;
-    float from_, to_;  ///< values between them are too near to the cutoff
+    float near_cutoff_min_, near_cutoff_max_;  ///< values between them are too near to the cutoff
     Packed<Real> packed_;
 };
 

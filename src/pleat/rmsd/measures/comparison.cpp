@@ -124,7 +124,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
-                                            Metric metric, const Exactness& exactness,
+                                            Metric metric, const Accuracy& accuracy,
                                             const Context& context) {
     if (context.device.kind == Device::Kind::cuda)
         throw DeviceError(
@@ -139,7 +139,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
     if (metric == Metric::drmsd) {
         auto [rows, columns] = both_sides(sides, unweighted);
         return make_drmsd(std::move(rows), std::move(columns),
-                          gather(atoms.weights, atoms.measured), exactness.precision, context);
+                          gather(atoms.weights, atoms.measured), accuracy.precision, context);
     }
     if (metric != Metric::rmsd) {
         auto [rows, columns] = both_sides(sides, unweighted);
@@ -159,7 +159,7 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
                                        gather(atoms.weights, atoms.fit), threads));
     if (context.device.kind == Device::Kind::reference)
         return make_reference_rmsd(std::move(all), first_row);
-    return make_packed_rmsd(std::move(all), first_row, exactness.precision, exactness.cutoff,
+    return make_packed_rmsd(std::move(all), first_row, accuracy.precision, accuracy.cutoff,
                             threads);
 }
 

@@ -13,7 +13,7 @@
 
 namespace pleat::rmsd {
 
-/// What is compared with what: [frame, atom, axis], the same atoms on both sides.
+/// The two sets of frames that are compared, each [frame, atom, axis] with the same atoms.
 struct Sides {
     View<const float, 3> rows, columns;
     /// Whether both sides are the same data.
@@ -39,7 +39,7 @@ public:
 
 /// How exact values are. RMSDs of all fitted atoms that are near `cutoff` (0: none) are recomputed
 /// in float64 so that they fall on its correct side.
-struct Exactness {
+struct Accuracy {
     Precision precision = Precision::mixed;
     double cutoff = 0.0;
 };
@@ -47,7 +47,7 @@ struct Exactness {
 /// The comparison by `metric` on the context's device: reference or cpu. Throws DeviceError for
 /// another one, InputError as centre().
 std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& atoms,
-                                            Metric metric, const Exactness& exactness,
+                                            Metric metric, const Accuracy& accuracy,
                                             const Context& context);
 
 /// Bytes that a comparison of these atoms and frames (of both sides) needs, besides its lists.

@@ -32,18 +32,18 @@ double tm_scale(Index atoms) {
     return std::max(0.5, 1.24 * std::cbrt(static_cast<double>(atoms - 15)) - 1.8);
 }
 
-TmSearch::TmSearch(Index atoms, Superpose superpose, bool remembers)
+TmSearch::TmSearch(Index atoms, Superpose superpose, bool skips_tried_sets)
     : atoms_(atoms),
       padded_((atoms + kLanes - 1) / kLanes * kLanes),
       superpose_(superpose),
-      remembers_(remembers),
+      skips_tried_sets_(skips_tried_sets),
       scale_(tm_scale(atoms)),
-      reach_(std::clamp(scale_, 4.5, 8.0)),
+      distance_threshold_(std::clamp(scale_, 4.5, 8.0)),
       p_(static_cast<std::size_t>(3 * padded_)),
       q_(p_.size()),
       mask_(static_cast<std::size_t>(padded_)),
       bits_(static_cast<std::size_t>((atoms + 63) / 64)),
-      before_(bits_.size()) {
+      previous_bits_(bits_.size()) {
     result_.squares.resize(mask_.size());
 }
 
@@ -53,7 +53,7 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
         std::copy_n(q + axis * atoms_, atoms_, q_.begin() + axis * padded_);
     }
     scores_ = {};
-    seen_.clear();
+    tried_sets_.clear();
     table_.assign(kMinTableSize, -1);
     std::fill(std::begin(max_within_), std::end(max_within_), Index{0});
     for (const Index length : fragment_lengths(atoms_))
@@ -66,14 +66,14 @@ TmScores TmSearch::operator()(const double* p, const double* q) {
 void TmSearch::search_from(Index first, Index length) {
     std::fill(mask_.begin(), mask_.end(), 0.0);
     std::fill_n(mask_.begin() + first, length, 1.0);
-    std::fill(before_.begin(), before_.end(), 0);
+    std::fill(previous_bits_.begin(), previous_bits_.end(), 0);
     measure();
-    if (!select(reach_ - 1.0)) return;
+    if (!select(distance_threshold_ - 1.0)) return;
     for (int round = 0; round < kMaxRounds; ++round) {
-        if (remembers_ && !is_new()) return;
-        before_ = bits_;
+        if (skips_tried_sets_ && !is_new()) return;
+        previous_bits_ = bits_;
         measure();
-        if (!select(reach_ + 1.0)) return;
+        if (!select(distance_threshold_ + 1.0)) return;
     }
 }
 
@@ -92,15 +92,15 @@ bool TmSearch::select(double limit) {
     };
     Index count = take(limit * limit);
     if (count < kMinAtoms && atoms_ > kMinAtoms) {
-        // The threshold grows in steps until there are three, however far they are.
+        // Increases the threshold in steps until at least three atoms are within it.
         nearest_.assign(result_.squares.begin(), result_.squares.begin() + atoms_);
         std::nth_element(nearest_.begin(), nearest_.begin() + kMinAtoms - 1, nearest_.end());
         const double third = std::sqrt(nearest_[kMinAtoms - 1]);
         limit += kStep * (std::floor((third - limit) / kStep) + 1.0);
-        // Rounding of a far distance must not leave the third one out.
+        // Makes sure that rounding does not exclude the third atom.
         count = take(std::max(limit * limit, std::nextafter(nearest_[kMinAtoms - 1], HUGE_VAL)));
     }
-    return count >= std::min(kMinAtoms, atoms_) && bits_ != before_;
+    return count >= std::min(kMinAtoms, atoms_) && bits_ != previous_bits_;
 }
 
 bool TmSearch::is_new() {
@@ -111,19 +111,19 @@ bool TmSearch::is_new() {
             hash = (hash ^ set[n]) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 29;
         std::size_t slot = hash % table_.size();
         while (table_[slot] >= 0 &&
-               !std::equal(set, set + words, seen_.data() + words * table_[slot]))
+               !std::equal(set, set + words, tried_sets_.data() + words * table_[slot]))
             slot = (slot + 1) % table_.size();
         return slot;
     };
     const std::size_t slot = slot_of(bits_.data());
     if (table_[slot] >= 0) return false;
-    table_[slot] = static_cast<std::int32_t>(seen_.size() / words);
-    seen_.insert(seen_.end(), bits_.begin(), bits_.end());
-    const std::size_t count = seen_.size() / words;
+    table_[slot] = static_cast<std::int32_t>(tried_sets_.size() / words);
+    tried_sets_.insert(tried_sets_.end(), bits_.begin(), bits_.end());
+    const std::size_t count = tried_sets_.size() / words;
     if (2 * count > table_.size()) {
         table_.assign(4 * table_.size(), -1);
         for (std::size_t n = 0; n < count; ++n)
-            table_[slot_of(seen_.data() + words * n)] = static_cast<std::int32_t>(n);
+            table_[slot_of(tried_sets_.data() + words * n)] = static_cast<std::int32_t>(n);
     }
     return true;
 }

@@ -49,9 +49,9 @@ Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
 /// or until they stay the same. Has its own working memory: use one per thread.
 class TmSearch {
 public:
-    /// With `remembers`, a set of atoms that was superposed before ends its search, since what
-    /// follows from it is known.
-    TmSearch(Index atoms, Superpose superpose, bool remembers);
+    /// With `skips_tried_sets`, a set of atoms that was superposed before ends its search, since
+    /// what follows from it is known.
+    TmSearch(Index atoms, Superpose superpose, bool skips_tried_sets);
     /// Both structures are [axis, atom], anywhere in space.
     TmScores operator()(const double* p, const double* q);
 
@@ -65,12 +65,12 @@ private:
 
     Index atoms_, padded_;
     Superpose superpose_;
-    bool remembers_;
-    double scale_, reach_;
+    bool skips_tried_sets_;
+    double scale_, distance_threshold_;
     std::vector<double> p_, q_, mask_, nearest_;
-    std::vector<std::uint64_t> bits_, before_;
-    std::vector<std::uint64_t> seen_;  // sets one after another
-    std::vector<std::int32_t> table_;  // a hash table of positions in `seen_`, -1: free
+    std::vector<std::uint64_t> bits_, previous_bits_;
+    std::vector<std::uint64_t> tried_sets_;  // sets one after another
+    std::vector<std::int32_t> table_;        // a hash table of positions in `tried_sets_`, -1: free
     Superposed result_;
     Index max_within_[4] = {};  // 1, 2, 4 and 8 angstrom
     TmScores scores_;

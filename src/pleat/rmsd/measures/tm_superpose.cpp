@@ -107,8 +107,8 @@ void measure_all(const TmPair& pair, const double (&m)[9], const double (&t)[3],
     for (int n = 0; n < 4; ++n) result.within[n] = static_cast<Index>(within[n]);
 }
 
-Index take_near(const double* HWY_RESTRICT squares, Index atoms, Index padded, double limit,
-                double* HWY_RESTRICT mask, std::uint64_t* HWY_RESTRICT bits) {
+Index select_near(const double* HWY_RESTRICT squares, Index atoms, Index padded, double limit,
+                  double* HWY_RESTRICT mask, std::uint64_t* HWY_RESTRICT bits) {
     const Doubles d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     const Vector max_square = hn::Set(d, limit);
@@ -135,7 +135,7 @@ namespace {
 
 HWY_EXPORT(masked_sums);
 HWY_EXPORT(measure_all);
-HWY_EXPORT(take_near);
+HWY_EXPORT(select_near);
 
 void shift_of(const double (&m)[9], const double (&p_mean)[3], const double (&q_mean)[3],
               double (&t)[3]) {
@@ -149,8 +149,8 @@ void shift_of(const double (&m)[9], const double (&p_mean)[3], const double (&q_
 Index near_atoms(const std::vector<double>& squares, Index atoms, double limit,
                  std::vector<double>& mask, std::vector<std::uint64_t>& bits) {
     std::fill(bits.begin(), bits.end(), 0);
-    return HWY_DYNAMIC_DISPATCH(take_near)(squares.data(), atoms, static_cast<Index>(mask.size()),
-                                           limit, mask.data(), bits.data());
+    return HWY_DYNAMIC_DISPATCH(select_near)(squares.data(), atoms, static_cast<Index>(mask.size()),
+                                             limit, mask.data(), bits.data());
 }
 
 void superpose_fast(const TmPair& pair, const double* mask, double scale, Superposed& result) {

@@ -22,7 +22,7 @@ namespace pleat::rmsd {
 namespace {
 
 /// For few columns, turning a frame for float32 takes longer than its RMSDs in float64.
-Exactness exactness_of(const Parameters& parameters, Index columns) {
+Accuracy exactness_of(const Parameters& parameters, Index columns) {
     constexpr Index kFew = 64;
     const bool few = parameters.metric == Metric::rmsd && columns <= kFew;
     return {few ? Precision::float64 : parameters.precision, parameters.cutoff.value_or(0.0)};
@@ -66,7 +66,7 @@ public:
           size_(chunk_size(sides.rows.extent(0), sides.columns.extent(0), sides.rows.extent(1))) {
         pack_chunk(0);
     }
-    /// That of the chunk packed last.
+    /// Compares the frames of the chunk that was packed last.
     const Comparison& comparison() const { return *comparison_; }
     /// Rows of each chunk but the last.
     Index size() const { return size_; }

@@ -37,16 +37,16 @@ Frames subset(const Frames& frames, std::span<const Index> chosen, Block more) {
     Frames some;
     some.weight = frames.weight;
     some.xyz = Array<double, 3>::unset(count + more.count, Index{3}, frames.atom_count());
-    some.self = Array<double, 1>(count + more.count);
+    some.square_sum = Array<double, 1>(count + more.count);
     for (Index n = 0; n < count + more.count; ++n) {
         const Index from = n < count ? chosen[n] : more.first + n - count;
         std::copy_n(frames.frame(from), size, some.xyz.data() + n * size);
-        some.self[n] = frames.self[from];
+        some.square_sum[n] = frames.square_sum[from];
     }
     return some;
 }
 
-/// Values of float32 are rounded besides their error.
+/// The error bound of the kernel, plus the rounding to float32.
 double error_near(double cutoff, Precision precision) {
     return error_of(precision) + 1.3e-7 * cutoff;
 }
@@ -120,7 +120,7 @@ void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) c
 void FramePairs::rows(std::span<const Index> items, float* values) const {
     const Index all = count(), chosen = static_cast<Index>(items.size());
     const bool has_gpu = context_.device.kind == Device::Kind::cuda;
-    // So many columns at a time that packing the rows with them costs little.
+    // Enough columns at a time that packing the rows again with each block costs little.
     const Index step = std::max<Index>(8 * chosen, has_gpu ? kGpuColumns : 4096);
     std::vector<float> band;
     for (Index first = 0; first < all; first += step) {

@@ -39,8 +39,8 @@ private:
     std::string hash_;
     Context context_;
     std::unique_ptr<Kernel> kernel_;
-    mutable std::unique_ptr<Kernel> counting_;   ///< of the last call of count()
-    mutable double bin_width_ = 0, cutoff_ = 0;  ///< of the same
+    mutable std::unique_ptr<Kernel> counting_;   ///< kernel of the last call of count()
+    mutable double bin_width_ = 0, cutoff_ = 0;  ///< options of that call
 };
 
 }  // namespace pleat::rmsd

@@ -18,7 +18,7 @@ constexpr Index kMaxRows = 960;
 /// for several consecutive rows at a time, since the pairs of one such column and these rows lie
 /// side by side.
 void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const TileFile& file,
-                float of_equals) {
+                float value_of_equal_structures) {
     constexpr Index kRowsAtOnce = 64;
     std::vector<const float*> rows(
         static_cast<std::size_t>(frames));  // (i, i + 1), (i, i + 2), ...
@@ -37,7 +37,7 @@ void write_full(OutputFile& to, Index frames, std::span<const Tile> tiles, const
                 buffer[(i - first) * frames + j] = rows[j][i - j - 1];
         for (Index i = first; i < first + count; ++i) {
             float* const row = buffer.data() + (i - first) * frames;
-            row[i] = of_equals;
+            row[i] = value_of_equal_structures;
             std::copy_n(rows[i], frames - 1 - i, row + i + 1);
         }
         to.write(buffer.data(), static_cast<std::size_t>(count * frames) * sizeof(float));
@@ -51,7 +51,7 @@ std::vector<Tile> bands(Index frames, Index pairs, Index step) {
                                              kMaxRows / step * step));
 }
 
-void complete_full(float* matrix, Index frames, int threads, float of_equals) {
+void complete_full(float* matrix, Index frames, int threads, float value_of_equal_structures) {
     constexpr Index kBlock = 64;  // rows and columns that the cache holds
     const Index blocks = (frames + kBlock - 1) / kBlock;
     parallel_for(threads, blocks, [&](Index block, int) {
@@ -60,16 +60,16 @@ void complete_full(float* matrix, Index frames, int threads, float of_equals) {
             for (Index i = first; i < end; ++i)
                 for (Index j = left; j < std::min(left + kBlock, i); ++j)
                     matrix[i * frames + j] = matrix[j * frames + i];
-        for (Index i = first; i < end; ++i) matrix[i * frames + i] = of_equals;
+        for (Index i = first; i < end; ++i) matrix[i * frames + i] = value_of_equal_structures;
     });
 }
 
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
-                  const TileFile& file, bool full, float of_equals) {
+                  const TileFile& file, bool full, float value_of_equal_structures) {
     OutputFile to(path);
     if (full) {
         to.write(npy_header("<f4", {frames, frames}));
-        write_full(to, frames, tiles, file, of_equals);
+        write_full(to, frames, tiles, file, value_of_equal_structures);
     } else {
         to.write(npy_header("<f4", {frames * (frames - 1) / 2}));
         for (const Tile& tile : tiles)

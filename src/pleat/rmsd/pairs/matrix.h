@@ -9,16 +9,17 @@
 
 namespace pleat::rmsd {
 
-/// Bands of about `pairs` pairs, in whole steps of `step` rows.
+/// Divides the rows into bands of about `pairs` pairs; the number of rows of a band is a multiple
+/// of `step`.
 std::vector<Tile> bands(Index frames, Index pairs, Index step);
 
 /// Writes the complete tiles as .npy, float32: [pair], or with `full` [frame, frame], which
-/// has `of_equals` on its diagonal.
+/// has `value_of_equal_structures` on its diagonal.
 void write_matrix(const std::filesystem::path& path, Index frames, std::span<const Tile> tiles,
-                  const TileFile& file, bool full, float of_equals = 0.0f);
+                  const TileFile& file, bool full, float value_of_equal_structures = 0.0f);
 
 /// Completes a full matrix in memory [frame, frame] whose rows have the pairs with later frames
 /// only: sets the other pairs and the diagonal.
-void complete_full(float* matrix, Index frames, int threads, float of_equals);
+void complete_full(float* matrix, Index frames, int threads, float value_of_equal_structures);
 
 }  // namespace pleat::rmsd

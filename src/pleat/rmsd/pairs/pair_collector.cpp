@@ -34,14 +34,14 @@ PairCollector::PairCollector(Index frames, std::optional<Index> others, Index at
 /// Reserves memory for so many more pairs: 8 bytes each in a rectangle, else 12 and 16 at the end.
 void PairCollector::reserve_pairs(std::size_t more) {
     Neighbours& rows = result_.neighbours;
-    const std::size_t before = is_rectangle_ ? rows.indices.size() : near_.size();
-    const std::size_t capacity = is_rectangle_ ? rows.indices.capacity() : near_.capacity();
+    const std::size_t before = is_rectangle_ ? rows.indices.size() : near_pairs_.size();
+    const std::size_t capacity = is_rectangle_ ? rows.indices.capacity() : near_pairs_.capacity();
     const std::size_t count = before + more;
     if (count <= capacity) return;
     const std::size_t larger = std::max(count, capacity + capacity / 2);
     const std::size_t bytes = is_rectangle_ ? 8 * larger : larger * sizeof(NearPair) + 16 * count;
     require_list_memory(static_cast<Index>(count), static_cast<std::int64_t>(bytes));
-    if (!is_rectangle_) return near_.reserve(larger);
+    if (!is_rectangle_) return near_pairs_.reserve(larger);
     rows.indices.reserve(larger);
     rows.values.reserve(larger);
 }
@@ -60,7 +60,7 @@ void PairCollector::add(Block rows, const float* values) {
 void PairCollector::add(Block rows, const PairCounts& counts) {
     result_.statistics.add(rows.first, counts.statistics);
     reserve_pairs(counts.near.size());
-    near_.insert(near_.end(), counts.near.begin(), counts.near.end());
+    near_pairs_.insert(near_pairs_.end(), counts.near.begin(), counts.near.end());
 }
 
 void PairCollector::list_near(Block rows, const float* values) {
@@ -77,7 +77,7 @@ void PairCollector::list_near(Block rows, const float* values) {
                 result_.neighbours.indices.push_back(static_cast<std::int32_t>(j));
                 result_.neighbours.values.push_back(*values);
             } else {
-                near_.push_back(
+                near_pairs_.push_back(
                     {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), *values});
             }
         }
@@ -102,8 +102,9 @@ void PairCollector::join(AdditiveCheckpoint& sums) {
 
 void PairCollector::save(NpzWriter& file, std::string_view name) const {
     static_assert(sizeof(NearPair) == 12);
-    file.add(fmt::format("{}_near", name), reinterpret_cast<const std::uint8_t*>(near_.data()),
-             {static_cast<Index>(near_.size()), 12});
+    file.add(fmt::format("{}_near", name),
+             reinterpret_cast<const std::uint8_t*>(near_pairs_.data()),
+             {static_cast<Index>(near_pairs_.size()), 12});
     file.add(fmt::format("{}_nearest", name), result_.nearest.indices.view());
     file.add(fmt::format("{}_nearest_values", name), result_.nearest.values.view());
 }
@@ -124,15 +125,15 @@ void PairCollector::load(const NpzReader& file, std::string_view name) {
         if (index < -1 || index >= result_.frames)
             throw InputError(
                 fmt::format("expected frames below {}, found {}", result_.frames, index));
-    const std::size_t before = near_.size(), more = near.size() / sizeof(NearPair);
+    const std::size_t before = near_pairs_.size(), more = near.size() / sizeof(NearPair);
     reserve_pairs(more);
-    near_.resize(before + more);
-    if (more > 0) std::memcpy(near_.data() + before, near.data(), near.size());
+    near_pairs_.resize(before + more);
+    if (more > 0) std::memcpy(near_pairs_.data() + before, near.data(), near.size());
     offer_all(indices, values);
 }
 
 std::vector<std::uint8_t> PairCollector::bytes() const {
-    const std::size_t near = near_.size() * sizeof(NearPair);
+    const std::size_t near = near_pairs_.size() * sizeof(NearPair);
     const auto kept = static_cast<std::size_t>(result_.nearest.indices.size()) * 4;
     std::vector<std::uint8_t> bytes(2 * kept + near);
     const auto put = [&](std::size_t at, const void* from, std::size_t count) {
@@ -140,7 +141,7 @@ std::vector<std::uint8_t> PairCollector::bytes() const {
     };
     put(0, result_.nearest.indices.data(), kept);
     put(kept, result_.nearest.values.data(), kept);
-    put(2 * kept, near_.data(), near);
+    put(2 * kept, near_pairs_.data(), near);
     return bytes;
 }
 
@@ -148,15 +149,16 @@ void PairCollector::merge(std::span<const std::uint8_t> bytes) {
     const auto kept = static_cast<std::size_t>(result_.nearest.indices.size());
     std::vector<std::int32_t> indices(kept);
     std::vector<float> values(kept);
-    const std::size_t before = near_.size(), near = (bytes.size() - 8 * kept) / sizeof(NearPair);
+    const std::size_t before = near_pairs_.size(),
+                      near = (bytes.size() - 8 * kept) / sizeof(NearPair);
     reserve_pairs(near);
-    near_.resize(before + near);
+    near_pairs_.resize(before + near);
     const auto get = [&](std::size_t at, void* to, std::size_t count) {
         if (count > 0) std::memcpy(to, bytes.data() + at, count);
     };
     get(0, indices.data(), 4 * kept);
     get(4 * kept, values.data(), 4 * kept);
-    get(8 * kept, near_.data() + before, near * sizeof(NearPair));
+    get(8 * kept, near_pairs_.data() + before, near * sizeof(NearPair));
     offer_all(indices, values);
 }
 
@@ -177,19 +179,19 @@ void PairCollector::make_rows() {
         return a.i != b.i ? a.i < b.i : a.j < b.j;
     };
     // Sorting takes as much memory as the list, and frees it before the rows are made.
-    const auto pairs = static_cast<Index>(near_.size());
+    const auto pairs = static_cast<Index>(near_pairs_.size());
     require_list_memory(pairs, 16 * pairs + 16 * result_.frames);
-    if (!std::is_sorted(near_.begin(), near_.end(), is_before))
-        parallel_sort(near_, threads_, is_before);
+    if (!std::is_sorted(near_pairs_.begin(), near_pairs_.end(), is_before))
+        parallel_sort(near_pairs_, threads_, is_before);
     Neighbours& rows = result_.neighbours;
     rows.starts.assign(static_cast<std::size_t>(result_.frames) + 1, 0);
-    for (const NearPair& pair : near_) {
+    for (const NearPair& pair : near_pairs_) {
         ++rows.starts[pair.i + 1];
         ++rows.starts[pair.j + 1];
     }
     for (Index i = 0; i < result_.frames; ++i) rows.starts[i + 1] += rows.starts[i];
-    rows.indices.resize(2 * near_.size());
-    rows.values.resize(2 * near_.size());
+    rows.indices.resize(2 * near_pairs_.size());
+    rows.values.resize(2 * near_pairs_.size());
     std::vector<std::int64_t> next(rows.starts.begin(), rows.starts.end() - 1);
     const auto put = [&](std::int32_t row, std::int32_t other, float value) {
         const std::int64_t at = next[row]++;
@@ -197,9 +199,9 @@ void PairCollector::make_rows() {
         rows.values[at] = value;
     };
     // Pairs are sorted by i, then j: each row gets its earlier frames first, both ascending.
-    for (const NearPair& pair : near_) put(pair.j, pair.i, pair.value);
-    for (const NearPair& pair : near_) put(pair.i, pair.j, pair.value);
-    near_ = {};
+    for (const NearPair& pair : near_pairs_) put(pair.j, pair.i, pair.value);
+    for (const NearPair& pair : near_pairs_) put(pair.i, pair.j, pair.value);
+    near_pairs_ = {};
 }
 
 Result PairCollector::finish() {

@@ -54,7 +54,7 @@ private:
     int threads_;
     std::optional<float> cutoff_;
     Result result_;
-    std::vector<NearPair> near_;  ///< of one set; those of two sets go to the result at once
+    std::vector<NearPair> near_pairs_;  ///< of one set; those of two sets go to the result at once
 };
 
 }  // namespace pleat::rmsd

@@ -54,7 +54,8 @@ void run_with_matrix(const PairsJob& job, const Parameters& parameters, const Co
             if (!leads) return;
             for (const Tile& tile : job.tiles) pairs.add(tile.side[0], file->output(tile).data);
             write_matrix(matrix.file, job.frames, job.tiles, *file,
-                         parameters.matrix == MatrixLayout::full, metric.of_equals());
+                         parameters.matrix == MatrixLayout::full,
+                         metric.value_of_equal_structures());
         });
     }
     if (context.checkpoint.empty() && leads) std::filesystem::remove(path);
@@ -80,7 +81,9 @@ void run_in_memory(const PairsJob& job, const Parameters& parameters, const Cont
                 values += count;
             }
         });
-    if (is_full) complete_full(matrix.data(), frames, resolve_threads(context), metric.of_equals());
+    if (is_full)
+        complete_full(matrix.data(), frames, resolve_threads(context),
+                      metric.value_of_equal_structures());
 }
 
 void run_without_matrix(const PairsJob& job, const Parameters& parameters, const Context& context,

@@ -14,7 +14,7 @@ constexpr Index kMaxAveraged = 1000, kSummed = 32;
 
 }  // namespace
 
-void turn(const double* frame, const double* target, Index atoms, double* turned) {
+void turn_onto(const double* frame, const double* target, Index atoms, double* turned) {
     double m[9];
     best_rotation(frame, target, atoms, m);
     for (int axis = 0; axis < 3; ++axis)
@@ -31,7 +31,7 @@ std::vector<double> common_structure(const Frames& frames, int threads) {
     parallel_for(threads, sums.extent(0), [&](Index block, int) {
         std::vector<double> turned(3 * atoms);
         for (Index n = block * kSummed; n < std::min(used, (block + 1) * kSummed); ++n) {
-            turn(frames.frame(n * count / used), frames.frame(0), atoms, turned.data());
+            turn_onto(frames.frame(n * count / used), frames.frame(0), atoms, turned.data());
             for (Index k = 0; k < 3 * atoms; ++k) sums(block, k) += turned[k];
         }
     });

@@ -12,6 +12,6 @@ namespace pleat::rmsd {
 std::vector<double> common_structure(const Frames& frames, int threads);
 
 /// `frame` turned onto `target` by the best rotation; all are [axis, atom].
-void turn(const double* frame, const double* target, Index atoms, double* turned);
+void turn_onto(const double* frame, const double* target, Index atoms, double* turned);
 
 }  // namespace pleat::rmsd

@@ -51,7 +51,7 @@ Frames centre(View<const float, 3> xyz, std::span<const double> weights, int thr
     const Index count = xyz.extent(0), atoms = xyz.extent(1);
     Frames frames;
     frames.xyz = Array<double, 3>::unset(count, Index{3}, atoms);
-    frames.self = Array<double, 1>(count);
+    frames.square_sum = Array<double, 1>(count);
     frames.weight = static_cast<double>(atoms);
     if (!weights.empty()) {
         frames.weight = 0.0;
@@ -64,7 +64,7 @@ Frames centre(View<const float, 3> xyz, std::span<const double> weights, int thr
             centre_axis(xyz[i], axis, weights, frames.weight, to + axis * atoms);
         double sum = 0.0;
         for (Index k = 0; k < 3 * atoms; ++k) sum += to[k] * to[k];
-        frames.self[i] = sum;
+        frames.square_sum[i] = sum;
     });
     return frames;
 }

@@ -13,9 +13,9 @@ namespace pleat::rmsd {
 /// An ensemble whose frames have their weighted mean at the origin. Each atom is multiplied by the
 /// root of its weight, so that sums over atoms are weighted sums.
 struct Frames {
-    Array<double, 3> xyz;   ///< [frame, axis, atom], angstrom
-    Array<double, 1> self;  ///< [frame]: sum of squares
-    double weight = 0.0;    ///< of all atoms: the divisor of a mean square
+    Array<double, 3> xyz;         ///< [frame, axis, atom], angstrom
+    Array<double, 1> square_sum;  ///< [frame]: sum of squares
+    double weight = 0.0;          ///< of all atoms: the divisor of a mean square
 
     Index frame_count() const { return xyz.extent(0); }
     Index atom_count() const { return xyz.extent(2); }

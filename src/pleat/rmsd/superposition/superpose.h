@@ -101,7 +101,7 @@ PLEAT_HOST_DEVICE inline void rotation_by_jacobi(const double (&r)[9], double (&
     rotation_of(vectors, column, rotation);
 }
 
-/// r[a][b] = sum p_a q_b of frames [axis, atom].
+/// Computes the covariance r[a][b] = sum p_a q_b of two frames [axis, atom].
 PLEAT_HOST_DEVICE inline void covariance_of(const double* p, const double* q, Index atoms,
                                             double (&r)[9]) {
     for (double& entry : r) entry = 0.0;
@@ -135,7 +135,7 @@ PLEAT_HOST_DEVICE inline double rotated_residual(const double* p, const double* 
     return sum;
 }
 
-/// The same after the best rotation.
+/// The sum of squared distances between p and q after the best rotation.
 PLEAT_HOST_DEVICE inline double superposed_residual(const double* p, const double* q, Index atoms) {
     double m[9];
     best_rotation(p, q, atoms, m);

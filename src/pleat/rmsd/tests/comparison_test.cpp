@@ -126,7 +126,7 @@ TEST(Comparison, NoMeasureSeesRotationOrTranslation) {
 TEST(Comparison, EqualStructuresAreEqualAndNothingDependsOnTheOrder) {
     const Array<float, 3> xyz = random_ensemble(9, 30, 2.0, 4);
     for (const char* metric : {"rmsd", "drmsd", "tm", "gdt_ts"}) {
-        const float equal = traits_of(metric_named(metric)).of_equals();
+        const float equal = traits_of(metric_named(metric)).value_of_equal_structures();
         by_every_cpu({xyz, xyz}, some_sets(30), metric,
                      [&](const std::string& name, const std::vector<float>& found) {
                          for (Index i = 0; i < 9; ++i) {
@@ -178,7 +178,8 @@ TEST(Comparison, DegenerateStructuresGiveNumbers) {
                 const double stated = traits_of(metric_named(metric)).is_score ? 0.02 : 1e-5 * size;
                 EXPECT_LE(largest_difference(found, expected), stated) << name;
                 for (Index i = 0; i < 5; ++i)
-                    EXPECT_NEAR(found[i * 6], traits_of(metric_named(metric)).of_equals(), 1e-5)
+                    EXPECT_NEAR(found[i * 6],
+                                traits_of(metric_named(metric)).value_of_equal_structures(), 1e-5)
                         << name;
             });
         }

@@ -10,13 +10,13 @@ namespace pleat::saxs::cuda {
 /// Threads of a CTA.
 inline constexpr int kCallThreads = kCallWarps * kLanes;
 
-/// The value of a result that has not been written yet: a NaN that no sum has.
+/// Marks a result that has not been written yet: a NaN that no sum produces.
 inline constexpr std::uint64_t kAwaited = 0x7ff8000000a3a17eu;
 
 /// Bits of a sum that count the CTAs that have added to it.
 inline constexpr int kCountBits = 12;
 
-/// The data of a small call besides Scattering.
+/// The arrays of a small call, in addition to those of Scattering.
 struct Call {
     const Task* tasks;               ///< of a CallTable
     const std::int32_t* first_warp;  ///< [pair of bodies, and one]
@@ -47,7 +47,7 @@ __device__ inline void copy_input(const Call& call, Index cta) {
     if (piece < call.pieces) call.device_input[piece] = call.host_input[piece];
 }
 
-/// The same, and counts the CTAs that have copied.
+/// Copies a CTA's part of the input, and counts the CTAs that have done so.
 __device__ inline void copy_input_and_count(const Call& call, Index cta) {
     if (cta * kCallThreads >= call.pieces) return;
     copy_input(call, cta);
@@ -127,7 +127,7 @@ __device__ void sum_warp(const Scattering& from, const Call& call, const PairJob
     const int lane = threadIdx.x % kLanes;
     const int u = work.weighting / from.classes, v = work.weighting % from.classes;
     const auto scales = [&](int of_class) -> const float* {
-        const int scale = of_class - from.has_plain;
+        const int scale = of_class - from.has_unscaled_class;
         return scale < 0 ? nullptr
                          : call.scales + (of.set * call.scale_count + scale) * call.scatterer_count;
     };
@@ -148,7 +148,7 @@ __device__ void sum_warp(const Scattering& from, const Call& call, const PairJob
             }
         }
         if (++tasks.next == tasks.last) break;
-        __syncwarp();  // lanes may still read the kept scatterers
+        __syncwarp();  // wait until no lane reads the stored scatterers
         tasks.first = call.tasks[tasks.next];
         tasks.weights = weights_of(from, tasks.first, work, 0, 0, lane);
     }

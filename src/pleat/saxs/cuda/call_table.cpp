@@ -12,7 +12,7 @@ namespace {
 
 Index pairs_of(const Task& task) {
     const Index columns = task.columns;
-    return task.inner != 0 ? columns * (columns - 1) / 2 : task.rows * columns;
+    return task.same_segment != 0 ? columns * (columns - 1) / 2 : task.rows * columns;
 }
 
 /// Rows and columns of a piece.
@@ -54,11 +54,11 @@ public:
     }
 
 private:
-    void add(const TypeSegment& row, const TypeSegment& column, bool inner) {
+    void add(const TypeSegment& row, const TypeSegment& column, bool same_segment) {
         tasks_.push_back(
             {static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column.first),
              static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(column.count),
-             row.type, column.type, inner ? 1 : 0});
+             row.type, column.type, same_segment ? 1 : 0});
     }
     static TypeSegment cut_segment(const TypeSegment& segment, Index first, Index count) {
         return {segment.type, segment.first + first, std::min(count, segment.count - first)};
@@ -117,8 +117,9 @@ Assignment assign(std::vector<Task> tasks, Index warps) {
 /// The best assignment over some sizes of tasks. `rectangles`: pairs of segments, each of which is
 /// at least one task.
 Assignment best_assignment(Cutter& cutter, Index pairs, Index rectangles, Index max_warps) {
-    // Less work than kMinCost is not worth a warp; more pairs than kMaxPairs lose digits in a
-    // lane's sums. If a warp gets many more pairs than that, any size is divided evenly.
+    // A task below kMinCost does not pay for its warp; with more than kMaxPairs pairs, rounding
+    // errors of a lane's float sums grow too large. If each warp must process many more pairs than
+    // that, the task size hardly matters.
     constexpr Index kMinCost = 1500, kMaxPairs = kLanes * 512;
     constexpr Index kTries = 24;
     const Index cost = rectangles * kTaskCost + pairs * kPairCost / kLanes;
@@ -126,7 +127,7 @@ Assignment best_assignment(Cutter& cutter, Index pairs, Index rectangles, Index 
     const Index warps = std::min(worth, max_warps);
     Assignment best;
     for (Index n = 0; n < kTries; ++n) {
-        // From half of the pairs of a warp to 31 sixteenths.
+        // Tries task sizes from 8/16 to 31/16 of the mean number of pairs per warp.
         const Index even = pairs * (n + 8) / (16 * warps);
         const Index wanted = std::clamp<Index>(even, kLanes, kMaxPairs);
         Assignment tried = assign(cutter.cut(wanted), warps);

@@ -17,7 +17,7 @@ namespace pleat::saxs::cuda {
 PLEAT_DEVICE std::uint32_t bits_of(float value) { return __float_as_uint(value); }
 PLEAT_DEVICE float float_of(std::uint32_t bits) { return __uint_as_float(bits); }
 /// rsqrtf() without its handling of denormal numbers.
-PLEAT_DEVICE float rough_inverse_root(float value) {
+PLEAT_DEVICE float approximate_inverse_root(float value) {
     float result;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
     return result;
@@ -27,7 +27,7 @@ PLEAT_DEVICE std::int64_t whole(double value) { return __double2ll_rn(value); }
 #else
 PLEAT_DEVICE std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 PLEAT_DEVICE float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
-PLEAT_DEVICE float rough_inverse_root(float value) { return 1.0f / std::sqrt(value); }
+PLEAT_DEVICE float approximate_inverse_root(float value) { return 1.0f / std::sqrt(value); }
 PLEAT_DEVICE std::int64_t whole(double value) { return std::llrint(value); }
 #endif
 

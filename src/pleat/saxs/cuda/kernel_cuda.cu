@@ -35,8 +35,8 @@ public:
         std::vector<double> inverse_q;
         for (const double q : model.q) inverse_q.push_back(q > 0.0 ? 1.0 / q : 0.0);
         inverse_q_ = uploaded<double>(inverse_q);
-        class_of_ = uploaded<std::int32_t>(
-            std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
+        class_of_ = uploaded<std::int32_t>(std::vector<std::int32_t>(
+            classes_.class_of_channel.begin(), classes_.class_of_channel.end()));
         make_passes();
         check(cudaDeviceSynchronize(), "cannot copy to the device");
         calls_.emplace(model, sorted, grid_, scattering(bulk_), device);
@@ -60,24 +60,24 @@ private:
         for (std::size_t n = 0; n < jobs.size(); ++n) {
             const bool scaled = scales.size() > 0;
             if (forward_set_ < 0 || (scaled && (n == 0 || forward_set_ != jobs[n].set))) {
-                forward_ = forward_sums(model_, sorted_,
-                                        scaled ? scales[jobs[n].set] : View<const float, 2>{});
+                zero_angle_sums_ = zero_angle_sums(
+                    model_, sorted_, scaled ? scales[jobs[n].set] : View<const float, 2>{});
                 forward_set_ = jobs[n].set;
             }
-            set_forward(forward_, jobs[n], partial[static_cast<Index>(n)]);
+            set_zero_angle_profile(zero_angle_sums_, jobs[n], partial[static_cast<Index>(n)]);
         }
     }
 
     void make_passes() {
         pass_count_ = (model_.q_count() + kPassSums - 1) / kPassSums;
-        std::vector<Split<float>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
+        std::vector<SplitNumber<float>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
         for (Index k = 0; k < model_.q_count(); ++k)
             turns[static_cast<std::size_t>(k)] =
                 SineGrid::turns<float>(model_.q[static_cast<std::size_t>(k)]);
-        turns_ = uploaded<Split<float>>(turns);
+        turns_ = uploaded<SplitNumber<float>>(turns);
         std::vector<Pass> passes;
         for (Index pass = 0; pass < pass_count_; ++pass) {
-            const double centre = static_cast<double>(pass * kPassSums + kReach);
+            const double centre = static_cast<double>(pass * kPassSums + kMaxOffset);
             passes.push_back({SineGrid::turns<float>(grid_.step),
                               SineGrid::turns<float>(grid_.first + centre * grid_.step),
                               turns_.data() + pass * kPassSums});
@@ -95,11 +95,11 @@ private:
                 static_cast<std::int32_t>(tasks.table.bodies),
                 static_cast<std::int32_t>(pass_count_),
                 static_cast<std::int32_t>(classes_.count),
-                classes_.has_plain ? 1 : 0,
+                classes_.has_unscaled_class ? 1 : 0,
                 static_cast<std::int32_t>(model_.channel_count()),
                 static_cast<std::int32_t>(model_.type_count()),
                 static_cast<std::int32_t>(model_.q_count()),
-                grid_.from_zero ? 1 : 0};
+                grid_.starts_at_zero ? 1 : 0};
     }
 
     /// Bytes of the sums of `tasks` tasks of a job.
@@ -142,11 +142,11 @@ private:
                        std::span<const PairJob> jobs, View<double, 3> partial) {
         const Index count = static_cast<Index>(jobs.size()), size = profile_size();
         const Index max_tasks = bulk_.table.max_tasks;
-        const Index at_once =
+        const Index batch_size =
             std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(max_tasks), 1), 1, kMaxJobs);
         const Index tasks = std::clamp<Index>(kSumBytes / std::max<Index>(sum_bytes(1), 1), 1,
                                               std::max<Index>(max_tasks, 1));
-        require_gpu_memory(xyz, scales, std::min(at_once, count), std::min(tasks, max_tasks),
+        require_gpu_memory(xyz, scales, std::min(batch_size, count), std::min(tasks, max_tasks),
                            count * size);
         grow(bulk_xyz_, xyz.size());
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
@@ -154,15 +154,15 @@ private:
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
         DeviceArray<PairJob> device_jobs = uploaded<PairJob>(jobs);
         grow(bulk_sums_,
-             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4,
-                             1));
-        grow_slices(bulk_slices_, std::min(at_once, count), std::min(tasks, max_tasks));
+             std::max<Index>(
+                 std::min(batch_size, count) * sum_bytes(std::min(tasks, max_tasks)) / 4, 1));
+        grow_slices(bulk_slices_, std::min(batch_size, count), std::min(tasks, max_tasks));
         DeviceArray<double> device_partial(count * size);
         check(cudaDeviceSynchronize(), "cannot copy to the device");
         Timer timer(stream_);
         timer.start();
-        for (Index first = 0; first < count; first += at_once) {
-            const Index now = std::min(at_once, count - first);
+        for (Index first = 0; first < count; first += batch_size) {
+            const Index now = std::min(batch_size, count - first);
             for (Index task = 0; task == 0 || task < max_tasks; task += tasks) {
                 const Index some = std::min(tasks, max_tasks - task);
                 const Work work{device_jobs.data() + first,
@@ -208,13 +208,13 @@ private:
     Index pass_count_ = 1;
     DeviceArray<std::int32_t> class_of_;
     DeviceArray<double> factors_, inverse_q_;
-    DeviceArray<Split<float>> turns_;
+    DeviceArray<SplitNumber<float>> turns_;
     DeviceArray<Pass> passes_;
     std::optional<SmallCalls> calls_;
     DeviceArray<float> bulk_xyz_, bulk_scales_, bulk_sums_;
     Slices bulk_slices_;
     double device_seconds_ = 0.0;
-    ForwardSums forward_;  ///< of a set, or of all sets if there are no scales
+    ZeroAngleSums zero_angle_sums_;  ///< of a set, or of all sets if there are no scales
     std::int32_t forward_set_ = -1;
 };
 

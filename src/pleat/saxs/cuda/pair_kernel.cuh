@@ -21,8 +21,8 @@ struct Scattering {
     const double* factors;         ///< [channel, type, q]
     const double* inverse_q;       ///< [q]; 0 for 0
     const std::int32_t* class_of;  ///< [channel]
-    std::int32_t bodies, pass_count, classes, has_plain, channels, types, q_count;
-    std::int32_t from_zero;  ///< q are evenly spaced, and the first is 0
+    std::int32_t bodies, pass_count, classes, has_unscaled_class, channels, types, q_count;
+    std::int32_t starts_at_zero;  ///< q are evenly spaced, and the first is 0
 };
 
 /// Sets of positions and the jobs on them.
@@ -63,10 +63,10 @@ PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index jo
            (((job * weightings + weighting) * from.pass_count + pass) * work.task_count + task) *
                kTaskSums;
 }
-/// The scales of a class in a set; null: all 1.
+/// The scale factors of one class of channels in one set of positions; null: all are 1.
 PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
                                     int of_class) {
-    const int scale = of_class - from.has_plain;
+    const int scale = of_class - from.has_unscaled_class;
     return scale < 0 ? nullptr
                      : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
 }
@@ -83,7 +83,7 @@ PLEAT_DEVICE TwoSums sums_of_task(const Scattering& from, const From& positions,
     float values[2 * kLanes];
     if constexpr (!kEven)
         uneven_sums<kScaled>(pairs, positions, waves, kept, lane, warp, values);
-    else if (pass == 0 && from.from_zero != 0)
+    else if (pass == 0 && from.starts_at_zero != 0)
         even_sums<kScaled, true>(pairs, positions, waves, kept, lane, warp, values);
     else
         even_sums<kScaled, false>(pairs, positions, waves, kept, lane, warp, values);
@@ -131,7 +131,8 @@ PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int
     return 2.0 * from.inverse_q[k] * product;
 }
 
-/// One of `parts` parts of the sum over a job's tasks for one channel pair and q, in both orders.
+/// Computes one of `parts` parts of the sum over a job's tasks for one channel pair and q, in both
+/// orders.
 PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
                              int k, int part, int parts) {
     const JobTasks range = tasks_of(from, work, work.jobs[job]);

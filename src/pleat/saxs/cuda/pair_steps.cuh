@@ -54,7 +54,7 @@ PLEAT_DEVICE float turned(float value, std::uint32_t sign) {
 /// The phase without its half turns; bit 31 of `sign` says whether their number is odd. Phases must
 /// be below 2^21 turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in
 /// the last bit.
-PLEAT_DEVICE float reduced_phase(float r, Split<float> turn, std::uint32_t& sign) {
+PLEAT_DEVICE float reduced_phase(float r, SplitNumber<float> turn, std::uint32_t& sign) {
     constexpr float kRounder = 12582912.0f;
     const float whole = fmaf(r, turn.high, r * turn.low);
     const float shifted = fmaf(whole, 2.0f, kRounder);
@@ -72,7 +72,7 @@ PLEAT_DEVICE float sine_polynomial(float v, float y) {
     sum = fmaf(sum, y, 0.00193530705f);
     return fmaf(v, 6.28125f, v * sum);
 }
-PLEAT_DEVICE Wave wave_of(float r, Split<float> turn) {
+PLEAT_DEVICE Wave wave_of(float r, SplitNumber<float> turn) {
     std::uint32_t sign;
     const float v = reduced_phase(r, turn, sign), y = v * v;
     float sum = -24.7527618f;
@@ -90,25 +90,27 @@ PLEAT_DEVICE Wave doubled(Wave a) {
     const float more = a.sine + a.sine;
     return {more * a.cosine, fmaf(-more, a.sine, 1.0f)};
 }
-/// The wave that follows `a` and `b` in equal steps; `twice`: two times the cosine of a step.
+/// The next term of a sine or cosine sequence with a constant phase step, from the two terms before
+/// it; `twice`: two times the cosine of the step.
 PLEAT_DEVICE Wave following(Wave b, Wave a, float twice) {
     return {fmaf(twice, b.sine, -a.sine), fmaf(twice, b.cosine, -a.cosine)};
 }
 
 /// 1 / r, with Newton's step, of a distance that is at least 1e-6 angstrom.
 PLEAT_DEVICE float inverse_root(float squared) {
-    const float y = rough_inverse_root(squared);
+    const float y = approximate_inverse_root(squared);
     const float rough = squared * y;
     return fmaf(0.5f * y, fmaf(-rough, y, 1.0f), y);
 }
 
-/// Angstrom: beyond it phases are noise, and the number of half turns would overflow.
+/// Angstrom. At longer distances float32 phases have no correct digits, and the number of half
+/// turns would overflow.
 inline constexpr float kMaxDistance = 1e6f;
 
 /// Sums of a lane: of centres, and of products with the steps on both sides.
 struct LaneSums {
     float centre[kCentres];
-    float plus[kCentres][kReach], minus[kCentres][kReach];
+    float plus[kCentres][kMaxOffset], minus[kCentres][kMaxOffset];
 };
 
 PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t, Wave step) {
@@ -163,7 +165,7 @@ PLEAT_DEVICE void copy_scatterers(KeptScatterers& kept, const Task& task, const 
     };
     for (int n = lane; n < columns.count; n += kLanes) {
         const std::int32_t index = columns.first + n;
-        if (task.inner == 0) {
+        if (task.same_segment == 0) {
             Point point = from.point(index);
             if constexpr (kScaled) point.scale = from.of_column(index);
             kept.points[n] = point;
@@ -173,7 +175,7 @@ PLEAT_DEVICE void copy_scatterers(KeptScatterers& kept, const Task& task, const 
         if constexpr (kScaled)
             kept.others[n] = kept.others[n + columns.count] = from.of_column(index);
     }
-    if (task.inner == 0 && lane < task.rows)
+    if (task.same_segment == 0 && lane < task.rows)
         kept.points[kKeptColumns + lane] = row(task.row + lane);
 }
 
@@ -182,12 +184,12 @@ PLEAT_DEVICE void copy_scatterers(KeptScatterers& kept, const Task& task, const 
 template <class Body>
 PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body& body) {
     // Pairs inside a piece of n: (i, i + d) modulo n, which for an even n has half of the last d.
-    const bool inner = task.inner != 0;
-    const int count = inner ? columns * (columns - 1) / 2 : task.rows * columns;
+    const bool same_segment = task.same_segment != 0;
+    const int count = same_segment ? columns * (columns - 1) / 2 : task.rows * columns;
     const int outer = lane / columns, more_outer = kLanes / columns, more = kLanes % columns;
-    int a = lane % columns, b = inner ? a + outer + 1 : kKeptColumns + outer;
-    const int more_b = inner ? more + more_outer : more_outer;
-    const int wrapped = inner ? 1 - columns : 1;
+    int a = lane % columns, b = same_segment ? a + outer + 1 : kKeptColumns + outer;
+    const int more_b = same_segment ? more + more_outer : more_outer;
+    const int wrapped = same_segment ? 1 - columns : 1;
 #pragma unroll 1
     for (int pair = lane; pair < count; pair += kLanes) {
         body(a, b);
@@ -223,7 +225,7 @@ PLEAT_DEVICE void for_distances(const Task& task, const From& from, KeptScattere
             float weight;
             const float r = pair_distance(a, b, weight);
             if constexpr (kScaled)
-                weight *= task.inner == 0
+                weight *= task.same_segment == 0
                               ? a.scale * b.scale
                               : 0.5f * fmaf(a.scale, kept.others[j], b.scale * kept.others[i]);
             body(r, weight);
@@ -242,18 +244,18 @@ PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass
     });
 #pragma unroll
     for (int m = 0; m < kCentres; ++m) {
-        values[m * kSpan + kReach] = sums.centre[m];
+        values[m * kOffsetCount + kMaxOffset] = sums.centre[m];
 #pragma unroll
-        for (int t = 1; t <= kReach; ++t) {
-            values[m * kSpan + kReach + t] = sums.plus[m][t - 1] + sums.minus[m][t - 1];
-            values[m * kSpan + kReach - t] = sums.plus[m][t - 1] - sums.minus[m][t - 1];
+        for (int t = 1; t <= kMaxOffset; ++t) {
+            values[m * kOffsetCount + kMaxOffset + t] = sums.plus[m][t - 1] + sums.minus[m][t - 1];
+            values[m * kOffsetCount + kMaxOffset - t] = sums.plus[m][t - 1] - sums.minus[m][t - 1];
         }
     }
 #pragma unroll
     for (int n = kPassSums; n < 2 * kLanes; ++n) values[n] = 0.0f;
 }
 
-/// The same for any q.
+/// The same sums for values of q that are not evenly spaced.
 template <bool kScaled, class From, class Warp>
 PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pass,
                               KeptScatterers& kept, int lane, const Warp& warp,

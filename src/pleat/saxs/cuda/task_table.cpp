@@ -24,21 +24,22 @@ TaskTable::TaskTable(const SortedScatterers& sorted, Index min_columns)
                                         sorted.segments.begin() + sorted.first_segment[n + 1]);
     };
     const auto add = [&](const TypeSegment& row, Index column, Index count, std::int32_t type,
-                         bool inner) {
+                         bool same_segment) {
         tasks.push_back({static_cast<std::int32_t>(row.first), static_cast<std::int32_t>(column),
                          static_cast<std::int32_t>(row.count), static_cast<std::int32_t>(count),
-                         row.type, type, inner ? 1 : 0});
+                         row.type, type, same_segment ? 1 : 0});
     };
     first.push_back(0);
     for (Index a = 0; a < bodies; ++a) {
-        const std::vector<TypeSegment> rows = split(segments_of(a), kLanes);
+        const std::vector<TypeSegment> rows = split_segments(segments_of(a), kLanes);
         for (Index b = a; b < bodies; ++b) {
             const std::vector<TypeSegment> columns = segments_of(b);
             for (const TypeSegment& row : rows) {
                 if (a == b && row.count > 1) add(row, row.first, row.count, row.type, true);
                 for (const TypeSegment& segment : columns) {
                     const Index end = segment.first + segment.count;
-                    // Inside a body, what comes after the piece.
+                    // Inside a body, only the scatterers after this piece: each pair is counted
+                    // once.
                     Index column =
                         a == b ? std::max(segment.first, row.first + row.count) : segment.first;
                     for (; column < end; column += max_columns)

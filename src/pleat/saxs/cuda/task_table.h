@@ -13,23 +13,23 @@ namespace pleat::saxs::cuda {
 inline constexpr int kLanes = 32;
 /// Centres of q whose sums a lane keeps in registers, and the values of q of such a pass.
 inline constexpr int kCentres = 3;
-inline constexpr int kPassSums = kCentres * kSpan;
+inline constexpr int kPassSums = kCentres * kOffsetCount;
 /// Floats in the result of a task, of which the first kPassSums are used.
 inline constexpr int kTaskSums = 52;
 
-/// The pairs of a piece of a segment and columns of a segment; if `inner`, the pairs inside the
-/// piece.
+/// The pairs of a piece of a segment and columns of a segment; if `same_segment`, the pairs inside
+/// the piece.
 struct Task {
     std::int32_t row, column;  ///< first scatterers, in sorted order
     std::int32_t rows, columns;
-    std::int32_t row_type, column_type, inner;
+    std::int32_t row_type, column_type, same_segment;
 };
 
 /// A pass over kPassSums values of q, in turns per angstrom: its step and its first centre and, if
 /// q are not evenly spaced, each value.
 struct Pass {
-    Split<float> step, start;
-    const Split<float>* turns;
+    SplitNumber<float> step, start;
+    const SplitNumber<float>* turns;
 };
 
 struct TaskTable {

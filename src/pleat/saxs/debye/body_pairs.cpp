@@ -122,7 +122,7 @@ private:
             points_[set].fill(xyz[job.set],
                               scales.size() > 0 ? scales[job.set] : View<const float, 2>{},
                               identity_);
-            if (std::is_same_v<Real, float>) table_.extend(points_[set].reach);
+            if (std::is_same_v<Real, float>) table_.extend_to(points_[set].reach);
         }
     }
 
@@ -209,13 +209,13 @@ Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted
     return partial;
 }
 
-ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
-                         View<const float, 2> scales) {
+ZeroAngleSums zero_angle_sums(const Model& model, const SortedScatterers& sorted,
+                              View<const float, 2> scales) {
     const ScaleClasses classes(model);
     const Index bodies = static_cast<Index>(sorted.first_segment.size()) - 1;
     const Index channels = model.channel_count();
-    ForwardSums sums{Array<double, 2>(bodies, channels),
-                     Array<double, 3>(bodies, channels, channels)};
+    ZeroAngleSums sums{Array<double, 2>(bodies, channels),
+                       Array<double, 3>(bodies, channels, channels)};
     std::vector<double> amplitudes(static_cast<std::size_t>(channels));
     for (Index body = 0; body < bodies; ++body) {
         for (Index n = sorted.first_segment[static_cast<std::size_t>(body)];
@@ -224,7 +224,7 @@ ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
             for (Index index = segment.first; index < segment.first + segment.count; ++index) {
                 for (Index c = 0; c < channels; ++c) {
                     const auto channel = static_cast<std::size_t>(c);
-                    const Index scale = classes.scale_of(classes.of_channel[channel]);
+                    const Index scale = classes.scale_of(classes.class_of_channel[channel]);
                     amplitudes[channel] = model.factors(c, segment.type, 0) *
                                           (scale < 0 ? 1.0 : double{scales(scale, index)});
                     sums.amplitude(body, c) += amplitudes[channel];
@@ -239,7 +239,8 @@ ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
     return sums;
 }
 
-void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> partial) {
+void set_zero_angle_profile(const ZeroAngleSums& sums, const PairJob& job,
+                            View<double, 2> partial) {
     const Index channels = sums.amplitude.extent(1);
     for (Index a = 0; a < channels; ++a) {
         for (Index b = a; b < channels; ++b) {
@@ -255,8 +256,8 @@ void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> pa
     }
 }
 
-Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> from, Index first,
-                         Index count) {
+Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const float, 3> from,
+                                 Index first, Index count) {
     const auto scatterers = static_cast<Index>(sorted.order.size());
     if (from.size() == 0) return Array<float, 3>(count, Index{0}, scatterers);
     Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), scatterers);
@@ -272,17 +273,17 @@ FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted)
     if (model.scale_count() == 0) self_ = self_profile(model, sorted, {});
 }
 
-void FrameProfiles::compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
+void FrameProfiles::compute(BodyPairs& pairs, Index batch_size, View<const float, 3> xyz,
                             View<const float, 3> scales, View<double, 3> partial) const {
-    for (Index first = 0; first < xyz.extent(0); first += at_once) {
-        const Index count = std::min(at_once, xyz.extent(0) - first);
+    for (Index first = 0; first < xyz.extent(0); first += batch_size) {
+        const Index count = std::min(batch_size, xyz.extent(0) - first);
         std::vector<PairJob> jobs;
         for (Index n = 0; n < count; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
         View<double, 3> to = partial;
         to.data = partial[first].data;
         to.extents[0] = count;
-        pairs.evaluate(arranged(sorted_, xyz, first, count),
-                       arranged(sorted_, scales, first, count), jobs, to);
+        pairs.evaluate(sorted_positions(sorted_, xyz, first, count),
+                       sorted_positions(sorted_, scales, first, count), jobs, to);
     }
     const bool scaled = model_.scale_count() > 0;
     for (Index frame = 0; frame < partial.extent(0); ++frame) {

@@ -38,14 +38,14 @@ std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const SortedS
 /// Throws DeviceError if the GPU is missing or out of memory.
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,
                                                 int index);
-/// On the device of `context`. Throws UsageError for float64 on a GPU.
+/// The BodyPairs for the device of `context`. Throws UsageError for float64 on a GPU.
 std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatterers& sorted,
                                            Precision precision, const Context& context);
 
 /// The sets [first, first + count) of `from` [set, row, scatterer] in the order of
 /// SortedScatterers.
-Array<float, 3> arranged(const SortedScatterers& sorted, View<const float, 3> from, Index first,
-                         Index count);
+Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const float, 3> from,
+                                 Index first, Index count);
 
 /// The terms i = j of the partial profiles, [channel pair, q]; `scales` [channel with scales,
 /// scatterer].
@@ -57,8 +57,8 @@ class FrameProfiles {
 public:
     /// The model and `sorted` must outlive it.
     FrameProfiles(const Model& model, const SortedScatterers& sorted);
-    /// As Kernel::profiles(), `at_once` frames at a time.
-    void compute(BodyPairs& pairs, Index at_once, View<const float, 3> xyz,
+    /// Does the same as Kernel::profiles(), `batch_size` frames at a time.
+    void compute(BodyPairs& pairs, Index batch_size, View<const float, 3> xyz,
                  View<const float, 3> scales, View<double, 3> partial) const;
 
 private:
@@ -68,15 +68,15 @@ private:
 };
 
 /// Sums of amplitudes at the first q over each body, and of their products over its scatterers.
-struct ForwardSums {
+struct ZeroAngleSums {
     Array<double, 2> amplitude;  ///< [body, channel]
     Array<double, 3> square;     ///< [body, channel, channel]
 };
 /// `scales` [channel with scales, sorted scatterer].
-ForwardSums forward_sums(const Model& model, const SortedScatterers& sorted,
-                         View<const float, 2> scales);
+ZeroAngleSums zero_angle_sums(const Model& model, const SortedScatterers& sorted,
+                              View<const float, 2> scales);
 
 /// Sets the sums of a job at q = 0, the first q, which do not depend on positions.
-void set_forward(const ForwardSums& sums, const PairJob& job, View<double, 2> partial);
+void set_zero_angle_profile(const ZeroAngleSums& sums, const PairJob& job, View<double, 2> partial);
 
 }  // namespace pleat::saxs

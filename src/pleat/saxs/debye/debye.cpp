@@ -21,7 +21,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// Frames of a tile: enough to fill a device, few enough for progress.
+/// Frames per tile: enough to keep a device busy, few enough for frequent progress reports.
 Index frames_per_tile(const Model& model) {
     const double pairs = 0.5 * static_cast<double>(model.scatterer_count()) *
                          static_cast<double>(model.scatterer_count());
@@ -43,7 +43,7 @@ std::vector<Tile> make_tiles(const Model& model, Index frames) {
     return tiles;
 }
 
-/// The frames of a block; empty if there are none.
+/// The frames of one block; an empty view stays empty.
 template <class T>
 View<T, 3> frames_of(View<T, 3> all, Block block) {
     if (all.size() == 0) return all;
@@ -63,7 +63,7 @@ std::uint64_t checksum(View<const float, 3> numbers) {
     return sum;
 }
 
-/// Identifies everything that the bits of profiles depend on.
+/// A hash of all input that determines the bits of the profiles.
 std::string problem_hash(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
                          const Options& options, const Device& device) {
     Sha256 hash;

@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, kSlack>;
 using V = hn::Vec<Lanes>;
-/// Moments of one distance, or parts of them.
+/// The powers of one distance, or some of them, in a vector.
 using Few = hn::CappedTag<float, kMoments>;
 
 constexpr Index kBlock = 4;  ///< floats that shuffles keep together
@@ -28,8 +28,8 @@ constexpr int kVectors = HWY_TARGET <= HWY_AVX3 ? 2 : 1;
 /// The distance of a vector whose powers store_powers() writes as the `n`th.
 HWY_INLINE constexpr Index distance_at(Index n, Index lanes) {
     if (lanes <= kBlock) return n;
-    const Index at_once = lanes / kMoments;  // a vector has powers of so many distances
-    const Index vector = n / at_once, block = vector / kBlock + 2 * (n % at_once);
+    const Index batch_size = lanes / kMoments;  // a vector has powers of so many distances
+    const Index vector = n / batch_size, block = vector / kBlock + 2 * (n % batch_size);
     return kBlock * block + vector % kBlock;
 }
 
@@ -41,16 +41,18 @@ HWY_INLINE void store_powers(Lanes d, V inverse, V x, float* HWY_RESTRICT to) {
 #else
 /// Stores w, w x, w x^2, w x^3 of four blocks of distances, distance by distance.
 HWY_INLINE void store_four(Lanes d, V w, V x, V x2, float* HWY_RESTRICT to, Index stride) {
-    const hn::Repartition<double, Lanes> wide;
+    const hn::Repartition<double, Lanes> float64_sums;
     const V first = hn::Mul(w, x), second = hn::Mul(w, x2), third = hn::Mul(first, x2);
-    const auto low = hn::BitCast(wide, hn::InterleaveLower(d, w, first));
-    const auto low_rest = hn::BitCast(wide, hn::InterleaveLower(d, second, third));
-    const auto high = hn::BitCast(wide, hn::InterleaveUpper(d, w, first));
-    const auto high_rest = hn::BitCast(wide, hn::InterleaveUpper(d, second, third));
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(wide, low, low_rest)), d, to);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(wide, low, low_rest)), d, to + stride);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(wide, high, high_rest)), d, to + 2 * stride);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(wide, high, high_rest)), d, to + 3 * stride);
+    const auto low = hn::BitCast(float64_sums, hn::InterleaveLower(d, w, first));
+    const auto low_rest = hn::BitCast(float64_sums, hn::InterleaveLower(d, second, third));
+    const auto high = hn::BitCast(float64_sums, hn::InterleaveUpper(d, w, first));
+    const auto high_rest = hn::BitCast(float64_sums, hn::InterleaveUpper(d, second, third));
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(float64_sums, low, low_rest)), d, to);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(float64_sums, low, low_rest)), d, to + stride);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(float64_sums, high, high_rest)), d,
+              to + 2 * stride);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(float64_sums, high, high_rest)), d,
+              to + 3 * stride);
 }
 
 /// Stores the eight powers of each distance side by side, in the order of distance_at(). Shuffles
@@ -77,7 +79,7 @@ HWY_INLINE void spread(DistanceMoments& moments, const DistanceChunk<float>& chu
     const Lanes d;
     const hn::RebindToSigned<Lanes> di;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
-    const V per_width = hn::Set(d, moments.table->per_width);
+    const V bins_per_angstrom = hn::Set(d, moments.table->bins_per_angstrom);
     const V last = hn::Set(d, static_cast<float>(moments.all.extent(1) - 1));
     const float* HWY_RESTRICT const squared = chunk.squared.data();
     float* HWY_RESTRICT const powers = moments.powers.data();
@@ -86,10 +88,10 @@ HWY_INLINE void spread(DistanceMoments& moments, const DistanceChunk<float>& chu
     for (Index p = 0; p < chunk.count; p += lanes) {
         V r, inverse;
         distance(d, hn::Load(d, squared + p), r, inverse);
-        // Even a wrong distance must not write beyond the bins.
-        const auto bin = hn::NearestInt(hn::Min(hn::Mul(r, per_width), last));
+        // Clamps the bin, so that even a wrong distance cannot write outside the array.
+        const auto bin = hn::NearestInt(hn::Min(hn::Mul(r, bins_per_angstrom), last));
         hn::Store(hn::ShiftLeft<3>(bin), di, bin_offsets + p);
-        store_powers(d, inverse, hn::MulSub(r, per_width, hn::ConvertTo(d, bin)),
+        store_powers(d, inverse, hn::MulSub(r, bins_per_angstrom, hn::ConvertTo(d, bin)),
                      powers + p * kMoments);
     }
 }
@@ -106,7 +108,7 @@ HWY_INLINE void add_one(const float* HWY_RESTRICT from, float weight, float* HWY
     }
 }
 
-/// A separate loop of short vectors, which would be slower if mixed with long vectors.
+/// A separate loop with short vectors: mixing short and long vectors in one loop is slower.
 template <bool kPlain>
 HWY_INLINE void collect(const DistanceMoments& moments, const float* HWY_RESTRICT weight,
                         Index count, float* HWY_RESTRICT bins) {
@@ -233,7 +235,7 @@ void convert(DistanceMoments& moments) {
         for (; k + kVectors * lanes <= table.q_stride; k += kVectors * lanes)
             waves_of<kVectors>(moments, all, first, last, k);
         if (k < table.q_stride) waves_of<1>(moments, all, first, last, k);
-        add_waves(moments, &moments.wide(w, 0));
+        add_waves(moments, &moments.float64_sums(w, 0));
         std::fill(all + first * kMoments, all + last * kMoments, 0.0f);
     }
 }
@@ -255,7 +257,7 @@ constexpr Index kMaxAdded = 1 << 13;
 
 void join_copies(DistanceMoments& moments) {
     HWY_DYNAMIC_DISPATCH(join)(moments);
-    moments.added = 0;
+    moments.pending_count = 0;
 }
 
 }  // namespace
@@ -266,7 +268,7 @@ DistanceMoments::DistanceMoments(const MomentTable& from, Weightings given)
       powers((kChunk + kSlack) * kMoments),
       bin_offsets(kChunk + kSlack),
       waves(kMoments, from.q_stride),
-      wide(given.count, from.q_stride) {}
+      float64_sums(given.count, from.q_stride) {}
 
 void begin_moments(DistanceMoments& moments, double reach) {
     const Index bins = moments.table->bins(reach);
@@ -277,9 +279,9 @@ void begin_moments(DistanceMoments& moments, double reach) {
 
 void add_chunk(DistanceMoments& moments, DistanceChunk<float>& chunk) {
     if (chunk.count > 0) HWY_DYNAMIC_DISPATCH(add_all)(moments, chunk);
-    moments.added += chunk.count;
+    moments.pending_count += chunk.count;
     chunk.count = 0;
-    if (moments.added >= kMaxAdded) join_copies(moments);
+    if (moments.pending_count >= kMaxAdded) join_copies(moments);
 }
 
 void take_sums(DistanceMoments& moments, const double* total, View<double, 2> result) {
@@ -287,10 +289,10 @@ void take_sums(DistanceMoments& moments, const double* total, View<double, 2> re
     HWY_DYNAMIC_DISPATCH(convert)(moments);
     const SineGrid& grid = *moments.table->grid;
     for (Index w = 0; w < moments.weightings.count; ++w)
-        std::copy_n(&moments.wide(w, 0), grid.count, &result(w, 0));
+        std::copy_n(&moments.float64_sums(w, 0), grid.count, &result(w, 0));
     if (grid.q.front() == 0.0)
         for (Index w = 0; w < moments.weightings.count; ++w) result(w, 0) = total[w];
-    moments.wide.fill(0.0);
+    moments.float64_sums.fill(0.0);
 }
 
 }  // namespace pleat::saxs

@@ -18,11 +18,11 @@ struct DistanceMoments {
     Weightings weightings;
     Array<float, 1> powers;  ///< [(kChunk + kSlack) kMoments]: a chunk's, distance by distance
     Array<std::int32_t, 1> bin_offsets;  ///< [kChunk + kSlack]: kMoments times the bin
-    Array<float, 4> moments;  ///< [weighting, copy, bin, power]: sums of weight x^power / r
-    Array<float, 3> all;      ///< [weighting, bin, power]: sums of the copies
-    Array<float, 2> waves;    ///< [power, q_stride]: their contributions
-    Index added = 0;          ///< distances since copies were last added up
-    Array<double, 2> wide;    ///< [weighting, q_stride]
+    Array<float, 4> moments;        ///< [weighting, copy, bin, power]: sums of weight x^power / r
+    Array<float, 3> all;            ///< [weighting, bin, power]: sums of the copies
+    Array<float, 2> waves;          ///< [power, q_stride]: their contributions
+    Index pending_count = 0;        ///< distances since copies were last added up
+    Array<double, 2> float64_sums;  ///< [weighting, q_stride]
 
     Index copy_stride() const { return all.extent(1) * kMoments; }
 };

@@ -20,11 +20,11 @@ template <class D, class V, class T>
 HWY_INLINE V about_centre(D d, V s, V c, const T* HWY_RESTRICT w, DistanceSums<T>& sums, Index p,
                           bool of_sines) {
     V even = hn::Set(d, w[0]), odd = hn::Zero(d);
-    for (int t = 1; t <= kReach; ++t) {
+    for (int t = 1; t <= kMaxOffset; ++t) {
         even =
             hn::MulAdd(hn::Set(d, w[t]), hn::Load(d, row(sums, kOffsetCosine + t - 1) + p), even);
-        odd = hn::MulAdd(hn::Set(d, w[kReach + t]), hn::Load(d, row(sums, kOffsetSine + t - 1) + p),
-                         odd);
+        odd = hn::MulAdd(hn::Set(d, w[kMaxOffset + t]),
+                         hn::Load(d, row(sums, kOffsetSine + t - 1) + p), odd);
     }
     return of_sines ? hn::MulAdd(s, even, hn::Mul(c, odd))
                     : hn::NegMulAdd(s, odd, hn::Mul(c, even));
@@ -41,9 +41,9 @@ HWY_INLINE void slopes_even(DistanceSums<T>& sums, const T* weights, T* slopes) 
         auto s = hn::Load(d, row(sums, kSine) + p), c = hn::Load(d, row(sums, kCosine) + p);
         auto cosines = hn::Zero(d), sines = cosines;
         for (Index m = 0; m < sums.grid->centres; ++m) {
-            const T* const w = weights + m * 2 * kSpan;
+            const T* const w = weights + m * 2 * kOffsetCount;
             cosines = hn::Add(cosines, about_centre(d, s, c, w, sums, p, false));
-            sines = hn::Add(sines, about_centre(d, s, c, w + kSpan, sums, p, true));
+            sines = hn::Add(sines, about_centre(d, s, c, w + kOffsetCount, sums, p, true));
             const auto next = hn::MulAdd(s, tc, hn::Mul(c, ts));
             c = hn::MulSub(c, tc, hn::Mul(s, ts));
             s = next;
@@ -65,7 +65,7 @@ HWY_INLINE void slopes_uneven(DistanceSums<T>& sums, const T* weights, T* slopes
         r = hn::Min(r, hn::Set(d, sums.max_distance));
         auto cosines = hn::Zero(d), sines = cosines;
         for (Index k = 0; k < sums.grid->count; ++k) {
-            sine_cosine(d, r, sums.each[static_cast<std::size_t>(k)], sine, cosine);
+            sine_cosine(d, r, sums.turns_of_q[static_cast<std::size_t>(k)], sine, cosine);
             cosines = hn::MulAdd(hn::Set(d, weights[2 * k]), cosine, cosines);
             sines = hn::MulAdd(hn::Set(d, weights[2 * k + 1]), sine, sines);
         }
@@ -119,20 +119,22 @@ SlopeWeights<T> slope_weights(const SineGrid& grid, const double* weight) {
         }
         return result;
     }
-    result.values = Array<T, 2>(grid.centres, Index{2} * kSpan);
+    result.values = Array<T, 2>(grid.centres, Index{2} * kOffsetCount);
     const auto arrange = [&](Index m, Index from, const auto& value) {
-        const Index centre = m * kSpan + kReach;
+        const Index centre = m * kOffsetCount + kMaxOffset;
         result.values(m, from) = static_cast<T>(value(centre));
-        for (Index t = 1; t <= kReach; ++t) {
+        for (Index t = 1; t <= kMaxOffset; ++t) {
             result.values(m, from + t) = static_cast<T>(value(centre + t) + value(centre - t));
-            result.values(m, from + kReach + t) =
+            result.values(m, from + kMaxOffset + t) =
                 static_cast<T>(value(centre + t) - value(centre - t));
         }
     };
-    const auto at_zero = [&](Index k) { return k == 0 && grid.from_zero ? 0.0 : of_cosine(k); };
+    const auto at_zero = [&](Index k) {
+        return k == 0 && grid.starts_at_zero ? 0.0 : of_cosine(k);
+    };
     for (Index m = 0; m < grid.centres; ++m) {
         arrange(m, 0, at_zero);
-        arrange(m, kSpan, of_sine);
+        arrange(m, kOffsetCount, of_sine);
     }
     return result;
 }

@@ -41,7 +41,7 @@ HWY_INLINE void next_centres(DistanceSums<T>& sums, int count, bool goes_on) {
     }
 }
 
-/// Phases become waves divided by r.
+/// Replaces each phase by its sine or cosine divided by r.
 template <class T>
 HWY_INLINE void divide_by_distance(DistanceSums<T>& sums) {
     const Lanes<T> d;
@@ -100,9 +100,9 @@ HWY_INLINE void add_products(DistanceSums<T>& sums, Index from, int offset, T* H
         }
     }
     HWY_UNROLL(8) for (int g = 0; g < kCount; ++g) HWY_UNROLL(8) for (int t = 0; t < kBlock; ++t) {
-        T* const out = to + (g * kSpan + 1 + offset + t) * kSlack;
+        T* const out = to + (g * kOffsetCount + 1 + offset + t) * kSlack;
         hn::Store(hn::Add(plus[g][t], hn::Load(d, out)), d, out);
-        T* const other = out + kReach * kSlack;
+        T* const other = out + kMaxOffset * kSlack;
         hn::Store(hn::Add(minus[g][t], hn::Load(d, other)), d, other);
     }
 }
@@ -112,12 +112,12 @@ HWY_INLINE void add_centres(DistanceSums<T>& sums, Index from, T* HWY_RESTRICT t
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d));
     for (int g = 0; g < kCount; ++g) {
-        auto sum = hn::Load(d, to + g * kSpan * kSlack);
+        auto sum = hn::Load(d, to + g * kOffsetCount * kSlack);
         for (Index p = 0; p < sums.chunk.count; p += lanes)
             sum = hn::Add(sum, hn::Load(d, row(sums, from + g) + p));
-        hn::Store(sum, d, to + g * kSpan * kSlack);
+        hn::Store(sum, d, to + g * kOffsetCount * kSlack);
     }
-    for (int offset = 0; offset < kReach; offset += kBlock)
+    for (int offset = 0; offset < kMaxOffset; offset += kBlock)
         add_products<kCount>(sums, from, offset, to);
 }
 
@@ -132,7 +132,7 @@ HWY_INLINE void add_even(DistanceSums<T>& sums) {
         for (Index n = 0; n < sums.weightings.count; ++n) {
             const bool plain = n == 0 && sums.weightings.first_is_one;
             if (!plain) weight_centres(sums, sums.chunk.weight(n), count);
-            T* const to = sums.sums.data() + (n * centres + first) * kSpan * kSlack;
+            T* const to = sums.sums.data() + (n * centres + first) * kOffsetCount * kSlack;
             const Index from = plain ? kCentreSine : kWeightedSine;
             if (count == 3) add_centres<3>(sums, from, to);
             if (count == 2) add_centres<2>(sums, from, to);
@@ -156,7 +156,7 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
     }
     std::fill(row(sums, kInverse) + count, row(sums, kInverse) + kChunk + kSlack, T{0});
     for (Index k = 0; k < q_count; ++k) {
-        const Split<T> turn = sums.each[static_cast<std::size_t>(k)];
+        const SplitNumber<T> turn = sums.turns_of_q[static_cast<std::size_t>(k)];
         for (Index p = 0; p < count; p += lanes) {
             const auto sine = hn::Mul(sine_of(d, hn::Load(d, distances + p), turn),
                                       hn::Load(d, row(sums, kInverse) + p));
@@ -188,18 +188,18 @@ HWY_INLINE void add(DistanceSums<T>& sums) {
 /// Adds all lanes of the sums in float64.
 template <class T>
 HWY_INLINE void widen(DistanceSums<T>& sums) {
-    const hn::CappedTag<double, kSlack / 2> wide;
-    const hn::Rebind<T, decltype(wide)> narrow;
+    const hn::CappedTag<double, kSlack / 2> float64_sums;
+    const hn::Rebind<T, decltype(float64_sums)> narrow;
     const T* from = sums.sums.data();
-    for (double& to : sums.wide) {
-        auto sum = hn::Zero(wide);
-        for (Index lane = 0; lane < kSlack; lane += static_cast<Index>(hn::Lanes(wide))) {
+    for (double& to : sums.float64_sums) {
+        auto sum = hn::Zero(float64_sums);
+        for (Index lane = 0; lane < kSlack; lane += static_cast<Index>(hn::Lanes(float64_sums))) {
             if constexpr (std::is_same_v<T, double>)
-                sum = hn::Add(sum, hn::Load(wide, from + lane));
+                sum = hn::Add(sum, hn::Load(float64_sums, from + lane));
             else
-                sum = hn::Add(sum, hn::PromoteTo(wide, hn::Load(narrow, from + lane)));
+                sum = hn::Add(sum, hn::PromoteTo(float64_sums, hn::Load(narrow, from + lane)));
         }
-        to += hn::GetLane(hn::SumOfLanes(wide, sum));
+        to += hn::GetLane(hn::SumOfLanes(float64_sums, sum));
         from += kSlack;
     }
 }
@@ -261,19 +261,19 @@ constexpr Index kMaxAdded = 1 << 14;
 void take_up(DistanceSums<float>& sums) {
     HWY_DYNAMIC_DISPATCH(widen_float)(sums);
     sums.sums.fill(0);
-    sums.added = 0;
+    sums.pending_count = 0;
 }
 void take_up(DistanceSums<double>& sums) {
     HWY_DYNAMIC_DISPATCH(widen_double)(sums);
     sums.sums.fill(0);
-    sums.added = 0;
+    sums.pending_count = 0;
 }
 
 template <class T>
 void end_chunk(DistanceSums<T>& sums) {
-    sums.added += sums.chunk.count;
+    sums.pending_count += sums.chunk.count;
     sums.chunk.count = 0;
-    if (sums.added >= kMaxAdded) take_up(sums);
+    if (sums.pending_count >= kMaxAdded) take_up(sums);
 }
 
 }  // namespace
@@ -283,15 +283,15 @@ DistanceSums<T>::DistanceSums(const SineGrid& from, Weightings given)
     : grid(&from),
       weightings(given),
       step(SineGrid::turns<T>(from.step)),
-      start(SineGrid::turns<T>(from.first + kReach * from.step)),
-      turn(SineGrid::turns<T>(kSpan * from.step)),
+      start(SineGrid::turns<T>(from.first + kMaxOffset * from.step)),
+      turn(SineGrid::turns<T>(kOffsetCount * from.step)),
       max_distance(static_cast<T>(kMaxTurns<T> * kTurn / std::max(from.largest(), 1e-9))),
       chunk(given.count),
       scratch(Index{64}, kChunk + kSlack),
       sums(given.count * from.sum_count() * kSlack),
-      wide(given.count, from.sum_count()) {
+      float64_sums(given.count, from.sum_count()) {
     if (!from.even)
-        for (const double q : from.q) each.push_back(SineGrid::turns<T>(q));
+        for (const double q : from.q) turns_of_q.push_back(SineGrid::turns<T>(q));
 }
 template struct DistanceSums<float>;
 template struct DistanceSums<double>;
@@ -314,19 +314,19 @@ void take_sums(DistanceSums<T>& sums, const double* total, View<double, 2> resul
         for (Index k = 0; k < grid.count; ++k) {
             double sum = 0.0;
             if (grid.even) {
-                const double* const centre = &sums.wide(n, k / kSpan * kSpan);
-                const Index t = k % kSpan - kReach;
+                const double* const centre = &sums.float64_sums(n, k / kOffsetCount * kOffsetCount);
+                const Index t = k % kOffsetCount - kMaxOffset;
                 sum = t == 0  ? centre[0]
-                      : t > 0 ? centre[t] + centre[kReach + t]
-                              : centre[-t] - centre[kReach - t];
+                      : t > 0 ? centre[t] + centre[kMaxOffset + t]
+                              : centre[-t] - centre[kMaxOffset - t];
             } else {
-                sum = sums.wide(n, k);
+                sum = sums.float64_sums(n, k);
             }
             const double q = grid.q[static_cast<std::size_t>(k)];
             result(n, k) = q > 0.0 ? sum / q : total[n];
         }
     }
-    sums.wide.fill(0.0);
+    sums.float64_sums.fill(0.0);
 }
 template void take_sums<float>(DistanceSums<float>&, const double*, View<double, 2>);
 template void take_sums<double>(DistanceSums<double>&, const double*, View<double, 2>);

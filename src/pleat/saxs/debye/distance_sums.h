@@ -26,7 +26,8 @@ struct DistanceChunk {
     Real* weight(Index n) { return weights.data() + n * (kChunk + kSlack); }
 };
 
-/// How pairs are weighted. Weighting 0 may be by 1, which needs no memory.
+/// How many weightings of the pairs are summed at the same time. If weighting 0 is 1 for all pairs,
+/// it needs no memory.
 struct Weightings {
     Index count = 1;
     bool first_is_one = true;
@@ -39,14 +40,15 @@ struct DistanceSums {
 
     const SineGrid* grid;
     Weightings weightings;
-    Split<Real> step, start, turn;  ///< turns of a step, of the first centre, from one to the next
-    std::vector<Split<Real>> each;  ///< turns of each q if they are not evenly spaced
-    Real max_distance;              ///< angstrom: longer distances get its phase
+    SplitNumber<Real> step, start,
+        turn;  ///< turns of a step, of the first centre, from one to the next
+    std::vector<SplitNumber<Real>> turns_of_q;  ///< turns of each q if they are not evenly spaced
+    Real max_distance;                          ///< angstrom: longer distances get its phase
     DistanceChunk<Real> chunk;
-    Array<Real, 2> scratch;  ///< [row, kChunk + kSlack]: phases and their sines
-    Array<Real, 1> sums;     ///< [weighting, sum, kSlack]: a lane each
-    Index added = 0;         ///< distances since the sums were last added to `wide`
-    Array<double, 2> wide;   ///< [weighting, sum]
+    Array<Real, 2> scratch;         ///< [row, kChunk + kSlack]: phases and their sines
+    Array<Real, 1> sums;            ///< [weighting, sum, kSlack]: a lane each
+    Index pending_count = 0;        ///< distances since the sums were last added to `float64_sums`
+    Array<double, 2> float64_sums;  ///< [weighting, sum]
 };
 
 /// Adds the distances in the chunk and empties it. Distances below 1e-6 angstrom count as that.

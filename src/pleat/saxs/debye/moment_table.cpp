@@ -41,8 +41,9 @@ MomentTable::MomentTable(const SineGrid& from)
     constexpr double kDigits = 16.0;
     int exponent = 0;
     const double fraction = std::frexp(smallest, &exponent);
-    per_width = static_cast<float>(std::ldexp(std::ceil(fraction * kDigits) / kDigits, exponent));
-    const double half = 0.5 / static_cast<double>(per_width);
+    bins_per_angstrom =
+        static_cast<float>(std::ldexp(std::ceil(fraction * kDigits) / kDigits, exponent));
+    const double half = 0.5 / static_cast<double>(bins_per_angstrom);
     for (Index degree = 0; degree < kMoments; ++degree) {
         const std::array<double, kMoments> polynomial = chebyshev(degree);
         for (Index k = 0; k < grid->count; ++k) {
@@ -58,19 +59,19 @@ MomentTable::MomentTable(const SineGrid& from)
     }
 }
 
-/// One bin per width, half a bin at both ends, and one for rounding errors.
-Index MomentTable::wanted(double reach) const {
-    const double widths = reach * static_cast<double>(per_width);
+/// One bin per bin width, half a bin at each end, and one bin more in case of rounding errors.
+Index MomentTable::needed_bins(double reach) const {
+    const double widths = reach * static_cast<double>(bins_per_angstrom);
     return widths < static_cast<double>(kMaxBins) ? static_cast<Index>(widths) + 3 : 0;
 }
 
-void MomentTable::extend(double reach) {
-    const Index bins = wanted(reach);
+void MomentTable::extend_to(double reach) {
+    const Index bins = needed_bins(reach);
     if (bins <= waves.extent(0) || bins > kMaxBins || bins * q_stride > kMaxWaves) return;
     Array<float, 2> more(bins, 2 * q_stride);
     std::copy(waves.begin(), waves.end(), more.begin());
     for (Index bin = waves.extent(0); bin < bins; ++bin) {
-        const double centre = static_cast<double>(bin) / static_cast<double>(per_width);
+        const double centre = static_cast<double>(bin) / static_cast<double>(bins_per_angstrom);
         for (Index k = 0; k < grid->count; ++k) {
             const double phase = grid->q[static_cast<std::size_t>(k)] * centre;
             more(bin, k) = static_cast<float>(std::sin(phase));
@@ -81,12 +82,12 @@ void MomentTable::extend(double reach) {
 }
 
 Index MomentTable::bins(double reach) const {
-    const Index bins = wanted(reach);
+    const Index bins = needed_bins(reach);
     return bins <= waves.extent(0) ? bins : 0;
 }
 
 /// Counts vectors of 16 distances or values of q.
-bool MomentTable::pays(double pairs, double reach, Index weightings) const {
+bool MomentTable::is_faster(double pairs, double reach, Index weightings) const {
     const double bins_taken = static_cast<double>(bins(reach)),
                  sums = static_cast<double>(weightings);
     if (bins_taken == 0.0) return false;

@@ -21,21 +21,21 @@ public:
 
     /// Makes waves for distances up to `reach`, in angstrom, unless they would be too large to save
     /// time. Not thread-safe.
-    void extend(double reach);
+    void extend_to(double reach);
     /// Number of bins for distances up to `reach`; 0 if there are no waves for them.
     Index bins(double reach) const;
     /// Whether moments take less time than sums of sines, for so many distances and weightings.
-    bool pays(double pairs, double reach, Index weightings) const;
+    bool is_faster(double pairs, double reach, Index weightings) const;
 
     const SineGrid* grid;
-    float per_width;        ///< bins per angstrom: has few digits, so that r times it is exact
-    Index q_stride;         ///< q rounded up to whole vectors
-    Array<float, 2> waves;  ///< [bin, 2 q_stride]: sin(q b width), then cos(q b width)
+    float bins_per_angstrom;  ///< bins per angstrom: has few digits, so that r times it is exact
+    Index q_stride;           ///< q rounded up to whole vectors
+    Array<float, 2> waves;    ///< [bin, 2 q_stride]: sin(q b width), then cos(q b width)
     Array<double, 2>
         powers;  ///< [power, q_stride]: of x in sin and cos of q width x, divided by q; 0 at q = 0
 
 private:
-    Index wanted(double reach) const;
+    Index needed_bins(double reach) const;
 };
 
 }  // namespace pleat::saxs

@@ -8,9 +8,11 @@
 namespace pleat::saxs {
 
 ScaleClasses::ScaleClasses(const Model& model) {
-    for (const std::uint8_t scaled : model.scaled) has_plain = has_plain || scaled == 0;
-    count = has_plain ? 1 : 0;
-    for (const std::uint8_t scaled : model.scaled) of_channel.push_back(scaled != 0 ? count++ : 0);
+    for (const std::uint8_t scaled : model.scaled)
+        has_unscaled_class = has_unscaled_class || scaled == 0;
+    count = has_unscaled_class ? 1 : 0;
+    for (const std::uint8_t scaled : model.scaled)
+        class_of_channel.push_back(scaled != 0 ? count++ : 0);
 }
 
 template <class Real>
@@ -43,7 +45,7 @@ template <class Real>
 PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentTable* table)
     : model_(model),
       classes_(model),
-      sums_(grid, {classes_.count * classes_.count, classes_.has_plain}),
+      sums_(grid, {classes_.count * classes_.count, classes_.has_unscaled_class}),
       weighted_(classes_.count * classes_.count, model.q_count()),
       weight_sums_(static_cast<std::size_t>(classes_.count * classes_.count)),
       slopes_(Index{2}, kChunk + kSlack) {
@@ -71,7 +73,7 @@ void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index
     }
 }
 
-/// Puts all pairs into the chunk, and calls flush() whenever it is full.
+/// Appends the distances of all pairs to the chunk, and calls flush() each time that it is full.
 template <class Real>
 template <class Flush>
 void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
@@ -79,7 +81,7 @@ void PairSums<Real>::gather(const Points<Real>& points, const SegmentPair& pair,
     const bool weighted = classes_.scaled() > 0;
     const Index last = pair.column.first + pair.column.count;
     for (Index row = pair.row.first; row < pair.row.first + pair.row.count; ++row) {
-        for (Index column = pair.inner ? row + 1 : pair.column.first; column < last;) {
+        for (Index column = pair.same_segment ? row + 1 : pair.column.first; column < last;) {
             Index& gathered = sums_.chunk.count;
             const Index count = std::min(last - column, kChunk - gathered);
             if (weighted) gather_weights(points, row, column, count);
@@ -111,7 +113,7 @@ double PairSums<Real>::pair_weight_sum(const Points<Real>& points, const Segment
                                        Index v) const {
     const Index first = pair.row.first, end = first + pair.row.count;
     const Index last = pair.column.first + pair.column.count;
-    if (!pair.inner)
+    if (!pair.same_segment)
         return scale_sum(points, u, first, end) * scale_sum(points, v, pair.column.first, last);
     double sum = 0.0;
     for (Index row = first; row < last; ++row)
@@ -142,9 +144,9 @@ void PairSums<Real>::add_weighted(std::int32_t row_type, std::int32_t column_typ
     };
     const std::int32_t s = row_type, t = column_type;
     for (Index a = 0; a < channels; ++a) {
-        const Index u = classes_.of_channel[static_cast<std::size_t>(a)];
+        const Index u = classes_.class_of_channel[static_cast<std::size_t>(a)];
         for (Index b = a; b < channels; ++b) {
-            const Index v = classes_.of_channel[static_cast<std::size_t>(b)];
+            const Index v = classes_.class_of_channel[static_cast<std::size_t>(b)];
             double* const to = &partial(channel_pair(a, b, channels), 0);
             const double* const one = &weighted_(u * classes + v, 0);
             const double* const other = &weighted_(v * classes + u, 0);
@@ -164,7 +166,7 @@ void PairSums<Real>::add(const Points<Real>& points, std::span<const SegmentPair
     for (const SegmentPair& pair : pairs) count += pair.pair_count();
     if (count == 0.0) return;
     const bool by_moments =
-        moments_ && moments_->table->pays(count, points.reach, sums_.weightings.count);
+        moments_ && moments_->table->is_faster(count, points.reach, sums_.weightings.count);
     if (by_moments) begin_moments(*moments_, points.reach);
     const auto flush = [&] {
         measure(points);
@@ -189,7 +191,8 @@ void PairSums<Real>::add_self(const Points<Real>& points, const TypeSegment& seg
                               View<double, 2> partial) const {
     const Index channels = model_.channel_count();
     const auto scale = [&](Index channel, Index index) {
-        const Index of = classes_.scale_of(classes_.of_channel[static_cast<std::size_t>(channel)]);
+        const Index of =
+            classes_.scale_of(classes_.class_of_channel[static_cast<std::size_t>(channel)]);
         return of < 0 ? 1.0 : static_cast<double>(points.scales(of, index));
     };
     for (Index a = 0; a < channels; ++a) {
@@ -214,8 +217,8 @@ void PairSums<Real>::slope_weight(std::int32_t row_type, std::int32_t column_typ
     std::fill_n(to, model_.q_count(), 0.0);
     for (Index a = 0; a < channels; ++a) {
         for (Index b = 0; b < channels; ++b) {
-            if (classes_.of_channel[static_cast<std::size_t>(a)] != u ||
-                classes_.of_channel[static_cast<std::size_t>(b)] != v)
+            if (classes_.class_of_channel[static_cast<std::size_t>(a)] != u ||
+                classes_.class_of_channel[static_cast<std::size_t>(b)] != v)
                 continue;
             const double* const of =
                 &weight(channel_pair(std::min(a, b), std::max(a, b), channels), 0);
@@ -249,7 +252,7 @@ void PairSums<Real>::add_forces(const Points<Real>& points, const Real* slopes,
 
 template <class Real>
 void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment& row_segment,
-                                  const TypeSegment& column_segment, bool inner,
+                                  const TypeSegment& column_segment, bool same_segment,
                                   View<const double, 2> weight, View<double, 2> gradient) {
     std::vector<SlopeWeights<Real>> of_weighting;
     std::vector<double> values(static_cast<std::size_t>(model_.q_count()));
@@ -275,7 +278,7 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment&
         chunk.count = 0;
     };
     row_pairs_.clear();
-    gather(points, {row_segment, column_segment, inner}, flush);
+    gather(points, {row_segment, column_segment, same_segment}, flush);
     flush();
 }
 

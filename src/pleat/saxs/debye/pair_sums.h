@@ -17,15 +17,15 @@ struct TypeSegment {
     Index first = 0, count = 0;
 };
 
-/// The pairs of a scatterer of `row` and a scatterer of `column`; if `inner`, the pairs inside
-/// `row`.
+/// The pairs of a scatterer of `row` and a scatterer of `column`; if `same_segment`, the pairs
+/// inside `row`.
 struct SegmentPair {
     TypeSegment row, column;
-    bool inner = false;
+    bool same_segment = false;
 
     double pair_count() const {
         const double rows = static_cast<double>(row.count);
-        return inner ? 0.5 * rows * (rows - 1.0) : rows * static_cast<double>(column.count);
+        return same_segment ? 0.5 * rows * (rows - 1.0) : rows * static_cast<double>(column.count);
     }
 };
 
@@ -33,12 +33,12 @@ struct SegmentPair {
 struct ScaleClasses {
     explicit ScaleClasses(const Model& model);
 
-    bool has_plain = false;
+    bool has_unscaled_class = false;
     Index count = 0;
-    std::vector<Index> of_channel;  ///< [channel]
-    Index scaled() const { return count - (has_plain ? 1 : 0); }
+    std::vector<Index> class_of_channel;  ///< [channel]
+    Index scaled() const { return count - (has_unscaled_class ? 1 : 0); }
     /// Row of the scales of a class; -1 for the class without scales.
-    Index scale_of(Index of_class) const { return of_class - (has_plain ? 1 : 0); }
+    Index scale_of(Index of_class) const { return of_class - (has_unscaled_class ? 1 : 0); }
 };
 
 /// The positions and scales of one set in the order of SortedScatterers.
@@ -80,10 +80,10 @@ public:
 
     /// Adds the gradient of the sum of `weight` [channel pair, q] times partial profiles to
     /// `gradient` [axis, sorted scatterer], over pairs of a row and a column of the same points;
-    /// `inner`: row_segment is column_segment.
+    /// `same_segment`: row_segment is column_segment.
     void add_gradient(const Points<Real>& points, const TypeSegment& row_segment,
-                      const TypeSegment& column_segment, bool inner, View<const double, 2> weight,
-                      View<double, 2> gradient);
+                      const TypeSegment& column_segment, bool same_segment,
+                      View<const double, 2> weight, View<double, 2> gradient);
 
 private:
     template <class Flush>

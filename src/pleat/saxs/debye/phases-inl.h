@@ -17,7 +17,7 @@ using Lanes = hn::CappedTag<T, kSlack>;
 /// Centres worked on at a time, and offsets: their sums fill the registers.
 constexpr int kGroup = 3;
 constexpr int kBlock = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-static_assert(kReach % kBlock == 0);
+static_assert(kMaxOffset % kBlock == 0);
 
 /// Rows of the scratch memory.
 enum Row : Index {
@@ -28,8 +28,8 @@ enum Row : Index {
     kTurnSine,  ///< of the phase from a centre to the next
     kTurnCosine,
     kOffsetCosine,  ///< kReach rows
-    kOffsetSine = kOffsetCosine + kReach,
-    kCentreSine = kOffsetSine + kReach,  ///< kGroup rows: divided by r
+    kOffsetSine = kOffsetCosine + kMaxOffset,
+    kCentreSine = kOffsetSine + kMaxOffset,  ///< kGroup rows: divided by r
     kCentreCosine = kCentreSine + kGroup,
     kWeightedSine = kCentreCosine + kGroup,
     kWeightedCosine = kWeightedSine + kGroup,
@@ -49,7 +49,7 @@ template <class D, class V, class T = hn::TFromD<D>>
 HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8) {
     const auto store = [&](int t, V s, V c) HWY_ATTR {
         hn::Store(c, d, to + (t - 1) * kRowStride);
-        hn::Store(s, d, to + (kReach + t - 1) * kRowStride);
+        hn::Store(s, d, to + (kMaxOffset + t - 1) * kRowStride);
     };
     const V one = hn::Set(d, T{1}), twice = hn::Add(c1, c1);
     const auto doubled = [&](V s, V c, V& s2, V& c2) HWY_ATTR {
@@ -65,7 +65,7 @@ HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8)
     doubled(s3, c3, s6, c6);
     const V s7 = hn::MulSub(twice, s6, s5), c7 = hn::MulSub(twice, c6, c5);
     doubled(s4, c4, s8, c8);
-    static_assert(kReach == 8);
+    static_assert(kMaxOffset == 8);
     store(2, s2, c2);
     store(3, s3, c3);
     store(4, s4, c4);
@@ -77,7 +77,7 @@ HWY_INLINE void store_offsets(D d, V s1, V c1, T* HWY_RESTRICT to, V& s8, V& c8)
 
 /// Sines and cosines of a chunk's phases, to rows of the scratch memory.
 template <class T>
-HWY_INLINE void store_waves(DistanceSums<T>& sums, Split<T> turn, Index sine_row,
+HWY_INLINE void store_waves(DistanceSums<T>& sums, SplitNumber<T> turn, Index sine_row,
                             Index cosine_row) {
     const Lanes<T> d;
     const Index lanes = static_cast<Index>(hn::Lanes(d)), count = sums.chunk.count;
@@ -111,12 +111,12 @@ HWY_INLINE void prepare(DistanceSums<T>& sums) {
     for (Index p = 0; p < count; p += lanes) {
         T* HWY_RESTRICT const offsets = to + kOffsetCosine * kRowStride + p;
         hn::Vec<decltype(d)> s8, c8;
-        store_offsets(d, hn::Load(d, offsets + kReach * kRowStride), hn::Load(d, offsets), offsets,
-                      s8, c8);
+        store_offsets(d, hn::Load(d, offsets + kMaxOffset * kRowStride), hn::Load(d, offsets),
+                      offsets, s8, c8);
         hn::Store(s8, d, to + kSine * kRowStride + p);
         hn::Store(c8, d, to + kCosine * kRowStride + p);
     }
-    if (!sums.grid->from_zero) store_waves(sums, sums.start, kSine, kCosine);
+    if (!sums.grid->starts_at_zero) store_waves(sums, sums.start, kSine, kCosine);
 }
 
 /// Sets the weights that vectors read past the last one, which must be numbers.

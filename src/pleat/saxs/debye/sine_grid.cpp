@@ -9,7 +9,7 @@ namespace {
 
 /// Tolerance as a fraction of the last q: rounding a distance to float32 changes q r as much.
 constexpr double kEvenness = 1e-7;
-/// Fewer values of q are faster one by one.
+/// With fewer values of q, computing each sine separately is faster.
 constexpr Index kFewest = 4;
 
 }  // namespace
@@ -24,8 +24,8 @@ SineGrid::SineGrid(std::span<const double> values)
             kEvenness * q.back())
             return;
     even = true;
-    from_zero = first == 0.0;
-    centres = (count + kSpan - 1) / kSpan;
+    starts_at_zero = first == 0.0;
+    centres = (count + kOffsetCount - 1) / kOffsetCount;
 }
 
 }  // namespace pleat::saxs

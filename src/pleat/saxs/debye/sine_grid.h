@@ -10,15 +10,15 @@
 namespace pleat::saxs {
 
 /// Values of q on either side of a centre, whose sines are products of the centre's and a step's.
-inline constexpr int kReach = 8;
-inline constexpr int kSpan = 2 * kReach + 1;
+inline constexpr int kMaxOffset = 8;
+inline constexpr int kOffsetCount = 2 * kMaxOffset + 1;
 
 inline constexpr double kTurn = 6.283185307179586476925;
 
 /// A number as the sum of a number of few digits and a remainder, such that products with it round
 /// without a bias, with and without fused multiply-adds.
 template <class Real>
-struct Split {
+struct SplitNumber {
     Real high, low;
 };
 
@@ -29,20 +29,20 @@ struct SineGrid {
     explicit SineGrid(std::span<const double> q);
 
     bool even = false;
-    bool from_zero = false;  ///< even, and the first q is 0
+    bool starts_at_zero = false;  ///< even, and the first q is 0
     Index count = 0;
     double first = 0, step = 0;  ///< 1/angstrom
     Index centres = 0;           ///< 0 if q are not evenly spaced
     std::vector<double> q;
 
     /// Sums that a pass accumulates: kSpan per centre, or one per q.
-    Index sum_count() const { return even ? centres * kSpan : count; }
+    Index sum_count() const { return even ? centres * kOffsetCount : count; }
     /// The largest q of any sum.
     double largest() const {
-        return even ? first + static_cast<double>(centres * kSpan) * step : q.back();
+        return even ? first + static_cast<double>(centres * kOffsetCount) * step : q.back();
     }
     template <class Real>
-    static Split<Real> turns(double wave) {
+    static SplitNumber<Real> turns(double wave) {
         constexpr double kDigits = 4096.0;
         const double exact = wave / kTurn;
         int exponent = 0;

@@ -70,13 +70,15 @@ HWY_INLINE void distance(D d, V squared, V& r, V& inverse) {
     }
 }
 
-/// Adding this number rounds another to a whole number: its last place is 1.
+/// Adding this number to another one rounds that to an integer, because its last digit has the
+/// value 1.
 template <class T>
 constexpr T kRounder = std::is_same_v<T, float> ? T(12582912.0) : T(6755399441055744.0);
 
-/// The phase r * turn less half turns, within a quarter turn of 0, and the sign that they leave.
+/// The phase r * turn (in turns) reduced by half turns to the range from -1/4 to 1/4; `sign` gets
+/// the sign that the removed half turns cause.
 template <class D, class V, class T = hw::TFromD<D>>
-HWY_INLINE V reduced_phase(D d, V r, Split<T> turn, V& sign) {
+HWY_INLINE V reduced_phase(D d, V r, SplitNumber<T> turn, V& sign) {
     const V whole = hw::MulAdd(r, hw::Set(d, turn.high), hw::Mul(r, hw::Set(d, turn.low)));
     const V rounder = hw::Set(d, kRounder<T>);
     const V rounded = hw::Add(hw::Add(whole, whole), rounder);
@@ -92,7 +94,7 @@ HWY_INLINE V sine_polynomial(D d, V v, V y) {
 }
 
 template <class D, class V, class T = hw::TFromD<D>>
-HWY_INLINE void sine_cosine(D d, V r, Split<T> turn, V& sine, V& cosine) {
+HWY_INLINE void sine_cosine(D d, V r, SplitNumber<T> turn, V& sine, V& cosine) {
     V sign;
     const V v = reduced_phase(d, r, turn, sign);
     const V y = hw::Mul(v, v);
@@ -101,7 +103,7 @@ HWY_INLINE void sine_cosine(D d, V r, Split<T> turn, V& sine, V& cosine) {
 }
 
 template <class D, class V, class T = hw::TFromD<D>>
-HWY_INLINE V sine_of(D d, V r, Split<T> turn) {
+HWY_INLINE V sine_of(D d, V r, SplitNumber<T> turn) {
     V sign;
     const V v = reduced_phase(d, r, turn, sign);
     return hw::Xor(sine_polynomial(d, v, hw::Mul(v, v)), sign);

@@ -37,7 +37,7 @@ SortedScatterers sort_by_type(const Model& model) {
     return sort_by_body(model, std::vector<std::int32_t>(model.types.size(), 0), 1);
 }
 
-std::vector<TypeSegment> split(const std::vector<TypeSegment>& segments, Index rows) {
+std::vector<TypeSegment> split_segments(const std::vector<TypeSegment>& segments, Index rows) {
     std::vector<TypeSegment> pieces;
     for (const TypeSegment& segment : segments) {
         const Index count = (segment.count + rows - 1) / rows,

@@ -14,13 +14,13 @@ struct SortedScatterers {
     std::vector<Index> first_segment;   ///< [body, and one]: the first segment of each
 };
 
-/// Sorts by type alone, as one body.
+/// Sorts the scatterers by type, and treats them as one body.
 SortedScatterers sort_by_type(const Model& model);
 /// Sorts by body, from 0, then by type. `bodies` [scatterer].
 SortedScatterers sort_by_body(const Model& model, std::span<const std::int32_t> bodies,
                               Index body_count);
 
-/// The same segments cut into pieces of at most `rows` scatterers.
-std::vector<TypeSegment> split(const std::vector<TypeSegment>& segments, Index rows);
+/// Cuts the segments into pieces of at most `rows` scatterers.
+std::vector<TypeSegment> split_segments(const std::vector<TypeSegment>& segments, Index rows);
 
 }  // namespace pleat::saxs

@@ -20,7 +20,7 @@ std::vector<Index> points_of(std::size_t points, std::size_t fold, bool inside) 
     return chosen;
 }
 
-/// A problem on some of the points of a curve, with the storage that it points into.
+/// The fitting problem restricted to some points of the curve, with the data that it points to.
 struct ProblemOnPoints {
     Profile curve;
     Array<double, 3> partial;
@@ -47,7 +47,7 @@ struct ProblemOnPoints {
     }
 };
 
-/// chi^2 per point of a fit on points that it did not see.
+/// chi^2 per point of a fit on points that were left out of it (cross-validation).
 double test(const Weighted& fitted, const ProblemOnPoints& unseen, double mean_radius) {
     const Array<double, 2> mean = weighted_partial(unseen.partial, fitted.frames, fitted.weights);
     const std::vector<double> model =
@@ -104,8 +104,8 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
     return all;
 }
 
-std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fitter,
-                                const Context& context, const char* stage) {
+std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
+                                     const Context& context, const char* stage) {
     StageProgress progress(context, stage, kFolds + 1, "fits");
     progress.advance_to(0);
     std::vector<Weighted> models = fitter(problem);
@@ -126,18 +126,18 @@ std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fi
         for (const double value : unseen[m]) squares += (value - sum) * (value - sum);
         models[m].validation = sum;
         models[m].validation_error = std::sqrt(squares / std::max(1.0, count - 1) / count);
-        models[m].effective = effective_count(models[m].weights);
+        models[m].effective_frames = effective_count(models[m].weights);
     }
     // A size that was not fitted in some fold is not validated, nor is any larger size.
     while (!models.empty() && unseen[models.size() - 1].size() < kFolds) models.pop_back();
     return models;
 }
 
-std::size_t choose(const std::vector<Weighted>& ensembles) {
+std::size_t choose_simplest(const std::vector<Weighted>& ensembles) {
     return first_good(ensembles, [](const Weighted& one) -> const Weighted& { return one; });
 }
 
-std::size_t choose(const std::vector<Reweighted>& scan) {
+std::size_t choose_simplest(const std::vector<Reweighted>& scan) {
     return first_good(scan, [](const Reweighted& one) -> const Weighted& { return one.result; });
 }
 

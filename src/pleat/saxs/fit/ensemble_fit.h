@@ -22,22 +22,22 @@ struct EnsembleProblem {
 
 /// The best ensembles of 1, 2, ..., `max_size` frames. Weights are not negative (Lawson and Hanson
 /// 1974), and weights and contrast of each set are fitted together. If there are at most
-/// `kMaxTried` sets of a size, all are fitted. Otherwise the search is heuristic: all pairs of
-/// `kRepresentatives` different frames, or the `kKept` best sets of the previous size with one
-/// more frame; then members are exchanged one at a time while that helps. No member has a weight
-/// below `kMinWeight`: a size is left out if no set of that size fits better than a smaller one
-/// with such weights. All of this is repeated with each fifth of the curve left out, which
+/// `kMaxExhaustiveSets` sets of a size, all are fitted. Otherwise the search is heuristic: all
+/// pairs of `kRepresentatives` different frames, or the `kKept` best sets of the previous size with
+/// one more frame; then members are exchanged one at a time while that helps. No member has a
+/// weight below `kMinWeight`: a size is left out if no set of that size fits better than a smaller
+/// one with such weights. All of this is repeated with each fifth of the curve left out, which
 /// validates each size. Throws Cancelled.
 std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index max_size,
                                         const Context& context);
-/// The same without validation: [size - 1], the best ensemble of at most as many frames. Throws
-/// Cancelled.
+/// Like minimal_ensembles(), without cross-validation: element [size - 1] is the best ensemble of
+/// at most `size` frames. Throws Cancelled.
 std::vector<Weighted> best_ensembles(const EnsembleProblem& problem, Index max_size, int threads);
-inline constexpr Index kMaxTried = 5000, kRepresentatives = 100, kKept = 20;
+inline constexpr Index kMaxExhaustiveSets = 5000, kRepresentatives = 100, kKept = 20;
 inline constexpr double kMinWeight = 1e-3;
 
 /// The smallest ensemble whose validation is within a standard error of the best one's.
-std::size_t choose(const std::vector<Weighted>& ensembles);
+std::size_t choose_simplest(const std::vector<Weighted>& ensembles);
 
 /// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points, in
 /// this order, validated in the same way. Throws Cancelled.
@@ -46,7 +46,7 @@ std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Co
 inline constexpr std::size_t kMaxProfileAxes = 100;
 
 /// The largest theta whose validation is within a standard error of the best one's.
-std::size_t choose(const std::vector<Reweighted>& scan);
+std::size_t choose_simplest(const std::vector<Reweighted>& scan);
 
 /// exp(-sum w ln w): how many frames count.
 double effective_count(std::span<const double> weights);
@@ -64,8 +64,8 @@ using Fitter = std::function<std::vector<Weighted>(const EnsembleProblem&)>;
 /// Runs `fitter` on the whole curve, then on the curve without each of `kFolds` folds: 4 * kFolds
 /// blocks of equal numbers of points, which belong to the folds in turn. Sets the validation of
 /// each model by the points that it did not see.
-std::vector<Weighted> validated(const EnsembleProblem& problem, const Fitter& fitter,
-                                const Context& context, const char* stage);
+std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
+                                     const Context& context, const char* stage);
 inline constexpr std::size_t kFolds = 5;
 
 }  // namespace pleat::saxs

@@ -16,7 +16,7 @@ namespace pleat::saxs {
 
 namespace {
 
-/// A quantity that is searched between bounds, mapped to [0, 1].
+/// A parameter (c1 or c2) that is searched between its bounds, mapped to [0, 1].
 struct Range {
     double min, max;
 
@@ -109,7 +109,7 @@ private:
         }
     }
 
-    /// By how much chi^2 falls from the best point to another one, to second order.
+    /// The expected decrease of chi^2 by a step from the best point, to second order.
     double expected_fall(const Derivatives& at_best, const Point& to) const {
         const double x = (to[0] - best_[0]) / kDifference, y = (to[1] - best_[1]) / kDifference;
         return -(at_best.slope[0] * x + at_best.slope[1] * y + at_best.bend[0] * x * x / 2 +
@@ -120,7 +120,7 @@ private:
         return {ranges_[0].at(at[0]), ranges_[1].at(at[1])};
     }
     double value(const Point& at) const {
-        stop_if_asked(context_);
+        throw_if_stopped(context_);
         return chi2_(contrast(at));
     }
 
@@ -163,7 +163,8 @@ private:
             if (ranges_[n].is_fixed()) continue;
             const double up = value_at(n == 0, n == 1), down = value_at(-(n == 0), -(n == 1));
             result.slope[n] = (up - down) / 2;
-            // The absolute value, so that a step leaves a saddle point downwards.
+            // Takes absolute values of the eigenvalues, so that a step at a saddle point goes
+            // downhill.
             result.bend[n] =
                 std::max(std::abs(up - 2 * smallest_ + down), 1e-12 * smallest_ + 1e-300);
             result.free[n] =
@@ -198,7 +199,7 @@ private:
 
 }  // namespace
 
-Scaling scale_to(const Profile& curve, std::span<const double> model, bool background) {
+CurveScaling fit_scale(const Profile& curve, std::span<const double> model, bool background) {
     double mm = 0, m1 = 0, s1 = 0, im = 0, i1 = 0;
     for (std::size_t k = 0; k < curve.size(); ++k) {
         const double w = 1 / (curve.sigma[k] * curve.sigma[k]);
@@ -208,9 +209,9 @@ Scaling scale_to(const Profile& curve, std::span<const double> model, bool backg
         im += w * curve.intensity[k] * model[k];
         i1 += w * curve.intensity[k];
     }
-    Scaling result;
+    CurveScaling result;
     const double determinant = mm * s1 - m1 * m1;
-    // A model that is constant over the curve is indistinguishable from a background.
+    // A constant model cannot be distinguished from a constant background.
     if (background && determinant > 1e-12 * mm * s1) {
         result.scale = (im * s1 - i1 * m1) / determinant;
         result.background = (mm * i1 - m1 * im) / determinant;
@@ -242,7 +243,7 @@ Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2>
     Fit fit;
     fit.contrast = contrast;
     fit.model = intensity(partial, curve.q, mean_radius, contrast);
-    const Scaling scaling = scale_to(curve, fit.model, options.background);
+    const CurveScaling scaling = fit_scale(curve, fit.model, options.background);
     for (double& value : fit.model) value = scaling.scale * value + scaling.background;
     const bool is_atomic = are_atomic(partial);
     const Range c1{is_atomic ? options.c1_min : 1, is_atomic ? options.c1_max : 1},
@@ -264,16 +265,16 @@ Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
     const Contrast result = search_contrast(
         options, are_atomic(partial),
         [&](const Contrast& contrast) {
-            return scale_to(curve, intensity(partial, curve.q, mean_radius, contrast),
-                            options.background)
+            return fit_scale(curve, intensity(partial, curve.q, mean_radius, contrast),
+                             options.background)
                 .chi2;
         },
         start, context);
     return fit_at(result, curve, partial, mean_radius, options);
 }
 
-Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
-                          std::span<const double> to) {
+Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<const double> q,
+                                   std::span<const double> to) {
     const auto rises = [](std::span<const double> values) {
         return std::adjacent_find(values.begin(), values.end(),
                                   [](double a, double b) { return !(a < b); }) == values.end();
@@ -288,13 +289,14 @@ Array<double, 2> resample(View<const double, 2> partial, std::span<const double>
             q.front(), q.back()));
     Array<double, 2> at(partial.extent(0), static_cast<Index>(to.size()));
     for (Index pair = 0; pair < partial.extent(0); ++pair) {
-        const std::vector<double> values = interpolate(q, {partial[pair].begin(), q.size()}, to);
+        const std::vector<double> values =
+            interpolate_spline(q, {partial[pair].begin(), q.size()}, to);
         std::copy(values.begin(), values.end(), at[pair].begin());
     }
     return at;
 }
 
-Profile cut(const Profile& curve, double q_max) {
+Profile cut_curve(const Profile& curve, double q_max) {
     const auto count = static_cast<std::size_t>(
         std::upper_bound(curve.q.begin(), curve.q.end(), q_max) - curve.q.begin());
     const auto fraction = [&](const std::vector<double>& all) {

@@ -20,13 +20,13 @@ struct FitOptions {
 };
 
 /// A profile scaled onto a curve.
-struct Scaling {
+struct CurveScaling {
     double scale = 1, background = 0;
     double chi2 = 0;  ///< sum over points of ((I - scale * model - background) / sigma)^2
 };
 
 /// The best scale (0 or more) and, if wanted, background, of a model at the curve's q.
-Scaling scale_to(const Profile& curve, std::span<const double> model, bool background);
+CurveScaling fit_scale(const Profile& curve, std::span<const double> model, bool background);
 
 /// The c1 (1 for beads) and c2 within the bounds with the smallest `chi2`: a grid with steps of at
 /// most 0.005 and 0.25 (25 to 101 values each), then damped Newton steps from its three lowest
@@ -43,7 +43,7 @@ Contrast search_contrast(const FitOptions& options, bool is_atomic,
 Fit fit(const Profile& curve, View<const double, 2> partial, double mean_radius,
         const FitOptions& options, const Contrast* start = nullptr, const Context& context = {});
 
-/// The same at a given contrast; `extra` further parameters count as fitted.
+/// Like fit(), at a given contrast; `extra` is added to the number of fitted parameters.
 Fit fit_at(const Contrast& contrast, const Profile& curve, View<const double, 2> partial,
            double mean_radius, const FitOptions& options, Index extra = 0);
 
@@ -52,10 +52,10 @@ bool are_atomic(View<const double, 2> partial);
 
 /// Partial profiles [channel pair, q] interpolated by cubic splines at other points, which never
 /// fall and lie within the range of q. Throws UsageError.
-Array<double, 2> resample(View<const double, 2> partial, std::span<const double> q,
-                          std::span<const double> to);
+Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<const double> q,
+                                   std::span<const double> to);
 
 /// The points of a curve with q of at most `q_max`.
-Profile cut(const Profile& curve, double q_max);
+Profile cut_curve(const Profile& curve, double q_max);
 
 }  // namespace pleat::saxs

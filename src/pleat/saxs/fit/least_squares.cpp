@@ -7,7 +7,8 @@
 
 namespace pleat::saxs {
 
-bool solve(std::span<const double> matrix, std::span<const double> right, std::vector<double>& x) {
+bool solve_cholesky(std::span<const double> matrix, std::span<const double> right,
+                    std::vector<double>& x) {
     const std::size_t n = right.size();
     std::vector<double> root(matrix.begin(), matrix.end());
     for (std::size_t i = 0; i < n; ++i) {
@@ -88,13 +89,13 @@ private:
                 for (std::size_t b = 0; b < count; ++b)
                     matrix[a * count + b] = matrix_[passive_[a] * n + passive_[b]];
             }
-            if (!solve(matrix, right, solution)) return false;
+            if (!solve_cholesky(matrix, right, solution)) return false;
             double step = 1;
             for (std::size_t a = 0; a < count; ++a) {
                 const double from = x_[passive_[a]];
                 if (solution[a] <= 0) step = std::min(step, from / (from - solution[a]));
             }
-            if (!(step >= 0)) step = 0;  // 0 / 0: a variable that enters and would fall at once
+            if (!(step >= 0)) step = 0;  // 0 / 0: the variable is 0 and would become negative
             std::vector<std::size_t> kept;
             for (std::size_t a = 0; a < count; ++a) {
                 double& value = x_[passive_[a]];

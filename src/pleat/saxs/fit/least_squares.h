@@ -8,7 +8,8 @@ namespace pleat::saxs {
 
 /// Solves A x = b for a symmetric positive definite A, row-major [n, n], by Cholesky; false where
 /// it is not (then x is not set).
-bool solve(std::span<const double> matrix, std::span<const double> right, std::vector<double>& x);
+bool solve_cholesky(std::span<const double> matrix, std::span<const double> right,
+                    std::vector<double>& x);
 
 /// Minimises x' A x / 2 - b' x over x >= 0 for a symmetric positive semidefinite A, row-major [n,
 /// n] (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23).

@@ -40,7 +40,7 @@ Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve, const
     double scale = 0;
     for (const double value : result.mean) scale += value * value;
     while (result.basis.size() < std::min(kMaxProfileAxes, points)) {
-        stop_if_asked(context);
+        throw_if_stopped(context);
         Index longest = 0;
         double largest = -1;
         for (Index f = 0; f < frames; ++f) {
@@ -82,7 +82,7 @@ public:
         for (int step = 0; step < kMaxSteps && !target_.empty(); ++step) {
             std::vector<double> gradient, hessian, direction;
             derive(l, gradient, hessian);
-            if (!solve(hessian, gradient, direction)) break;
+            if (!solve_cholesky(hessian, gradient, direction)) break;
             const double slope =
                 std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
             if (slope < 1e-12 * std::max(1.0, std::abs(value))) break;
@@ -177,7 +177,7 @@ Weighted at_contrast(const EnsembleProblem& problem, double theta, Weighted from
     if (at.basis.empty()) return from;
     std::vector<double> l(at.basis.size(), 0);
     for (int round = 0; round < kMaxRounds; ++round) {
-        stop_if_asked(problem.context);
+        throw_if_stopped(problem.context);
         const double before = from.fit.scale;
         from.weights = Dual(at, before, target_of(at, *problem.curve, from.fit), theta).run(l);
         from.fit = fit_at(from.fit.contrast, *problem.curve,
@@ -231,7 +231,7 @@ std::vector<Weighted> fit_thetas(const EnsembleProblem& problem) {
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context) {
     EnsembleProblem asking = problem;
     asking.context = context;
-    std::vector<Weighted> all = validated(asking, fit_thetas, context, "maximum entropy");
+    std::vector<Weighted> all = cross_validate(asking, fit_thetas, context, "maximum entropy");
     std::vector<Reweighted> scan;
     for (std::size_t n = 0; n < all.size(); ++n)
         scan.push_back({theta_of(*problem.curve, static_cast<int>(n)), std::move(all[n])});

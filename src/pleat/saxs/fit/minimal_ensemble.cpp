@@ -176,11 +176,11 @@ public:
             keep_best(best_);
             return best_;
         }
-        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMaxTried);
+        const bool is_all = set_count(frames, size_) <= static_cast<double>(kMaxExhaustiveSets);
         is_exhaustive_ = is_exhaustive_ && is_all;
         const auto representative_count = static_cast<Index>(representatives_.frames.size());
-        if (is_all ||
-            (size_ == 2 && set_count(representative_count, 2) <= static_cast<double>(kMaxTried))) {
+        if (is_all || (size_ == 2 && set_count(representative_count, 2) <=
+                                         static_cast<double>(kMaxExhaustiveSets))) {
             best_ = refined(representatives_, fit_from_grid(representatives_.table,
                                                             all_sets(representative_count, size_),
                                                             kCoarse, threads_));
@@ -246,7 +246,7 @@ private:
         EnsembleProblem fixed = problem_;
         fixed.options.c1_min = fixed.options.c1_max = from.contrast.c1;
         fixed.options.c2_min = fixed.options.c2_max = from.contrast.c2;
-        // In blocks, since the products of all pairs of a block are computed.
+        // Works on blocks of frames, because it computes the products of all pairs of a block.
         constexpr Index kBlock = 64;
         std::vector<std::pair<double, Index>> order;
         const Index frames = problem_.partial.extent(0);
@@ -345,7 +345,7 @@ std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index ma
     const int threads = resolve_threads(context);
     EnsembleProblem asking = problem;
     asking.context = context;
-    std::vector<Weighted> sizes = validated(
+    std::vector<Weighted> sizes = cross_validate(
         asking,
         [&](const EnsembleProblem& some) { return best_ensembles(some, max_size, threads); },
         context, "minimal ensembles");

@@ -98,7 +98,8 @@ ContrastNodes::ContrastNodes(const FitOptions& options, bool is_atomic, double m
               : chebyshev_nodes(options.c2_min, options.c2_max, kC2Nodes);
 }
 
-void ContrastNodes::weigh(const Contrast& contrast, std::span<double> weights) const {
+void ContrastNodes::interpolation_weights(const Contrast& contrast,
+                                          std::span<double> weights) const {
     std::array<double, kMaxC1Nodes> of_c1{};
     std::array<double, kC2Nodes> of_c2{};
     lagrange_weights(c1_, contrast.c1, {of_c1.data(), c1_.size()});
@@ -116,8 +117,8 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
              problem.curve->q.back()) {
     const Profile& curve = *problem.curve;
     for (std::size_t k = 0; k < curve.size(); ++k) {
-        by_sigma_.push_back(1 / curve.sigma[k]);
-        ones_ += by_sigma_[k] * by_sigma_[k];
+        inverse_sigma_.push_back(1 / curve.sigma[k]);
+        inverse_variance_sum_ += inverse_sigma_[k] * inverse_sigma_[k];
     }
     curve_ = curve.intensity;
     scale(curve_.data());
@@ -132,16 +133,16 @@ ProductTable::ProductTable(const EnsembleProblem& problem, bool with_pairs, int 
 
 /// Divides by sigma; with a background, also subtracts the constant component.
 void ProductTable::scale(double* profile) const {
-    const std::size_t points = by_sigma_.size();
-    for (std::size_t k = 0; k < points; ++k) profile[k] *= by_sigma_[k];
+    const std::size_t points = inverse_sigma_.size();
+    for (std::size_t k = 0; k < points; ++k) profile[k] *= inverse_sigma_[k];
     if (!problem_.options.background) return;
-    const double constant = dot(profile, by_sigma_.data(), points) / ones_;
-    for (std::size_t k = 0; k < points; ++k) profile[k] -= constant * by_sigma_[k];
+    const double constant = dot(profile, inverse_sigma_.data(), points) / inverse_variance_sum_;
+    for (std::size_t k = 0; k < points; ++k) profile[k] -= constant * inverse_sigma_[k];
 }
 
 /// Sets the products at a node. `profiles` [frame or thread, point] is scratch.
 void ProductTable::add_node(std::size_t node, Array<double, 2>& profiles) {
-    const std::size_t points = by_sigma_.size();
+    const std::size_t points = inverse_sigma_.size();
     const Array<double, 2> factors = channel_pair_factors(
         problem_.partial.extent(1), problem_.curve->q, problem_.mean_radius, nodes_.node(node));
     cancellable_parallel_for(

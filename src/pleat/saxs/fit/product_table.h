@@ -23,7 +23,7 @@ public:
     Contrast node(std::size_t n) const { return {c1_[n / c2_.size()], c2_[n % c2_.size()]}; }
     /// Sets `weights` [node] such that the sum of weights * values at the nodes is the value at
     /// `contrast`.
-    void weigh(const Contrast& contrast, std::span<double> weights) const;
+    void interpolation_weights(const Contrast& contrast, std::span<double> weights) const;
 
 private:
     std::vector<double> c1_, c2_;
@@ -63,9 +63,9 @@ private:
     const bool with_pairs_;
     const int threads_;
     const ContrastNodes nodes_;
-    std::vector<double> by_sigma_;  ///< [point]: 1 / sigma
-    double ones_ = 0;               ///< sum of 1 / sigma^2
-    std::vector<double> curve_;     ///< [point], by sigma
+    std::vector<double> inverse_sigma_;  ///< [point]: 1 / sigma
+    double inverse_variance_sum_ = 0;    ///< sum of 1 / sigma^2
+    std::vector<double> curve_;          ///< [point], by sigma
     double curve_square_ = 0;
     std::vector<double> products_;    ///< [pair of frames or frame, node]
     std::vector<double> with_curve_;  ///< [frame, node]

@@ -138,7 +138,7 @@ double contract(const double* values, const std::vector<double>& weights) {
     return sum + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-/// chi^2 of one set at any contrast.
+/// Computes chi^2 of one set of frames at a given contrast.
 class SetAtContrast {
 public:
     SetAtContrast(const ProductTable& table, const Members& members)
@@ -166,7 +166,7 @@ public:
 
 private:
     void set_equations(const Contrast& contrast) {
-        table_.nodes().weigh(contrast, weights_);
+        table_.nodes().interpolation_weights(contrast, weights_);
         const std::size_t n = members_.size();
         std::size_t at = 0;
         for (std::size_t a = 0; a < n; ++a) {
@@ -212,7 +212,7 @@ public:
         std::vector<std::vector<double>> weights(contrasts_.size(),
                                                  std::vector<double>(table.nodes().size()));
         for (std::size_t n = 0; n < contrasts_.size(); ++n)
-            table.nodes().weigh(contrasts_[n], weights[n]);
+            table.nodes().interpolation_weights(contrasts_[n], weights[n]);
         for (const Members& members : sets)
             for (const Index frame : members) {
                 Index& index = index_[static_cast<std::size_t>(frame)];

@@ -28,8 +28,9 @@ std::vector<FittedSet> fit_from(const ProductTable& table, const std::vector<Mem
                                 const std::function<Contrast(std::size_t)>& start, double precision,
                                 int threads);
 
-/// The same from the best contrast of a grid: steps of at most 0.01 in c1 and 0.5 in c2, for sets
-/// of more than two frames 0.025 and 1; at most 61 values of each. All sets have one size.
+/// Like fit_from(), starting at the best contrast of a grid: steps of at most 0.01 in c1 and 0.5 in
+/// c2, for sets of more than two frames 0.025 and 1; at most 61 values of each. All sets have one
+/// size.
 std::vector<FittedSet> fit_from_grid(const ProductTable& table, const std::vector<Members>& sets,
                                      double precision, int threads);
 

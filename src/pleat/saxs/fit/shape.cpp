@@ -20,7 +20,7 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
         sum += a;
         size += std::abs(a);
     }
-    shape.forward = sum * sum;
+    shape.forward_intensity = sum * sum;
     const bool is_weighted = std::abs(sum) > 1e-6 * size;
     double total = 0, first[3] = {}, second = 0, size_of_squares = 0;
     // Relative to the first scatterer, so that structures far from the origin lose no digits.
@@ -37,9 +37,9 @@ void measure_moments(View<const float, 2> positions, std::span<const double> amp
     }
     for (const double f : first) second -= f * f / total;
     // The rounding error of coincident scatterers counts as 0.
-    shape.gyration2 = second / total;
-    if (std::abs(second) <= 1e-12 * size_of_squares) shape.gyration2 = 0;
-    shape.gyration = shape.gyration2 >= 0 ? std::sqrt(shape.gyration2) : NAN;
+    shape.gyration_radius2 = second / total;
+    if (std::abs(second) <= 1e-12 * size_of_squares) shape.gyration_radius2 = 0;
+    shape.gyration_radius = shape.gyration_radius2 >= 0 ? std::sqrt(shape.gyration_radius2) : NAN;
 }
 
 struct RowSums {
@@ -49,7 +49,7 @@ struct RowSums {
 
 RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitudes, Index solid,
                  double bin_width, Index block, const Context& context, int thread) {
-    // Without a histogram, only distances between solid scatterers count.
+    // Without a P(r) histogram, only the diameter is needed, which excludes hydration sites.
     const Index count = bin_width > 0 ? positions.extent(1) : solid;
     const float *const x = positions[0].data, *const y = positions[1].data,
                        *const z = positions[2].data;
@@ -57,7 +57,7 @@ RowSums sum_rows(View<const float, 2> positions, std::span<const double> amplitu
     std::vector<float> squares(static_cast<std::size_t>(count));
     // Rows are divided among the blocks in turn, since later rows have more partners.
     for (Index i = block; i < count; i += kShapeBlocks) {
-        stop_if_asked(context, thread);
+        throw_if_stopped(context, thread);
         float largest = 0;
         for (Index j = 0; j < i; ++j) {
             const float dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
@@ -149,13 +149,13 @@ Guinier guinier(const Profile& curve) {
         if (last + 1 < first + kMinPoints) continue;
         if (!line.solve()) break;
         if (line.slope >= 0) continue;
-        const double gyration = std::sqrt(-3 * line.slope);
-        if (curve.q[last] * gyration > kMaxProduct) continue;
+        const double gyration_radius = std::sqrt(-3 * line.slope);
+        if (curve.q[last] * gyration_radius > kMaxProduct) continue;
         best.is_valid = true;
-        best.gyration = gyration;
-        best.gyration_error = 1.5 * line.slope_error / gyration;
-        best.forward = std::exp(line.intercept);
-        best.forward_error = best.forward * line.intercept_error;
+        best.gyration_radius = gyration_radius;
+        best.gyration_radius_error = 1.5 * line.slope_error / gyration_radius;
+        best.forward_intensity = std::exp(line.intercept);
+        best.forward_intensity_error = best.forward_intensity * line.intercept_error;
         best.first = first;
         best.last = last;
     }

@@ -38,8 +38,8 @@ std::vector<double> curvatures(std::span<const double> x, std::span<const double
 
 }  // namespace
 
-std::vector<double> interpolate(std::span<const double> x, std::span<const double> y,
-                                std::span<const double> to) {
+std::vector<double> interpolate_spline(std::span<const double> x, std::span<const double> y,
+                                       std::span<const double> to) {
     const std::vector<double> second = curvatures(x, y);
     std::vector<double> values;
     values.reserve(to.size());

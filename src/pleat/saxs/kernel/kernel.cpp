@@ -34,7 +34,8 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
                  nodes = static_cast<double>(size.nodes);
     const double harmonics = degrees * degrees;
     const double types = std::min(static_cast<double>(model.type_count()), scatterers);
-    // As measured: moments wait for memory. Bins have 8, and about 0.75 / q on either side.
+    // Measured costs. The sums by moments are limited by memory: each bin has 8 powers, and is
+    // about 1.5 / q wide.
     const double bins = radius * model.q.back() / 0.75 + 3.0;
     const double moments =
         all_pairs * (90.0 + 55.0 * weightings) + 0.5 * types * types * weightings * 8.0 * bins * q;
@@ -48,7 +49,8 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
     return {pairs, spreading + projecting + table, bytes};
 }
 
-/// q R beyond which tables of harmonics would be vast.
+/// The largest q R for which multipoles are considered; beyond it their tables would need too much
+/// memory.
 constexpr double kMaxWaves = 300.0;
 constexpr double kMaxBytes = 4e9;
 
@@ -63,7 +65,7 @@ void refuse_unless(bool is_known, const Device& device, const char* known, const
             fmt::format("expected {} on the device {}, found {}", known, device.name(), found));
 }
 
-/// Takes the cheaper of two methods, frame by frame.
+/// Uses the cheaper of two kernels for each frame.
 class AutomaticKernel final : public Kernel {
 public:
     AutomaticKernel(const Model& model, Precision precision, const Context& context)

@@ -33,8 +33,9 @@ public:
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
-/// Rough seconds that one core takes for a frame of such scatterers within `radius` angstrom of a
-/// centre: measured on AVX-512, for the choice of a device. Uses only the sizes in `model`.
+/// An estimate of the seconds that one core needs for a frame of such scatterers within `radius`
+/// angstrom of a centre: measured on AVX-512, for the choice of a device. Uses only the sizes in
+/// `model`.
 double frame_seconds(const Model& model, Method method, double radius);
 
 /// Bytes that kernels need besides coordinates and results; for `cuda` the GPU's.

@@ -28,7 +28,7 @@ public:
           grid_(model.q),
           sorted_(sort_by_type(model)),
           frames_(model_, sorted_),
-          pieces_(split(sorted_.segments, kRows)),
+          pieces_(split_segments(sorted_.segments, kRows)),
           context_(context),
           threads_(resolve_threads(context)),
           pairs_(make_cpu_body_pairs(
@@ -41,8 +41,8 @@ public:
                   View<double, 3> partial) override {
         const Index profile_bytes = 8 * model_.pair_count() * model_.q_count();
         const Index pieces = static_cast<Index>(pieces_.size());
-        const Index at_once = std::clamp<Index>(kBatchBytes / (profile_bytes * pieces), 1, 64);
-        frames_.compute(*pairs_, at_once, xyz, scales, partial);
+        const Index batch_size = std::clamp<Index>(kBatchBytes / (profile_bytes * pieces), 1, 64);
+        frames_.compute(*pairs_, batch_size, xyz, scales, partial);
     }
 
     void gradient(View<const float, 2> xyz, View<const float, 2> scales,
@@ -58,11 +58,11 @@ public:
             std::unique_ptr<PairSums<Real>>& pair_sums = sums_[static_cast<std::size_t>(thread)];
             if (!pair_sums) pair_sums = std::make_unique<PairSums<Real>>(model_, grid_);
             for (Index piece = group; piece < pieces; piece += group_count) {
-                stop_if_asked(context_, thread);
-                for_pairs(piece,
-                          [&](const TypeSegment& row, const TypeSegment& column, bool inner) {
-                              pair_sums->add_gradient(points, row, column, inner, weight, sum);
-                          });
+                throw_if_stopped(context_, thread);
+                for_pairs(piece, [&](const TypeSegment& row, const TypeSegment& column,
+                                     bool same_segment) {
+                    pair_sums->add_gradient(points, row, column, same_segment, weight, sum);
+                });
             }
         });
         for (Index axis = 0; axis < 3; ++axis) {
@@ -75,7 +75,8 @@ public:
     }
 
 private:
-    /// A piece with itself, with what follows in its run, and with each later run.
+    /// The pairs of a piece with itself, with later scatterers of its segment, and with each later
+    /// segment.
     template <class Body>
     void for_pairs(Index piece, const Body& body) const {
         const TypeSegment& row = pieces_[static_cast<std::size_t>(piece)];

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index kMinPiece = 512;
 
-/// The tables of one rounded radius.
+/// The multipole tables for one (rounded) radius.
 struct Tables {
     Tables(const std::vector<double>& q, double radius)
         : radial(q, radius), harmonic(radial.degree_count(), radial.node_count()) {}
@@ -28,9 +28,9 @@ struct Tables {
     HarmonicTable harmonic;
 };
 
-/// One frame's scatterers about the middle of the box around them.
+/// The scatterers of one frame, relative to the centre of their bounding box.
 struct Centred {
-    Array<double, 2> xyz;  ///< [axis, slot]
+    Array<double, 2> xyz;  ///< [axis, sorted scatterer]
     double radius = 0.0;
 };
 
@@ -40,8 +40,8 @@ public:
         : model_(model),
           classes_(model),
           sorted_(sort_by_type(model)),
-          pieces_(split(sorted_.segments,
-                        std::max(kMinPiece, model.scatterer_count() / kMultipolePieces))),
+          pieces_(split_segments(sorted_.segments,
+                                 std::max(kMinPiece, model.scatterer_count() / kMultipolePieces))),
           context_(context),
           threads_(resolve_threads(context)),
           by_pairs_(make_cpu_kernel(model, precision, context)) {}
@@ -83,7 +83,7 @@ private:
         return *tables_;
     }
 
-    /// DeviceError where harmonics and tables for such a radius do not fit.
+    /// Throws DeviceError if the harmonics and tables for this radius do not fit into memory.
     void require_room(double radius) const {
         const MultipoleSize size = multipole_size(model_.q.back(), rounded_radius(radius));
         const double degrees = static_cast<double>(size.degrees);
@@ -116,7 +116,8 @@ private:
                 partial.data[n] += sums.view()[degree].data[n];
     }
 
-    /// The nodes' harmonics of each run, [scale class, node, harmonic].
+    /// The harmonics at the nodes, summed over the scatterers of each segment: [scale class, node,
+    /// harmonic].
     std::vector<Array<double, 3>> spread_all(const Centred& from, View<const float, 2> scales,
                                              const Tables& tables) const {
         std::vector<Array<double, 3>> piece_sums(pieces_.size());
@@ -149,7 +150,7 @@ private:
         Array<double, 2> scaled(kHarmonicBlock, node_stride);
         Array<double, 1> scratch(harmonic_scratch(tables.harmonic.degrees));
         for (Index first = 0; first < segment.count; first += kHarmonicBlock) {
-            stop_if_asked(context_, thread);
+            throw_if_stopped(context_, thread);
             const Index count = std::min(kHarmonicBlock, segment.count - first);
             for (Index n = 0; n < count; ++n) {
                 const Index index = segment.first + first + n;
@@ -173,12 +174,12 @@ private:
                     }
                     values = scaled.data();
                 }
-                spread(tables.harmonic, count, values, harmonics.data(), to[of].data);
+                spread_harmonics(tables.harmonic, count, values, harmonics.data(), to[of].data);
             }
         }
     }
 
-    /// What the orders of one degree give to the partial profiles.
+    /// Adds the contribution of all orders of one degree to the partial profiles.
     void add_degree(const Tables& tables, const std::vector<Array<double, 3>>& spread_segments,
                     Index degree, View<double, 2> to) const {
         const MultipoleTable& radial = tables.radial;
@@ -189,10 +190,10 @@ private:
         for (std::size_t segment = 0; segment < spread_segments.size(); ++segment) {
             const std::int32_t type = sorted_.segments[segment].type;
             for (Index of = 0; of < classes_.count; ++of) {
-                project(tables.harmonic, radial, degree, spread_segments[segment].view()[of].data,
-                        waves.data());
+                project_degree(tables.harmonic, radial, degree,
+                               spread_segments[segment].view()[of].data, waves.data());
                 for (Index c = 0; c < channels; ++c) {
-                    if (classes_.of_channel[static_cast<std::size_t>(c)] != of) continue;
+                    if (classes_.class_of_channel[static_cast<std::size_t>(c)] != of) continue;
                     const double* const factor = &model_.factors(c, type, 0);
                     for (Index order = 0; order < orders; ++order)
                         for (Index k = first; k < radial.q_count; ++k)

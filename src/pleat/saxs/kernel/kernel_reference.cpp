@@ -11,7 +11,8 @@ namespace {
 /// sin(x) / x and its derivative.
 double sinc(double x) { return x == 0.0 ? 1.0 : std::sin(x) / x; }
 double sinc_slope(double x) {
-    // Below, the difference of cosine and sine has no digits left; the next term is x^3 / 30.
+    // For smaller x the difference of cosine and sine cancels, so the series is used; its next term
+    // is x^3 / 30.
     if (std::fabs(x) < 1e-4) return -x / 3.0;
     return (std::cos(x) - std::sin(x) / x) / x;
 }
@@ -28,7 +29,7 @@ public:
         for (Index frame = 0; frame < xyz.extent(0); ++frame) {
             const Array<double, 3> amplitude = amplitudes(scale_of(scales, frame));
             for (Index i = 0; i < count; ++i) {
-                stop_if_asked(context_);
+                throw_if_stopped(context_);
                 for (Index j = 0; j < count; ++j) {
                     const double r = distance(xyz[frame], i, j);
                     for (Index k = 0; k < model_.q_count(); ++k) {
@@ -49,11 +50,11 @@ public:
         for (double& value : gradient) value = 0.0;
         const Array<double, 3> amplitude = amplitudes(scales);
         for (Index i = 0; i < count; ++i) {
-            stop_if_asked(context_);
+            throw_if_stopped(context_);
             for (Index j = 0; j < count; ++j) {
                 const double r = distance(xyz, i, j);
                 if (r == 0.0) continue;
-                // Twice: the pair stands in the sum in either order.
+                // Times two, because the sum contains each pair in both orders.
                 const double slope = 2.0 * pair_slope(amplitude, weight, i, j, r) / r;
                 for (Index axis = 0; axis < 3; ++axis)
                     gradient(axis, i) += slope * (double{xyz(axis, i)} - double{xyz(axis, j)});

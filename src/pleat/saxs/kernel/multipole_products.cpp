@@ -58,7 +58,8 @@ void harmonics_of(const HarmonicTable& table, const double* direction, double* s
     }
 }
 
-/// A tile of sum_j rows [j, row] columns [j, column]; kWidth vectors of columns.
+/// Computes one register tile of the matrix product sum_j rows[j, row] columns[j, column], with
+/// kWidth vectors of columns.
 template <int kWidth>
 HWY_INLINE void tile(Index count, const double* HWY_RESTRICT rows, Index row_stride,
                      const double* HWY_RESTRICT columns, Index column_stride,
@@ -155,13 +156,13 @@ void real_harmonics(const HarmonicTable& table, const double* direction, double*
     HWY_DYNAMIC_DISPATCH(harmonics_of)(table, direction, scratch, to);
 }
 
-void spread(const HarmonicTable& table, Index count, const double* weights, const double* harmonics,
-            double* to) {
+void spread_harmonics(const HarmonicTable& table, Index count, const double* weights,
+                      const double* harmonics, double* to) {
     HWY_DYNAMIC_DISPATCH(spread_of)(table, count, weights, harmonics, to);
 }
 
-void project(const HarmonicTable& table, const MultipoleTable& radial, Index degree,
-             const double* spread_harmonics, double* to) {
+void project_degree(const HarmonicTable& table, const MultipoleTable& radial, Index degree,
+                    const double* spread_harmonics, double* to) {
     HWY_DYNAMIC_DISPATCH(project_of)(table, radial, degree, spread_harmonics, to);
 }
 

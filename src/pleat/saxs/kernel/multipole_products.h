@@ -27,13 +27,13 @@ void real_harmonics(const HarmonicTable& table, const double* direction, double*
 constexpr Index harmonic_scratch(Index degrees) { return 5 * (degrees + 16); }
 
 /// Adds to `to` [node, harmonic] the sum_j weights [j, node] harmonics [j, harmonic].
-void spread(const HarmonicTable& table, Index count, const double* weights, const double* harmonics,
-            double* to);
+void spread_harmonics(const HarmonicTable& table, Index count, const double* weights,
+                      const double* harmonics, double* to);
 
 /// Sets `to` [order, q] to sum_n spread [n, harmonic of this degree] bessel [n, q], from first_q
 /// on. `to` has room for whole tiles of kOrderTile orders.
 inline constexpr Index kOrderTile = 8;
-void project(const HarmonicTable& table, const MultipoleTable& radial, Index degree,
-             const double* spread, double* to);
+void project_degree(const HarmonicTable& table, const MultipoleTable& radial, Index degree,
+                    const double* spread, double* to);
 
 }  // namespace pleat::saxs

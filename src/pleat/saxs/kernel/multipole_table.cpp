@@ -46,7 +46,8 @@ void spherical_bessel(double x, Index count, double* values) {
     double above = 0.0, here = 1e-100, sum = 0.0;
     constexpr double kHuge = 1e100;
     for (Index l = start; l >= 0; --l) {
-        // `here` is j_l but for a factor, which sum_l (2 l + 1) j_l^2 = 1 gives in the end.
+        // `here` is j_l times an unknown factor, which follows from sum_l (2 l + 1) j_l^2 = 1 at
+        // the end.
         if (l < count) values[l] = here;
         sum += static_cast<double>(2 * l + 1) * here * here;
         const double below = static_cast<double>(2 * l + 1) / x * here - above;

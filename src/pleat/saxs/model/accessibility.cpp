@@ -45,7 +45,7 @@ public:
         sort(centres);
     }
 
-    /// Calls `visit(sphere)` for each sphere in the cells around a point.
+    /// Calls `visit(sphere)` for each sphere in the 27 cells around a point.
     template <class Visit>
     void visit_near(const Point& at, Visit visit) const {
         std::array<Index, 3> first{}, last{};
@@ -163,7 +163,7 @@ std::vector<Exposure> exposures(View<const float, 2> centres, std::span<const do
                 const double other_reach = radii[static_cast<std::size_t>(j)] + probe;
                 const double r2 = from[0] * from[0] + from[1] * from[1] + from[2] * from[2];
                 if (j == i || r2 >= (reach + other_reach) * (reach + other_reach)) return;
-                // Of two equal spheres only the first counts.
+                // If two spheres are equal, the first one covers the second.
                 if (r2 == 0)
                     is_buried |= other_reach > reach || (other_reach == reach && j < i);
                 else

@@ -96,7 +96,7 @@ std::vector<double> sum_pairs(const Scatterers& resolution, View<const float, 2>
     return sums;
 }
 
-/// Least squares over some of the cases.
+/// Least-squares fit of the form factors to some of the calibration structures.
 class Solver {
 public:
     Solver(const std::vector<const CalibrationCase*>& cases, std::size_t types)
@@ -109,7 +109,7 @@ public:
             double electrons = 0, amount = 0;
             for (const CalibrationCase* one : cases_) {
                 electrons += one->electrons[t];
-                amount += one->amounts[t];
+                amount += one->bead_counts[t];
             }
             before[t] = amount > 0 ? electrons / amount : 0;
         }
@@ -121,7 +121,8 @@ public:
         return all;
     }
 
-    /// Relative deviation of a case's profile at a point, and its slopes.
+    /// Relative deviation of a structure's profile at one q, and its derivatives by the form
+    /// factors.
     double deviation(const CalibrationCase& one, std::size_t k, const std::vector<double>& factors,
                      std::vector<double>* slopes) const {
         const double* const sums = &one.pair_sums[k * types_ * types_];
@@ -168,7 +169,7 @@ private:
                 right[t] -= ridge * (factors[t] - before[t]);
                 matrix[t * types_ + t] += ridge + damping * matrix[t * types_ + t] + 1e-300;
             }
-            if (!solve(matrix, right, move)) break;
+            if (!solve_cholesky(matrix, right, move)) break;
             std::vector<double> next = factors;
             for (std::size_t t = 0; t < types_; ++t) next[t] += move[t];
             const double lower = objective(k, next, before, ridge);
@@ -189,7 +190,7 @@ private:
     const std::size_t types_;
 };
 
-/// Mean square of the deviations of cases that the factors were not fitted to.
+/// Mean squared deviation of the structures that were left out of the fit (cross-validation).
 double validate(const std::vector<CalibrationCase>& cases, std::size_t types, double ridge) {
     constexpr std::size_t kFolds = 5;
     double sum = 0;
@@ -230,7 +231,7 @@ CalibrationCase make_case(std::string name, const Topology& topology, View<const
     Array<float, 2> positions(3, coarse.count());
     set_centres_of_mass(coarse, xyz, positions);
     result.pair_sums = sum_pairs(coarse, positions, types);
-    result.amounts.assign(types, 0);
+    result.bead_counts.assign(types, 0);
     result.electrons.assign(types, 0);
     std::vector<double> net(static_cast<std::size_t>(topology.atom_count()), 0);
     for (std::size_t i = 0; i < atoms.types.size(); ++i) {
@@ -240,7 +241,7 @@ CalibrationCase make_case(std::string name, const Topology& topology, View<const
     }
     for (std::size_t s = 0; s < coarse.types.size(); ++s) {
         const auto type = static_cast<std::size_t>(coarse.types[s]);
-        result.amounts[type] += 1;
+        result.bead_counts[type] += 1;
         for (Index m = coarse.starts[s]; m < coarse.starts[s + 1]; ++m)
             result.electrons[type] +=
                 net[static_cast<std::size_t>(coarse.members[static_cast<std::size_t>(m)])];
@@ -256,7 +257,7 @@ Calibration calibrate(const std::vector<CalibrationCase>& cases, Resolution reso
     const std::size_t types = result.table.types.size();
     for (std::size_t t = 0; t < types; ++t) {
         double amount = 0;
-        for (const CalibrationCase& one : cases) amount += one.amounts[t];
+        for (const CalibrationCase& one : cases) amount += one.bead_counts[t];
         if (amount == 0)
             throw InputError(
                 fmt::format("expected structures with every type of the {} model, found "
@@ -273,6 +274,7 @@ Calibration calibrate(const std::vector<CalibrationCase>& cases, Resolution reso
     };
     for_each_block(context, "ridge", 6, 1, try_ridge, "ridges");
     std::vector<const CalibrationCase*> all;
+    all.reserve(cases.size());
     for (const CalibrationCase& one : cases) all.push_back(&one);
     const auto factors = Solver(all, types).run(result.ridge);
     result.table.factors = Array<double, 2>(static_cast<Index>(kPoints), static_cast<Index>(types));

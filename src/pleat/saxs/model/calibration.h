@@ -18,8 +18,8 @@ struct CalibrationCase {
     /// [q][type][type], symmetric: sum of sin(q r) / (q r) over pairs of beads of these types, in
     /// both orders, including each bead with itself.
     std::vector<double> pair_sums;
-    std::vector<double> amounts;    ///< [type]: number of beads
-    std::vector<double> electrons;  ///< [type]: net electrons of the atoms of these beads
+    std::vector<double> bead_counts;  ///< [type]: number of beads
+    std::vector<double> electrons;    ///< [type]: net electrons of the atoms of these beads
 };
 
 /// Grid of the tables: q = 0, 0.015, ..., 0.75 1/angstrom, as the published ones.

@@ -33,8 +33,8 @@ FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
                                              const Parameters& parameters,
                                              std::span<const double> q, const Context& context);
 
-/// The same scatterers with the contrast built into their factors: net amplitudes and, if wanted,
-/// hydration.
+/// A model of the same scatterers with the contrast included in their form factors: net amplitudes
+/// and, if wanted, hydration.
 Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radius,
                    bool with_hydration);
 

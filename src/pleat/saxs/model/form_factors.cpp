@@ -52,7 +52,7 @@ void set_bead_factors(const Scatterers& scatterers, const FormFactorTable& table
                 fmt::format("expected form factors of {}, found none", scatterers.type_names[t]));
         for (std::size_t k = 0; k < column.size(); ++k)
             column[k] = table.factors(static_cast<Index>(k), column_of_type - table.types.begin());
-        const std::vector<double> factors = interpolate(table.q, column, model.q);
+        const std::vector<double> factors = interpolate_spline(table.q, column, model.q);
         std::copy(factors.begin(), factors.end(), &model.factors(0, static_cast<Index>(t), 0));
     }
 }

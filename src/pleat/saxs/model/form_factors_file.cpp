@@ -23,7 +23,7 @@ struct Row {
 };
 
 struct Rows {
-    std::vector<std::string> names;  // of the line above, if there is one
+    std::vector<std::string> names;  // column names of the line above, if there is one
     std::vector<Row> rows;
     bool in_brackets = false;
 };
@@ -33,7 +33,7 @@ bool parse(std::string_view word, double& value) {
     return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
 }
 
-/// Words and brackets of a text.
+/// Splits a text into words and brackets.
 class RowReader {
 public:
     explicit RowReader(ByteSource& source) : source_(source) {}
@@ -119,7 +119,7 @@ bool has_q(const std::string& file, const Rows& read, std::size_t types) {
         fmt::format("expected q and {} form factors in a row, found {} numbers", types, width));
 }
 
-/// Names of the columns behind q.
+/// Names of the columns after q.
 std::vector<std::string> column_names(const std::string& file, const Rows& read,
                                       const std::vector<std::string>& expected) {
     if (read.names.empty()) return expected;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kProbe = 1.8, kAtomRadius = 1.9, kBeyond = 3.0;
 
-/// The water at an atom, and its position relative to the atom's centre.
+/// The amount of water that touches an atom, and its position relative to the atom's centre.
 struct WaterSite {
     double amount = 0;
     double from[3] = {};
@@ -28,8 +28,8 @@ WaterSite water_site(const Exposure& exposure, double radius, bool is_residue) {
 
 }  // namespace
 
-Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
-                  const Context& context) {
+Hydration find_hydration_layer(const Scatterers& scatterers, View<const float, 2> frame,
+                               const Context& context) {
     const auto members = static_cast<Index>(scatterers.members.size());
     Array<float, 2> centres(3, members);
     for (Index axis = 0; axis < 3; ++axis) {
@@ -40,7 +40,7 @@ Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
     Hydration layer{std::vector<float>(static_cast<std::size_t>(scatterers.count()), 0),
                     Array<float, 2>(3, scatterers.count())};
     set_centres_of_mass(scatterers, frame, layer.sites);
-    for (std::size_t s = 0; s < layer.amounts.size(); ++s) {
+    for (std::size_t s = 0; s < layer.water_amounts.size(); ++s) {
         double amount = 0, sum[3] = {};
         for (Index m = scatterers.starts[s]; m < scatterers.starts[s + 1]; ++m) {
             const auto member = static_cast<std::size_t>(m);
@@ -52,7 +52,7 @@ Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame,
                     water.amount * (static_cast<double>(centres(axis, m)) + water.from[axis]);
         }
         if (amount == 0) continue;
-        layer.amounts[s] = static_cast<float>(amount);
+        layer.water_amounts[s] = static_cast<float>(amount);
         for (Index axis = 0; axis < 3; ++axis)
             layer.sites(axis, static_cast<Index>(s)) = static_cast<float>(sum[axis] / amount);
     }

@@ -32,7 +32,8 @@ AtomCounts parse_counts(std::string_view text) {
 constexpr std::string_view kSugar = " C5'2 C4'1 C3'1 C2'1 O2'1 C1'1";
 constexpr std::string_view kDeoxySugar = " C5'2 C4'1 C3'1 C2'2 C1'1";
 
-/// Atoms with hydrogens of the residues of proteins and nucleic acids; all others have none.
+/// The atoms of amino acids and nucleotides that carry hydrogens; all other atoms of these residues
+/// have none.
 const std::map<std::string, AtomCounts, std::less<>>& standard_residues() {
     static const auto kTable = [] {
         const std::array<std::pair<const char*, const char*>, 21> amino = {{
@@ -83,7 +84,7 @@ const std::map<std::string, AtomCounts, std::less<>>& standard_residues() {
     return kTable;
 }
 
-/// Older files write C5* for C5'.
+/// Older files use the atom name C5* instead of C5'.
 std::string primed(std::string name) {
     std::replace(name.begin(), name.end(), '*', '\'');
     return name;

@@ -73,7 +73,7 @@ bool are_copies(View<const float, 3> xyz) {
             const double apart = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
             if (apart < first[3]) return false;
         }
-        // A long trajectory of a rigid molecule is no assembly.
+        // Many frames of one rigid molecule are a trajectory, not an assembly.
         if (frame > 200) return false;
     }
     return true;

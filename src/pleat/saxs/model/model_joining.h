@@ -25,8 +25,8 @@ Field models_are_field(ModelsAre& models_are);
 /// apart.
 bool are_copies(View<const float, 3> xyz);
 
-/// One structure per file, of all its frames. Throws InputError if files hold different numbers of
-/// frames.
+/// Joins all frames of each file to one structure. Throws InputError if files hold different
+/// numbers of frames.
 Ensemble join_models(const Ensemble& ensemble);
 
 /// Joins the models of an ensemble if they are parts of a structure. Returns a remark if that was

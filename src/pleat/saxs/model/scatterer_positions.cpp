@@ -23,10 +23,10 @@ Array<float, 3> hydration_layers(View<const float, 3> xyz, const Scatterers& sca
     const auto compute = [&](Index first, Index count) {
         parallel_for_frames(context, count, [&](Index n, const Context& of_frame) {
             const Index frame = rows.row(first + n);
-            const Hydration layer = hydrate(scatterers, xyz[frame], of_frame);
+            const Hydration layer = find_hydration_layer(scatterers, xyz[frame], of_frame);
             float* const out = layers[frame].data;
             std::copy(layer.sites.begin(), layer.sites.end(),
-                      std::copy(layer.amounts.begin(), layer.amounts.end(), out));
+                      std::copy(layer.water_amounts.begin(), layer.water_amounts.end(), out));
         });
     };
     for_each_block(context, "hydration", frames, block, compute, "frames");

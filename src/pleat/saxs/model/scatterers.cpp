@@ -128,7 +128,8 @@ private:
                 ++last;
             std::vector<Index> atoms;
             for (Index i = first; i < last; ++i) {
-                // In beads, hydrogens count with their heavy atoms even if the file has them.
+                // In bead models hydrogens belong to their heavy atoms, even if the file lists
+                // them.
                 if (takes(i) && !is_hydrogen(atom(i).element)) atoms.push_back(i);
             }
             const std::string name =

@@ -42,8 +42,8 @@ struct Scatterers {
     std::vector<double> masses;  ///< [member], hydrogens included
     std::vector<double> radii;   ///< [member], angstrom, for the accessible surface
     double mean_radius = 0;      ///< of the members, angstrom
-    /// One atom per residue: positions are those of CA, not centres of mass, and exposure is that
-    /// of spheres of whole residues.
+    /// True if the structure has one atom (CA) per residue: positions are then those of CA instead
+    /// of centres of mass, and each residue is a sphere for the accessible surface.
     bool alpha_carbons = false;
     std::vector<std::string> notes;  ///< what was left out or assumed, one line each
 
@@ -65,8 +65,8 @@ void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> fram
 
 /// The water that scatterers touch in a frame.
 struct Hydration {
-    std::vector<float> amounts;  ///< [scatterer]
-    Array<float, 2> sites;       ///< [axis, scatterer], angstrom; its own position if it is buried
+    std::vector<float> water_amounts;  ///< [scatterer]
+    Array<float, 2> sites;  ///< [axis, scatterer], angstrom; its own position if it is buried
 };
 
 /// The hydration layer of a frame [axis, atom]. An atom touches water with the exposed fraction of
@@ -74,6 +74,7 @@ struct Hydration {
 /// residue: the exposed area divided by the area of an atom of radius 1.9 angstrom). That water is
 /// placed 3 angstrom beyond its surface, in the mean of the exposed directions. A bead touches the
 /// water of its atoms, at the mean of their sites. Throws Cancelled.
-Hydration hydrate(const Scatterers& scatterers, View<const float, 2> frame, const Context& context);
+Hydration find_hydration_layer(const Scatterers& scatterers, View<const float, 2> frame,
+                               const Context& context);
 
 }  // namespace pleat::saxs

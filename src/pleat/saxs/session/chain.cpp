@@ -86,7 +86,7 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
             const auto [first, count] = block(b);
             // Distances inside a rigid body, and between bodies that moved alike, did not change.
             if (motion[one] && motion[other] &&
-                (a == b || follows(*motion[one], xyz, proposed, first, count)))
+                (a == b || moves_by(*motion[one], xyz, proposed, first, count)))
                 continue;
             changed_.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
         }
@@ -114,7 +114,7 @@ void Chain::accept() {
                     &sums(channel_pair(changed_[n].a, changed_[n].b, bodies_), 0));
     copy_moved(proposed, xyz);
     profile.swap(new_profile_);
-    ++accepted;
+    ++accepted_moves;
 }
 
 void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
@@ -131,10 +131,10 @@ void Chain::copy_moved(const Array<float, 2>& from, Array<float, 2>& to) {
 void Chain::drop_proposal() { copy_moved(xyz, proposed); }
 
 void Chain::add_up() {
-    std::copy(self.begin(), self.end(), profile.begin());
+    std::copy(self_terms.begin(), self_terms.end(), profile.begin());
     for (Index pair = 0; pair < sums.extent(0); ++pair)
         for (Index k = 0; k < size(); ++k) profile[static_cast<std::size_t>(k)] += sums(pair, k);
-    accepted = 0;
+    accepted_moves = 0;
 }
 
 }  // namespace pleat::saxs

@@ -38,9 +38,9 @@ public:
 
     Array<float, 2> xyz, proposed;  ///< [axis, sorted scatterer]
     Array<double, 2> sums;          ///< [pair of bodies, channel pair and q]
-    Array<double, 2> self;          ///< [channel pair, q]: terms i = j
+    Array<double, 2> self_terms;    ///< [channel pair, q]: terms i = j
     std::vector<double> profile;    ///< [channel pair and q]
-    Index accepted = 0;             ///< moves since all sums were computed
+    Index accepted_moves = 0;       ///< moves since all sums were computed
 
 private:
     /// Copies the moved positions of one into the other, and marks all as not moved.

@@ -84,7 +84,7 @@ struct ProfileSession::State {
           body_count(count_bodies(model, bodies)),
           sorted(sort_by_body(model, bodies, body_count)),
           sorted_index_of(sorted.order.size()),
-          scales(arranged(sorted, given_scales, 0, xyz.extent(0))),
+          scales(sorted_positions(sorted, given_scales, 0, xyz.extent(0))),
           pairs(make_body_pairs(model, sorted, options.precision, context)) {
         for (std::size_t n = 0; n < sorted.order.size(); ++n)
             sorted_index_of[static_cast<std::size_t>(sorted.order[n])] = static_cast<Index>(n);
@@ -93,11 +93,11 @@ struct ProfileSession::State {
         first_sorted.push_back(model.scatterer_count());
         for (std::int32_t body = 0; body < body_count; ++body)
             max_pair_bytes = std::max(max_pair_bytes, pair_bytes(body, body));
-        const Array<float, 3> sorted_xyz = arranged(sorted, xyz, 0, xyz.extent(0));
+        const Array<float, 3> sorted_xyz = sorted_positions(sorted, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
             chains.emplace_back(sorted_xyz.view()[n], first_sorted,
                                 model.pair_count() * model.q_count());
-            chains.back().self = self_profile(
+            chains.back().self_terms = self_profile(
                 model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
         }
     }
@@ -147,7 +147,8 @@ struct ProfileSession::State {
     Array<float, 3> scales;  ///< [chain, channel with scales, sorted scatterer]
     std::unique_ptr<BodyPairs> pairs;
     std::vector<Chain> chains;
-    std::unique_ptr<Kernel> kernel;  ///< for gradients, made at the first call
+    std::unique_ptr<Kernel>
+        kernel;  ///< computes gradients; created by the first call of gradient()
     Array<double, 3> proposed;
     std::int64_t max_pair_bytes = 0;
     Index recomputed_pairs = 0;
@@ -194,7 +195,7 @@ ProfileSession::ProfileSession(Model model, View<const float, 3> xyz, View<const
     if (bodies.empty()) consecutive = consecutive_bodies(model);
     const std::span<const std::int32_t> used = bodies.empty() ? consecutive : bodies;
     const Index count = count_bodies(model, used);
-    // Two sums for each pair of bodies, since a proposal may change them all.
+    // Memory for two sums per pair of bodies: the accepted and the proposed one.
     const std::int64_t profile_bytes = 8 * model.pair_count() * model.q_count();
     const std::int64_t chain_bytes =
         count * (count + 1) * profile_bytes + 48 * model.scatterer_count();
@@ -205,7 +206,7 @@ ProfileSession::ProfileSession(Model model, View<const float, 3> xyz, View<const
         model.scale_count() > 0 ? scales : View<const float, 3>{};
     state_ = std::make_unique<State>(std::move(model), xyz, used_scales, used, options, context);
     for (Index n = 0; n < xyz.extent(0); ++n) {
-        stop_if_asked(context);
+        throw_if_stopped(context);
         refresh(n);
     }
     state_->drift = 0.0;
@@ -239,7 +240,7 @@ View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
     const Index scatterers = state.model.scatterer_count(),
                 count = static_cast<Index>(moves.size());
     Batch batch;
-    // A single move is not copied.
+    // With a single move the proposed positions are used in place, without a copy.
     const Index copies = count == 1 ? 0 : count;
     Array<float, 3> xyz = Array<float, 3>::unset(copies, Index{3}, scatterers);
     Array<float, 3> scales(state.scales.size() > 0 ? copies : 0, state.model.scale_count(),
@@ -288,7 +289,7 @@ View<const double, 3> ProfileSession::propose(std::span<const Move> moves) {
 void ProfileSession::accept(Index chain) {
     Chain& of = chain_at(state_->chains, chain);
     of.accept();
-    if (state_->options.refresh > 0 && of.accepted >= state_->options.refresh) refresh(chain);
+    if (state_->options.refresh > 0 && of.accepted_moves >= state_->options.refresh) refresh(chain);
 }
 
 void ProfileSession::reject(Index chain) { chain_at(state_->chains, chain).drop_proposal(); }
@@ -300,7 +301,7 @@ double ProfileSession::refresh(Index chain) {
     std::vector<PairJob> jobs;
     std::int64_t bytes = 0;
     Index done = 0;
-    // In the order of a chain's sums, in batches of kBatchBytes.
+    // Recomputes all sums of a chain in their order, in batches of kBatchBytes.
     const auto evaluate = [&] {
         const View<const float, 3> xyz(of.xyz.data(), Index{1}, Index{3},
                                        state.model.scatterer_count());

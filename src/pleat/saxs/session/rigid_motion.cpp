@@ -20,7 +20,7 @@ Vector unit(const Vector& a) {
     return {a[0] / size, a[1] / size, a[2] / size};
 }
 
-/// The scatterer with the largest value of `measure`.
+/// The index of the scatterer for which `measure` is largest.
 template <class Measure>
 Index farthest(Index first, Index count, const Measure& measure) {
     Index best = first;
@@ -43,8 +43,8 @@ std::array<Vector, 3> frame_on(const Vector& a, const Vector& b, const Vector& c
 
 }  // namespace
 
-bool follows(const RigidMotion& motion, View<const float, 2> before, View<const float, 2> after,
-             Index first, Index count) {
+bool moves_by(const RigidMotion& motion, View<const float, 2> before, View<const float, 2> after,
+              Index first, Index count) {
     const float *x = &before(0, first), *y = &before(1, first), *z = &before(2, first);
     const float *u = &after(0, first), *v = &after(1, first), *w = &after(2, first);
     const float* const r = motion.rotation;
@@ -99,7 +99,7 @@ std::optional<RigidMotion> rigid_motion(const Anchors& anchors, View<const float
         motion.before[axis] = before(axis, anchors[0]);
         motion.after[axis] = after(axis, anchors[0]);
     }
-    if (!follows(motion, before, after, first, count)) return std::nullopt;
+    if (!moves_by(motion, before, after, first, count)) return std::nullopt;
     return motion;
 }
 

@@ -29,7 +29,7 @@ std::optional<RigidMotion> rigid_motion(const Anchors& anchors, View<const float
                                         View<const float, 2> after, Index first, Index count);
 
 /// Whether a motion moves these scatterers from `before` to `after`.
-bool follows(const RigidMotion& motion, View<const float, 2> before, View<const float, 2> after,
-             Index first, Index count);
+bool moves_by(const RigidMotion& motion, View<const float, 2> before, View<const float, 2> after,
+              Index first, Index count);
 
 }  // namespace pleat::saxs

@@ -24,7 +24,7 @@ SortedScatterers sorted_scatterers(Index scatterers, Index types, Index bodies) 
 /// Counts the pairs of scatterers in a task.
 void meet(const Task& task, std::vector<std::vector<int>>& met) {
     for (int i = 0; i < task.rows; ++i)
-        for (int j = task.inner != 0 ? i + 1 : 0; j < task.columns; ++j) {
+        for (int j = task.same_segment != 0 ? i + 1 : 0; j < task.columns; ++j) {
             const auto a = static_cast<std::size_t>(task.row + i);
             const auto b = static_cast<std::size_t>(task.column + j);
             ++met[std::min(a, b)][std::max(a, b)];

@@ -158,7 +158,7 @@ TEST_F(CudaKernel, UsesTheInputOfEachCall) {
         profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz);
     const Array<double, 2> self = self_profile(given.model, sorted, {});
     const auto compare = [&](Index first, Index count) {
-        const Array<float, 3> sorted_xyz = arranged(sorted, given.xyz, first, count);
+        const Array<float, 3> sorted_xyz = sorted_positions(sorted, given.xyz, first, count);
         std::vector<PairJob> jobs;
         for (Index n = 0; n < count; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
         Array<double, 3> found(count, Index{1}, Index{17});

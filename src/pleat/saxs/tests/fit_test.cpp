@@ -177,13 +177,14 @@ TEST(MinimalEnsembles, FindTheMembersAndTheirWeights) {
     EXPECT_NEAR(sizes[1].weights[0], 0.3, 1e-3);
     EXPECT_LT(sizes[1].fit.chi2, 1e-4);
     EXPECT_GT(sizes[0].fit.chi2, sizes[1].fit.chi2);
-    EXPECT_NEAR(sizes[1].effective, std::exp(-0.3 * std::log(0.3) - 0.7 * std::log(0.7)), 1e-2);
+    EXPECT_NEAR(sizes[1].effective_frames, std::exp(-0.3 * std::log(0.3) - 0.7 * std::log(0.7)),
+                1e-2);
 }
 
 TEST(MinimalEnsembles, AreAsSmallAsNoiseAllows) {
     const Mixture mixture(9);
     const std::vector<Weighted> sizes = minimal_ensembles(mixture.problem(), 4, {});
-    EXPECT_EQ(choose(sizes), 1u);
+    EXPECT_EQ(choose_simplest(sizes), 1u);
     for (std::size_t n = 1; n < sizes.size(); ++n)
         EXPECT_LE(sizes[n].fit.chi2, sizes[n - 1].fit.chi2 * (1 + 1e-9));
 }
@@ -199,7 +200,7 @@ TEST(MinimalEnsembles, OfCopiesNeedOne) {
         EXPECT_NEAR(std::accumulate(one.weights.begin(), one.weights.end(), 0.0), 1, 1e-9);
         EXPECT_TRUE(std::isfinite(one.fit.chi2));
     }
-    EXPECT_EQ(choose(sizes), 0u);
+    EXPECT_EQ(choose_simplest(sizes), 0u);
 }
 
 // A table of all pairs of frames would take 512 MB. In a process of its own, whose peak starts
@@ -247,9 +248,9 @@ TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {
     for (const Reweighted& one : scan)
         EXPECT_NEAR(std::accumulate(one.result.weights.begin(), one.result.weights.end(), 0.0), 1,
                     1e-9);
-    const Weighted& chosen = scan[choose(scan)].result;
+    const Weighted& chosen = scan[choose_simplest(scan)].result;
     EXPECT_LT(chosen.fit.chi2, 1.5);
-    EXPECT_GT(chosen.effective, 1.5);
+    EXPECT_GT(chosen.effective_frames, 1.5);
 
     // A curve of the mean itself asks for nothing.
     Mixture flat(0);
@@ -258,8 +259,8 @@ TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {
     flat.curve = curve_of(weighted_partial(flat.partial, every, std::vector<double>(12, 1.0 / 12)),
                           {1.01, 1}, 1e-6, 0, 0);
     const std::vector<Reweighted> none = maximum_entropy(flat.problem(), {});
-    EXPECT_NEAR(none[0].result.effective, 12, 1e-3);
-    EXPECT_EQ(choose(none), 0u);
+    EXPECT_NEAR(none[0].result.effective_frames, 12, 1e-3);
+    EXPECT_EQ(choose_simplest(none), 0u);
 }
 
 TEST(MaximumEntropy, IsTheMinimumOfItsObjective) {

@@ -61,12 +61,12 @@ public:
         passes_ = (model.q_count() + cuda::kPassSums - 1) / cuda::kPassSums;
         turns_.resize(static_cast<std::size_t>(passes_ * cuda::kPassSums));
         for (Index n = 0; n < passes_; ++n) {
-            const double centre = static_cast<double>(n * cuda::kPassSums + kReach);
+            const double centre = static_cast<double>(n * cuda::kPassSums + kMaxOffset);
             pass_.push_back({SineGrid::turns<float>(grid_.step),
                              SineGrid::turns<float>(grid_.first + centre * grid_.step),
                              turns_.data() + n * cuda::kPassSums});
         }
-        class_of_.assign(classes.of_channel.begin(), classes.of_channel.end());
+        class_of_.assign(classes.class_of_channel.begin(), classes.class_of_channel.end());
         const auto small = [](Index n) { return static_cast<std::int32_t>(n); };
         from_ = {table_.tasks.data(),
                  table_.first.data(),
@@ -77,30 +77,30 @@ public:
                  small(table_.bodies),
                  small(passes_),
                  small(classes.count),
-                 classes.has_plain ? 1 : 0,
+                 classes.has_unscaled_class ? 1 : 0,
                  small(model.channel_count()),
                  small(model.type_count()),
                  small(model.q_count()),
-                 grid_.from_zero ? 1 : 0};
+                 grid_.starts_at_zero ? 1 : 0};
         job_count_ = small(static_cast<Index>(bodies.jobs.size()));
     }
 
-    /// Tasks `at_once` at a time.
-    Array<double, 3> evaluate(Index at_once) {
+    /// Tasks `batch_size` at a time.
+    Array<double, 3> evaluate(Index batch_size) {
         const Model& model = bodies_.given.model;
         const Index weightings = Index{from_.classes} * from_.classes;
         Array<double, 3> partial(job_count_, model.pair_count(), model.q_count());
-        sums_.assign(
-            static_cast<std::size_t>(job_count_ * weightings * passes_ * at_once * cuda::kTaskSums),
-            std::numeric_limits<float>::quiet_NaN());
-        for (Index first = 0; first == 0 || first < table_.max_tasks; first += at_once) {
+        sums_.assign(static_cast<std::size_t>(job_count_ * weightings * passes_ * batch_size *
+                                              cuda::kTaskSums),
+                     std::numeric_limits<float>::quiet_NaN());
+        for (Index first = 0; first == 0 || first < table_.max_tasks; first += batch_size) {
             const cuda::Work work{bodies_.jobs.data(),
                                   bodies_.xyz.data(),
                                   bodies_.scales.data(),
                                   model.scatterer_count(),
                                   static_cast<std::int32_t>(model.scale_count()),
                                   static_cast<std::int32_t>(first),
-                                  static_cast<std::int32_t>(at_once),
+                                  static_cast<std::int32_t>(batch_size),
                                   sums_.data(),
                                   partial.data(),
                                   first > 0 ? 1 : 0,
@@ -160,26 +160,27 @@ private:
     Index passes_ = 0;
     std::int32_t job_count_ = 0;
     std::vector<double> inverse_q_;
-    std::vector<Split<float>> turns_;
+    std::vector<SplitNumber<float>> turns_;
     std::vector<cuda::Pass> pass_;
     std::vector<std::int32_t> class_of_;
     std::vector<float> sums_;
     cuda::Scattering from_{};
 };
 
-void expect_sums(const RandomShape& shape, Index count, Index at_once, Index fewest = 1) {
+void expect_sums(const RandomShape& shape, Index count, Index batch_size, Index fewest = 1) {
     const Bodies bodies = bodies_of(shape, count);
     const Model& model = bodies.given.model;
     Array<double, 3> expected(static_cast<Index>(bodies.jobs.size()), model.pair_count(),
                               model.q_count());
     make_cpu_body_pairs(model, bodies.sorted, Precision::float64, {})
         ->evaluate(bodies.xyz, bodies.scales, bodies.jobs, expected);
-    Array<double, 3> found = HostDevice(bodies, fewest).evaluate(at_once);
+    Array<double, 3> found = HostDevice(bodies, fewest).evaluate(batch_size);
     for (std::size_t n = 0; n < bodies.jobs.size() && model.q.front() == 0.0; ++n)
-        set_forward(forward_sums(model, bodies.sorted,
-                                 shape.scaled > 0 ? bodies.scales.view()[bodies.jobs[n].set]
-                                                  : View<float, 2>{}),
-                    bodies.jobs[n], found.view()[static_cast<Index>(n)]);
+        set_zero_angle_profile(
+            zero_angle_sums(
+                model, bodies.sorted,
+                shape.scaled > 0 ? bodies.scales.view()[bodies.jobs[n].set] : View<float, 2>{}),
+            bodies.jobs[n], found.view()[static_cast<Index>(n)]);
     for (Index job = 0; job < found.extent(0); ++job) {
         for (Index pair = 0; pair < found.extent(1); ++pair) {
             // Of the largest value: sums of a few pairs may vanish at some q.
@@ -225,19 +226,21 @@ TEST(GpuSteps, ReduceEveryPhase) {
 TEST(GpuSteps, MeetEveryPairOnce) {
     for (const int rows : {1, 2, 3, 31, 32}) {
         for (const int columns : {1, 2, 5, 32, 33, 64, 100, 128}) {
-            for (const int inner : {0, 1}) {
-                if (inner != 0 && rows != columns) continue;
-                const cuda::Task task{100, inner != 0 ? 100 : 1000, rows, columns, 0, 0, inner};
+            for (const int same_segment : {0, 1}) {
+                if (same_segment != 0 && rows != columns) continue;
+                const cuda::Task task{
+                    100, same_segment != 0 ? 100 : 1000, rows, columns, 0, 0, same_segment};
                 std::vector<int> met(static_cast<std::size_t>(rows * columns));
                 for (int lane = 0; lane < cuda::kLanes; ++lane)
                     cuda::for_pairs(task, columns, lane, [&](int a, int b) {
-                        int row = inner != 0 ? b % columns : b - cuda::kKeptColumns, column = a;
-                        if (inner != 0 && row > column) std::swap(row, column);
+                        int row = same_segment != 0 ? b % columns : b - cuda::kKeptColumns,
+                            column = a;
+                        if (same_segment != 0 && row > column) std::swap(row, column);
                         ++met.at(static_cast<std::size_t>(row * columns + column));
                     });
                 for (int n = 0; n < rows * columns; ++n)
                     EXPECT_EQ(met[static_cast<std::size_t>(n)],
-                              inner != 0 ? n % columns > n / columns : 1);
+                              same_segment != 0 ? n % columns > n / columns : 1);
             }
         }
     }

@@ -197,14 +197,14 @@ TEST(Shape, OfAPairAndOfNothing) {
     pair(0, 0) = 1000;
     pair(0, 1) = 1010;
     const Shape shape = measure_shape(pair, std::vector<double>{1, 3}, 2, 1, {});
-    EXPECT_NEAR(shape.gyration, std::sqrt(3.0 / 16) * 10, 1e-6);
-    EXPECT_DOUBLE_EQ(shape.forward, 16);
+    EXPECT_NEAR(shape.gyration_radius, std::sqrt(3.0 / 16) * 10, 1e-6);
+    EXPECT_DOUBLE_EQ(shape.forward_intensity, 16);
     EXPECT_DOUBLE_EQ(shape.diameter, 10);
     ASSERT_EQ(shape.pairs.size(), 11u);
     EXPECT_DOUBLE_EQ(shape.pairs[0], 10);
     EXPECT_DOUBLE_EQ(shape.pairs[10], 6);
     const Shape single = measure_shape(Array<float, 2>(3, 1), std::vector<double>{0}, 1, 1, {});
-    EXPECT_EQ(single.gyration, 0);
+    EXPECT_EQ(single.gyration_radius, 0);
     EXPECT_EQ(single.diameter, 0);
 }
 
@@ -218,8 +218,8 @@ TEST(Guinier, FindsTheRadiusOfASphere) {
     }
     const Guinier found = guinier(curve);
     ASSERT_TRUE(found.is_valid);
-    EXPECT_NEAR(found.gyration, 20, 1e-6);
-    EXPECT_NEAR(found.forward, 7, 1e-6);
+    EXPECT_NEAR(found.gyration_radius, 20, 1e-6);
+    EXPECT_NEAR(found.forward_intensity, 7, 1e-6);
     EXPECT_LE(curve.q[found.last] * 20, 1.3);
     for (double& value : curve.intensity) value = -value;
     EXPECT_FALSE(guinier(curve).is_valid);
@@ -238,7 +238,7 @@ TEST(Guinier, TakesLongCurvesInTheirLength) {
     const Guinier found = guinier(curve);
     EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
     EXPECT_EQ(found.last, 59999u);
-    EXPECT_NEAR(found.gyration, 20, 1e-6);
+    EXPECT_NEAR(found.gyration_radius, 20, 1e-6);
 }
 
 TEST(Spline, FollowsAProfile) {
@@ -248,7 +248,7 @@ TEST(Spline, FollowsAProfile) {
         y.push_back(std::sin(x.back() * 50 + 1e-9) / (x.back() * 50 + 1e-9));
     }
     for (int k = 0; k < 500; ++k) to.push_back(0.001 * k);
-    const std::vector<double> values = interpolate(x, y, to);
+    const std::vector<double> values = interpolate_spline(x, y, to);
     for (std::size_t k = 1; k < to.size(); ++k)
         EXPECT_NEAR(values[k], std::sin(to[k] * 50) / (to[k] * 50), 2e-6 + 2e-4 * (to[k] > 0.48));
     EXPECT_NEAR(values[100], y[20], 1e-14);

@@ -22,7 +22,7 @@ std::vector<double> even_q(Index count, double first, double step) {
 Array<double, 2> by_moments(const SineGrid& grid, const std::vector<float>& distances,
                             const std::vector<float>& weights, double reach) {
     MomentTable table(grid);
-    table.extend(reach);
+    table.extend_to(reach);
     DistanceMoments moments(table, {2, true});
     begin_moments(moments, reach);
     DistanceChunk<float> chunk(2);
@@ -94,7 +94,7 @@ TEST(Moments, GiveTheSumsOfSines) {
 TEST(Moments, KnowDistancesAtTheEdgesOfBins) {
     const std::vector<double> q = even_q(51, 0.0, 0.015);
     const SineGrid grid(q);
-    const float width = 1.0f / MomentTable(grid).per_width;
+    const float width = 1.0f / MomentTable(grid).bins_per_angstrom;
     for (int bin = 0; bin < 40; ++bin) {
         const float edge = width * (static_cast<float>(bin) + 0.5f);
         expect_sums(q, {edge, std::nextafter(edge, 0.0f), std::nextafter(edge, 1e3f)}, 5e-7);
@@ -113,13 +113,13 @@ TEST(Moments, AreNotTakenForVastSystems) {
     const SineGrid grid(q);
     MomentTable table(grid);
     EXPECT_EQ(table.bins(100.0), 0);
-    table.extend(1e8);
+    table.extend_to(1e8);
     EXPECT_EQ(table.bins(1e8), 0);
-    EXPECT_FALSE(table.pays(1e12, 1e8, 1));
-    table.extend(100.0);
+    EXPECT_FALSE(table.is_faster(1e12, 1e8, 1));
+    table.extend_to(100.0);
     EXPECT_GT(table.bins(100.0), 30);
-    EXPECT_TRUE(table.pays(5000.0, 100.0, 1));
-    EXPECT_FALSE(table.pays(10.0, 100.0, 1));
+    EXPECT_TRUE(table.is_faster(5000.0, 100.0, 1));
+    EXPECT_FALSE(table.is_faster(10.0, 100.0, 1));
 }
 
 }  // namespace

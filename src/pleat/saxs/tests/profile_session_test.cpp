@@ -193,8 +193,8 @@ TEST(ProfileSession, TakesLittleMoreMemoryThanItsSums) {
         for (int i = 0; i < 640; ++i) bodies.push_back(i / 10);
         const std::int64_t before = peak_memory();
         const ProfileSession session(given.model, given.xyz, {}, bodies, {}, one_thread());
-        const double forward = session.profile(0)(0, 0);
-        std::exit(forward > 0 && peak_memory() - before < kMax ? 0 : 1);
+        const double forward_intensity = session.profile(0)(0, 0);
+        std::exit(forward_intensity > 0 && peak_memory() - before < kMax ? 0 : 1);
     };
     EXPECT_EXIT(begin(), ::testing::ExitedWithCode(0), "");
 }

@@ -64,7 +64,7 @@ std::vector<double> numbers_of(const Result& result) {
     std::vector<double> all(result.intensity.begin(), result.intensity.end());
     all.insert(all.end(), result.pairs.begin(), result.pairs.end());
     for (const Shape& shape : result.shapes)
-        all.insert(all.end(), {shape.gyration, shape.forward, shape.diameter});
+        all.insert(all.end(), {shape.gyration_radius, shape.forward_intensity, shape.diameter});
     return all;
 }
 

@@ -91,8 +91,8 @@ ExpectedContacts expected_contacts(const PredictedContacts& predicted, const Str
     ExpectedContacts expected{.contacts = {},
                               .chain = map.chain_name,
                               .identity = map.identity,
-                              .mapped = map.mapped,
-                              .absent = 0};
+                              .mapped_residues = map.mapped,
+                              .pairs_without_atoms = 0};
     const auto residue_of = [&](Index at) { return map.residues[static_cast<std::size_t>(at)]; };
     const auto atom_of = [&](Index residue) {
         return residue < 0 ? Index{-1} : atoms[static_cast<std::size_t>(residue)];
@@ -105,7 +105,7 @@ ExpectedContacts expected_contacts(const PredictedContacts& predicted, const Str
         const Index a = residue_of(pair.i), b = residue_of(pair.j);
         const Index atom_a = atom_of(a), atom_b = atom_of(b);
         if (atom_a < 0 || atom_b < 0) {
-            ++expected.absent;
+            ++expected.pairs_without_atoms;
             continue;
         }
         expected.contacts.push_back({.i = pair.i + 1,

@@ -38,8 +38,8 @@ std::string scores_table(const Ensemble& ensemble, const Result& result) {
         const auto at = static_cast<std::size_t>(frame);
         text += fmt::format("{}\t{}\t{}", scores.position[at], frame, result.assignment[at]);
         for (const std::string& value :
-             {cell_of(scores.joint, frame), cell_of(scores.contacts, frame),
-              cell_of(scores.unexplained, frame), cell_of(result.density, frame),
+             {cell_of(scores.joint_rank, frame), cell_of(scores.contacts, frame),
+              cell_of(scores.unexplained_share, frame), cell_of(result.density, frame),
               cell_of(result.chi2, frame), cell_of(result.rmsd, frame),
               cell_of(scores.contact_rank, frame), cell_of(scores.cluster_rank, frame),
               cell_of(scores.curve_rank, frame)})
@@ -63,8 +63,9 @@ std::string clusters_table(const Result& result) {
                             one.selected > 0 ? std::to_string(one.selected) : "NA", one.cluster,
                             one.size, static_cast<double>(one.size) / frames,
                             result.medoids[static_cast<std::size_t>(one.cluster)], one.best_frame);
-        for (const double value : {one.joint, one.when_selected, one.contacts, one.added,
-                                   one.unexplained, one.density, one.chi2, one.min_chi2})
+        for (const double value :
+             {one.joint_rank, one.joint_rank_when_selected, one.contacts, one.added,
+              one.unexplained_share, one.density, one.chi2, one.min_chi2})
             text += '\t' + cell(value);
         text += '\n';
     }
@@ -98,7 +99,7 @@ std::string explained_table(const Result& result) {
         for (const std::vector<Index>& group : groups) {
             Index count = 0;
             for (const Index frame : group)
-                count += result.formed(frame, static_cast<Index>(c)) != 0;
+                count += result.formed_contacts(frame, static_cast<Index>(c)) != 0;
             text += fmt::format("\t{:.4f}",
                                 static_cast<double>(count) / static_cast<double>(group.size()));
         }

@@ -17,12 +17,12 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 void check_shapes(const Evidence& evidence) {
     const auto frames = evidence.assignment.size();
-    const bool fits =
-        frames > 0 && evidence.density.size() == frames &&
-        (!evidence.has_chi2() || evidence.chi2.size() == frames) &&
-        (!evidence.has_contacts() ||
-         (evidence.formed.extent(0) == static_cast<Index>(frames) &&
-          evidence.formed.extent(1) == static_cast<Index>(evidence.strengths.size())));
+    const bool fits = frames > 0 && evidence.density.size() == frames &&
+                      (!evidence.has_chi2() || evidence.chi2.size() == frames) &&
+                      (!evidence.has_contacts() ||
+                       (evidence.formed_contacts.extent(0) == static_cast<Index>(frames) &&
+                        evidence.formed_contacts.extent(1) ==
+                            static_cast<Index>(evidence.contact_strengths.size())));
     if (!fits) throw std::logic_error("select: evidence of different lengths");
 }
 
@@ -43,18 +43,21 @@ std::vector<double> values_of(std::span<const double> values, const std::vector<
     return some;
 }
 
-/// Of each of these frames: share of the strength of all contacts that are open and formed.
+/// For each of these frames: the summed strength of the formed contacts that no selected cluster
+/// explains, divided by the total strength.
 std::vector<double> formed_share(const Evidence& evidence, const std::vector<std::uint8_t>& open,
                                  const std::vector<Index>& frames) {
     if (!evidence.has_contacts()) return {};
-    const double all = std::accumulate(evidence.strengths.begin(), evidence.strengths.end(), 0.0);
+    const double all =
+        std::accumulate(evidence.contact_strengths.begin(), evidence.contact_strengths.end(), 0.0);
     std::vector<double> share;
     share.reserve(frames.size());
     for (const Index frame : frames) {
-        const View<const std::uint8_t, 1> formed = evidence.formed[frame];
+        const View<const std::uint8_t, 1> formed_contacts = evidence.formed_contacts[frame];
         double sum = 0;
         for (std::size_t c = 0; c < open.size(); ++c)
-            if (open[c] != 0 && formed(static_cast<Index>(c)) != 0) sum += evidence.strengths[c];
+            if (open[c] != 0 && formed_contacts(static_cast<Index>(c)) != 0)
+                sum += evidence.contact_strengths[c];
         share.push_back(sum / all);
     }
     return share;
@@ -85,11 +88,11 @@ Ranks rank_some(const Evidence& evidence, const Parameters& p, std::span<const d
 }
 
 /// Positions from 1, the highest score first.
-std::vector<Index> positions(const std::vector<double>& joint) {
-    std::vector<Index> order(joint.size()), position(joint.size());
+std::vector<Index> positions(const std::vector<double>& joint_rank) {
+    std::vector<Index> order(joint_rank.size()), position(joint_rank.size());
     std::iota(order.begin(), order.end(), Index{0});
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-        return joint[static_cast<std::size_t>(a)] > joint[static_cast<std::size_t>(b)];
+        return joint_rank[static_cast<std::size_t>(a)] > joint_rank[static_cast<std::size_t>(b)];
     });
     for (std::size_t n = 0; n < order.size(); ++n)
         position[static_cast<std::size_t>(order[n])] = static_cast<Index>(n) + 1;
@@ -107,7 +110,7 @@ std::vector<std::vector<Index>> members_of(std::span<const std::int32_t> assignm
     return members;
 }
 
-/// Selects clusters, and marks the contacts that they explain as no longer open.
+/// Selects clusters one by one, and marks the contacts that each explains.
 class ClusterSelector {
 public:
     ClusterSelector(const Evidence& evidence, const Parameters& parameters)
@@ -115,8 +118,8 @@ public:
           parameters_(parameters),
           members_(members_of(evidence.assignment)),
           selected_(members_.size(), 0),
-          open_(evidence.strengths.size(), 1),
-          explained_by_(evidence.strengths.size(), 0) {}
+          open_(evidence.contact_strengths.size(), 1),
+          explained_by_(evidence.contact_strengths.size(), 0) {}
 
     /// Selects the next cluster; false if none is left.
     bool select_next() {
@@ -126,13 +129,13 @@ public:
         std::vector<double> of_frame(evidence_.assignment.size(), kUnknown);
         for (std::size_t n = 0; n < frames.size(); ++n)
             of_frame[static_cast<std::size_t>(frames[n])] = ranks.mean[n];
-        ClusterSummary next{.cluster = -1, .when_selected = -1.0};
+        ClusterSummary next{.cluster = -1, .joint_rank_when_selected = -1.0};
         for (std::size_t cluster = 0; cluster < members_.size(); ++cluster) {
             if (!is_candidate(cluster)) continue;
             const double value = median(values_of(of_frame, members_[cluster]));
-            if (value <= next.when_selected) continue;
+            if (value <= next.joint_rank_when_selected) continue;
             next.cluster = static_cast<std::int32_t>(cluster);
-            next.when_selected = value;
+            next.joint_rank_when_selected = value;
         }
         if (next.cluster < 0) return false;
         next.selected = static_cast<Index>(chosen_.size()) + 1;
@@ -146,13 +149,13 @@ public:
     const std::vector<std::uint8_t>& open() const { return open_; }
     const std::vector<Index>& explained_by() const { return explained_by_; }
 
-    /// The selected, then the others.
+    /// Sorts the clusters: the selected ones first, then the others.
     std::vector<ClusterSummary> clusters() const {
         std::vector<ClusterSummary> all = chosen_;
         for (std::size_t cluster = 0; cluster < members_.size(); ++cluster)
             if (selected_[cluster] == 0 && !members_[cluster].empty())
                 all.push_back({.cluster = static_cast<std::int32_t>(cluster),
-                               .when_selected = kUnknown,
+                               .joint_rank_when_selected = kUnknown,
                                .added = kUnknown});
         return all;
     }
@@ -177,16 +180,16 @@ private:
         if (!evidence_.has_contacts()) return kUnknown;
         double added = 0, all = 0;
         for (std::size_t c = 0; c < open_.size(); ++c) {
-            all += evidence_.strengths[c];
+            all += evidence_.contact_strengths[c];
             if (open_[c] == 0) continue;
             Index count = 0;
             for (const Index frame : frames)
-                count += evidence_.formed(frame, static_cast<Index>(c)) != 0;
+                count += evidence_.formed_contacts(frame, static_cast<Index>(c)) != 0;
             if (static_cast<double>(count) < kMinShareOfFrames * static_cast<double>(frames.size()))
                 continue;
             open_[c] = 0;
             explained_by_[c] = position;
-            added += evidence_.strengths[c];
+            added += evidence_.contact_strengths[c];
         }
         return added / all;
     }
@@ -206,9 +209,9 @@ void describe(const Evidence& evidence, const Scores& scores, const std::vector<
         return scores.position[static_cast<std::size_t>(a)] <
                scores.position[static_cast<std::size_t>(b)];
     });
-    cluster.joint = median(values_of(scores.joint, frames));
+    cluster.joint_rank = median(values_of(scores.joint_rank, frames));
     cluster.contacts = median(values_of(scores.contacts, frames));
-    cluster.unexplained = median(values_of(scores.unexplained, frames));
+    cluster.unexplained_share = median(values_of(scores.unexplained_share, frames));
     cluster.density = median(values_of(evidence.density, frames));
     const std::vector<double> chi2 = values_of(evidence.chi2, frames);
     cluster.chi2 = median(chi2);
@@ -265,11 +268,11 @@ Ranking rank(const Evidence& evidence, const Parameters& parameters) {
     scores.contact_rank = std::move(ranks.contact);
     scores.cluster_rank = std::move(ranks.cluster);
     scores.curve_rank = std::move(ranks.curve);
-    scores.joint = std::move(ranks.mean);
-    scores.position = positions(scores.joint);
+    scores.joint_rank = std::move(ranks.mean);
+    scores.position = positions(scores.joint_rank);
     for (Index n = 0; n < parameters.max_clusters; ++n) {
         if (!selector.select_next()) break;
-        if (n == 0) scores.unexplained = formed_share(evidence, selector.open(), frames);
+        if (n == 0) scores.unexplained_share = formed_share(evidence, selector.open(), frames);
     }
     result.explained_by = selector.explained_by();
     result.clusters = selector.clusters();
@@ -279,7 +282,8 @@ Ranking rank(const Evidence& evidence, const Parameters& parameters) {
     std::stable_sort(result.clusters.begin(), result.clusters.end(),
                      [](const ClusterSummary& a, const ClusterSummary& b) {
                          if ((a.selected > 0) != (b.selected > 0)) return a.selected > 0;
-                         return a.selected > 0 ? a.selected < b.selected : a.joint > b.joint;
+                         return a.selected > 0 ? a.selected < b.selected
+                                               : a.joint_rank > b.joint_rank;
                      });
     return result;
 }

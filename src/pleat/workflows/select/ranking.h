@@ -10,23 +10,23 @@
 
 namespace pleat::select {
 
-/// What is known of each frame. Spans of what is not known are empty; `assignment` and `density`
+/// The evidence for each frame. Spans of what is not known are empty; `assignment` and `density`
 /// never are.
 struct Evidence {
-    View<const std::uint8_t, 2> formed;        ///< [frame, contact]: 1 if the frame forms it
-    std::span<const double> strengths;         ///< [contact], above 0
-    std::span<const std::int32_t> assignment;  ///< [frame]: cluster from 0, or -1 for noise
-    std::span<const double> density;           ///< [frame]: share of the other frames nearby
-    std::span<const double> chi2;              ///< [frame]: of the curve
+    View<const std::uint8_t, 2> formed_contacts;  ///< [frame, contact]: 1 if the frame forms it
+    std::span<const double> contact_strengths;    ///< [contact], above 0
+    std::span<const std::int32_t> assignment;     ///< [frame]: cluster from 0, or -1 for noise
+    std::span<const double> density;              ///< [frame]: share of the other frames nearby
+    std::span<const double> chi2;                 ///< [frame]: of the curve
 
     Index frame_count() const { return static_cast<Index>(assignment.size()); }
-    bool has_contacts() const { return !strengths.empty(); }
+    bool has_contacts() const { return !contact_strengths.empty(); }
     bool has_chi2() const { return !chi2.empty(); }
 };
 
 struct Ranking {
     Scores scores;
-    std::vector<ClusterSummary> clusters;  ///< the selected in their order, then by `joint`
+    std::vector<ClusterSummary> clusters;  ///< the selected in their order, then by `joint_rank`
     std::vector<Index> explained_by;       ///< as in Result
 };
 

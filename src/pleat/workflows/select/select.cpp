@@ -72,11 +72,11 @@ ExpectedContacts expect(const Input& input, const PredictedContacts& predicted,
         static_cast<Index>(std::max(1.0, std::round(parameters.contacts_per_residue * length)));
     ExpectedContacts expected =
         expected_contacts(predicted, structure, *input.ensemble->topology, count);
-    if (expected.absent > 0)
+    if (expected.pairs_without_atoms > 0)
         context.message(
             fmt::format("{} of {} expected contacts are between residues that the ensemble does "
                         "not have: they do not count",
-                        expected.absent, count));
+                        expected.pairs_without_atoms, count));
     return expected;
 }
 
@@ -89,18 +89,19 @@ Array<std::uint8_t, 2> formed_contacts(const Ensemble& ensemble,
     const auto count = static_cast<Index>(contacts.size());
     require_memory(frames * count, fmt::format("{} contacts of {} frames", count, frames),
                    "take fewer frames (--frames) or contacts (--contacts-per-residue)");
-    Array<std::uint8_t, 2> formed(frames, count);
+    Array<std::uint8_t, 2> formed_contacts(frames, count);
     for_each_block(
         context, "contacts", frames, kFramesPerStep,
         [&](Index first, Index block) {
             for (Index frame = first; frame < first + block; ++frame)
-                mark_formed(ensemble.xyz[frame], contacts, cutoff, formed.view()[frame].data);
+                mark_formed(ensemble.xyz[frame], contacts, cutoff,
+                            formed_contacts.view()[frame].data);
         },
         "frames");
-    return formed;
+    return formed_contacts;
 }
 
-/// Of each frame the share of the others that are nearer than `cutoff` angstrom.
+/// The density of each frame: the share of the other frames that are nearer than `cutoff` angstrom.
 std::vector<double> densities(const PairSource& distances, double cutoff, const Context& context) {
     const Index frames = distances.count();
     std::vector<double> density(static_cast<std::size_t>(frames), 0.0);
@@ -121,11 +122,11 @@ void rank_frames(View<const float, 3> xyz, const Input& input, const Parameters&
                                    own);
     const std::unique_ptr<PairSource> distances = rmsd::superposed_pairs(xyz, {}, {}, false, own);
     result.density = densities(*distances, result.cutoff, own);
-    std::vector<double> strengths;
+    std::vector<double> contact_strengths;
     for (const ExpectedContact& contact : result.expected.contacts)
-        strengths.push_back(contact.strength);
-    Ranking ranking = rank({.formed = result.formed,
-                            .strengths = strengths,
+        contact_strengths.push_back(contact.strength);
+    Ranking ranking = rank({.formed_contacts = result.formed_contacts,
+                            .contact_strengths = contact_strengths,
                             .assignment = result.assignment,
                             .density = result.density,
                             .chi2 = result.chi2},
@@ -185,7 +186,7 @@ Result run(const Input& input, const Parameters& parameters, const Context& cont
         result.expected = expect(input, predicted, *structure, parameters, context);
     }
     if (!result.expected.contacts.empty())
-        result.formed =
+        result.formed_contacts =
             formed_contacts(ensemble, result.expected.contacts, parameters.contact_cutoff, context);
     rank_frames(xyz, input, parameters, context, result);
     return result;

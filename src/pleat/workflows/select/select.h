@@ -42,7 +42,7 @@ std::vector<Field> clustering_fields(Parameters& parameters);
 /// Skolnick, Proteins 57:702 (2004).
 double usual_cutoff(Index residues);
 
-/// What a selection is made from. The pointers must outlive the call; each except `ensemble` may be
+/// The input of a selection. The pointers must outlive the call; each except `ensemble` may be
 /// null.
 struct Input {
     /// With contacts it must hold the CB and CA atoms, and with a curve all atoms.
@@ -54,13 +54,13 @@ struct Input {
     /// PDB or mmCIF file that names the residues of expected contacts; empty: the file that named
     /// the atoms of the ensemble.
     std::filesystem::path structure = {};
-    /// As ReadOptions::full_rows was filled when the alignment was read; may be null.
+    /// ReadOptions::full_rows, as it was filled when the alignment was read; may be null.
     const std::vector<std::string>* full_rows = nullptr;
     /// Whether the context's device was asked for. If not, each stage may choose a GPU.
     bool device_is_named = true;
 };
 
-/// Two residues that are expected in contact, and the atoms between which that is measured.
+/// Two residues that are expected to be in contact, and the two atoms whose distance decides.
 struct ExpectedContact {
     Index i = 0, j = 0;            ///< residues of the predicted sequence, from 1
     std::string name_i, name_j;    ///< "ALA 52A" of the structure
@@ -73,39 +73,41 @@ struct ExpectedContacts {
     std::vector<ExpectedContact> contacts;  ///< the most probable first
     std::string chain;                      ///< chain of the structure that the sequence fits best
     double identity = 0;                    ///< share of aligned letters that are identical
-    Index mapped = 0;  ///< residues of the sequence that are aligned to one of the chain
-    Index absent = 0;  ///< pairs among the most probable for which the structure has no atoms
+    Index mapped_residues = 0;  ///< residues of the sequence that are aligned to one of the chain
+    Index pairs_without_atoms =
+        0;  ///< pairs among the most probable for which the structure has no atoms
 };
 
 /// Scores of each frame. A rank is the frame's position among all frames, from 0 (worst) to 1
 /// (best); frames with equal values share the mean of their ranks.
 struct Scores {
-    std::vector<double> contacts;     ///< share of the strength of all contacts that is formed
-    std::vector<double> unexplained;  ///< the same of contacts that the first selected cluster
-                                      ///< does not explain
+    std::vector<double> contacts;  ///< share of the strength of all contacts that is formed
+    std::vector<double> unexplained_share;  ///< the same of contacts that the first selected
+                                            ///< cluster does not explain
     std::vector<double> contact_rank, cluster_rank, curve_rank;
-    std::vector<double> joint;    ///< weighted mean of the ranks
-    std::vector<Index> position;  ///< from 1, the highest `joint`; of equal ones the first frame
+    std::vector<double> joint_rank;  ///< weighted mean of the ranks
+    std::vector<Index>
+        position;  ///< from 1, the highest `joint_rank`; of equal ones the first frame
 };
 
 /// The evidence for one cluster: medians over its frames. NaN: not known.
 struct ClusterSummary {
     std::int32_t cluster = 0;
     Index size = 0;
-    Index selected = 0;        ///< position among the selected clusters, from 1; 0 for others
-    Index best_frame = 0;      ///< its frame with the best position
-    double joint = 0;          ///< of Scores
-    double when_selected = 0;  ///< median by which it was selected; NaN for others
-    double contacts = 0, unexplained = 0, density = 0, chi2 = 0, min_chi2 = 0;
+    Index selected = 0;     ///< position among the selected clusters, from 1; 0 for others
+    Index best_frame = 0;   ///< its frame with the best position
+    double joint_rank = 0;  ///< of Scores
+    double joint_rank_when_selected = 0;  ///< median by which it was selected; NaN for others
+    double contacts = 0, unexplained_share = 0, density = 0, chi2 = 0, min_chi2 = 0;
     /// Share of strength that this cluster explains and none selected before it; NaN for others.
     double added = 0;
 };
 
 struct Result {
     Scores scores;
-    std::vector<ClusterSummary> clusters;  ///< the selected in their order, then by `joint`
-    ExpectedContacts expected;             ///< empty without contacts
-    Array<std::uint8_t, 2> formed;         ///< [frame, contact]: 1 if the frame forms it
+    std::vector<ClusterSummary> clusters;    ///< the selected in their order, then by `joint_rank`
+    ExpectedContacts expected;               ///< empty without contacts
+    Array<std::uint8_t, 2> formed_contacts;  ///< [frame, contact]: 1 if the frame forms it
     std::vector<Index> explained_by;  ///< [contact]: position of the first selected cluster that
                                       ///< explains it, 0 for none
     std::vector<std::int32_t> assignment;  ///< [frame]: cluster from 0, or -1 for noise

@@ -18,7 +18,8 @@ namespace pleat::select {
 
 Clusters clusters_of(const cluster::Result& result) {
     Clusters clusters{.assignment = result.clustering.assignment, .medoids = {}, .cutoff = {}};
-    for (const cluster::Description& one : result.clusters) clusters.medoids.push_back(one.medoid);
+    for (const cluster::ClusterDescription& one : result.clusters)
+        clusters.medoids.push_back(one.medoid);
     if (!std::isnan(result.cutoff)) clusters.cutoff = result.cutoff;
     return clusters;
 }

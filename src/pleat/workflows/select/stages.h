@@ -15,7 +15,7 @@
 
 namespace pleat::select {
 
-/// What a selection uses of a clustering.
+/// The results of a clustering that a selection uses.
 struct Clusters {
     std::vector<std::int32_t> assignment;  ///< [frame]
     std::vector<Index> medoids;            ///< [cluster]
@@ -62,7 +62,7 @@ std::vector<double> frame_chi2(const saxs::Result& result);
 PredictedContacts predicted_contacts(const Alignment& alignment, const ReferenceRow& reference,
                                      std::span<const couplings::RankedPair> pairs);
 
-/// run() with stages of the caller's.
+/// Does the same as run(), with stages of the caller.
 Result run(const Input& input, const Parameters& parameters, const Context& context,
            Stages& stages);
 

@@ -80,7 +80,7 @@ TEST_F(ContactsOnAtoms, AlignSequencesThatBeginElsewhere) {
     ASSERT_EQ(found.contacts.size(), 1U);
     EXPECT_EQ(found.contacts[0].name_i, "ALA 101");
     EXPECT_EQ(found.contacts[0].name_j, "LEU 110");
-    EXPECT_EQ(found.absent, 1);
+    EXPECT_EQ(found.pairs_without_atoms, 1);
 }
 
 TEST_F(ContactsOnAtoms, MeasureGlycineFromItsCa) {

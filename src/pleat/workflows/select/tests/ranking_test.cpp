@@ -17,18 +17,18 @@ namespace {
 
 /// Owns what an Evidence shows.
 struct Case {
-    std::vector<std::vector<int>> formed;
-    std::vector<double> strengths;
+    std::vector<std::vector<int>> formed_contacts;
+    std::vector<double> contact_strengths;
     std::vector<std::int32_t> assignment;
     std::vector<double> density, chi2;
 
     Ranking run(const Parameters& parameters = {}) {
-        marks = Array<std::uint8_t, 2>(static_cast<Index>(formed.size()),
-                                       static_cast<Index>(strengths.size()));
+        marks = Array<std::uint8_t, 2>(static_cast<Index>(formed_contacts.size()),
+                                       static_cast<Index>(contact_strengths.size()));
         for (Index f = 0; f < marks.extent(0); ++f)
             for (Index c = 0; c < marks.extent(1); ++c)
-                marks(f, c) = static_cast<std::uint8_t>(formed[f][c]);
-        return rank({marks, strengths, assignment, density, chi2}, parameters);
+                marks(f, c) = static_cast<std::uint8_t>(formed_contacts[f][c]);
+        return rank({marks, contact_strengths, assignment, density, chi2}, parameters);
     }
     Array<std::uint8_t, 2> marks = {};
 };
@@ -63,14 +63,14 @@ TEST(Ranks, AgreeWithCountingOnRandomValuesWithTies) {
 /// Two folds of three frames, and one frame of its own. The first fold is the fuller one and forms
 /// the stronger contacts 0 and 1; the second forms 2, which the lone frame does not.
 Case two_folds() {
-    return {.formed = {{1, 1, 0, 0},
-                       {1, 1, 0, 0},
-                       {1, 0, 0, 0},
-                       {0, 0, 1, 0},
-                       {0, 0, 1, 0},
-                       {0, 0, 1, 0},
-                       {1, 1, 0, 0}},
-            .strengths = {0.9, 0.8, 0.5, 0.3},
+    return {.formed_contacts = {{1, 1, 0, 0},
+                                {1, 1, 0, 0},
+                                {1, 0, 0, 0},
+                                {0, 0, 1, 0},
+                                {0, 0, 1, 0},
+                                {0, 0, 1, 0},
+                                {1, 1, 0, 0}},
+            .contact_strengths = {0.9, 0.8, 0.5, 0.3},
             .assignment = {0, 0, 0, 1, 1, 1, 2},
             .density = {0.5, 0.5, 0.4, 0.3, 0.3, 0.3, 0.1},
             .chi2 = {}};
@@ -84,12 +84,12 @@ TEST(Ranking, ScoresAreSharesOfStrength) {
     EXPECT_NEAR(result.scores.contacts[4], 0.5 / 2.5, 1e-12);
     EXPECT_TRUE(result.scores.curve_rank.empty());
     // Contacts 0 and 1 are the first cluster's, so that 2 alone counts beside it.
-    EXPECT_NEAR(result.scores.unexplained[0], 0, 1e-12);
-    EXPECT_NEAR(result.scores.unexplained[4], 0.5 / 2.5, 1e-12);
+    EXPECT_NEAR(result.scores.unexplained_share[0], 0, 1e-12);
+    EXPECT_NEAR(result.scores.unexplained_share[4], 0.5 / 2.5, 1e-12);
     EXPECT_EQ(result.scores.position[0], 1);  // frame 1 is as good
     EXPECT_EQ(result.scores.position[1], 2);
     for (std::size_t f = 0; f < 7; ++f)
-        EXPECT_NEAR(result.scores.joint[f],
+        EXPECT_NEAR(result.scores.joint_rank[f],
                     (result.scores.contact_rank[f] + result.scores.cluster_rank[f]) / 2, 1e-12);
 }
 
@@ -100,7 +100,7 @@ TEST(Ranking, SelectsTheSecondFoldForContactsThatTheFirstDoesNotExplain) {
     EXPECT_EQ(any_size.clusters[1].cluster, 1);
     EXPECT_EQ(any_size.clusters[2].cluster, 2);
     // By joint scores alone the lone frame would be second.
-    EXPECT_GT(any_size.clusters[2].joint, any_size.clusters[1].joint);
+    EXPECT_GT(any_size.clusters[2].joint_rank, any_size.clusters[1].joint_rank);
     EXPECT_EQ(any_size.clusters[2].added, 0);
     const Ranking larger = example.run({.cluster_weight = 0.1});
     EXPECT_EQ(larger.clusters[0].cluster, 0);
@@ -118,8 +118,8 @@ TEST(Ranking, SelectsTheSecondFoldForContactsThatTheFirstDoesNotExplain) {
 TEST(Ranking, AClusterExplainsAContactThatATenthOfItsFramesForms) {
     for (const int forming : {0, 1}) {
         Case example;
-        for (int f = 0; f < 10; ++f) example.formed.push_back({1, f < forming ? 1 : 0});
-        example.strengths = {0.5, 0.5};
+        for (int f = 0; f < 10; ++f) example.formed_contacts.push_back({1, f < forming ? 1 : 0});
+        example.contact_strengths = {0.5, 0.5};
         example.assignment.assign(10, 0);
         example.density.assign(10, 0.5);
         EXPECT_EQ(example.run().explained_by[1], forming);
@@ -149,11 +149,14 @@ TEST(Ranking, RanksNoiseButNeverSelectsIt) {
 }
 
 TEST(Ranking, RanksASingleFrame) {
-    Case example{
-        .formed = {{1}}, .strengths = {0.5}, .assignment = {0}, .density = {0}, .chi2 = {2}};
+    Case example{.formed_contacts = {{1}},
+                 .contact_strengths = {0.5},
+                 .assignment = {0},
+                 .density = {0},
+                 .chi2 = {2}};
     const Ranking result = example.run({.min_size = 1});
     EXPECT_EQ(result.scores.position, std::vector<Index>{1});
-    EXPECT_EQ(result.scores.joint, std::vector<double>{0.5});
+    EXPECT_EQ(result.scores.joint_rank, std::vector<double>{0.5});
     EXPECT_EQ(result.clusters[0].selected, 1);
 }
 
