@@ -10,6 +10,7 @@
 
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/hardware/device_choice.h"
 #include "progress.h"
 
 namespace pleat::python {

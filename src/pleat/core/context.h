@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/core/device.h"
@@ -43,6 +45,9 @@ struct Context {
         if (progress != nullptr) progress->message(text);
     }
 };
+
+/// "cuda:0", or "cuda:0,cuda:1" for lanes.
+std::string device_names(const Context& context);
 
 }  // namespace pleat
 

@@ -31,8 +31,6 @@ GpuLookup machine_gpus();
 /// UsageError for another text, devices of two kinds, or a GPU named twice; DeviceError if
 /// "cuda:all" finds no GPU.
 void name_devices(std::string_view text, Context& context, const GpuLookup& gpus = machine_gpus());
-/// "cuda:0", or "cuda:0,cuda:1" for lanes.
-std::string device_names(const Context& context);
 
 /// Divides work of `demand.seconds` on `context.device`, a GPU that was chosen, among more GPUs
 /// while each saves more than the time that it takes to start: GPUs with room, of which no other

@@ -15,7 +15,6 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/output_file.h"
-#include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/instant.h"
