@@ -38,12 +38,13 @@ void complain(std::string_view text) {
     }
 }
 
-/// Standard streams that were closed stay unusable, but no file of a run may get their number and
-/// with it what is written to them.
+/// Opens /dev/null for each standard stream that was closed, so that no file of a run gets its
+/// number and with it the text that is printed there.
 void hold_closed_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) >= 0) continue;
-        // The lowest free number is this one. The wrong direction makes every use fail, as before.
+        // open() returns the lowest free number, which is this one. Opened for the wrong direction,
+        // the stream still fails at every use.
         ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
@@ -120,9 +121,10 @@ void run(int count, char** values, Ranks& ranks) {
 
 int main(int count, char** values) {
     hold_closed_streams();
-    // A reader that left is found when writing, not by a signal that leaves half a line behind.
+    // If the reader of a pipe has closed it, writing fails; a signal would end the process in the
+    // middle of a line.
     ::signal(SIGPIPE, SIG_IGN);
-    // A file that exceeds `ulimit -f` fails when writing too.
+    // Likewise, writing fails if a file would exceed `ulimit -f`.
     ::signal(SIGXFSZ, SIG_IGN);
     const InputLedger ledger;
     std::optional<Ranks> ranks;

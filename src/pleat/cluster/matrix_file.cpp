@@ -26,7 +26,7 @@ namespace {
 constexpr Index kBandPairs = 500'000;
 constexpr Index kMaxItems = 2'000'000'000;
 
-/// A whole file, read-only in the address space.
+/// A file that is mapped into memory, read-only.
 class MappedFile {
 public:
     explicit MappedFile(const std::filesystem::path& path) {

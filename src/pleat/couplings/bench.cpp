@@ -213,8 +213,8 @@ int main(int argc, char** argv) {
     std::vector<Case> cases;
     cases.reserve(argc + 3);
     if (argc == 1) {
-        // Five columns: a table of 10 KiB, so the rows come from the first-level cache: the
-        // ceiling.
+        // Five columns need a table of only 10 KiB, which stays in the first-level cache: the upper
+        // limit of the speed.
         for (const auto& [count, columns] :
              {std::pair<Index, Index>{4000, 5}, {3000, 75}, {3600, 160}}) {
             cases.push_back({"random", test::RandomFamily(count, columns, 21, 1).letters});

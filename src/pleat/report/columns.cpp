@@ -172,7 +172,7 @@ PairTables read_tables(Drawing& drawing, const PairFile& pairs,
     LabelReader labels(tables.labels);
     if (columns) label_by_columns(*columns, labels);
     const std::filesystem::path path = drawing.run.file(pairs.list_file);
-    // The header comes first, since it says which cell is which.
+    // Parses the header first, because it names the columns.
     const Table head = read_table(path, 0);
     if (!head.has({"i", "j", "letter_i", "letter_j"}))
         throw InputError(path.string(), 1,
@@ -269,7 +269,7 @@ Json map_section(const PairFile& pairs, const std::vector<ColumnLabel>& labels,
 /// Numbers by column, for the molecule's colours and a curve.
 Json column_values(const Table& columns) {
     Json values = Json::array();
-    // The entropy first: a page shows the first numbers until the reader chooses others.
+    // Puts the entropy first, because a page initially shows the first numbers.
     std::vector<std::string> names = columns.columns;
     std::stable_partition(names.begin(), names.end(),
                           [](const std::string& name) { return name == "mi"; });

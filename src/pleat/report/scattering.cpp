@@ -52,7 +52,8 @@ void draw_fit(Drawing& drawing, const Table& table, const std::string& file) {
 
 /// The Guinier plot of a measured curve; the points used in the fit are a series of their own.
 void draw_guinier(Drawing& drawing, const Table& table) {
-    // The law holds near q = 0; points far beyond its range would squeeze it into a corner.
+    // Guinier's law holds near q = 0; points far beyond its range would compress the plot into a
+    // corner.
     constexpr double kShownRange = 3;  // times the largest q^2 of the fit
     std::vector<double> q2 = table.numbers("q2"), used = table.numbers("ln_intensity"),
                         others = used;
@@ -148,7 +149,7 @@ void draw_scattering(Drawing& drawing) {
     });
     for (const std::string& file : files) {
         if (!file.ends_with(".tsv") || drawing.drawn.contains(file)) continue;
-        // The header says whether to read the whole table.
+        // Reads the header first, to decide whether the whole table is needed.
         const Table head = read_table(drawing.run.file(file), 1);
         if (!head.has({"q"}) && !head.has({"q2"}) && !head.has({"q_rg"}) && !head.has({"p"}))
             continue;

@@ -32,7 +32,7 @@ public:
 /// (weights.h) for this problem and the context's threads. Throws DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Problem& problem, const Context& context);
 
-/// The definition: two loops over sequences and one over columns, on one thread.
+/// Computes by the definition: two loops over sequences and one over columns, on one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Problem& problem);
 
 /// Compares bit planes of the distinct sequences; each instruction compares a vector of them. Uses

@@ -154,7 +154,7 @@ private:
                 at.to_second = distance;
             }
         }
-        // If there is one medoid only, an item that replaces it gets all items, however far.
+        // If there is only one medoid, the item that replaces it gets all items, at any distance.
         if (clusters_ == 1) at.to_second = at.to_nearest;
         neighbours_[item] = at;
     }

@@ -56,7 +56,7 @@ void agree_on_errors(Comm& comm, const TileWork& work, const std::exception_ptr&
         try {
             flush(work);
         } catch (const Error&) {
-            // The first error is the one to report; what is not flushed is computed again.
+            // Reports the first error; tiles that could not be flushed are computed again later.
         }
         throw;
     }

@@ -119,8 +119,8 @@ private:
 };
 
 MpiComm::MpiComm(const Launch& launch) {
-    // Ranks of one machine exchange little, and a container that forbids reading another's memory
-    // makes this way of copying complain at every message.
+    // Ranks of one machine exchange little data, and Open MPI's default way of copying prints
+    // warnings in containers that forbid reading the memory of other processes.
     ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
@@ -153,7 +153,8 @@ void MpiComm::find_neighbours() {
     MPI_Comm_rank(machine, &local_rank_);
     MPI_Comm_size(machine, &local_size_);
     const std::vector<std::uint8_t> own = affinity_mask(0), launcher = affinity_mask(::getppid());
-    // Other launchers do not bind their own process.
+    // The affinity of the parent process is used for mpirun only: other launchers do not bind
+    // themselves.
     const bool is_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
     std::vector<int> ranks(own.begin(), own.end());
     MPI_Allreduce(MPI_IN_PLACE, ranks.data(), kFirstCpus, MPI_INT, MPI_SUM, machine);
@@ -231,7 +232,8 @@ void MpiComm::reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
 }
 
 double MpiComm::sum(double value) {
-    // Memory first: a rank without memory fails here, while the others still wait in meet().
+    // Allocates memory first: a rank that lacks memory fails here, while the others still wait in
+    // meet().
     std::vector<double> values(static_cast<std::size_t>(size_));
     meet(kNo);
     MPI_Request request = MPI_REQUEST_NULL;

@@ -52,7 +52,7 @@ std::string lost_output(const std::filesystem::path& folder, const EarlierRun& r
 std::string other_command(const std::filesystem::path& folder, const EarlierRun& run,
                           std::string_view command, const std::vector<Field>& fields) {
     if (run.command != command) return fmt::format("the command '{}'", run.command);
-    // Another version may give other numbers, and files that these options do not show.
+    // Another version of pleat may compute other numbers or write other files.
     if (run.version != kVersion)
         return fmt::format("version '{}' (now '{}')", run.version, kVersion);
     if (std::string other = other_option(run, fields); !other.empty()) return other;

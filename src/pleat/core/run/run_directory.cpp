@@ -246,7 +246,7 @@ void RunDirectory::Implementation::save_manifest(std::string_view status) {
 }
 
 bool RunDirectory::Implementation::has_something_to_keep() const {
-    // A resumed run may fail before it names the files that the earlier run left.
+    // A resumed run may have failed before it listed the files of the earlier run.
     const std::filesystem::directory_iterator entries(folder_in_use());
     const auto is_content = [](const auto& entry) {
         const std::string name = entry.path().filename().string();

@@ -107,7 +107,7 @@ int longest_history(const std::string& where, std::int64_t available, const Alig
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context) {
     const CpuLayout layout = layout_of(alignment);
     const bool on_gpu = context.device.kind == Device::Kind::cuda;
-    // A missing GPU is reported before memory is counted.
+    // Reports a missing GPU before it estimates memory.
     const CudaDevice gpu = on_gpu ? use_cuda_device(context.device.index) : CudaDevice{};
     const int longest = parameters.compatible == CompatibleProgram::none ? kHistory : 1;
     int history = longest_history(on_gpu ? " on the host" : "", available_memory(), alignment,

@@ -260,7 +260,7 @@ CpuKernel::ColumnResult CpuKernel::column(int x, int gradient, Index i, bool bes
     for (Index k = 0; k < tree_.count(); ++k) work.rows(k, letters_(i, k)) -= weights_[k];
     std::memset(work.gradient.data(), 0, work.gradient.bytes());
     steps.scatter_rows(tree_, work.rows.data(), work.gradient.data());
-    // Each block is the sum of exactly two terms, so their order does not change a bit.
+    // Each block is the sum of exactly two terms, so the result does not depend on their order.
     for (Index j = 0; j < i; ++j) {
         const std::lock_guard lock(row_locks_[j]);
         steps.add_table(work.gradient.data(), i, j, j + 1, columns_, letter_count_,

@@ -16,8 +16,8 @@ namespace pleat::mutual_information {
 /// triple with a column of one symbol has the Z of its pair, with other rounding.
 inline constexpr double kZTolerance = 1e-6;
 
-/// A set of triples i < j < k of L columns: bit triple_index() of L (L-1) (L-2) / 6, 21 MB for
-/// L = 1000. Bits are only ever set, so tiles may come in any order, and twice.
+/// A set of triples i < j < k of L columns: bit triple_index() of L (L-1) (L-2) / 6, 21 MB for L =
+/// 1000. Bits are never cleared, so tiles may be added in any order and more than once.
 class CliqueSet {
 public:
     explicit CliqueSet(Index columns);

@@ -13,7 +13,8 @@ struct TilePosition {
     Block rows;
 };
 
-// A sink has a type Local for what each thread keeps. `memory` is shared by the CTA.
+// A sink receives the values of pairs. Its type Local is the state of one thread. `memory` is
+// shared by the CTA.
 //     open(memory): called at the start by all threads, before a barrier
 //     put(local, memory, position, row, column, solved): adds a pair of the tile; returns false,
 //         and adds nothing, if its value is not certain

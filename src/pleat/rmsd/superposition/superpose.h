@@ -30,7 +30,7 @@ PLEAT_HOST_DEVICE inline void rotate_pair(double (&n)[4][4], double (&vectors)[4
     if (n[p][q] == 0.0) return;
     const double theta = (n[q][q] - n[p][p]) / (2.0 * n[p][q]);
     const double size = std::fabs(theta);
-    // An angle so small that its square would overflow is 1 / (2 theta).
+    // For large theta, whose square would overflow, the tangent is 1 / (2 theta).
     const double t = (theta < 0 ? -1.0 : 1.0) /
                      (size > 1e150 ? 2.0 * size : size + std::sqrt(size * size + 1.0));
     const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;

@@ -60,8 +60,9 @@ public:
     }
 
 private:
-    /// Rows of one type: a piece of a segment of body a and, if b is another body, the same piece
-    /// of a segment of body b. The end of a body's segments stands for no segment.
+    /// Rows of one type for a task: a piece of a segment of body a and, if b is another body, the
+    /// same piece of a segment of body b. If a body has no segment of the type, the iterator is the
+    /// end of its segments.
     struct Task {
         std::size_t job;
         const TypeSegment *a, *b;

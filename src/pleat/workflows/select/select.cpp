@@ -161,7 +161,7 @@ Result run(const Input& input, const Parameters& parameters, const Context& cont
     Result result;
     std::optional<Structure> structure;
     std::string row;
-    // What is wrong with the input is found before the first long computation.
+    // Checks the input before the first long computation.
     if (input.alignment != nullptr || input.contacts != nullptr) structure = read_residues(input);
     if (input.alignment != nullptr) row = best_row(*input.alignment, *structure);
     if (input.contacts != nullptr)
