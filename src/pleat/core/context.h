@@ -19,15 +19,15 @@ namespace pleat {
 /// beyond the tolerances stated in each engine's README.
 struct Context {
     Device device;
-    /// The devices among which this process divides its work, each driven by a thread; `device` is
-    /// then the first. Empty: `device` alone (core/ranks/lanes.h).
-    std::vector<Device> lanes;
     int threads = 0;  ///< 0 = all that this process may use (see available_threads)
     std::uint64_t seed = 1;
     Progress* progress = nullptr;      ///< not owned; null = silent, never cancelled
     Comm* comm = nullptr;              ///< not owned; null = one rank
     std::filesystem::path checkpoint;  ///< file to resume from and to save to; empty = none
     double checkpoint_seconds = 10.0;  ///< shortest time between two saves
+    /// The devices among which this process divides its work, each driven by a thread; `device` is
+    /// then the first. Empty: `device` alone (core/ranks/lanes.h).
+    std::vector<Device> lanes = {};
 
     /// The ranks of this run, and this process's number among them.
     int ranks() const { return comm != nullptr ? comm->size() : 1; }
