@@ -4,7 +4,7 @@ from source import ENGINES
 REQUIRED = ("README.md", "{engine}.h", "parameters.cpp", "{engine}.cpp", "kernel/kernel.h",
             "kernel/kernel.cpp", "kernel/kernel_reference.cpp", "kernel/kernel_cpu.cpp")
 # Rooms that become required for every engine as soon as one engine has them.
-SHARED_ONCE_BUILT = ("bench.cpp", "cuda/kernel_cuda.cu")
+SHARED_ONCE_BUILT = ("bench.cpp", "cuda/gpu_kernel.cuh", "cuda/kernel_cuda.cu")
 
 
 def check(root, files):

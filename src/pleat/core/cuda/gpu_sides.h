@@ -6,7 +6,7 @@
 namespace pleat::cuda {
 
 struct Sides {
-    Index x = 1, y = 1;
+    Index x = 1, y = 1, z = 1;
 };
 
 }  // namespace pleat::cuda

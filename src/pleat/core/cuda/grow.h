@@ -1,5 +1,7 @@
-// Grow: makes an array of a GPU, or of one that a test plays, long enough.
+// Grow: makes an array of a GPU, or of the host in its place, long enough.
 #pragma once
+
+#include <iterator>
 
 #include "pleat/core/view.h"
 
@@ -11,6 +13,14 @@ void grow(Array& array, Index count) {
     if (array.size() >= count) return;
     array = Array();  // frees the memory before more is allocated
     array = Array(count);
+}
+
+/// Copies all `values` to the beginning of an array, which grows where it is too short.
+template <class Array, class Values>
+void upload(Array& to, const Values& values) {
+    const auto count = static_cast<Index>(std::size(values));
+    grow(to, count);
+    if (count > 0) to.upload(std::data(values), 0, count);
 }
 
 }  // namespace pleat::cuda

@@ -7,14 +7,17 @@
 
 namespace pleat::cuda {
 
-/// Owns a CUDA stream whose work does not wait for other streams. The stream belongs to the device
-/// that was current at construction.
+/// Work in it does not wait for other streams. Destroyed with its owner, after the end of its work,
+/// on the device that was current at construction.
 class Stream {
 public:
     Stream() {
         check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cannot make a stream");
     }
-    ~Stream() { cudaStreamDestroy(stream_); }
+    ~Stream() {
+        cudaStreamSynchronize(stream_);
+        cudaStreamDestroy(stream_);
+    }
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     operator cudaStream_t() const { return stream_; }

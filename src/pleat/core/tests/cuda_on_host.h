@@ -1,6 +1,7 @@
 // CUDA on the host: runs kernels thread by thread on the CPU, so that tests need no GPU.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -16,19 +17,23 @@
 #include <utility>
 #include <vector>
 
+#include "pleat/core/math/half_float.h"
 #include "pleat/core/view.h"
 
-// Words of CUDA C++ that mean nothing here.
+// Words of CUDA C++. Shared memory is static, since CTAs run one after the other; what a CTA finds
+// in it is what another left, as on a GPU.
 #define __host__
 #define __device__
 #define __global__ inline
-#define __shared__
+#define __shared__ static
 #define __forceinline__ inline
+#define __grid_constant__
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 /// Places in a grid, as CUDA names them; those of the thread that runs.
 struct PlaceInGrid {
-    unsigned x = 0, y = 0;
+    unsigned x = 0, y = 0, z = 0;
 };
 inline PlaceInGrid threadIdx, blockIdx, blockDim, gridDim;
 
@@ -44,6 +49,7 @@ public:
     }
 
     void run(PlaceInGrid grid, PlaceInGrid threads, const std::function<void()>& kernel) {
+        if (grid.x * grid.y * grid.z == 0) throw std::logic_error("a grid without a CTA");
         gridDim = grid;
         blockDim = threads;
         kernel_ = &kernel;
@@ -51,8 +57,10 @@ public:
         for (Fiber& fiber : fibers_) {
             if (!fiber.stack) fiber.stack.reset(new char[kStackBytes]);
         }
-        for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
-            for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) run_block();
+        for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
+            for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
+                for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) run_block();
+            }
         }
     }
 
@@ -70,7 +78,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t kStackBytes = 192 << 10, kMaxExchanged = 32;
+    static constexpr std::size_t kStackBytes = 192 << 10, kMaxExchanged = 64;
+    /// Where a stack resumes. Such jumps need no system call, which swapcontext() does.
+    using Place = jmp_buf;
     struct Meeting {
         std::size_t arrived = 0, number = 0;
     };
@@ -81,7 +91,8 @@ private:
     struct Fiber {
         std::unique_ptr<char[]> stack;
         ucontext_t context{};
-        bool ended = false;
+        Place place{};
+        bool begun = false, ended = false;
     };
 
     static void enter() {
@@ -89,7 +100,18 @@ private:
         (*machine.kernel_)();
         Fiber& fiber = machine.fibers_[machine.current_];
         fiber.ended = machine.moved_ = true;
-        swapcontext(&fiber.context, &machine.main_);
+        leave(fiber.place, machine.main_place_);
+    }
+
+    __attribute__((noipa)) static void leave(Place& from, Place& to) {
+        if (_setjmp(from) == 0) _longjmp(to, 1);
+    }
+    /// Runs a fiber until it waits or ends.
+    __attribute__((noipa)) void enter(Fiber& fiber) {
+        if (_setjmp(main_place_) != 0) return;
+        if (fiber.begun) _longjmp(fiber.place, 1);
+        fiber.begun = true;
+        setcontext(&fiber.context);
     }
 
     void wait_for(Meeting& meeting, std::size_t count) {
@@ -99,18 +121,18 @@ private:
             ++meeting.number;
             moved_ = true;
         }
-        while (meeting.number == number) swapcontext(&fibers_[current_].context, &main_);
+        while (meeting.number == number) leave(fibers_[current_].place, main_place_);
     }
 
     void run_block() {
         warps_.assign((fibers_.size() + 31) / 32, {});
         block_ = {};
         for (Fiber& fiber : fibers_) {
-            fiber.ended = false;
+            fiber.begun = fiber.ended = false;
             getcontext(&fiber.context);
             fiber.context.uc_stack = {fiber.stack.get(), 0, kStackBytes};
             fiber.context.uc_link = nullptr;
-            makecontext(&fiber.context, &Machine::enter, 0);
+            makecontext(&fiber.context, static_cast<void (*)()>(&Machine::enter), 0);
         }
         for (std::size_t left = fibers_.size(); left > 0;) {
             moved_ = false;
@@ -118,8 +140,8 @@ private:
                 Fiber& fiber = fibers_[current_];
                 if (fiber.ended) continue;
                 const auto place = static_cast<unsigned>(current_);
-                threadIdx = {place % blockDim.x, place / blockDim.x};
-                swapcontext(&main_, &fiber.context);
+                threadIdx = {place % blockDim.x, place / blockDim.x, 0};
+                enter(fiber);
                 left -= fiber.ended;
             }
             if (!moved_) throw std::logic_error("threads wait for others that never come");
@@ -132,10 +154,33 @@ private:
     Meeting block_;
     std::size_t current_ = 0;
     bool moved_ = false;
-    ucontext_t main_{};
+    Place main_place_{};
 };
 
 }  // namespace pleat::test
+
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(16) double2 {
+    double x, y;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+/// A float16 number by its bits.
+struct __half {
+    std::uint16_t bits;
+};
+inline __half __float2half_rn(float value) { return {pleat::to_half(value)}; }
+inline float __half2float(__half value) { return pleat::from_half(value.bits); }
 
 inline void __syncwarp() { pleat::test::Machine::only().exchange(0); }
 inline void __syncthreads() { pleat::test::Machine::only().wait_for_block(); }
@@ -183,12 +228,33 @@ inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((std::uint64_t{high} << 32 | low) >> (shift & 31));
 }
+/// The bytes of `low` and `high` that the lowest four digits of `selector` name.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+    unsigned result = 0;
+    for (unsigned n = 0; n < 4; ++n) {
+        const unsigned byte = selector >> 4 * n & 7;
+        result |= ((byte < 4 ? low : high) >> byte % 4 * 8 & 0xff) << 8 * n;
+    }
+    return result;
+}
 template <class T>
 T __ldg(const T* from) {
     return *from;
 }
+template <class T>
+T __ldcg(const T* from) {
+    return *from;
+}
+inline void __threadfence() {}
+using std::max;
+using std::min;
+inline float __expf(float value) { return std::exp(value); }
+inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
+inline double rsqrt(double value) { return 1 / std::sqrt(value); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline long long __double2ll_rn(double value) { return std::llrint(value); }
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline unsigned __float2uint_rn(float value) {
     return static_cast<unsigned>(std::nearbyint(value));
 }

@@ -1,8 +1,9 @@
 // A GPU of the tests: memory of the host, launches on the CPU, sizes as a test wants them.
 #pragma once
 
-#include "pleat/core/tests/cuda_on_host.h"  // before the kernels
+#include "pleat/core/tests/instructions_on_host.h"  // before the kernels
 
+#include <functional>
 #include <map>
 
 #include "pleat/core/cuda/gpu_sides.h"
@@ -15,7 +16,7 @@ using pleat::cuda::Sides;
 /// What a test asks of the GPU, and what it sees of its use.
 struct HostGpuState {
     std::int64_t total_bytes = std::int64_t{1} << 33;
-    Index shared_bytes = 227 << 10;
+    Index shared_bytes = pleat::cuda::kMaxDynamicShared;
     std::int64_t used_bytes = 0, max_used_bytes = 0;
     std::map<std::string, Index> launches;  ///< by what they are for
 };
@@ -53,6 +54,7 @@ public:
             check(first, count);
             std::copy_n(from, count, data() + first);
         }
+        void download(T* to) const { download(to, 0, count_); }
         void download(T* to, Index first, Index count) const {
             check(first, count);
             std::copy_n(data() + first, count, to);
@@ -69,13 +71,41 @@ public:
         HostGpuState* state_ = nullptr;
     };
 
+    template <class T>
+    using Pinned = Array<T>;
+    struct Stream {};
+    /// A second per launch.
+    class Timer {
+    public:
+        void start() { first_ = launch_count(); }
+        void stop() { last_ = launch_count(); }
+        double seconds() const { return static_cast<double>(last_ - first_); }
+
+    private:
+        static Index launch_count() {
+            Index count = 0;
+            for (const auto& [what, launches] : current()->launches) count += launches;
+            return count;
+        }
+        Index first_ = 0, last_ = 0;
+    };
+
     explicit HostGpu(HostGpuState& state) : state_(&state) { current() = &state; }
+    HostGpu on(const Stream&) const { return *this; }
 
     std::int64_t free_bytes() const { return state_->total_bytes - state_->used_bytes; }
     Index max_shared_bytes() const { return state_->shared_bytes; }
     Index processors() const { return 2; }
     std::string name() const { return "the host"; }
 
+    using Graph = std::function<void()>;
+    static Graph capture(Graph launches) { return launches; }
+    void replay(const Graph& graph) const { graph(); }
+    template <class... Parameters>
+    Index resident_ctas(void (*)(Parameters...), Index, Index) const {
+        return 1;
+    }
+    bool has_ended() const { return true; }
     void wait() const {}
 
     template <class T>
@@ -89,9 +119,11 @@ public:
         if (!fits(grid, threads) || shared_bytes < 0 || shared_bytes > state_->shared_bytes)
             throw std::logic_error(std::string("a grid that no GPU takes, to ") + what);
         ++state_->launches[what];
-        Machine::only().run({static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y)},
-                            {static_cast<unsigned>(threads.x), static_cast<unsigned>(threads.y)},
-                            [&] { kernel(arguments...); });
+        // What an earlier CTA left is no zero.
+        std::memset(pleat::cuda::dynamic_shared_memory, 0xa5, pleat::cuda::kMaxDynamicShared);
+        const auto side = [](Index length) { return static_cast<unsigned>(length); };
+        Machine::only().run({side(grid.x), side(grid.y), side(grid.z)},
+                            {side(threads.x), side(threads.y), 1}, [&] { kernel(arguments...); });
     }
 
 private:
@@ -99,9 +131,9 @@ private:
     /// Specifications per Compute Capability").
     static bool fits(Sides grid, Sides threads) {
         constexpr Index kMaxX = 2147483647, kMaxY = 65535, kMaxThreads = 1024;
-        return grid.x >= 1 && grid.x <= kMaxX && grid.y >= 1 && grid.y <= kMaxY && threads.x >= 1 &&
-               threads.x <= kMaxThreads && threads.y >= 1 && threads.y <= kMaxThreads &&
-               threads.x * threads.y <= kMaxThreads;
+        return grid.x >= 1 && grid.x <= kMaxX && grid.y >= 1 && grid.y <= kMaxY && grid.z >= 1 &&
+               grid.z <= kMaxY && threads.x >= 1 && threads.x <= kMaxThreads && threads.y >= 1 &&
+               threads.y <= kMaxThreads && threads.z == 1 && threads.x * threads.y <= kMaxThreads;
     }
     static HostGpuState*& current() {
         static HostGpuState* state = nullptr;

@@ -11,8 +11,8 @@ namespace pleat::couplings::cuda {
 constexpr int kCountThreads = 256;
 
 // grid (columns, tiles of 256 sequences): copies codes [sequence][column] to tiles of letters.
-__global__ void tile_letters(Shape shape, const std::uint8_t* rows, Index tile_columns,
-                             std::uint16_t* tiles) {
+static __global__ void tile_letters(Shape shape, const std::uint8_t* rows, Index tile_columns,
+                                    std::uint16_t* tiles) {
     const Index n = static_cast<Index>(blockIdx.y) * blockDim.x + threadIdx.x, i = blockIdx.x;
     if (n >= shape.sequences) return;
     tiles[(n / kTileDepth * tile_columns + i) * kTileDepth + n % kTileDepth] =
@@ -21,7 +21,7 @@ __global__ void tile_letters(Shape shape, const std::uint8_t* rows, Index tile_c
 
 // grid (columns): weighted counts of the letters of a column. Each thread sums in its own row, so
 // that the order of sums is fixed.
-__global__ void __launch_bounds__(kCountThreads)
+static __global__ void __launch_bounds__(kCountThreads)
     count_letters(Shape shape, const std::uint16_t* tiles, Index tile_columns, const float* weights,
                   double* sums) {
     __shared__ float counts[kMaxLetterCodes][kCountThreads];

@@ -165,8 +165,8 @@ __global__ void __launch_bounds__(kSequenceTile)
 }
 
 // out[c] = factor * sum_k parts[k][c], k < count, in double precision.
-__global__ void add_rows(const float* parts, Index count, Index pitch, Index columns, float factor,
-                         float* out) {
+static __global__ void add_rows(const float* parts, Index count, Index pitch, Index columns,
+                                float factor, float* out) {
     const Index c = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (c >= columns) return;
     double sum = 0;

@@ -1,8 +1,6 @@
 // Device shape: sizes for the steps on a GPU, and numbers as sums of float16 numbers.
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include "pleat/core/view.h"
 #include "pleat/couplings/cuda/cuda_layout.h"
 #include "pleat/couplings/cuda/one_hot_product.cuh"

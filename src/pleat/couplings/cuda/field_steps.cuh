@@ -12,7 +12,8 @@ static_assert(triangle(kMaxFree, 0) <= kFieldThreads);
 
 // Solves step = -hessian^-1 gradient by Cholesky on one warp, one row per lane. Returns false if
 // the Hessian is not positive definite. Stores the inverse of the factor's diagonal.
-__device__ bool newton_solve(int n, double (*h)[kMaxFree], const double* gradient, double* step) {
+__device__ inline bool newton_solve(int n, double (*h)[kMaxFree], const double* gradient,
+                                    double* step) {
     const int lane = threadIdx.x;
     bool good = true;
     for (int j = 0; j < n; ++j) {
@@ -51,7 +52,7 @@ __device__ bool newton_solve(int n, double (*h)[kMaxFree], const double* gradien
 }
 
 // grid (columns), one warp each: the fields of a point become the first trial.
-__global__ void start_fields(Shape shape, const float* x, FieldState* states) {
+static __global__ void start_fields(Shape shape, const float* x, FieldState* states) {
     FieldState& state = states[blockIdx.x];
     const int lane = threadIdx.x;
     if (lane < shape.letters - 1)
@@ -60,9 +61,9 @@ __global__ void start_fields(Shape shape, const float* x, FieldState* states) {
 }
 
 // Sums over the chunks: the data term and, for this lane's letter, sum w p and df/de.
-__device__ double field_gradient(const Shape& shape, const ColumnInput& input,
-                                 const Partial* partials, const FieldState& state, double& total,
-                                 double& value) {
+__device__ inline double field_gradient(const Shape& shape, const ColumnInput& input,
+                                        const Partial* partials, const FieldState& state,
+                                        double& total, double& value) {
     const Index i = blockIdx.x;
     const int lane = threadIdx.x, free = shape.letters - 1;
     total = value = 0;
@@ -77,8 +78,8 @@ __device__ double field_gradient(const Shape& shape, const ColumnInput& input,
 }
 
 // The Hessian's lower triangle without the term sum w p + 2 lambda of its diagonal: - sum w p p^T.
-__device__ void field_hessian(const Shape& shape, const Partial* partials,
-                              double (*hessian)[kMaxFree]) {
+__device__ inline void field_hessian(const Shape& shape, const Partial* partials,
+                                     double (*hessian)[kMaxFree]) {
     const int k = threadIdx.x;
     if (k >= triangle(shape.letters - 1, 0)) return;
     int a = 0;
@@ -92,7 +93,7 @@ __device__ void field_hessian(const Shape& shape, const Partial* partials,
 
 // grid (columns): accepts or rejects the latest trial and computes the next. All threads sum the
 // Hessian, one warp does everything else. `remaining` counts the columns that need more passes.
-__global__ void __launch_bounds__(kFieldThreads)
+static __global__ void __launch_bounds__(kFieldThreads)
     advance_fields(Shape shape, ColumnInput input, const Partial* partials, double target2,
                    int max_passes, FieldState* states, int* remaining) {
     FieldState& state = states[blockIdx.x];

@@ -1,12 +1,9 @@
 // Gram matrix of one column's letters on tensor cores: sums of p p^T over sequences.
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include <cstdint>
 
 #include "pleat/couplings/cuda/device_shape.cuh"
-#include "pleat/couplings/cuda/mma_steps.cuh"
 
 namespace pleat::couplings::cuda {
 
@@ -49,10 +46,10 @@ struct Gram {
             const int n = first + lane / 16 * 8 + lane % 8, letter = lane / 8 % 2 * 8;
 #pragma unroll
             for (int part = 0; part < 2; ++part) {
-                load_matrices<true>(a[part][0], &shared.p[part][n][letter]);
+                pleat::cuda::load_matrices<true>(a[part][0], &shared.p[part][n][letter]);
                 // There are no letters from 24 on; their rows, which nobody reads, repeat earlier
                 // ones.
-                load_matrices<true>(a[part][1], &shared.p[part][n][16]);
+                pleat::cuda::load_matrices<true>(a[part][1], &shared.p[part][n][16]);
             }
             add_parts(a[0], a[0]);
             add_parts(a[0], a[1]);
@@ -84,11 +81,12 @@ private:
     // 3 the next eight.
     __device__ void add_parts(const std::uint32_t (&rows)[2][4],
                               const std::uint32_t (&columns)[2][4]) {
-        multiply_add(sum[0], rows[0], columns[0][0], columns[0][2]);
-        multiply_add(sum[1], rows[0], columns[0][1], columns[0][3]);
-        multiply_add(sum[2], rows[1], columns[0][0], columns[0][2]);
-        multiply_add(sum[3], rows[1], columns[0][1], columns[0][3]);
-        multiply_add(sum[4], rows[1], columns[1][0], columns[1][2]);
+        using pleat::cuda::multiply_halves;
+        multiply_halves(sum[0], rows[0], columns[0][0], columns[0][2]);
+        multiply_halves(sum[1], rows[0], columns[0][1], columns[0][3]);
+        multiply_halves(sum[2], rows[1], columns[0][0], columns[0][2]);
+        multiply_halves(sum[3], rows[1], columns[0][1], columns[0][3]);
+        multiply_halves(sum[4], rows[1], columns[1][0], columns[1][2]);
     }
 };
 

@@ -2,7 +2,7 @@
 // ahead.
 #include <type_traits>
 
-#include "pleat/core/cuda/cuda_check.cuh"
+#include "pleat/core/cuda/cuda_gpu.cuh"
 #include "pleat/couplings/cuda/hopper_steps.cuh"
 #include "pleat/couplings/cuda/one_hot_letters.cuh"
 #include "pleat/couplings/cuda/one_hot_product.cuh"
@@ -129,7 +129,7 @@ __device__ __forceinline__ void consume(const OneHotProduct& p, int part, const 
 template <bool kTransposed>
 __global__ void __launch_bounds__(kThreads, 1)
     multiply_one_hot(const __grid_constant__ OneHotProduct p, int part) {
-    extern __shared__ unsigned char raw[];
+    PLEAT_DYNAMIC_SHARED(unsigned char, raw);
     const Shared shared(raw);
     const Index row_tiles = p.rows / kTileRows;
     const Index row_tile = blockIdx.x % row_tiles, column_tile = blockIdx.x / row_tiles;
@@ -152,22 +152,16 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
 }
 
-template <bool kTransposed>
-void launch(const OneHotProduct& product) {
-    const auto kernel = multiply_one_hot<kTransposed>;
-    pleat::cuda::check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes),
-        "shared memory");
-    const Index tiles = product.rows / kTileRows * (product.columns / kTileColumns);
-    for (int part = 0; part < product.parts; ++part)
-        kernel<<<static_cast<unsigned>(tiles), kThreads, kSharedBytes>>>(product, part);
-    pleat::cuda::check(cudaGetLastError(), "one-hot product");
-}
-
 }  // namespace
 
-void one_hot_product_hopper(const OneHotProduct& product) {
-    product.transposed ? launch<true>(product) : launch<false>(product);
+void multiply_on_hopper(const pleat::cuda::CudaGpu& gpu, const OneHotProduct& product) {
+    using pleat::cuda::Sides;
+    const auto kernel = product.transposed ? &multiply_one_hot<true> : &multiply_one_hot<false>;
+    const Index tiles = product.rows / kTileRows * (product.columns / kTileColumns);
+    for (int part = 0; part < product.parts; ++part) {
+        gpu.launch("multiply one-hot letters", kernel, Sides{tiles}, Sides{kThreads}, kSharedBytes,
+                   product, part);
+    }
 }
 
 }  // namespace pleat::couplings::cuda

@@ -40,7 +40,7 @@ struct LetterRows {
                  ++r) {  // r & 1: row g or g + 8; r / 2: inner index 2 t or 2 t + 8
                 const auto x = *reinterpret_cast<const std::uint32_t*>(
                     letters + column[r & 1] * kTileDepth + k * 16 + r / 2 * 8 + 2 * t);
-                a[k][r] = equal(x, code[r & 1]);
+                a[k][r] = pleat::cuda::equal_halves(x, code[r & 1]);
             }
         }
     }
@@ -70,8 +70,9 @@ struct SequenceRows {
         for (int q = 0; q < 8; ++q) {
             const std::uint16_t* at = letters + (pair_state[q] >> 16) + sequence;
             const std::uint32_t pair = __byte_perm(pair_state[q], 0, 0x1010) + 0x10000u;
-            a[q / 2][q % 2 * 2] = equal(__byte_perm(at[0], 0, 0x1010), pair);
-            a[q / 2][q % 2 * 2 + 1] = equal(__byte_perm(at[8], 0, 0x1010), pair);
+            a[q / 2][q % 2 * 2] = pleat::cuda::equal_halves(__byte_perm(at[0], 0, 0x1010), pair);
+            a[q / 2][q % 2 * 2 + 1] =
+                pleat::cuda::equal_halves(__byte_perm(at[8], 0, 0x1010), pair);
         }
         first += advance;
         const bool next = first >= row;

@@ -2,24 +2,20 @@
 // one-hot.
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include <cstdint>
 
 #include "pleat/core/view.h"
 #include "pleat/couplings/cuda/cuda_layout.h"
+
+namespace pleat::cuda {
+class CudaGpu;
+}
 
 namespace pleat::couplings::cuda {
 
 // A letter is stored as the float16 number with these bits plus its code (1.0 and just above); no
 // letter as 0. One comparison of two such pairs makes two elements of a one-hot.
 constexpr std::uint32_t kLetterBits = 0x3C00;
-
-__device__ __forceinline__ std::uint32_t equal(std::uint32_t x, std::uint32_t y) {
-    std::uint32_t result;
-    asm("set.eq.f16x2.f16x2 %0, %1, %2;" : "=r"(result) : "r"(x), "r"(y));
-    return result;
-}
 
 // Dense operands are stored in tiles of 128 columns by 64 of the inner index, laid out for shared
 // memory: in rows of 128 bytes, pieces of 16 bytes are permuted by the low bits of the row number
@@ -61,9 +57,7 @@ struct OneHotProduct {
     bool transposed;
 };
 
-/// With the instructions of compute capability 9.0 alone.
-void one_hot_product_hopper(const OneHotProduct& product);
-/// For every GPU since compute capability 8.0.
-void one_hot_product_portable(const OneHotProduct& product);
+/// With the instructions of compute capability 9.0 alone; one_hot_portable.cuh is for every GPU.
+void multiply_on_hopper(const pleat::cuda::CudaGpu& gpu, const OneHotProduct& product);
 
 }  // namespace pleat::couplings::cuda

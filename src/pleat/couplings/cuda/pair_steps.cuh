@@ -24,8 +24,8 @@ __device__ __forceinline__ Index pair_offset(Index i, Index j, Index columns, in
 
 // grid (columns, count), CTA (j, k): multiplies the couplings of the pair (first + k, j) by their
 // scale, or divides them by it. `to` begins with the first pair of column `first`.
-__global__ void rescale(Shape shape, const float* pairs, Index first, Spread spread, bool divide,
-                        float* to) {
+static __global__ void rescale(Shape shape, const float* pairs, Index first, Spread spread,
+                               bool divide, float* to) {
     const Index i = first + blockIdx.y, j = blockIdx.x;
     if (i >= j) return;
     const int q = shape.letters;
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(kPairThreads, 3)
 
 // grid (columns, columns), one warp, CTA (j, i): the norm of the pair's couplings without the gap
 // after subtracting the mean of all; see scores.h. Each lane computes one letter of j.
-__global__ void __launch_bounds__(32)
+static __global__ void __launch_bounds__(32)
     pair_norms(Shape shape, const float* pairs, Spread spread, double* norms) {
     const Index i = blockIdx.y, j = blockIdx.x;
     if (i >= j) return;

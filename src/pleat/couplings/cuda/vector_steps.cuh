@@ -21,7 +21,7 @@ __device__ __forceinline__ float4 load_four_at(const float* from, Index four) {
 }
 
 // CTA b sums its stretch of the vectors to partial[k][b]. The pairs start at element `fields`.
-__global__ void __launch_bounds__(kVectorThreads)
+static __global__ void __launch_bounds__(kVectorThreads)
     dot_stretches(const float* a, Vectors with, Index fields, Index size, double metric,
                   double* partial) {
     const Index fours = size / 4, stretch = (fours + gridDim.x - 1) / gridDim.x;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kVectorThreads)
     }
 }
 
-__global__ void __launch_bounds__(kVectorThreads)
+static __global__ void __launch_bounds__(kVectorThreads)
     combine_vectors(Vectors from, Index size, float* out) {
     const Index fours = size / 4,
                 thread = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;

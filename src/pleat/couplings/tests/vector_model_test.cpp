@@ -12,13 +12,12 @@
 namespace pleat::couplings {
 namespace {
 
+using test::EveryKernel;
 using test::random_model;
 using test::RandomFamily;
 using test::Shape;
 
-class VectorModel : public test::EveryKernel {};
-
-TEST_P(VectorModel, IsScoredLikeAModel) {
+TEST_P(EveryKernel, IsScoredLikeAModel) {
     for (const Shape& shape : {Shape{30, 8, 5}, Shape{40, 2, 21}, Shape{30, 19, 21}}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(shape.sequences, shape.columns, shape.letters, 6);
@@ -38,7 +37,7 @@ TEST_P(VectorModel, IsScoredLikeAModel) {
     }
 }
 
-TEST_P(VectorModel, SetsFieldsLikeAModelWithoutCouplings) {
+TEST_P(EveryKernel, SetsFieldsLikeAModelWithoutCouplings) {
     for (const Shape& shape : {Shape{30, 8, 5}, Shape{30, 19, 21}}) {
         for (const bool scaled : {false, true}) {
             const RandomFamily family(shape.sequences, shape.columns, shape.letters, 8);
@@ -61,9 +60,6 @@ TEST_P(VectorModel, SetsFieldsLikeAModelWithoutCouplings) {
         }
     }
 }
-
-INSTANTIATE_TEST_SUITE_P(Devices, VectorModel, testing::Values("reference", "cpu", "cuda"),
-                         [](const auto& name) { return std::string(name.param); });
 
 }  // namespace
 }  // namespace pleat::couplings

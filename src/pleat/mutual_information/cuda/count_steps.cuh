@@ -280,7 +280,7 @@ __device__ __forceinline__ void load_strips(const CountTask& task, Index arrange
 /// counts two strips and a column i at a time.
 template <bool kPlanesInShared, bool kFInShared>
 __global__ void __launch_bounds__(kLanes* kCountWarps, 2) count_tables(CountTask task) {
-    extern __shared__ FourWords shared_memory[];
+    PLEAT_DYNAMIC_SHARED(FourWords, shared_memory);
     auto* const tables = reinterpret_cast<long long*>(shared_memory);
     const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
     const int row_shares = (task.rows + task.cta_rows - 1) / task.cta_rows;

@@ -24,13 +24,9 @@ namespace pleat::mutual_information::cuda {
 constexpr std::int64_t kReserve = std::int64_t{64} << 20;
 
 using pleat::cuda::Sides;
+using pleat::cuda::upload;
 
-/// Counts on a `Gpu`: the CUDA runtime, or a test's imitation of it. It has
-///     Array<T>: zeroed memory on the GPU, like DeviceArray
-///     launch(what, kernel, grid, threads, shared bytes, arguments...), one after the other
-///     start_clock(), stop_clock() around launches, and clocked_seconds() between them,
-///         after a later download
-///     clear(array, count), free_bytes(), max_shared_bytes() of a CTA, processors(), name()
+/// Counts on a `Gpu`: CudaGpu, or the host in its place.
 template <class Gpu>
 class GpuKernel final : public Kernel {
 public:
@@ -56,11 +52,6 @@ private:
     /// Words behind the last plane that a warp may read, since it reads whole strips.
     Index padding_words() const { return kStripPlanes * stride_ + 8; }
 
-    template <class T, class From>
-    static void upload(Array<T>& to, const From& values) {
-        grow(to, static_cast<Index>(values.size()));
-        to.upload(values.data(), 0, static_cast<Index>(values.size()));
-    }
     Index scratch_blocks(std::int64_t available) const;
     Batches make_room(Index shuffles, Index items);
     void make_room_to_observe(std::int64_t bytes);
@@ -80,6 +71,7 @@ private:
 
     Problem problem_;
     Gpu gpu_;
+    typename Gpu::Timer timer_;
     Index stride_ = 0;
     std::vector<std::int32_t> host_first_plane_;
     Array<std::int32_t> first_symbol_, first_plane_, plane_counts_;
@@ -273,16 +265,16 @@ void GpuKernel<Gpu>::observe_pairs(View<std::int64_t, 1> t) {
     grow(items_.observed, t.size());
     const ArrangeTask arrange{codes_.data(),        nullptr, nullptr,
                               plane_counts_.data(), rows(),  columns()};
-    gpu_.start_clock();
+    timer_.start();
     gpu_.launch("arrange columns", &arrange_columns, Sides{columns()}, Sides{kLanes}, 0, arrange,
                 PlaneSet{arranged_.data(), first_plane_.data(), words, stride_});
     CountTask task = pair_task();
     task.planes = arranged_.data();
     task.t = items_.observed.data();
     launch_count(task, 1);
-    gpu_.stop_clock();
+    timer_.stop();
     items_.observed.download(reinterpret_cast<long long*>(t.data), 0, t.size());
-    gpu_seconds_ += gpu_.clocked_seconds();
+    gpu_seconds_ += timer_.seconds();
 }
 
 /// Counts the tables of a task in all groups of shuffles, and adds their differences to the sums.
@@ -293,7 +285,7 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
     const Index max_arrangements = std::max<Index>(1, kMaxBlocks / blocks_of(task, share_of(task)));
     const Index at_once = std::min(batches.counted_groups * kLanes, max_arrangements);
     const Index batch = batches.groups * kLanes;
-    gpu_.start_clock();
+    timer_.start();
     for (Index first = 0; first < shuffles.count; first += batch) {
         const Index resident = std::min(batch, shuffles.count - first);
         shuffle(shuffles.first + first, word_count(resident));
@@ -315,7 +307,7 @@ void GpuKernel<Gpu>::sample(CountTask task, Block shuffles, const Batches& batch
             }
         }
     }
-    gpu_.stop_clock();
+    timer_.stop();
 }
 
 template <class Gpu>
@@ -328,7 +320,7 @@ void GpuKernel<Gpu>::sample_pairs(Block shuffles, View<const std::int64_t, 1> ob
     if (largest != nullptr) items_.upload(*largest, items, shuffles.count);
     sample(pair_task(), shuffles, batches, largest != nullptr);
     items_.add_to(sums);
-    gpu_seconds_ += gpu_.clocked_seconds();
+    gpu_seconds_ += timer_.seconds();
     if (largest != nullptr) items_.download(*largest, shuffles.count);
 }
 
@@ -380,7 +372,7 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
     const std::span<const std::int32_t> starts = first;
     upload_tile(tile, starts.first(j.count + 1), starts.subspan(j.count));
     const PlaneSet to{arranged_.data(), arranged_first_.data(), words, stride_};
-    gpu_.start_clock();
+    timer_.start();
     for (Index done = 0; done < i.count; done += at_once) {
         const Index arrangements = std::min(at_once, i.count - done);
         const ArrangeTask arrange{codes_.data(),
@@ -400,9 +392,9 @@ void GpuKernel<Gpu>::observe_triples(const TripleTile& tile, View<std::int64_t, 
         task.i_of_arrangement = true;
         launch_count(task, arrangements);
     }
-    gpu_.stop_clock();
+    timer_.stop();
     items_.observed.download(reinterpret_cast<long long*>(t.data), 0, tile.count);
-    gpu_seconds_ += gpu_.clocked_seconds();
+    gpu_seconds_ += timer_.seconds();
 }
 
 template <class Gpu>
@@ -416,7 +408,7 @@ void GpuKernel<Gpu>::sample_triples(const TripleTile& tile, Block shuffles,
                 first.subspan(tile.side[2].first, tile.side[2].count + 1));
     sample(triple_task(tile), shuffles, batches, false);
     items_.add_to(sums);
-    gpu_seconds_ += gpu_.clocked_seconds();
+    gpu_seconds_ += timer_.seconds();
 }
 
 }  // namespace pleat::mutual_information::cuda

@@ -136,7 +136,7 @@ template <bool kInShared>
 __global__ void __launch_bounds__(kLanes)
     shuffle_columns(ColumnTable table, std::uint64_t seed, std::uint32_t first, Index groups,
                     std::uint32_t* scratch, PlaneSet to) {
-    extern __shared__ std::uint32_t shared_words[];
+    PLEAT_DYNAMIC_SHARED(std::uint32_t, shared_words);
     const int lane = static_cast<int>(threadIdx.x);
     const LaneCodes codes{
         kInShared ? shared_words : scratch + blockIdx.x * LaneCodes::size(table.rows), lane};

@@ -141,7 +141,7 @@ void expect_sums_of(const std::vector<long long>& t) {
     }
     const auto arrangements = static_cast<Index>(t.size());
     cuda::Wide sums[2 * cuda::kSums] = {};
-    pleat::test::Machine::only().run({1, 3}, {cuda::kSumThreads, 1}, [&] {
+    pleat::test::Machine::only().run({1, 3, 1}, {cuda::kSumThreads, 1, 1}, [&] {
         cuda::sum_differences({packed.data(), 2, arrangements}, (arrangements + 2) / 3, sums);
     });
     EXPECT_EQ(sums[2], t.size());

@@ -1,4 +1,4 @@
-// The GPU of mutual information's tests: the host, with its shared memory, products and clock.
+// The GPU of mutual information's tests: the host, with its one-bit products.
 #pragma once
 
 #include "pleat/core/tests/host_gpu.h"  // before the kernels
@@ -6,10 +6,6 @@
 #include "pleat/mutual_information/cuda/count_steps.cuh"
 
 namespace pleat::mutual_information::cuda {
-
-// Dynamic shared memory, which the kernels declare.
-inline FourWords shared_memory[(227 << 10) / 16];
-inline std::uint32_t shared_words[(227 << 10) / 4];
 
 /// A lane's words of two matrices.
 struct Fragments {
@@ -50,35 +46,7 @@ inline void multiply_bits(int (&c)[4], const std::uint32_t (&a)[4], const std::u
 
 namespace pleat::mutual_information {
 
+using test::HostGpu;
 using test::HostGpuState;
-
-/// What GpuKernel asks of a GPU. Its state must outlive the kernel.
-class HostGpu : public test::HostGpu {
-public:
-    explicit HostGpu(HostGpuState& state) : test::HostGpu(state), launches_(&state.launches) {}
-
-    void start_clock() { begun_ = *launches_; }
-    void stop_clock() { ended_ = *launches_; }
-    /// A second a launch.
-    double clocked_seconds() const {
-        double seconds = 0;
-        for (const auto& [what, count] : ended_) {
-            const auto before = begun_.find(what);
-            seconds += static_cast<double>(before == begun_.end() ? count : count - before->second);
-        }
-        return seconds;
-    }
-
-    template <class... Arguments>
-    void launch(const Arguments&... arguments) const {
-        // What an earlier CTA left is no zero.
-        std::memset(cuda::shared_memory, 0xa5, sizeof cuda::shared_memory);
-        test::HostGpu::launch(arguments...);
-    }
-
-private:
-    const std::map<std::string, Index>* launches_;
-    std::map<std::string, Index> begun_, ended_;
-};
 
 }  // namespace pleat::mutual_information

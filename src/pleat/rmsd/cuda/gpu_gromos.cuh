@@ -13,7 +13,7 @@ namespace pleat::rmsd::cuda {
 /// How many clusters are found before the host checks whether the clustering has finished.
 constexpr int kClustersAtOnce = 64;
 
-template <class Gpu, class Machine>
+template <class Gpu>
 class GpuGromos {
 public:
     /// Throws DeviceError if the GPU lacks the memory.
@@ -72,7 +72,7 @@ public:
         return finish(state.clusters);
     }
 
-    TileWork<Gpu, Machine>& work() { return work_; }
+    TileWork<Gpu>& work() { return work_; }
 
     /// How many neighbours each frame has; to be called before cluster().
     std::vector<int> neighbour_counts() const {
@@ -111,7 +111,7 @@ private:
         return found;
     }
 
-    TileWork<Gpu, Machine> work_;
+    TileWork<Gpu> work_;
     Index side_ = 0;
     Array<unsigned> words_, active_;
     Array<int> counts_;

@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "pleat/core/cuda/grow.h"
 #include "pleat/core/loops/parallel_sort.h"
 #include "pleat/rmsd/cuda/tile_work.cuh"
 #include "pleat/rmsd/kernel/kernel.h"
 
 namespace pleat::rmsd::cuda {
+
+using pleat::cuda::grow;
 
 /// Tolerances in angstrom: of values that the caller gets, smaller than what is promised, since
 /// they are rounded to float32 afterwards; and of values that are only counted and added.
@@ -39,7 +42,7 @@ inline double sum_scale(const Frames& frames) {
         std::floor(std::min(30.0 - std::log2(bound), 61.0 - std::log2(bound * pairs))));
 }
 
-template <class Gpu, class Machine>
+template <class Gpu>
 class GpuKernel final : public Kernel, public BandCounter {
 public:
     /// `format` is for measurements: float32 is the fastest one for values and counts.
@@ -55,7 +58,7 @@ public:
           gpu_(std::move(gpu)) {}
 
     void band(Block rows, float* rmsd) override {
-        TileWork<Gpu, Machine>& work = work_as(TileFormat::floats);
+        TileWork<Gpu>& work = work_as(TileFormat::floats);
         const Index frames = work.frames(), end = rows.first + rows.count;
         for (Block some = rows_of(rows.first, end, frames, kMaxValues); some.count > 0;
              some = rows_of(some.first + some.count, end, frames, kMaxValues)) {
@@ -94,19 +97,12 @@ private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
 
-    template <class T>
-    static void grow(Array<T>& array, Index count) {
-        if (array.size() >= count) return;
-        array = Array<T>();
-        array = Array<T>(count);
-    }
-
     Edges edges(float far) const {
         return {kTolerance, far, static_cast<float>(cutoff_), static_cast<float>(bin_width_),
                 bin_width_ > 0 ? static_cast<float>(1 / bin_width_) : 0.0f};
     }
 
-    TileWork<Gpu, Machine>& work_as(TileFormat format) {
+    TileWork<Gpu>& work_as(TileFormat format) {
         format = format_.value_or(format);
         if (!work_ || work_->format() != format) {
             work_.reset();
@@ -170,7 +166,7 @@ private:
     double sum_scale_;
     Gpu gpu_;
     unsigned long long sum_ = 0;
-    std::optional<TileWork<Gpu, Machine>> work_;
+    std::optional<TileWork<Gpu>> work_;
     Array<float> values_;
     Array<unsigned long long> histogram_, totals_;  ///< totals: sum, pairs below the cutoff
     Array<unsigned> extremes_;

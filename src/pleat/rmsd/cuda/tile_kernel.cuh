@@ -11,7 +11,13 @@ namespace pleat::rmsd::cuda {
 constexpr int kTermsWords =
     (kPanelsOfTile * kPanelFrames * static_cast<int>(sizeof(FrameTerms)) + 15) / 16;
 
-/// Recomputes one pair in float64 on a single thread; used if the list of doubtful pairs is full.
+/// The dynamic shared memory of the CTA.
+__device__ __forceinline__ Words* shared_words() {
+    PLEAT_DYNAMIC_SHARED(Words, memory);
+    return memory;
+}
+
+/// One pair in float64 by a single thread, used if the list of doubtful pairs is full.
 __device__ __attribute__((noinline)) inline float exact_rmsd(const TileTask& task, Index i,
                                                              Index j) {
     const double* const p = task.xyz + i * 3 * task.atoms;
@@ -39,11 +45,11 @@ __device__ __forceinline__ void load_terms(const TileTask& task,
     }
 }
 
-/// Each CTA computes one tile; tiles of the same columns are neighbours, so that CTAs that run
-/// together share frames.
-template <TileFormat kFormat, class Machine, class Sink>
+/// One CTA per tile; tiles of the same columns are neighbours, so that CTAs that run together share
+/// frames.
+template <TileFormat kFormat, class Sink>
 __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task, Sink sink) {
-    Words* const memory = Machine::template shared<Words>();
+    Words* const memory = shared_words();
     const Index row_panel = task.first_panel + blockIdx.x % task.row_tiles * kRowPanels;
     const Index column_panel = task.first_panel + blockIdx.x / task.row_tiles;
     if (column_panel < row_panel) return;  // no later frame in it
@@ -51,7 +57,7 @@ __global__ void __launch_bounds__(kTileThreads, 2) superpose_tiles(TileTask task
     const Index panels[kPanelsOfTile] = {
         row_panel, row_panel + 1 < task.panels ? row_panel + 1 : row_panel, column_panel};
     Sums sums;
-    multiply_tile<kFormat, Machine>(task, panels, memory, sums);
+    multiply_tile<kFormat>(task, panels, memory, sums);
 
     const TilePosition position{row_panel * kPanelFrames, column_panel * kPanelFrames, task.rows};
     const auto* const terms = reinterpret_cast<const FrameTerms*>(memory);

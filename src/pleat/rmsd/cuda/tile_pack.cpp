@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/math/half_float.h"
 #include "pleat/core/pairs/pair_order.h"
-#include "pleat/rmsd/cuda/half_float.h"
 #include "pleat/rmsd/superposition/common_structure.h"
 
 namespace pleat::rmsd {

@@ -5,6 +5,11 @@
 
 namespace pleat::rmsd::cuda {
 
+using pleat::cuda::copy_async;
+using pleat::cuda::end_copies;
+using pleat::cuda::multiply_halves;
+using pleat::cuda::wait_for_copies;
+
 /// Chunks in shared memory at a time: one is multiplied while others come.
 constexpr int kStages = 3;
 constexpr int kPanelsOfTile = kRowPanels + 1;
@@ -75,8 +80,8 @@ __device__ __forceinline__ void multiply_floats(const Words* chunk, int atoms, S
 }
 
 /// Adds the products of a chunk on tensor cores.
-template <int kParts, class Machine>
-__device__ __forceinline__ void multiply_halves(const Words* chunk, Sums& sums) {
+template <int kParts>
+__device__ __forceinline__ void multiply_chunk(const Words* chunk, Sums& sums) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kHalfPanel = 3 * kParts * 32;
     const Words* const rows = chunk + warp % 4 * kHalfPanel + lane;
@@ -96,19 +101,20 @@ __device__ __forceinline__ void multiply_halves(const Words* chunk, Sums& sums) 
 #pragma unroll
         for (int product = 2 * kParts - 2; product >= 0; --product) {
             const Words& own = p[product == 2 ? 1 : 0];
+            const std::uint32_t a[4] = {own.x, own.y, own.z, own.w};
 #pragma unroll
             for (int other = 0; other < 3; ++other) {
                 const Words& of_column = q[other][product == 1 ? kParts - 1 : 0];
                 float(&to)[kPairsOfThread] = sums[3 * axis + other];
-                Machine::multiply_add(to[0], to[1], to[2], to[3], own, of_column.x, of_column.z);
-                Machine::multiply_add(to[4], to[5], to[6], to[7], own, of_column.y, of_column.w);
+                multiply_halves(to, a, of_column.x, of_column.z);
+                multiply_halves(to + 4, a, of_column.y, of_column.w);
             }
         }
     }
 }
 
 /// Begins to copy a chunk of the tile's panels.
-template <TileFormat kFormat, class Machine>
+template <TileFormat kFormat>
 __device__ __forceinline__ void load_chunk(const TileTask& task,
                                            const Index (&panels)[kPanelsOfTile], Index chunk,
                                            Words* to) {
@@ -116,8 +122,7 @@ __device__ __forceinline__ void load_chunk(const TileTask& task,
     for (int word = threadIdx.x; word < kPanelsOfTile * kWords; word += kTileThreads) {
         const int panel = word / kWords;
         const Index of = panel == 0 ? panels[0] : panel == 1 ? panels[1] : panels[2];
-        Machine::copy(to + word,
-                      task.operands + (of * task.chunks + chunk) * kWords + word % kWords);
+        copy_async(to + word, task.operands + (of * task.chunks + chunk) * kWords + word % kWords);
     }
 }
 
@@ -139,7 +144,7 @@ __device__ __forceinline__ void put_aside(Sums& sums, float* aside) {
     }
 }
 
-template <TileFormat kFormat, class Machine>
+template <TileFormat kFormat>
 __device__ __forceinline__ void multiply_tile(const TileTask& task,
                                               const Index (&panels)[kPanelsOfTile], Words* memory,
                                               Sums& sums) {
@@ -154,25 +159,23 @@ __device__ __forceinline__ void multiply_tile(const TileTask& task,
         for (int n = threadIdx.x; n < 9 * kPairsOfThread * kTileThreads; n += kTileThreads)
             aside[n] = 0.0f;
     for (Index chunk = 0; chunk < kStages - 1; ++chunk) {
-        if (chunk < task.chunks)
-            load_chunk<kFormat, Machine>(task, panels, chunk, memory + chunk * kStage);
-        Machine::end_group();
+        if (chunk < task.chunks) load_chunk<kFormat>(task, panels, chunk, memory + chunk * kStage);
+        end_copies();
     }
     for (Index chunk = 0; chunk < task.chunks; ++chunk) {
-        Machine::template wait_for_groups<kStages - 2>();
-        __syncthreads();  // the chunk is complete for all threads, and no thread reads the stage
-                          // that is loaded next
+        wait_for_copies<kStages - 2>();
+        __syncthreads();  // chunk is there for all, and none reads the stage that is loaded next
         const Index next = chunk + kStages - 1;
         if (next < task.chunks)
-            load_chunk<kFormat, Machine>(task, panels, next, memory + next % kStages * kStage);
-        Machine::end_group();
+            load_chunk<kFormat>(task, panels, next, memory + next % kStages * kStage);
+        end_copies();
         const Words* const at = memory + chunk % kStages * kStage;
         if constexpr (kFormat == TileFormat::floats) {
             const Index left = task.atoms - chunk * kChunkAtoms;
             multiply_floats(
                 at, left < kChunkAtoms ? static_cast<int>(left + 3) / 4 * 4 : kChunkAtoms, sums);
         } else {
-            multiply_halves<parts_of(kFormat), Machine>(at, sums);
+            multiply_chunk<parts_of(kFormat)>(at, sums);
         }
         if (is_long && (chunk + 1) % kSegmentChunks == 0) put_aside<false>(sums, aside);
     }

@@ -27,8 +27,8 @@ inline Block rows_of(Index first, Index end, Index frames, Index pairs) {
     return {first, std::min(end, next) - first};
 }
 
-/// `Gpu` stands for one GPU (core/cuda/cuda_gpu.cuh, or a test's), `Machine` for its instructions.
-template <class Gpu, class Machine>
+/// Launches on a `Gpu`: CudaGpu, or the host in its place.
+template <class Gpu>
 class TileWork {
 public:
     /// Throws DeviceError if the GPU lacks the memory.
@@ -111,7 +111,7 @@ private:
     template <TileFormat kFormat, class Sink>
     void start(const Sink& sink) {
         const Index grid = task_.row_tiles * (task_.panels - task_.first_panel);
-        gpu_.launch("superpose frames", &superpose_tiles<kFormat, Machine, Sink>, Sides{grid},
+        gpu_.launch("superpose frames", &superpose_tiles<kFormat, Sink>, Sides{grid},
                     Sides{kTileThreads}, tile_bytes(kFormat, task_.chunks), task_, sink);
     }
 

@@ -163,8 +163,7 @@ TEST(GpuOnHost, RecomputesMoreDoubtfulPairsThanTheListHolds) {
     const std::vector<float> values = test::reference_pairs(frames);
     for (const Index capacity : {1, 40, 5000}) {
         HostGpuState state;
-        cuda::TileWork<HostGpu, test::HostMachine> work(frames, TileFormat::floats, 1,
-                                                        HostGpu(state), capacity);
+        cuda::TileWork<HostGpu> work(frames, TileFormat::floats, 1, HostGpu(state), capacity);
         HostGpu gpu(state);
         HostGpu::Array<float> found(pairs);
         work.run({0, count}, cuda::ValueSink{found.data(), count, 0, {8e-6f, 8e-6f, 0, 0, 0}});

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "pleat/rmsd/cuda/half_float.h"
+#include "pleat/core/math/half_float.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/superposition/superpose.h"
 #include "pleat/rmsd/tests/oracle_frames.h"

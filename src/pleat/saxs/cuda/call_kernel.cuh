@@ -134,8 +134,8 @@ __device__ void sum_warp(const Scattering& from, const Call& call, const PairJob
     const Positions positions{call.xyz + of.set * 3 * call.scatterer_count, call.scatterer_count,
                               scales(u), scales(v)};
     while (tasks.next < tasks.last) {
-        const TwoSums added = sums_of_task<kEven, kScaled>(from, positions, tasks.first, work.pass,
-                                                           lane, kept, Warp());
+        const TwoSums added =
+            sums_of_task<kEven, kScaled>(from, positions, tasks.first, work.pass, lane, kept);
         int pair = 0;
         for (int a = 0; a < from.channels && 2 * lane < kTaskSums; ++a) {
             for (int b = a; b < from.channels; ++b, ++pair) {
@@ -158,7 +158,8 @@ __device__ void sum_warp(const Scattering& from, const Call& call, const PairJob
 /// sum is an integer, so it does not depend on the order.
 __device__ inline void add_and_write(const Call& call, Index position, double sum, double units,
                                      unsigned ctas) {
-    const auto counted = static_cast<unsigned long long>(whole(sum * units)) << kCountBits | 1u;
+    const auto counted =
+        static_cast<unsigned long long>(__double2ll_rn(sum * units)) << kCountBits | 1u;
     const unsigned long long all = atomicAdd(call.sums + position, counted) + counted;
     if ((all & ((1u << kCountBits) - 1)) != ctas) return;
     call.sums[position] = 0;
@@ -168,7 +169,7 @@ __device__ inline void add_and_write(const Call& call, Index position, double su
 /// Computes a small call.
 template <bool kEven, bool kScaled>
 __global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, Call call) {
-    extern __shared__ KeptScatterers kept[];
+    PLEAT_DYNAMIC_SHARED(KeptScatterers, kept);
     auto* const sums = reinterpret_cast<double*>(kept + kCallWarps);
     const int pairs = from.channels * (from.channels + 1) / 2, of_warp = pairs * kTaskSums;
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;

@@ -42,7 +42,7 @@ struct Work {
 };
 
 /// Number of the pair of bodies a <= b, as channel_pair().
-PLEAT_DEVICE Index body_pair(Index a, Index b, Index bodies) {
+__device__ inline Index body_pair(Index a, Index b, Index bodies) {
     return a * bodies - a * (a - 1) / 2 + b - a;
 }
 
@@ -50,52 +50,52 @@ PLEAT_DEVICE Index body_pair(Index a, Index b, Index bodies) {
 struct JobTasks {
     std::int32_t first, count;
 };
-PLEAT_DEVICE JobTasks tasks_of(const Scattering& from, const Work& work, const PairJob& job) {
+__device__ inline JobTasks tasks_of(const Scattering& from, const Work& work, const PairJob& job) {
     const Index pair = body_pair(job.a, job.b, from.bodies);
     const std::int32_t first = from.first_task[pair] + work.first_task;
     const std::int32_t left = from.first_task[pair + 1] - first;
     return {first, left < work.task_count ? left : work.task_count};
 }
-PLEAT_DEVICE float* task_sums(const Scattering& from, const Work& work, Index job, Index weighting,
-                              Index pass, Index task) {
+__device__ inline float* task_sums(const Scattering& from, const Work& work, Index job,
+                                   Index weighting, Index pass, Index task) {
     const Index weightings = Index{from.classes} * from.classes;
     return work.sums +
            (((job * weightings + weighting) * from.pass_count + pass) * work.task_count + task) *
                kTaskSums;
 }
-/// The scale factors of one class of channels in one set of positions; null: all are 1.
-PLEAT_DEVICE const float* scales_of(const Scattering& from, const Work& work, Index set,
-                                    int of_class) {
-    const int scale = of_class - from.has_unscaled_class;
+/// The scales of a class in a set; null: all 1.
+__device__ inline const float* scales_of(const Scattering& from, const Work& work, Index set,
+                                         int of_class) {
+    const int scale = of_class - from.has_plain;
     return scale < 0 ? nullptr
                      : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
 }
 
 /// The result of one lane of a warp for a task: the sums of the values 2 lane and 2 lane + 1 of a
-/// pass. `warp` has exchange(value, n), the value of the lane at distance n, and sync().
+/// pass.
 struct TwoSums {
     float first, second;
 };
-template <bool kEven, bool kScaled, class From, class Warp>
-PLEAT_DEVICE TwoSums sums_of_task(const Scattering& from, const From& positions, const Task& pairs,
-                                  int pass, int lane, KeptScatterers& kept, const Warp& warp) {
+template <bool kEven, bool kScaled, class From>
+__device__ inline TwoSums sums_of_task(const Scattering& from, const From& positions,
+                                       const Task& pairs, int pass, int lane,
+                                       KeptScatterers& kept) {
     const Pass waves = from.passes[pass];
     float values[2 * kLanes];
     if constexpr (!kEven)
-        uneven_sums<kScaled>(pairs, positions, waves, kept, lane, warp, values);
-    else if (pass == 0 && from.starts_at_zero != 0)
-        even_sums<kScaled, true>(pairs, positions, waves, kept, lane, warp, values);
+        uneven_sums<kScaled>(pairs, positions, waves, kept, lane, values);
+    else if (pass == 0 && from.from_zero != 0)
+        even_sums<kScaled, true>(pairs, positions, waves, kept, lane, values);
     else
-        even_sums<kScaled, false>(pairs, positions, waves, kept, lane, warp, values);
-    sum_over_lanes(values, lane, warp);
+        even_sums<kScaled, false>(pairs, positions, waves, kept, lane, values);
+    sum_over_lanes(values, lane);
     return {values[0], values[1]};
 }
 
 /// Writes a task's sums, for sum_part().
-template <bool kEven, bool kScaled, class Warp>
-PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, Index task,
-                           int weighting, int pass, int lane, KeptScatterers& kept,
-                           const Warp& warp) {
+template <bool kEven, bool kScaled>
+__device__ inline void sum_task(const Scattering& from, const Work& work, Index job, Index task,
+                                int weighting, int pass, int lane, KeptScatterers& kept) {
     const PairJob of = work.jobs[job];
     const JobTasks range = tasks_of(from, work, of);
     if (task >= range.count) return;  // all lanes alike
@@ -103,26 +103,26 @@ PLEAT_DEVICE void sum_task(const Scattering& from, const Work& work, Index job, 
                               scales_of(from, work, of.set, weighting / from.classes),
                               scales_of(from, work, of.set, weighting % from.classes)};
     const TwoSums sums = sums_of_task<kEven, kScaled>(
-        from, positions, from.tasks[range.first + task], pass, lane, kept, warp);
+        from, positions, from.tasks[range.first + task], pass, lane, kept);
     if (2 * lane >= kTaskSums) return;
     float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
     to[0] = sums.first;
     to[1] = sums.second;
 }
 
-PLEAT_DEVICE double factor_of(const Scattering& from, int channel, int type, int k) {
+__device__ inline double factor_of(const Scattering& from, int channel, int type, int k) {
     return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
 }
 
 /// Whether sums weighted by the classes u of rows and v of columns belong to the channels a and b.
-PLEAT_DEVICE bool concerns(const Scattering& from, int u, int v, int a, int b) {
+__device__ inline bool concerns(const Scattering& from, int u, int v, int a, int b) {
     const int of_a = from.class_of[a], of_b = from.class_of[b];
     return (of_a == u && of_b == v) || (of_a == v && of_b == u);
 }
 
 /// The factor of a task's sums at one q, weighted by the classes u and v, for the channels a <= b.
-PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int v, int a, int b,
-                              int k) {
+__device__ inline double weight_of(const Scattering& from, const Task& of, int u, int v, int a,
+                                   int b, int k) {
     double product = 0.0;
     if (from.class_of[a] == u && from.class_of[b] == v)
         product = factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k);
@@ -131,10 +131,9 @@ PLEAT_DEVICE double weight_of(const Scattering& from, const Task& of, int u, int
     return 2.0 * from.inverse_q[k] * product;
 }
 
-/// Computes one of `parts` parts of the sum over a job's tasks for one channel pair and q, in both
-/// orders.
-PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
-                             int k, int part, int parts) {
+/// One of `parts` parts of the sum over a job's tasks for one channel pair and q, in both orders.
+__device__ inline double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
+                                  int k, int part, int parts) {
     const JobTasks range = tasks_of(from, work, work.jobs[job]);
     const int pass = k / kPassSums, n = k % kPassSums;
     const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
@@ -156,7 +155,7 @@ PLEAT_DEVICE double sum_part(const Scattering& from, const Work& work, Index job
 }
 
 /// The channels of a pair with this number.
-PLEAT_DEVICE void channels_of(int pair, int channels, int& a, int& b) {
+__device__ inline void channels_of(int pair, int channels, int& a, int& b) {
     a = 0;
     while (pair >= channels - a) pair -= channels - a++;
     b = a + pair;

@@ -5,14 +5,6 @@
 
 namespace pleat::saxs::cuda {
 
-/// The operations that the lanes of a warp do together.
-struct Warp {
-    __device__ float exchange(float value, int offset) const {
-        return __shfl_xor_sync(0xffffffffu, value, offset);
-    }
-    __device__ void sync() const { __syncwarp(); }
-};
-
 template <bool kEven, bool kScaled>
 __global__ void __launch_bounds__(kWarps* kLanes, kEven ? 5 : 4)
     sum_tasks(Scattering from, Work work) {
@@ -22,11 +14,11 @@ __global__ void __launch_bounds__(kWarps* kLanes, kEven ? 5 : 4)
     const Index task = Index{blockIdx.x} * kWarps + warp;
     const int pass = blockIdx.z % from.pass_count, weighting = blockIdx.z / from.pass_count;
     sum_task<kEven, kScaled>(from, work, job, task, weighting, pass, threadIdx.x % kLanes,
-                             kept[warp], Warp());
+                             kept[warp]);
 }
 
 /// Whether this is the last of `count` CTAs to arrive; it then sees what the others wrote before.
-PLEAT_DEVICE bool is_last(unsigned* arrived, unsigned count) {
+__device__ inline bool is_last(unsigned* arrived, unsigned count) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();

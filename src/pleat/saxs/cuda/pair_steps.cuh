@@ -1,11 +1,10 @@
-// Steps of the CUDA kernels of saxs: the work of a lane on the pairs of a task, on host and device.
+// Steps of the CUDA kernels of saxs: the work of a lane on the pairs of a task.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "pleat/core/view.h"
-#include "pleat/saxs/cuda/device_code.h"
 #include "pleat/saxs/cuda/task_table.h"
 #include "pleat/saxs/debye/sine_grid.h"
 
@@ -32,13 +31,13 @@ struct Positions {
     const float* row_scale;  ///< [sorted scatterer]; null: 1
     const float* column_scale;
 
-    PLEAT_DEVICE Point point(std::int32_t index) const {
+    __device__ inline Point point(std::int32_t index) const {
         return {xyz[index], xyz[stride + index], xyz[2 * stride + index], 1.0f};
     }
-    PLEAT_DEVICE float of_row(std::int32_t index) const {
+    __device__ inline float of_row(std::int32_t index) const {
         return row_scale != nullptr ? row_scale[index] : 1.0f;
     }
-    PLEAT_DEVICE float of_column(std::int32_t index) const {
+    __device__ inline float of_column(std::int32_t index) const {
         return column_scale != nullptr ? column_scale[index] : 1.0f;
     }
 };
@@ -47,23 +46,23 @@ struct Wave {
 };
 
 /// The value, with its sign changed if bit 31 of `sign` is set.
-PLEAT_DEVICE float turned(float value, std::uint32_t sign) {
-    return float_of(bits_of(value) ^ sign);
+__device__ inline float turned(float value, std::uint32_t sign) {
+    return __uint_as_float(__float_as_uint(value) ^ sign);
 }
 
 /// The phase without its half turns; bit 31 of `sign` says whether their number is odd. Phases must
 /// be below 2^21 turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in
 /// the last bit.
-PLEAT_DEVICE float reduced_phase(float r, SplitNumber<float> turn, std::uint32_t& sign) {
+__device__ inline float reduced_phase(float r, Split<float> turn, std::uint32_t& sign) {
     constexpr float kRounder = 12582912.0f;
     const float whole = fmaf(r, turn.high, r * turn.low);
     const float shifted = fmaf(whole, 2.0f, kRounder);
-    sign = bits_of(shifted) << 31;
+    sign = __float_as_uint(shifted) << 31;
     return fmaf(shifted - kRounder, -0.5f, whole);
 }
 
 /// sin(2 pi v) and cos(2 pi v), |v| <= 1/4: the polynomials of sines-inl.h.
-PLEAT_DEVICE float sine_polynomial(float v, float y) {
+__device__ inline float sine_polynomial(float v, float y) {
     float sum = -14.0371218f;
     sum = fmaf(sum, y, 41.9517975f);
     sum = fmaf(sum, y, -76.7009583f);
@@ -72,7 +71,7 @@ PLEAT_DEVICE float sine_polynomial(float v, float y) {
     sum = fmaf(sum, y, 0.00193530705f);
     return fmaf(v, 6.28125f, v * sum);
 }
-PLEAT_DEVICE Wave wave_of(float r, SplitNumber<float> turn) {
+__device__ inline Wave wave_of(float r, Split<float> turn) {
     std::uint32_t sign;
     const float v = reduced_phase(r, turn, sign), y = v * v;
     float sum = -24.7527618f;
@@ -83,22 +82,21 @@ PLEAT_DEVICE Wave wave_of(float r, SplitNumber<float> turn) {
     sum = fmaf(sum, y, 1.0f);
     return {turned(sine_polynomial(v, y), sign), turned(sum, sign)};
 }
-PLEAT_DEVICE Wave product(Wave a, Wave b) {
+__device__ inline Wave product(Wave a, Wave b) {
     return {fmaf(a.sine, b.cosine, a.cosine * b.sine), fmaf(a.cosine, b.cosine, -a.sine * b.sine)};
 }
-PLEAT_DEVICE Wave doubled(Wave a) {
+__device__ inline Wave doubled(Wave a) {
     const float more = a.sine + a.sine;
     return {more * a.cosine, fmaf(-more, a.sine, 1.0f)};
 }
-/// The next term of a sine or cosine sequence with a constant phase step, from the two terms before
-/// it; `twice`: two times the cosine of the step.
-PLEAT_DEVICE Wave following(Wave b, Wave a, float twice) {
+/// The wave that follows `a` and `b` in equal steps; `twice`: two times the cosine of a step.
+__device__ inline Wave following(Wave b, Wave a, float twice) {
     return {fmaf(twice, b.sine, -a.sine), fmaf(twice, b.cosine, -a.cosine)};
 }
 
 /// 1 / r, with Newton's step, of a distance that is at least 1e-6 angstrom.
-PLEAT_DEVICE float inverse_root(float squared) {
-    const float y = approximate_inverse_root(squared);
+__device__ inline float inverse_root(float squared) {
+    const float y = pleat::cuda::rough_inverse_root(squared);
     const float rough = squared * y;
     return fmaf(0.5f * y, fmaf(-rough, y, 1.0f), y);
 }
@@ -113,7 +111,7 @@ struct LaneSums {
     float plus[kCentres][kMaxOffset], minus[kCentres][kMaxOffset];
 };
 
-PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t, Wave step) {
+__device__ inline void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t, Wave step) {
 #pragma unroll
     for (int m = 0; m < kCentres; ++m) {
         sums.plus[m][t - 1] = fmaf(centre[m].sine, step.cosine, sums.plus[m][t - 1]);
@@ -124,7 +122,7 @@ PLEAT_DEVICE void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t
 /// Adds a pair at distance r, weighted by `weight` = w / r. If q begins at 0, the first centre is
 /// the eighth step and needs no separate sine.
 template <bool kFromZero>
-PLEAT_DEVICE void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
+__device__ inline void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
     const Wave s1 = wave_of(r, pass.step), s2 = doubled(s1);
     const float twice = s1.cosine + s1.cosine;
     const Wave s3 = following(s2, s1, twice), s4 = doubled(s2), s5 = following(s4, s3, twice);
@@ -156,8 +154,8 @@ struct Columns {
 /// Copies the positions of a task's columns and rows into `kept`, each lane every 32nd. Pieces,
 /// whose pairs are (i, i + d) modulo their size, are stored twice in succession.
 template <bool kScaled, class From>
-PLEAT_DEVICE void copy_scatterers(KeptScatterers& kept, const Task& task, const Columns& columns,
-                                  const From& from, int lane) {
+__device__ inline void copy_scatterers(KeptScatterers& kept, const Task& task,
+                                       const Columns& columns, const From& from, int lane) {
     const auto row = [&](std::int32_t index) {
         Point point = from.point(index);
         if constexpr (kScaled) point.scale = from.of_row(index);
@@ -182,7 +180,7 @@ PLEAT_DEVICE void copy_scatterers(KeptScatterers& kept, const Task& task, const 
 /// Calls body(a, b), indices into `kept`, for every 32nd pair of the kept columns, from `lane` on,
 /// without a division per pair.
 template <class Body>
-PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body& body) {
+__device__ inline void for_pairs(const Task& task, int columns, int lane, const Body& body) {
     // Pairs inside a piece of n: (i, i + d) modulo n, which for an even n has half of the last d.
     const bool same_segment = task.same_segment != 0;
     const int count = same_segment ? columns * (columns - 1) / 2 : task.rows * columns;
@@ -203,23 +201,23 @@ PLEAT_DEVICE void for_pairs(const Task& task, int columns, int lane, const Body&
 }
 
 /// Distance of two points, and its inverse.
-PLEAT_DEVICE float pair_distance(const Point& a, const Point& b, float& inverse) {
+__device__ inline float pair_distance(const Point& a, const Point& b, float& inverse) {
     const float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
     const float squared = fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
     inverse = inverse_root(squared);
     return fminf(squared * inverse, kMaxDistance);
 }
 
-/// Calls body(r, weight) for every 32nd pair of a task. `warp` has sync(). Weights of pairs inside
-/// a piece are means of both orders, (s_i t_j + t_i s_j) / 2, since these pairs are not ordered.
-template <bool kScaled, class From, class Warp, class Body>
-PLEAT_DEVICE void for_distances(const Task& task, const From& from, KeptScatterers& kept, int lane,
-                                const Warp& warp, const Body& body) {
+/// Calls body(r, weight) for every 32nd pair of a task. Weights of pairs inside a piece are means
+/// of both orders, (s_i t_j + t_i s_j) / 2, since these pairs are not ordered.
+template <bool kScaled, class From, class Body>
+__device__ inline void for_distances(const Task& task, const From& from, KeptScatterers& kept,
+                                     int lane, const Body& body) {
     for (int first = 0; first < task.columns; first += kKeptColumns) {
         const int left = task.columns - first, count = left < kKeptColumns ? left : kKeptColumns;
-        if (first > 0) warp.sync();
+        if (first > 0) __syncwarp();
         copy_scatterers<kScaled>(kept, task, {task.column + first, count}, from, lane);
-        warp.sync();
+        __syncwarp();
         for_pairs(task, count, lane, [&](int i, int j) {
             const Point a = kept.points[i], b = kept.points[j];
             float weight;
@@ -234,12 +232,11 @@ PLEAT_DEVICE void for_distances(const Task& task, const From& from, KeptScattere
 }
 
 /// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
-template <bool kScaled, bool kFromZero, class From, class Warp>
-PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass,
-                            KeptScatterers& kept, int lane, const Warp& warp,
-                            float (&values)[2 * kLanes]) {
+template <bool kScaled, bool kFromZero, class From>
+__device__ inline void even_sums(const Task& task, const From& from, const Pass& pass,
+                                 KeptScatterers& kept, int lane, float (&values)[2 * kLanes]) {
     LaneSums sums = {};
-    for_distances<kScaled>(task, from, kept, lane, warp, [&](float r, float weight) {
+    for_distances<kScaled>(task, from, kept, lane, [&](float r, float weight) {
         add_pair<kFromZero>(sums, pass, r, weight);
     });
 #pragma unroll
@@ -255,14 +252,13 @@ PLEAT_DEVICE void even_sums(const Task& task, const From& from, const Pass& pass
     for (int n = kPassSums; n < 2 * kLanes; ++n) values[n] = 0.0f;
 }
 
-/// The same sums for values of q that are not evenly spaced.
-template <bool kScaled, class From, class Warp>
-PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pass,
-                              KeptScatterers& kept, int lane, const Warp& warp,
-                              float (&values)[2 * kLanes]) {
+/// The same for any q.
+template <bool kScaled, class From>
+__device__ inline void uneven_sums(const Task& task, const From& from, const Pass& pass,
+                                   KeptScatterers& kept, int lane, float (&values)[2 * kLanes]) {
 #pragma unroll
     for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0.0f;
-    for_distances<kScaled>(task, from, kept, lane, warp, [&](float r, float weight) {
+    for_distances<kScaled>(task, from, kept, lane, [&](float r, float weight) {
 #pragma unroll
         for (int n = 0; n < kPassSums; ++n) {
             std::uint32_t sign;
@@ -275,23 +271,22 @@ PLEAT_DEVICE void uneven_sums(const Task& task, const From& from, const Pass& pa
 /// One step of the sum over lanes: a lane keeps one half of its values and gives the other half to
 /// the lane at distance kOffset. After steps 16, 8, 4, 2, 1, lane n has the sums of values 2 n and
 /// 2 n + 1.
-template <int kOffset, class Warp>
-PLEAT_DEVICE void halve(float (&values)[2 * kLanes], int lane, const Warp& warp) {
+template <int kOffset>
+__device__ inline void halve(float (&values)[2 * kLanes], int lane) {
     const bool upper = (lane & kOffset) != 0;
 #pragma unroll
     for (int n = 0; n < 2 * kOffset; ++n) {
         const float given = upper ? values[n] : values[n + 2 * kOffset];
         const float kept = upper ? values[n + 2 * kOffset] : values[n];
-        values[n] = kept + warp.exchange(given, kOffset);
+        values[n] = kept + __shfl_xor_sync(~0u, given, kOffset);
     }
 }
-template <class Warp>
-PLEAT_DEVICE void sum_over_lanes(float (&values)[2 * kLanes], int lane, const Warp& warp) {
-    halve<16>(values, lane, warp);
-    halve<8>(values, lane, warp);
-    halve<4>(values, lane, warp);
-    halve<2>(values, lane, warp);
-    halve<1>(values, lane, warp);
+__device__ inline void sum_over_lanes(float (&values)[2 * kLanes], int lane) {
+    halve<16>(values, lane);
+    halve<8>(values, lane);
+    halve<4>(values, lane);
+    halve<2>(values, lane);
+    halve<1>(values, lane);
 }
 
 }  // namespace pleat::saxs::cuda

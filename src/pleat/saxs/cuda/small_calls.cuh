@@ -8,54 +8,46 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <span>
-#include <type_traits>
 #include <vector>
 
+#include "pleat/core/cuda/grow.h"
 #include "pleat/core/error.h"
 #include "pleat/saxs/cuda/call_kernel.cuh"
-#include "pleat/saxs/cuda/device_memory.cuh"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/debye/pair_sums.h"
 
 namespace pleat::saxs::cuda {
 
+using pleat::cuda::grow;
+using pleat::cuda::Sides;
+using pleat::cuda::upload;
+
 /// Calls that are limited by the latency of launching and answering, not by the sums: the host
 /// writes positions into host memory that the GPU reads, launches one kernel, and polls host memory
-/// into which the kernel writes the results.
+/// into which the kernel writes the results. Calls from any thread go to one stream.
+template <class Gpu>
 class SmallCalls {
 public:
     /// Pointers of `from` must outlive this; its tasks are not used.
     SmallCalls(const Model& model, const SortedScatterers& sorted, const SineGrid& grid,
-               const Scattering& from, int device)
+               const Scattering& from, const Gpu& gpu)
         : from_(from),
           kernel_(!grid.even                ? answer_call<false, true>
                   : model.scale_count() > 0 ? answer_call<true, true>
                                             : answer_call<true, false>),
-          processors_(attribute(cudaDevAttrMultiProcessorCount, device)),
           shared_bytes_(shared_bytes(model.pair_count())),
-          table_(sorted, processors_ * kCallWarps),
-          tasks_(uploaded<Task>(table_.tasks)),
-          first_warp_(uploaded<std::int32_t>(table_.first_warp)),
-          first_task_(uploaded<std::int32_t>(table_.first_task)) {
+          table_(sorted, gpu.processors() * kCallWarps),
+          gpu_(gpu.on(stream_)) {
+        upload(tasks_, table_.tasks);
+        upload(first_warp_, table_.first_warp);
+        upload(first_task_, table_.first_task);
         make_units(model);
-        is_possible_ =
-            shared_bytes_ <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device) &&
-            2 * processors_ < Index{1} << kCountBits;
-        if (is_possible_) {
-            check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(shared_bytes_)),
-                  "cannot take shared memory");
-            int ctas = 0;
-            check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                      &ctas, kernel_, kCallThreads, static_cast<std::size_t>(shared_bytes_)),
-                  "cannot read how much it takes at once");
-            resident_ = processors_ * ctas;
-        }
-        check(cudaDeviceSynchronize(), "cannot copy to the device");
+        is_possible_ = shared_bytes_ <= gpu.max_shared_bytes() &&
+                       2 * gpu.processors() < Index{1} << kCountBits;
+        if (is_possible_) resident_ = gpu.resident_ctas(kernel_, kCallThreads, shared_bytes_);
+        gpu.wait();
     }
-    ~SmallCalls() { cudaStreamSynchronize(stream_); }
     SmallCalls(const SmallCalls&) = delete;
     SmallCalls& operator=(const SmallCalls&) = delete;
 
@@ -80,6 +72,11 @@ public:
     }
 
 private:
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+    template <class T>
+    using Pinned = typename Gpu::template Pinned<T>;
+
     /// Units per square electron such that no sum of a whole system overflows the bits that the
     /// count leaves free: |sin(x) / x| is at most 1. They are powers of two, by which division is
     /// exact.
@@ -100,13 +97,7 @@ private:
                     const int bits = bound > 0.0 ? kSumBits - std::ilogb(bound) : 0;
                     units.push_back(std::ldexp(1.0, std::min(bits, 1000)));
                 }
-        units_ = uploaded<double>(units);
-    }
-
-    static Index attribute(cudaDeviceAttr of, int device) {
-        int value = 0;
-        check(cudaDeviceGetAttribute(&value, of, device), "cannot read what it is");
-        return value;
+        upload(units_, units);
     }
 
     /// The largest number of warps of a job.
@@ -135,14 +126,13 @@ private:
 
     void reserve(Index bytes, Index results) {
         if (host_input_.size() >= bytes && results_.size() >= results) return;
-        check(cudaStreamSynchronize(stream_), "cannot compute profiles");
+        gpu_.wait();
         graphs_.clear();  // they contain the addresses
         grow(host_input_, bytes);
         grow(device_input_, bytes);
         grow(results_, results);
         grow(sums_, results);
-        // Arrays are cleared in another stream.
-        check(cudaDeviceSynchronize(), "cannot clear memory");
+        gpu_.wait();  // arrays are cleared in the thread's stream
     }
 
     Call make_call(const Layout& at, View<const float, 3> xyz, View<const float, 3> scales,
@@ -185,18 +175,16 @@ private:
 
     /// Launches a call. Its CTAs copy the input themselves if all of them can be resident on the
     /// GPU at once.
-    void launch(Call call, dim3 grid) const {
-        const auto copying_ctas =
-            static_cast<unsigned>((call.pieces + kCallThreads - 1) / kCallThreads);
-        const Index ctas = Index{grid.x} * grid.y * grid.z;
+    void launch(Call call, Sides grid) const {
+        const Index copying_ctas = (call.pieces + kCallThreads - 1) / kCallThreads;
+        const Index ctas = grid.x * grid.y * grid.z;
         call.copies_input = copying_ctas <= ctas && ctas <= resident_ ? 1 : 0;
         if (call.copies_input == 0) {
-            copy_all_input<<<copying_ctas, kCallThreads, 0, stream_>>>(call);
-            check(cudaGetLastError(), "cannot copy to the device");
+            gpu_.launch("copy positions", &copy_all_input, Sides{copying_ctas}, Sides{kCallThreads},
+                        0, call);
         }
-        kernel_<<<grid, kCallThreads, static_cast<std::size_t>(shared_bytes_), stream_>>>(from_,
-                                                                                          call);
-        check(cudaGetLastError(), "cannot start to sum over pairs");
+        gpu_.launch("sum over pairs", kernel_, grid, Sides{kCallThreads}, shared_bytes_, from_,
+                    call);
     }
 
     /// Starts a call: as a graph, which is faster, unless there are too many different graphs.
@@ -204,38 +192,20 @@ private:
         constexpr std::size_t kMaxGraphs = 256;
         const Index ctas = (max_warps(jobs) + kCallWarps - 1) / kCallWarps;
         const Index job_count = static_cast<Index>(jobs.size());
-        const dim3 grid(static_cast<unsigned>(ctas), static_cast<unsigned>(job_count),
-                        static_cast<unsigned>(from_.classes * from_.classes * from_.pass_count));
+        const Sides grid{ctas, job_count, Index{from_.classes} * from_.classes * from_.pass_count};
         const PairJob one = job_count == 1 ? call.job : PairJob{};
         const CallShape shape{sets, job_count, ctas, one.set, one.a, one.b};
         auto graph = graphs_.find(shape);
         if (graph == graphs_.end()) {
             if (graphs_.size() >= kMaxGraphs) return launch(call, grid);
-            graph = graphs_.emplace(shape, captured(call, grid)).first;
+            graph = graphs_.emplace(shape, gpu_.capture([=, this] { launch(call, grid); })).first;
         }
-        check(cudaGraphLaunch(graph->second.get(), stream_), "cannot start a graph");
+        gpu_.replay(graph->second);
     }
 
-    struct Destroy {
-        void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-    };
-    using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy>;
     /// Calls of one graph have in common: sets, jobs, CTAs per job, and the job if there is only
     /// one.
     using CallShape = std::array<Index, 6>;
-
-    Graph captured(const Call& call, dim3 grid) const {
-        cudaGraph_t graph = nullptr;
-        check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
-              "cannot capture a graph");
-        launch(call, grid);
-        check(cudaStreamEndCapture(stream_, &graph), "cannot capture a graph");
-        cudaGraphExec_t executable = nullptr;
-        const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-        cudaGraphDestroy(graph);
-        check(status, "cannot make a graph");
-        return Graph(executable);
-    }
 
     /// Waits until all results have been written, which is visible before the stream reports its
     /// end. The stream is checked from time to time, in case the GPU fails.
@@ -249,10 +219,7 @@ private:
             };
             for (int look = 1; !came(); ++look) {
                 if (look % kLooks != 0) continue;
-                const cudaError_t status = cudaStreamQuery(stream_);
-                if (status == cudaErrorNotReady) continue;
-                check(status, "cannot compute profiles");
-                if (!came())
+                if (gpu_.has_ended() && !came())
                     throw DeviceError("CUDA: expected all sums at its end, found some missing");
             }
         }
@@ -260,20 +227,21 @@ private:
 
     Scattering from_;
     void (*kernel_)(Scattering, Call);
-    Index processors_, shared_bytes_;
+    Index shared_bytes_;
     bool is_possible_ = false;
     Index resident_ = 0;  ///< CTAs that can be resident at once
     CallTable table_;
-    DeviceArray<Task> tasks_;
-    DeviceArray<std::int32_t> first_warp_, first_task_;
-    Stream stream_;
-    DeviceArray<double> units_;
-    PinnedArray<std::uint8_t> host_input_;
-    DeviceArray<std::uint8_t> device_input_;
-    PinnedArray<double> results_;
-    DeviceArray<unsigned long long> sums_;
-    DeviceArray<unsigned> copying_ctas_{2};
-    std::map<CallShape, Graph> graphs_;
+    Array<Task> tasks_;
+    Array<std::int32_t> first_warp_, first_task_;
+    Array<double> units_;
+    Pinned<std::uint8_t> host_input_;
+    Array<std::uint8_t> device_input_;
+    Pinned<double> results_;
+    Array<unsigned long long> sums_;
+    Array<unsigned> copying_ctas_{2};
+    std::map<CallShape, typename Gpu::Graph> graphs_;
+    typename Gpu::Stream stream_;  ///< ends before the arrays
+    Gpu gpu_;
 };
 
 }  // namespace pleat::saxs::cuda

@@ -1,14 +1,15 @@
-// The CUDA kernel and sessions on a GPU against float64: skipped where there is none.
+// The CUDA kernel and sessions on a GPU against float64; gpu_on_host_test.cpp runs some on the
+// host.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
 #include <thread>
 
+#include "every_gpu.h"
 #include "every_kernel.h"
 #include "oracle.h"
 #include "pleat/core/error.h"
-#include "pleat/core/tests/cuda_absence.h"
 #include "pleat/saxs/debye/body_pairs.h"
 #include "pleat/saxs/session/profile_session.h"
 #include "random_model.h"
@@ -17,6 +18,7 @@
 namespace pleat::saxs {
 namespace {
 
+using test::EveryGpu;
 using test::profiles_of;
 using test::random_scatterers;
 using test::RandomScatterers;
@@ -50,16 +52,23 @@ const RandomShape kShapes[] = {
     {.scatterers = 5000, .types = 4, .channels = 1, .q = 120, .step = 0.004},
 };
 
-TEST_F(CudaKernel, FindsTheFloat64Profiles) {
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, EveryGpu,
+    testing::Values(test::GpuMaker{
+        "gpu", [](const Model& model) { return make_cuda_kernel(model, on_gpu()); }, true}),
+    test::maker_name);
+
+TEST_P(EveryGpu, FindsTheFloat64Profiles) {
     for (const RandomShape& shape : kShapes) {
+        if (is_too_slow(shape.scatterers * shape.frames)) continue;
         SCOPED_TRACE(std::to_string(shape.scatterers) + " scatterers, " + std::to_string(shape.q) +
                      " q");
         const RandomScatterers given = random_scatterers(shape);
         const Array<double, 3> expected =
             profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model,
                         given.xyz, given.scales);
-        const Array<double, 3> found = profiles_of(*make_cuda_kernel(given.model, on_gpu()),
-                                                   given.model, given.xyz, given.scales);
+        const Array<double, 3> found =
+            profiles_of(*make(given.model), given.model, given.xyz, given.scales);
         // What two channels give together may vanish at some q, where each alone does not.
         const Index channels = given.model.channel_count();
         for (Index frame = 0; frame < found.extent(0); ++frame)
@@ -77,13 +86,24 @@ TEST_F(CudaKernel, FindsTheFloat64Profiles) {
     }
 }
 
-TEST_F(CudaKernel, FindsTheOraclesProfiles) {
+TEST_P(EveryGpu, FindsTheOraclesProfiles) {
     std::vector<test::Oracle> oracles = test::small_oracles();
     if (test::has_oracle()) oracles.push_back(test::all_atom("1XIB_4mer"));
     for (const test::Oracle& oracle : oracles) {
-        const Array<double, 3> found =
-            profiles_of(*make_cuda_kernel(oracle.model, on_gpu()), oracle.model, oracle.xyz);
+        if (is_too_slow(oracle.model.scatterer_count())) continue;
+        const Array<double, 3> found = profiles_of(*make(oracle.model), oracle.model, oracle.xyz);
         EXPECT_LE(test::largest_error(found.view()[0][0], oracle.intensity), 1e-5);
+    }
+}
+
+TEST_P(EveryGpu, AddsTheAmplitudesOfCoincidentScatterers) {
+    RandomScatterers given = random_scatterers({.scatterers = 40, .types = 2, .q = 30});
+    given.xyz.fill(-7.5f);
+    const Array<double, 3> found = profiles_of(*make(given.model), given.model, given.xyz);
+    for (Index k = 0; k < 30; ++k) {
+        double sum = 0.0;
+        for (const std::int32_t type : given.model.types) sum += given.model.factors(0, type, k);
+        EXPECT_NEAR(found(0, 0, k) / (sum * sum), 1.0, 5e-5) << k;
     }
 }
 

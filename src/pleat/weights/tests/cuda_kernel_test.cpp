@@ -9,21 +9,16 @@
 #include "pleat/core/error.h"
 #include "pleat/core/tests/cuda_absence.h"
 #include "pleat/weights/kernel.h"
+#include "pleat/weights/tests/every_gpu.h"
 #include "pleat/weights/tests/random_family.h"
 #include "pleat/weights/weights.h"
 
 namespace pleat::weights {
 namespace {
 
-struct Shape {
-    Index sequences, columns;
-    int codes;
-};
-
-std::vector<Index> counted(Kernel& kernel) {
-    for (Index step = kernel.step_count() - 1; step >= 0; --step) kernel.step(step);
-    return kernel.neighbours();
-}
+using test::counted;
+using test::EveryGpu;
+using test::Shape;
 
 Context on_gpu(int index = 0) {
     Context context;
@@ -40,24 +35,17 @@ protected:
     }
 };
 
-void expect_reference(const Problem& problem) {
-    EXPECT_EQ(counted(*make_cuda_kernel(problem, on_gpu())),
-              counted(*make_reference_kernel(problem)))
-        << "sequences " << problem.letters.extent(0) << ", columns " << problem.letters.extent(1)
-        << ", differences " << problem.max_differences;
-}
-
-void expect_reference(const Shape& shape, std::uint64_t seed) {
-    const auto letters = random_family(shape.sequences, shape.columns, shape.codes, seed);
-    for (const Index differences : {Index{0}, shape.columns / 5, shape.columns - 1})
-        expect_reference({letters, differences});
-}
+INSTANTIATE_TEST_SUITE_P(
+    Cuda, EveryGpu,
+    testing::Values(test::GpuMaker{
+        "gpu", [](const Problem& problem) { return make_cuda_kernel(problem, on_gpu()); }, true}),
+    test::maker_name);
 
 // No multiple of a tile of 64 sequences, a warp's 32, or a word of 64 or 32 columns; several tiles.
-TEST_F(CudaKernel, CountsAnOddShape) { expect_reference({333, 37, 21}, 41); }
+TEST_P(EveryGpu, CountsAnOddShape) { expect_reference({333, 37, 21}, 41); }
 
 // Around one to five tiles a side, chunks of 256 columns, and each number of bit planes.
-TEST_F(CudaKernel, AgreesWithTheReference) {
+TEST_P(EveryGpu, AgreesWithTheReference) {
     std::uint64_t seed = 1;
     for (const Shape& shape : {Shape{2, 1, 4},
                                {9, 33, 21},
@@ -76,9 +64,9 @@ TEST_F(CudaKernel, AgreesWithTheReference) {
         expect_reference(shape, seed++);
 }
 
-TEST_F(CudaKernel, AgreesWithTheReferenceOnRandomFamilies) {
+TEST_P(EveryGpu, AgreesWithTheReferenceOnRandomFamilies) {
     std::mt19937_64 generator(17);
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < (GetParam().needs_gpu ? 60 : 15); ++trial) {
         const Shape shape{static_cast<Index>(2 + generator() % 400),
                           static_cast<Index>(1 + generator() % 600),
                           std::vector{2, 5, 8, 21, 32, 256}[generator() % 6]};
@@ -86,19 +74,19 @@ TEST_F(CudaKernel, AgreesWithTheReferenceOnRandomFamilies) {
     }
 }
 
-TEST_F(CudaKernel, CountsConstantAlignments) {
+TEST_P(EveryGpu, CountsConstantAlignments) {
     Array<std::uint8_t, 2> letters(500, 90);
-    EXPECT_EQ(counted(*make_cuda_kernel({letters, 0}, on_gpu())), std::vector<Index>(500, 500));
+    EXPECT_EQ(counted(*make({letters, 0})), std::vector<Index>(500, 500));
     for (Index n = 0; n < 210; ++n) {
         for (std::uint8_t& code : letters[n]) code = static_cast<std::uint8_t>(n + 1);
     }
     std::vector<Index> expected(500, 290);
     std::fill_n(expected.begin(), 210, 1);
-    EXPECT_EQ(counted(*make_cuda_kernel({letters, 89}, on_gpu())), expected);
-    EXPECT_EQ(counted(*make_cuda_kernel({letters, 90}, on_gpu())), std::vector<Index>(500, 500));
+    EXPECT_EQ(counted(*make({letters, 89})), expected);
+    EXPECT_EQ(counted(*make({letters, 90})), std::vector<Index>(500, 500));
 }
 
-TEST_F(CudaKernel, SeparatesTheLastAllowedDifferenceFromTheNext) {
+TEST_P(EveryGpu, SeparatesTheLastAllowedDifferenceFromTheNext) {
     // Row k differs from row 0 in k columns, of which none is twice among 17 i + 3.
     for (const Index columns : {2, 31, 32, 33, 64, 65, 129, 256, 257, 500}) {
         Array<std::uint8_t, 2> letters(columns + 1, columns);

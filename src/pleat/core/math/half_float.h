@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace pleat::rmsd {
+namespace pleat {
 
 /// The nearest float16, ties to even; beyond 65520 infinity.
 inline std::uint16_t to_half(float value) {
@@ -31,4 +31,4 @@ inline float from_half(std::uint16_t half) {
     return std::bit_cast<float>(sign | ((size << 13) + 0x38000000u));
 }
 
-}  // namespace pleat::rmsd
+}  // namespace pleat

@@ -1,27 +1,26 @@
-// One-hot products on any GPU since compute capability 8.0 (mma).
+// One-hot products on any GPU since compute capability 8.0 (mma), and on the host in its place.
+#pragma once
+
 #include <type_traits>
 
-#include "pleat/core/cuda/cuda_check.cuh"
-#include "pleat/couplings/cuda/mma_steps.cuh"
+#include "pleat/core/cuda/gpu_sides.h"
 #include "pleat/couplings/cuda/one_hot_letters.cuh"
 #include "pleat/couplings/cuda/one_hot_product.cuh"
 
 namespace pleat::couplings::cuda {
 
-namespace {
+namespace portable {
+
+using pleat::cuda::copy_async;
+using pleat::cuda::Sides;
 
 constexpr int kThreads = 256, kStages = 3;  // eight warps, each 16 rows by 128 columns
 constexpr int kLetters = kMostStaged * kTileDepth;
 
-struct Stage {
+struct __align__(128) Stage {
     __half dense[kDenseTile];
     std::uint16_t letters[kLetters];
 };
-
-__device__ __forceinline__ void copy_async(void* to, const void* from) {
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
-}
 
 template <bool kTransposed>
 __device__ __forceinline__ void load_stage(const OneHotProduct& p, int part, Stage& stage,
@@ -48,8 +47,7 @@ __device__ __forceinline__ void load_stage(const OneHotProduct& p, int part, Sta
 template <bool kTransposed>
 __global__ void __launch_bounds__(kThreads, 1)
     multiply_one_hot(const __grid_constant__ OneHotProduct p, int part) {
-    extern __shared__ __align__(128) unsigned char raw[];
-    auto* stages = reinterpret_cast<Stage*>(raw);
+    PLEAT_DYNAMIC_SHARED(Stage, stages);
     const Index row_tiles = p.rows / kTileRows;
     const Index row_tile = blockIdx.x % row_tiles, column_tile = blockIdx.x / row_tiles;
     const int lane = threadIdx.x % 32, row_in_tile = threadIdx.x / 32 * 16 + lane / 4;
@@ -57,17 +55,17 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (int step = 0; step < kStages - 1; ++step) {
         if (step < steps)
             load_stage<kTransposed>(p, part, stages[step], row_tile, column_tile, step);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        pleat::cuda::end_copies();
     }
     using Letters = std::conditional_t<kTransposed, LetterRows, SequenceRows>;
     Letters letters(p, row_tile, row_in_tile);
     float sum[kDenseTileColumns / 2] = {};
     for (int step = 0; step < steps; ++step) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+        pleat::cuda::wait_for_copies<kStages - 2>();
         __syncthreads();
         if (const int next = step + kStages - 1; next < steps)
             load_stage<kTransposed>(p, part, stages[next % kStages], row_tile, column_tile, next);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        pleat::cuda::end_copies();
         const Stage& stage = stages[step % kStages];
         std::uint32_t a[4][4];
         letters.make(stage.letters, a);
@@ -76,11 +74,11 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
             for (int n = 0; n < kDenseTileColumns / 16; ++n) {
                 std::uint32_t b[4];
-                load_matrices<false>(b,
-                                     stage.dense + offset_in_tile(n * 16 + lane / 16 * 8 + lane % 8,
-                                                                  k * 16 + lane / 8 % 2 * 8));
-                multiply_add(sum + 8 * n, a[k], b[0], b[1]);
-                multiply_add(sum + 8 * n + 4, a[k], b[2], b[3]);
+                pleat::cuda::load_matrices<false>(
+                    b, stage.dense + offset_in_tile(n * 16 + lane / 16 * 8 + lane % 8,
+                                                    k * 16 + lane / 8 % 2 * 8));
+                pleat::cuda::multiply_halves(sum + 8 * n, a[k], b[0], b[1]);
+                pleat::cuda::multiply_halves(sum + 8 * n + 4, a[k], b[2], b[3]);
             }
         }
     }
@@ -89,23 +87,18 @@ __global__ void __launch_bounds__(kThreads, 1)
                                           sum);
 }
 
-template <bool kTransposed>
-void launch(const OneHotProduct& product) {
-    const auto kernel = multiply_one_hot<kTransposed>;
-    constexpr int kBytes = kStages * sizeof(Stage);
-    pleat::cuda::check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
-        "shared memory");
+}  // namespace portable
+
+/// Launches the product on a `Gpu`.
+template <class Gpu>
+void multiply_portably(const Gpu& gpu, const OneHotProduct& product) {
+    using namespace portable;
+    const auto kernel = product.transposed ? &multiply_one_hot<true> : &multiply_one_hot<false>;
     const Index tiles = product.rows / kTileRows * (product.columns / kDenseTileColumns);
-    for (int part = 0; part < product.parts; ++part)
-        kernel<<<static_cast<unsigned>(tiles), kThreads, kBytes>>>(product, part);
-    pleat::cuda::check(cudaGetLastError(), "one-hot product");
-}
-
-}  // namespace
-
-void one_hot_product_portable(const OneHotProduct& product) {
-    product.transposed ? launch<true>(product) : launch<false>(product);
+    for (int part = 0; part < product.parts; ++part) {
+        gpu.launch("multiply one-hot letters", kernel, Sides{tiles}, Sides{kThreads},
+                   kStages * sizeof(Stage), product, part);
+    }
 }
 
 }  // namespace pleat::couplings::cuda

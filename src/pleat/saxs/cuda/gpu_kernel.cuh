@@ -1,0 +1,257 @@
+// GPU kernel of saxs: tasks and factors stay on the GPU; a small call launches one kernel.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "pleat/core/cuda/gpu_sides.h"
+#include "pleat/core/cuda/grow.h"
+#include "pleat/core/error.h"
+#include "pleat/core/hardware/memory.h"
+#include "pleat/saxs/cuda/pair_launch.cuh"
+#include "pleat/saxs/cuda/small_calls.cuh"
+#include "pleat/saxs/cuda/task_table.h"
+#include "pleat/saxs/debye/body_pairs.h"
+#include "pleat/saxs/debye/pair_sums.h"
+#include "pleat/saxs/kernel/kernel.h"
+
+namespace pleat::saxs::cuda {
+
+/// Bytes for the sums of tasks in one launch, unless one job needs more.
+constexpr Index kSumBytes = Index{128} << 20;
+/// Jobs of a launch: the limit of a grid.
+constexpr Index kMaxJobs = 65535;
+
+/// Sums on a `Gpu`: CudaGpu, or the host in its place. The model must outlive it.
+template <class Gpu>
+class GpuBodyPairs final : public BodyPairs {
+public:
+    GpuBodyPairs(const Model& model, const SortedScatterers& sorted, Gpu gpu,
+                 Index max_sum_bytes = kSumBytes)
+        : model_(model),
+          sorted_(sorted),
+          classes_(model),
+          grid_(model.q),
+          gpu_(std::move(gpu)),
+          max_sum_bytes_(max_sum_bytes),
+          table_(sorted, 3) {
+        upload(tasks_, table_.tasks);
+        upload(first_task_, table_.first);
+        factors_ = Array<double>(model.factors.size());
+        factors_.upload(model.factors.data());
+        std::vector<double> inverse_q;
+        for (const double q : model.q) inverse_q.push_back(q > 0.0 ? 1.0 / q : 0.0);
+        upload(inverse_q_, inverse_q);
+        upload(class_of_,
+               std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
+        make_passes();
+        calls_.emplace(model, sorted, grid_, scattering(), gpu_);
+    }
+
+    void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
+                  std::span<const PairJob> jobs, View<double, 3> partial) override {
+        if (jobs.empty()) return;
+        if (calls_->can_compute(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
+            calls_->evaluate(xyz, scales, jobs, partial);
+        else
+            evaluate_bulk(xyz, scales, jobs, partial);
+        if (model_.q.front() == 0.0) set_first(scales, jobs, partial);
+    }
+
+    double device_seconds() const override { return device_seconds_; }
+
+private:
+    template <class T>
+    using Array = typename Gpu::template Array<T>;
+
+    void set_first(View<const float, 3> scales, std::span<const PairJob> jobs,
+                   View<double, 3> partial) {
+        for (std::size_t n = 0; n < jobs.size(); ++n) {
+            const bool scaled = scales.size() > 0;
+            if (forward_set_ < 0 || (scaled && (n == 0 || forward_set_ != jobs[n].set))) {
+                forward_ = forward_sums(model_, sorted_,
+                                        scaled ? scales[jobs[n].set] : View<const float, 2>{});
+                forward_set_ = jobs[n].set;
+            }
+            set_forward(forward_, jobs[n], partial[static_cast<Index>(n)]);
+        }
+    }
+
+    void make_passes() {
+        pass_count_ = (model_.q_count() + kPassSums - 1) / kPassSums;
+        std::vector<Split<float>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
+        for (Index k = 0; k < model_.q_count(); ++k)
+            turns[static_cast<std::size_t>(k)] =
+                SineGrid::turns<float>(model_.q[static_cast<std::size_t>(k)]);
+        upload(turns_, turns);
+        std::vector<Pass> passes;
+        for (Index pass = 0; pass < pass_count_; ++pass) {
+            const double centre = static_cast<double>(pass * kPassSums + kReach);
+            passes.push_back({SineGrid::turns<float>(grid_.step),
+                              SineGrid::turns<float>(grid_.first + centre * grid_.step),
+                              turns_.data() + pass * kPassSums});
+        }
+        upload(passes_, passes);
+    }
+
+    Scattering scattering() const {
+        return {tasks_.data(),
+                first_task_.data(),
+                passes_.data(),
+                factors_.data(),
+                inverse_q_.data(),
+                class_of_.data(),
+                static_cast<std::int32_t>(table_.bodies),
+                static_cast<std::int32_t>(pass_count_),
+                static_cast<std::int32_t>(classes_.count),
+                classes_.has_plain ? 1 : 0,
+                static_cast<std::int32_t>(model_.channel_count()),
+                static_cast<std::int32_t>(model_.type_count()),
+                static_cast<std::int32_t>(model_.q_count()),
+                grid_.from_zero ? 1 : 0};
+    }
+
+    /// Bytes of the sums of `tasks` tasks of a job.
+    Index sum_bytes(Index tasks) const {
+        return 4 * classes_.count * classes_.count * pass_count_ * tasks * kTaskSums;
+    }
+    Index profile_size() const { return model_.pair_count() * model_.q_count(); }
+
+    Index q_blocks() const { return (model_.q_count() + kReducedQ - 1) / kReducedQ; }
+    /// Depends only on the number of tasks, so that sums do not depend on other jobs.
+    static Index slice_count(Index tasks) {
+        return std::clamp<Index>((tasks + kParts * kPartTasks - 1) / (kParts * kPartTasks), 1,
+                                 kMaxSlices);
+    }
+    /// Launches the sums of `jobs` jobs and their reduction.
+    void launch(const Work& work, Index jobs) const {
+        const Scattering from = scattering();
+        const Sides grid{(work.task_count + kWarps - 1) / kWarps, jobs,
+                         classes_.count * classes_.count * pass_count_};
+        // Scales of 1 cost little beside one sine per pair and q.
+        const auto sum = !grid_.even                ? sum_tasks<false, true>
+                         : model_.scale_count() > 0 ? sum_tasks<true, true>
+                                                    : sum_tasks<true, false>;
+        if (work.task_count > 0)
+            gpu_.launch("sum over pairs", sum, grid, Sides{kWarps * kLanes}, 0, from, work);
+        gpu_.launch("sum over tasks", &reduce_tasks,
+                    Sides{q_blocks() * work.slice_count, jobs, model_.pair_count()},
+                    Sides{kReducedQ * kParts}, 0, from, work);
+    }
+
+    /// Computes many sets or large sets, as many jobs and tasks at a time as fit into memory.
+    void evaluate_bulk(View<const float, 3> xyz, View<const float, 3> scales,
+                       std::span<const PairJob> jobs, View<double, 3> partial) {
+        const Index count = static_cast<Index>(jobs.size()), size = profile_size();
+        const Index max_tasks = table_.max_tasks;
+        const Index at_once = std::clamp<Index>(
+            max_sum_bytes_ / std::max<Index>(sum_bytes(max_tasks), 1), 1, kMaxJobs);
+        const Index tasks = std::clamp<Index>(max_sum_bytes_ / std::max<Index>(sum_bytes(1), 1), 1,
+                                              std::max<Index>(max_tasks, 1));
+        require_gpu_memory(xyz, scales, std::min(at_once, count), std::min(tasks, max_tasks),
+                           count * size);
+        grow(bulk_xyz_, xyz.size());
+        bulk_xyz_.upload(xyz.data, 0, xyz.size());
+        grow(bulk_scales_, std::max<Index>(scales.size(), 1));
+        if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
+        Array<PairJob> device_jobs;
+        upload(device_jobs, jobs);
+        grow(bulk_sums_,
+             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4,
+                             1));
+        const Index max_jobs = std::min(at_once, count);
+        grow(slices_, max_jobs * size * slice_count(std::min(tasks, max_tasks)));
+        grow(arrived_, max_jobs * model_.pair_count() * q_blocks());
+        Array<double> device_partial(count * size);
+        typename Gpu::Timer timer;
+        timer.start();
+        for (Index first = 0; first < count; first += at_once) {
+            const Index now = std::min(at_once, count - first);
+            for (Index task = 0; task == 0 || task < max_tasks; task += tasks) {
+                const Index some = std::min(tasks, max_tasks - task);
+                const Work work{device_jobs.data() + first,
+                                bulk_xyz_.data(),
+                                bulk_scales_.data(),
+                                xyz.extent(2),
+                                static_cast<std::int32_t>(scales.extent(1)),
+                                static_cast<std::int32_t>(task),
+                                static_cast<std::int32_t>(some),
+                                bulk_sums_.data(),
+                                device_partial.data() + first * size,
+                                task > 0 ? 1 : 0,
+                                static_cast<std::int32_t>(slice_count(some)),
+                                slices_.data(),
+                                arrived_.data()};
+                launch(work, now);
+            }
+        }
+        timer.stop();
+        device_seconds_ = timer.seconds();
+        device_partial.download(partial.data);
+    }
+
+    void require_gpu_memory(const View<const float, 3>& xyz, const View<const float, 3>& scales,
+                            Index jobs, Index tasks, Index results) const {
+        const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size());
+        require_memory(4 * (xyz.size() + scales.size()) + jobs * sum_bytes(tasks) +
+                           8 * (results + jobs * profile_size() * slice_count(tasks)),
+                       std::to_string(xyz.extent(0)) + " frames of " +
+                           std::to_string(xyz.extent(2)) + " scatterers",
+                       "take fewer frames at a time, or use --device cpu", gpu_.free_bytes() + held,
+                       " on the GPU");
+    }
+
+    const Model& model_;
+    SortedScatterers sorted_;
+    ScaleClasses classes_;
+    SineGrid grid_;
+    Gpu gpu_;
+    Index max_sum_bytes_;
+    TaskTable table_;
+    Index pass_count_ = 1;
+    Array<Task> tasks_;
+    Array<std::int32_t> first_task_, class_of_;
+    Array<double> factors_, inverse_q_;
+    Array<Split<float>> turns_;
+    Array<Pass> passes_;
+    std::optional<SmallCalls<Gpu>> calls_;
+    Array<float> bulk_xyz_, bulk_scales_, bulk_sums_;
+    Array<double> slices_;  ///< of the last step of a reduction
+    Array<unsigned> arrived_;
+    double device_seconds_ = 0.0;
+    ForwardSums forward_;  ///< of a set, or of all sets if there are no scales
+    std::int32_t forward_set_ = -1;
+};
+
+/// Frames that are copied and computed at a time.
+constexpr Index kFrames = 512;
+
+template <class Gpu>
+class GpuKernel final : public Kernel {
+public:
+    GpuKernel(const Model& model, Gpu gpu)
+        : sorted_(sort_by_type(model)),
+          frames_(model, sorted_),
+          pairs_(model, sorted_, std::move(gpu)) {}
+
+    void profiles(View<const float, 3> xyz, View<const float, 3> scales,
+                  View<double, 3> partial) override {
+        frames_.compute(pairs_, kFrames, xyz, scales, partial);
+    }
+
+    void gradient(View<const float, 2>, View<const float, 2>, View<const double, 2>,
+                  View<double, 2>) override {
+        throw DeviceError(
+            "CUDA: expected a device with gradients of profiles, found a GPU; use the "
+            "CPU for them");
+    }
+
+private:
+    SortedScatterers sorted_;
+    FrameProfiles frames_;
+    GpuBodyPairs<Gpu> pairs_;
+};
+
+}  // namespace pleat::saxs::cuda
