@@ -15,7 +15,7 @@ namespace {
 constexpr int kConsumers = 256, kThreads = kConsumers + 128;
 constexpr int kStages = 5, kHalves = kTileColumns / kDenseTileColumns;
 constexpr int kDenseBytes = kHalves * kDenseTile * 2;
-constexpr int kLetterBytes = kMostStaged * kTileDepth * 2;
+constexpr int kLetterBytes = kMaxStaged * kTileDepth * 2;
 // Registers per thread: the copying warps give registers to the multiplying ones. Asking for more
 // than the CTA started with (a multiple of 8 per thread) would wait for ever.
 constexpr int kCopyRegisters = 40, kMultiplyRegisters = 232;

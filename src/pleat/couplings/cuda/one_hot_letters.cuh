@@ -8,7 +8,7 @@
 namespace pleat::couplings::cuda {
 
 // Maximum number of columns of 64 letters in a stage, for alphabets with 4 letters per column.
-constexpr int kMostStaged = 34;
+constexpr int kMaxStaged = 34;
 
 // The number of columns whose letters a stage needs. If sequences are the rows, a stage has two
 // tiles of 64 of them.

@@ -15,7 +15,7 @@ using pleat::cuda::copy_async;
 using pleat::cuda::Sides;
 
 constexpr int kThreads = 256, kStages = 3;  // eight warps, each 16 rows by 128 columns
-constexpr int kLetters = kMostStaged * kTileDepth;
+constexpr int kLetters = kMaxStaged * kTileDepth;
 
 struct __align__(128) Stage {
     __half dense[kDenseTile];

@@ -186,7 +186,7 @@ TEST_P(EveryKernel, BoundsTheGapByItsCertificate) {
             if (!minimiser.step()) break;
         }
         // And it shrinks to something useful.
-        EXPECT_LT(gap, (slow ? 1.0 : 1e-3) * least);
+        EXPECT_LT(gap, (slow ? 1.0 : 1e-3) * minimum);
         for (int k = 0; k < (slow ? 1 : 5); ++k) {
             kernel->set_model(0,
                               random_model(shape.columns, shape.letters, 0.05 * (k + 1), 30 + k));
