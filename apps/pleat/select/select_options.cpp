@@ -22,8 +22,8 @@ std::vector<Field> evidence_fields(SelectOptions& options) {
         {.name = "alignment",
          .target = &options.alignment,
          .help =
-             "Alignment of the protein's family; couplings are fitted to it, and their contacts "
-             "are expected",
+             "Alignment of the protein's family; couplings are fitted to it, and frames are ranked "
+             "by how many of the contacts that these predict they form",
          .letter = 'a',
          .value_name = "FILE"},
         {.name = "contacts",

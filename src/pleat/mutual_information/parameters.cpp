@@ -7,25 +7,28 @@ namespace pleat::mutual_information {
 namespace {
 
 std::vector<Field> null_fields(Parameters& p) {
-    return {{.name = "order",
-             .target = &p.order,
-             .help = "Number of columns taken together: 2 for pairs; 3 for pairs and triples",
-             .min = 2,
-             .max = 3},
-            {.name = "null",
-             .target = &p.null,
-             .help = "Null model, in which columns are permuted independently: sampled (random "
-                     "shuffles), exact (mean and variance over all permutations), both, or none"},
-            {.name = "shuffles",
-             .target = &p.shuffles,
-             .help = "Number of shuffles of all columns",
-             .letter = 'n',
-             .min = 1,
-             .max = static_cast<double>(kMaxShuffles)},
-            {.name = "triple-variance",
-             .target = &p.triple_variance,
-             .help = "Compute the exact variance of triples, and their Z",
-             .negated_flag = true}};
+    return {
+        {.name = "order",
+         .target = &p.order,
+         .help = "Number of columns taken together: 2 for pairs; 3 for pairs and triples",
+         .min = 2,
+         .max = 3},
+        {.name = "null",
+         .target = &p.null,
+         .help = "Null model, in which columns are permuted independently: sampled (random "
+                 "shuffles), exact (mean and variance over all permutations), both, or none"},
+        {.name = "shuffles",
+         .target = &p.shuffles,
+         .help = "Number of shuffles of all columns",
+         .letter = 'n',
+         .min = 1,
+         .max = static_cast<double>(kMaxShuffles)},
+        {.name = "triple-variance",
+         .target = &p.triple_variance,
+         .help =
+             "Compute the exact variance of the mutual information of triples, and with it their "
+             "Z-scores",
+         .negated_flag = true}};
 }
 
 std::vector<Field> count_fields(Parameters& p) {
@@ -75,9 +78,9 @@ std::vector<Field> list_fields(Parameters& p) {
              .old_choices = {{"", "auto"}}},
             {.name = "min-z",
              .target = &p.min_z,
-             .help = "List only pairs with at least this Z (without a null model, this APC value); "
-                     "with --order 3, keep and list only the triples whose ranking number is at "
-                     "least this",
+             .help = "List only pairs with at least this Z-score (without a null model, this APC "
+                     "value); with --order 3, keep and list only triples in which the number that "
+                     "--rank-by names is at least this",
              .automatic = "none",
              .old_names = {"threshold"}},
             {.name = "all-triples",

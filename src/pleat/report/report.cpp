@@ -128,7 +128,7 @@ std::vector<Field> fields(Parameters& parameters) {
          .help = "Title of the page; by default the names of the runs"},
         {.name = "rows",
          .target = &parameters.rows,
-         .help = "Maximum number of rows of a table",
+         .help = "Maximum number of rows that the page shows of a table",
          .min = 1,
          .max = 1e6},
         {.name = "cells",

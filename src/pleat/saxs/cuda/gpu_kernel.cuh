@@ -44,8 +44,8 @@ public:
         std::vector<double> inverse_q;
         for (const double q : model.q) inverse_q.push_back(q > 0.0 ? 1.0 / q : 0.0);
         upload(inverse_q_, inverse_q);
-        upload(class_of_,
-               std::vector<std::int32_t>(classes_.of_channel.begin(), classes_.of_channel.end()));
+        upload(class_of_, std::vector<std::int32_t>(classes_.class_of_channel.begin(),
+                                                    classes_.class_of_channel.end()));
         make_passes();
         calls_.emplace(model, sorted, grid_, scattering(), gpu_);
     }
@@ -71,24 +71,24 @@ private:
         for (std::size_t n = 0; n < jobs.size(); ++n) {
             const bool scaled = scales.size() > 0;
             if (forward_set_ < 0 || (scaled && (n == 0 || forward_set_ != jobs[n].set))) {
-                forward_ = forward_sums(model_, sorted_,
-                                        scaled ? scales[jobs[n].set] : View<const float, 2>{});
+                forward_ = zero_angle_sums(model_, sorted_,
+                                           scaled ? scales[jobs[n].set] : View<const float, 2>{});
                 forward_set_ = jobs[n].set;
             }
-            set_forward(forward_, jobs[n], partial[static_cast<Index>(n)]);
+            set_zero_angle_profile(forward_, jobs[n], partial[static_cast<Index>(n)]);
         }
     }
 
     void make_passes() {
         pass_count_ = (model_.q_count() + kPassSums - 1) / kPassSums;
-        std::vector<Split<float>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
+        std::vector<SplitNumber<float>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
         for (Index k = 0; k < model_.q_count(); ++k)
             turns[static_cast<std::size_t>(k)] =
                 SineGrid::turns<float>(model_.q[static_cast<std::size_t>(k)]);
         upload(turns_, turns);
         std::vector<Pass> passes;
         for (Index pass = 0; pass < pass_count_; ++pass) {
-            const double centre = static_cast<double>(pass * kPassSums + kReach);
+            const double centre = static_cast<double>(pass * kPassSums + kMaxOffset);
             passes.push_back({SineGrid::turns<float>(grid_.step),
                               SineGrid::turns<float>(grid_.first + centre * grid_.step),
                               turns_.data() + pass * kPassSums});
@@ -106,11 +106,11 @@ private:
                 static_cast<std::int32_t>(table_.bodies),
                 static_cast<std::int32_t>(pass_count_),
                 static_cast<std::int32_t>(classes_.count),
-                classes_.has_plain ? 1 : 0,
+                classes_.has_unscaled_class ? 1 : 0,
                 static_cast<std::int32_t>(model_.channel_count()),
                 static_cast<std::int32_t>(model_.type_count()),
                 static_cast<std::int32_t>(model_.q_count()),
-                grid_.from_zero ? 1 : 0};
+                grid_.starts_at_zero ? 1 : 0};
     }
 
     /// Bytes of the sums of `tasks` tasks of a job.
@@ -214,14 +214,14 @@ private:
     Array<Task> tasks_;
     Array<std::int32_t> first_task_, class_of_;
     Array<double> factors_, inverse_q_;
-    Array<Split<float>> turns_;
+    Array<SplitNumber<float>> turns_;
     Array<Pass> passes_;
     std::optional<SmallCalls<Gpu>> calls_;
     Array<float> bulk_xyz_, bulk_scales_, bulk_sums_;
     Array<double> slices_;  ///< of the last step of a reduction
     Array<unsigned> arrived_;
     double device_seconds_ = 0.0;
-    ForwardSums forward_;  ///< of a set, or of all sets if there are no scales
+    ZeroAngleSums forward_;  ///< of a set, or of all sets if there are no scales
     std::int32_t forward_set_ = -1;
 };
 

@@ -66,7 +66,7 @@ __device__ inline float* task_sums(const Scattering& from, const Work& work, Ind
 /// The scales of a class in a set; null: all 1.
 __device__ inline const float* scales_of(const Scattering& from, const Work& work, Index set,
                                          int of_class) {
-    const int scale = of_class - from.has_plain;
+    const int scale = of_class - from.has_unscaled_class;
     return scale < 0 ? nullptr
                      : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
 }
@@ -84,7 +84,7 @@ __device__ inline TwoSums sums_of_task(const Scattering& from, const From& posit
     float values[2 * kLanes];
     if constexpr (!kEven)
         uneven_sums<kScaled>(pairs, positions, waves, kept, lane, values);
-    else if (pass == 0 && from.from_zero != 0)
+    else if (pass == 0 && from.starts_at_zero != 0)
         even_sums<kScaled, true>(pairs, positions, waves, kept, lane, values);
     else
         even_sums<kScaled, false>(pairs, positions, waves, kept, lane, values);

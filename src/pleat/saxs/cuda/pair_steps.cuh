@@ -53,7 +53,7 @@ __device__ inline float turned(float value, std::uint32_t sign) {
 /// The phase without its half turns; bit 31 of `sign` says whether their number is odd. Phases must
 /// be below 2^21 turns: a number of 1.5 * 2^23 added rounds to whole ones and leaves the odd one in
 /// the last bit.
-__device__ inline float reduced_phase(float r, Split<float> turn, std::uint32_t& sign) {
+__device__ inline float reduced_phase(float r, SplitNumber<float> turn, std::uint32_t& sign) {
     constexpr float kRounder = 12582912.0f;
     const float whole = fmaf(r, turn.high, r * turn.low);
     const float shifted = fmaf(whole, 2.0f, kRounder);
@@ -71,7 +71,7 @@ __device__ inline float sine_polynomial(float v, float y) {
     sum = fmaf(sum, y, 0.00193530705f);
     return fmaf(v, 6.28125f, v * sum);
 }
-__device__ inline Wave wave_of(float r, Split<float> turn) {
+__device__ inline Wave wave_of(float r, SplitNumber<float> turn) {
     std::uint32_t sign;
     const float v = reduced_phase(r, turn, sign), y = v * v;
     float sum = -24.7527618f;
