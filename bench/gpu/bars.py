@@ -59,7 +59,7 @@ MI_TIMES = (
 )
 
 # What several GPUs share, and how near to their number it must be as many times as fast: 1.9 on two.
-LANES = {"triples of 753x264": 0.95, "pairs of 400000x100": 0.95, "profiles of 8000 frames": 0.95}
+LANES = {"triples of 753x264": 0.95, "pairs of 400000x100": 0.95, "profiles of 16000 frames": 0.95}
 
 SECONDS = {(5000, 150): (0.25, 0.12), (5000, 500): (0.6, 0.35), (50000, 150): (0.7, 0.4),
            (2000, 1000): (0.9, 0.5)}

@@ -48,11 +48,11 @@ def profiles(session, scratch):
         return None
     with gzip.open(topology, "rt", encoding="ascii") as file:
         atoms = sum(line.startswith(("ATOM", "HETATM")) for line in file)
-    frames = made_frames(session, scratch, 8000, atoms)
-    return Work(["saxs", frames, "--topology", topology, "--q-points", "51"], ("profiles",))
+    frames = made_frames(session, scratch, 16000, atoms)
+    return Work(["saxs", frames, "--topology", topology, "--q-points", "501"], ("profiles",))
 
 
-MADE = {"triples of 753x264": triples, "pairs of 400000x100": pairs, "profiles of 8000 frames": profiles}
+MADE = {"triples of 753x264": triples, "pairs of 400000x100": pairs, "profiles of 16000 frames": profiles}
 assert list(MADE) == list(LANES)
 
 

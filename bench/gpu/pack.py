@@ -21,7 +21,7 @@ MAX_BYTES = 60 << 20
 PROGRAM_FOLDERS = ("bin", "lib", "ranks")
 ARCHIVE = "programs.tar.gz"
 # What tests read, as they find it in data/ and beside the repository.
-TEST_DATA = ("1hel.pdb.gz", "cheY.aln.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
+TEST_DATA = ("1hel.pdb.gz", "cheY.aln.gz", "trna.sto.gz", "trypsin.a2m.gz", "hivp.dcd.gz", "hivp.pdb.gz")
 TEST_SHARED = ("oracle/mutual_information/trna140x71.fasta",
                "oracle/mutual_information/hivp_xray_unique.fasta",
                "data/alignments/PF00014_bpti.aln.gz", "data/ensembles/md70_CA70_M5000_xyz.npy",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
@@ -101,13 +102,37 @@ Index matrix_size(Index frames, const Parameters& parameters) {
     return parameters.matrix == MatrixLayout::full ? frames * frames : frames * (frames - 1) / 2;
 }
 
+namespace {
+
+/// Adds coordinates to `hash`: large ones as the hashes of blocks, which threads compute.
+void add_coordinates(View<const float, 3> xyz, int threads, Sha256& hash) {
+    constexpr Index kBlock = Index{1} << 22;
+    if (xyz.size() <= 4 * kBlock) {
+        hash.field(xyz);
+        return;
+    }
+    for (const Index extent : xyz.extents) hash.field(extent);
+    std::vector<std::string> blocks(static_cast<std::size_t>((xyz.size() + kBlock - 1) / kBlock));
+    parallel_for(threads, static_cast<Index>(blocks.size()), [&](Index n, int) {
+        const Index first = n * kBlock, count = std::min(kBlock, xyz.size() - first);
+        blocks[static_cast<std::size_t>(n)] =
+            Sha256().add(xyz.data + first, static_cast<std::size_t>(count) * sizeof(float)).hex();
+    });
+    for (const std::string& block : blocks) hash.field(block);
+}
+
+}  // namespace
+
 std::string problem_hash(View<const float, 3> xyz, View<const float, 3> others,
                          const AtomSets& sets, const Parameters& parameters,
                          const Context& context) {
     const bool is_rmsd = parameters.metric == Metric::rmsd;
     Sha256 hash;
-    hash.field(traits_of(parameters.metric).name).field(xyz);
-    if (others.data != xyz.data || others.extent(0) != xyz.extent(0)) hash.field(others);
+    const int threads = resolve_threads(context);
+    hash.field(traits_of(parameters.metric).name);
+    add_coordinates(xyz, threads, hash);
+    if (others.data != xyz.data || others.extent(0) != xyz.extent(0))
+        add_coordinates(others, threads, hash);
     hash.field(context.device.kind_name()).field(static_cast<int>(parameters.precision));
     // RMSDs near the cutoff, and on a GPU also near the edges of bins, are recomputed in float64.
     hash.field(is_rmsd ? parameters.cutoff.value_or(0.0) : 0.0);
@@ -136,9 +161,6 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
 
 Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
            const Context& context, const MatrixTarget& matrix) {
-    if (!context.lanes.empty())
-        return first_of_lanes(
-            context, [&](const Context& lane) { return run(xyz, sets, parameters, lane, matrix); });
     check_input(xyz, parameters);
     check_sets(sets, xyz.extent(1), parameters);
     check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));
@@ -151,27 +173,35 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
                                   nearest_memory(frames, frames - 1, parameters),
                    fmt::format("{} frames of {} atoms", frames, atoms),
                    "take fewer frames or atoms");
-    Frames centred;
-    std::unique_ptr<Kernel> kernel;
-    std::vector<Tile> tiles;
-    if (is_plain && has_gpu) {
-        centred = centre(xyz, sets.weights, resolve_threads(context));
-        kernel = make_kernel(
-            {&centred, parameters.precision, parameters.cutoff.value_or(0.0), parameters.bin_width},
-            context);
-        tiles = gpu_bands(*kernel, frames, parameters);
-    } else {
-        auto comparison =
-            make_comparison({xyz, xyz}, sets, parameters.metric,
-                            {parameters.precision, parameters.cutoff.value_or(0.0)}, context);
-        tiles = bands(frames, static_cast<Index>(kTileTime / comparison->cost()),
-                      comparison->block_rows());
-        kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(context));
-    }
+    const double cutoff = parameters.cutoff.value_or(0.0);
     const Index measured = sets.measured.empty() ? atoms : static_cast<Index>(sets.measured.size());
-    return run_pairs({*kernel, frames, measured, std::move(tiles),
-                      [&] { return problem_hash(xyz, xyz, sets, parameters, context); }},
-                     parameters, context, matrix);
+    // What all lanes share: centred frames, and the hash if there is a file to resume from.
+    Frames centred;
+    if (is_plain && has_gpu) centred = centre(xyz, sets.weights, resolve_threads(context));
+    std::once_flag is_hashed;
+    std::string shared_hash;
+    const auto hash = [&] {
+        std::call_once(is_hashed,
+                       [&] { shared_hash = problem_hash(xyz, xyz, sets, parameters, context); });
+        return shared_hash;
+    };
+    return first_of_lanes(context, [&](const Context& lane) {
+        std::unique_ptr<Kernel> kernel;
+        std::vector<Tile> tiles;
+        if (is_plain && has_gpu) {
+            kernel =
+                make_kernel({&centred, parameters.precision, cutoff, parameters.bin_width}, lane);
+            tiles = gpu_bands(*kernel, frames, parameters);
+        } else {
+            auto comparison = make_comparison({xyz, xyz}, sets, parameters.metric,
+                                              {parameters.precision, cutoff}, lane);
+            tiles = bands(frames, static_cast<Index>(kTileTime / comparison->cost()),
+                          comparison->block_rows());
+            kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(lane));
+        }
+        return run_pairs({*kernel, frames, measured, std::move(tiles), hash}, parameters, lane,
+                         matrix);
+    });
 }
 
 }  // namespace pleat::rmsd
