@@ -23,21 +23,49 @@ namespace pleat::program {
 
 namespace {
 
+/// What clustering asks for: a matrix of distances unless the method needs none, and then a bit per
+/// pair.
+JobDemand demand_of(Index frames, Index atoms, std::optional<cluster::Method> method,
+                    const rmsd::Parameters& parameters) {
+    const auto on = [=](const Device& device) {
+        return rmsd::memory_needed(frames, atoms, parameters, device);
+    };
+    using enum cluster::Method;
+    const bool needs_bits =
+        method == gromos || method == gmx || method == dbscan || method == density_peaks;
+    const std::int64_t bits = frames * frames / 8, pairs = 4 * frames * frames;
+    const std::int64_t gpu =
+        on({Device::Kind::cuda, 0}) + (method == gromos ? bits : std::int64_t{0});
+    return {.gpu_bytes = gpu, .memory = [=](const Context& context) {
+                const std::int64_t of_gpu = context.device.kind == Device::Kind::cuda ? gpu : 0;
+                return JobMemory{.host = on({Device::Kind::cpu, 0}) + (needs_bits ? bits : pairs),
+                                 .gpu = of_gpu,
+                                 .min_gpu = of_gpu};
+            }};
+}
+
 /// Superposes the frames on the device that was named, or on one that is chosen.
 void superpose(ClusterInput& input, std::optional<cluster::Method> method,
-               const RunOptions& options, Ranks& ranks, Context& context) {
+               const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     const Coordinates& frames = *input.coordinates;
+    const bool is_gromos = method == cluster::Method::gromos;
     rmsd::ClusteringDevice device;
-    if (ranks.size() > 1 && !options.names_device())
+    if (task.choose_device) {
+        input.remark = task.choose_device(
+            demand_of(frames.frames(), frames.atoms(), method, input.superposition), context);
+        device = rmsd::choose_clustering_device(frames.frames(), frames.atoms(),
+                                                input.superposition, is_gromos, true, context);
+        device.remark = input.remark;
+    } else if (ranks.size() > 1 && !options.names_device())
         device.remark =
             choose_device(options,
                           rmsd::memory_needed(frames.frames(), frames.atoms(), input.superposition,
                                               {Device::Kind::cuda, 0}),
                           ranks, context);
     else
-        device = rmsd::choose_clustering_device(
-            frames.frames(), frames.atoms(), input.superposition, method == cluster::Method::gromos,
-            options.names_device(), context);
+        device =
+            rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
+                                           is_gromos, options.names_device(), context);
     input.remark = std::move(device.remark);
     rmsd::check({.fit = {},
                  .measured = {},
@@ -238,7 +266,8 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
 }
 
 void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
-                    const RunOptions& options, Ranks& ranks, Context& context) {
+                    const RunOptions& options, const JobTask& task, Ranks& ranks,
+                    Context& context) {
     if (!input.matrix.empty()) {
         input.distances = cluster::open_matrix(input.matrix);
         if (!input.coordinates) return;
@@ -248,7 +277,7 @@ void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
                                          input.coordinates->frames(), input.distances->count()));
         if (!input.recomputes) return;
     }
-    if (input.matrix.empty()) return superpose(input, method, options, ranks, context);
+    if (input.matrix.empty()) return superpose(input, method, options, task, ranks, context);
     input.distances =
         rmsd::recompute_near_cutoffs(std::move(input.distances), input.coordinates->xyz,
                                      input.coordinates->weights, input.superposition, context);

@@ -9,6 +9,7 @@
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "pleat/cluster/cluster.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/rmsd/rmsd.h"
 
@@ -38,7 +39,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
 /// Makes the distances of what was read, and chooses the device of the context for `method` if
 /// frames are superposed. A collective call. Throws InputError, DeviceError.
 void open_distances(ClusterInput& input, std::optional<cluster::Method> method,
-                    const RunOptions& options, Ranks& ranks, Context& context);
+                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context);
 
 /// Copies what open_distances() needs from the leading rank to the others.
 void share(ClusterInput& input, Ranks& ranks);

@@ -1,0 +1,67 @@
+// Job resources: memory, threads and a GPU that the jobs in progress share.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/jobs/job_command.h"
+#include "pleat/core/loops/semaphore.h"
+#include "pleat/core/loops/thread_budget.h"
+
+namespace pleat {
+
+/// Decides how many jobs are in progress, and makes each computation wait until there is memory for
+/// it.
+class JobResources {
+public:
+    struct Request {
+        std::optional<Device> device = {};         ///< that the user named
+        int threads = 1;                           ///< for all jobs
+        std::optional<std::int64_t> workers = {};  ///< jobs in progress; not set: chosen
+    };
+    /// `inputs`: the files of each job. Throws DeviceError if a GPU that the user named is missing.
+    JobResources(const Request& request, const std::vector<std::vector<std::string>>& inputs);
+
+    /// The GPU that the jobs share, in one line; empty if there is none.
+    std::string gpu_line() const;
+    /// Jobs that are in progress at the same time.
+    int workers() const { return workers_; }
+
+    /// What a computation has acquired; released by the destructor.
+    struct Share {
+        Semaphore::Units host_bytes, gpu_bytes;
+    };
+    /// Waits until there is room, and sets the context's device and threads. If the user named no
+    /// device, it is the GPU that all jobs share if that could hold this computation when it was
+    /// free, else the CPU. `is_alone`: no other job is in progress. Throws Cancelled if
+    /// `is_cancelled()` while it waits.
+    Share acquire(const JobDemand& demand, bool is_alone, const std::function<bool()>& is_cancelled,
+                  Context& context);
+
+private:
+    struct FileSizes {
+        std::vector<std::int64_t> read_bytes;  ///< memory to read each job's input, largest first
+        std::int64_t largest(int count) const;
+    };
+    static FileSizes sizes_of(const std::vector<std::vector<std::string>>& inputs);
+    int choose_workers(const Request& request, std::int64_t usable_bytes) const;
+    Device device_for(const JobDemand& demand) const;
+
+    const std::optional<Device> named_;
+    const int threads_;
+    /// The GPU to use, as it was before any job: the one named, or that with the most free memory.
+    const std::optional<CudaDevice> gpu_;
+    const FileSizes sizes_;
+    const int workers_;
+    ThreadBudget budget_;
+    // Acquired in this order, so that no job waits for one that waits for it.
+    Semaphore host_bytes_, gpu_bytes_;
+};
+
+/// Bytes of all these files; of missing ones none.
+double file_bytes(const std::vector<std::string>& files);
+
+}  // namespace pleat
