@@ -29,7 +29,7 @@ constexpr const char* kExamples =
     "  zcat family.sto.gz | pleat couplings - -o run -t 4\n"
     "  pleat couplings families/*.a3m -o runs\n"
     "  pleat couplings --list families.txt -o runs --no-models\n"
-    "  pleat couplings family.a3m -o runs --sweep theta=0.7,0.8,0.9\n\n"
+    "  pleat couplings family.a3m -o runs --sweep identity=0.7,0.8,0.9\n\n"
     "A run that was stopped or killed resumes when the same command is given again.";
 
 JobFunctions<CouplingsOptions> job_functions() {

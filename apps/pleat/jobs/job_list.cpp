@@ -36,10 +36,10 @@ std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& ca
         if (is_each) inputs.push_back({.name = job_name(file), .files = {file}});
     if (options.list.empty()) return inputs;
     const std::vector<std::uint8_t> bytes = read_file(options.list, kMaxListBytes);
-    const std::vector<JobInput> listed = parse_job_list(
-        options.list == "-" ? "stdin" : options.list,
-        {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, call.input_column,
-        call.joins_files, call.fields);
+    const std::vector<JobInput> listed =
+        parse_job_list(options.list == "-" ? "stdin" : options.list,
+                       {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                       call.input_column, call.joins_files, call.fields);
     inputs.insert(inputs.end(), listed.begin(), listed.end());
     return inputs;
 }
@@ -60,7 +60,8 @@ void check_options(const CLI::App& parser, const JobListOptions& options, const 
             "finished");
     for (const std::string& option : plan.swept)
         if (is_given(option))
-            throw UsageError(fmt::format("give either --{} or --sweep {}=..., not both", option, option));
+            throw UsageError(
+                fmt::format("give either --{} or --sweep {}=..., not both", option, option));
     for (const std::string& option : call.per_input)
         if (inputs.size() > 1 && is_given(option))
             throw UsageError(
@@ -99,9 +100,10 @@ void add_job_options(CLI::App& command, JobListOptions& options, bool joins_file
              joins_files ? "the paths of one ensemble" : "a path"),
          .value_name = "FILE"}};
     if (joins_files)
-        fields.push_back({.name = "each",
-                          .target = &options.each,
-                          .help = "Every file is an input of its own, not all of them one ensemble"});
+        fields.push_back(
+            {.name = "each",
+             .target = &options.each,
+             .help = "Every file is an input of its own, not all of them one ensemble"});
     add_fields(command, kGroup, fields);
     command
         .add_option("--sweep", options.sweeps,
@@ -129,8 +131,8 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
     ranks.require_one(command.name + " with several jobs");
     const std::vector<JobInput> inputs = read_inputs(options, call);
     if (inputs.empty())
-        throw UsageError(fmt::format(
-            "give an input or a --list of inputs; see 'pleat help {}'", command.name));
+        throw UsageError(
+            fmt::format("give an input or a --list of inputs; see 'pleat help {}'", command.name));
     const JobPlan plan = plan_jobs(inputs, parse_sweeps(options.sweeps, call.fields));
     check_options(parser, options, run, call, inputs, plan);
     const Context context = make_context(run);
@@ -158,12 +160,13 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
         result.skipped > 0 ? fmt::format(" ({} skipped)", result.skipped) : "";
     const std::string counts = result.table.counts() + skipped;
     if (!run.quiet)
-        print(fmt::format("{} jobs in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists them\n",
-                          result.table.rows.size(), result.seconds, counts, printable(run.output),
-                          kJobTable));
+        print(fmt::format(
+            "{} jobs in {:.1f} s: {}\nThe runs are in {}, a folder each; {} lists them\n",
+            result.table.rows.size(), result.seconds, counts, printable(run.output), kJobTable));
     if (result.exit_code != 0)
-        throw Error(fmt::format("of {} jobs {}; {} says why", result.table.rows.size(), counts, table),
-                    result.exit_code);
+        throw Error(
+            fmt::format("of {} jobs {}; {} says why", result.table.rows.size(), counts, table),
+            result.exit_code);
 }
 
 }  // namespace pleat::program

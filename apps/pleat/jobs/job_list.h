@@ -64,12 +64,12 @@ void check_ensemble_job(const EnsembleSource& options);
 /// How a command with these options runs one job.
 template <class Options>
 struct JobFunctions {
-    std::string command;       ///< "couplings"
-    std::string input_column;  ///< of a list: "alignment"
+    std::string command;          ///< "couplings"
+    std::string input_column;     ///< of a list: "alignment"
     std::string input_flag = {};  ///< in front of the files on the command line; empty: none
     bool joins_files = false;
     bool uses_seed = false;
-    std::vector<std::string> numbers;    ///< main results in the manifest
+    std::vector<std::string> numbers;         ///< main results in the manifest
     std::vector<std::string> per_input = {};  ///< options that belong to one input
     std::function<std::vector<Field>(Options&)> fields;
     std::function<void(Options&, const std::vector<std::string>& files)> set_input;
@@ -143,8 +143,8 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
 
 /// The same for a command's options and functions, which must outlive the call.
 template <class Options>
-void run_job_list(const CLI::App& parser, const Options& options, const std::vector<std::string>& inputs,
-                  const std::vector<std::string>& arguments,
+void run_job_list(const CLI::App& parser, const Options& options,
+                  const std::vector<std::string>& inputs, const std::vector<std::string>& arguments,
                   const JobFunctions<Options>& functions, const Ranks& ranks) {
     const auto make = [&](const Job& job, const std::filesystem::path& folder) {
         return std::make_unique<CommandJob<Options>>(options, functions, job, folder);

@@ -20,7 +20,8 @@ constexpr const char* kDescription =
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat table runs\n\n"
-    "FOLDER/jobs.tsv lists the jobs of 'pleat couplings --list' and the like, with status and main\n"
+    "FOLDER/jobs.tsv lists the jobs of 'pleat couplings --list' and the like, with status and "
+    "main\n"
     "results. While jobs run, or after a kill, the table is behind; this command reads what they\n"
     "have written. Jobs that failed keep their error until the list is run again.";
 

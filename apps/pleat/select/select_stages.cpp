@@ -229,6 +229,27 @@ std::optional<FinishedRun> FolderStages::find(const Stage& stage,
     return run;
 }
 
+bool FolderStages::work_once(const Stage& stage, const std::filesystem::path& folder,
+                             const std::function<void()>& work) {
+    std::string key = stage.command;
+    for (const Field& field : stage.fields) key += '\n' + field.text();
+    for (const std::filesystem::path& input : stage.inputs) key += '\n' + input.string();
+    bool is_own = false;
+    const auto first = shared_input<std::filesystem::path>(task_.inputs, key, [&] {
+        work();
+        is_own = true;
+        return folder;
+    });
+    std::error_code gone;
+    if (!is_own && std::filesystem::exists(*first / "manifest.json", gone) &&
+        !std::filesystem::exists(folder, gone)) {
+        copy_run(*first, folder);
+        return false;
+    }
+    if (!is_own) work();
+    return true;
+}
+
 FolderStages::Made FolderStages::make(
     const Stage& stage, const Context& context,
     const std::function<void(const std::filesystem::path& folder, bool force)>& work) {
@@ -238,17 +259,18 @@ FolderStages::Made FolderStages::make(
     run_.stage(stage.name);
     RunDirectory::tidy(folder);
     const std::optional<FinishedRun> run = find(stage, folder);
-    const bool is_kept = run && run->difference.empty();
+    bool is_kept = run && run->difference.empty();
     if (is_kept) {
         context.message(fmt::format("{}: unchanged, using the existing results", shown));
     } else {
         if (run) context.message(fmt::format("{}: replaced, it has {}", shown, run->difference));
         try {
-            work(folder, run.has_value());
+            is_kept = !work_once(stage, folder, [&] { work(folder, run.has_value()); });
         } catch (...) {
             if (std::filesystem::exists(folder)) mark();
             throw;
         }
+        if (task_.stage_ended) task_.stage_ended();
     }
     mark();
     cite(folder);

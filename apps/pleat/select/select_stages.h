@@ -59,6 +59,10 @@ private:
     /// the selection. `work` computes in a folder, replacing the run there if `force` is true.
     Made make(const Stage& stage, const Context& context,
               const std::function<void(const std::filesystem::path& folder, bool force)>& work);
+    /// Calls `work`, or copies the run of the same stage from another job of the list; returns
+    /// whether it worked.
+    bool work_once(const Stage& stage, const std::filesystem::path& folder,
+                   const std::function<void()>& work);
     /// The finished run in the stage's folder, which a forced selection copies from the selection
     /// that it replaces.
     std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;

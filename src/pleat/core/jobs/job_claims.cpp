@@ -117,7 +117,8 @@ bool JobClaims::is_void(int descriptor) const {
     // Both times are of the file system's clock.
     const Lock clock(folder_ / "clock");
     const std::filesystem::path now = folder_ / "clock";
-    struct stat claimed {}, touched {};
+    struct stat claimed {
+    }, touched{};
     ::utimensat(AT_FDCWD, now.c_str(), nullptr, 0);
     return ::fstat(descriptor, &claimed) == 0 && ::stat(now.c_str(), &touched) == 0 &&
            touched.st_mtim.tv_sec - claimed.st_mtim.tv_sec > kMaxAge;

@@ -14,15 +14,15 @@
 namespace pleat {
 
 /// The claims of one process on the jobs of a list, in a hidden folder beside them. A claim is a
-/// file with a lock (flock) that names host, process and boot of its owner, and whose time is renewed
-/// every 30 seconds. A claim is void if its owner's host and boot are those of this process and
-/// there is no such process, and if it was not renewed for 5 minutes by the clock of the file
+/// file with a lock (flock) that names host, process and boot of its owner, and whose time is
+/// renewed every 30 seconds. A claim is void if its owner's host and boot are those of this process
+/// and there is no such process, and if it was not renewed for 5 minutes by the clock of the file
 /// system. On file systems without locks two processes may claim a job at the same moment; they
 /// compute the same bits.
 class JobClaims {
 public:
-    /// `folder`: that of all jobs. `forgets`: no other process shares the jobs, so that what earlier
-    /// ones recorded of failures is removed. Throws OutputError.
+    /// `folder`: that of all jobs. `forgets`: no other process shares the jobs, so that what
+    /// earlier ones recorded of failures is removed. Throws OutputError.
     JobClaims(const std::filesystem::path& folder, bool forgets);
     ~JobClaims();
     JobClaims(const JobClaims&) = delete;

@@ -26,7 +26,7 @@ struct JobMemory {
 /// What a computation asks for once its input has been read.
 struct JobDemand {
     /// Bytes without which a GPU cannot compute it; not set: it needs no GPU.
-    std::optional<std::int64_t> gpu_bytes;
+    std::optional<std::int64_t> gpu_bytes = {};
     /// For the context's device and threads.
     std::function<JobMemory(const Context&)> memory;
 };
@@ -42,6 +42,8 @@ struct JobTask {
     std::function<std::string(const JobDemand&, Context&)> choose_device = {};
     /// Called when the computation has ended and only writing is left; may be empty.
     std::function<void()> computed = {};
+    /// Called when a stage of the job has been written and its memory is free; may be empty.
+    std::function<void()> stage_ended = {};
 };
 
 /// One job, with options of its own.

@@ -120,8 +120,9 @@ private:
                                 "change results, found '{}'",
                                 input_column_, cells[k]));
             if (!seen.insert(cells[k]).second)
-                throw InputError(list_, line.number,
-                                 fmt::format("expected each column once, found '{}' again", cells[k]));
+                throw InputError(
+                    list_, line.number,
+                    fmt::format("expected each column once, found '{}' again", cells[k]));
         }
         if (!columns.input)
             throw InputError(list_, line.number,
@@ -129,7 +130,8 @@ private:
         return columns;
     }
 
-    JobInput make(std::int64_t line, const std::string& name, std::vector<std::string> files) const {
+    JobInput make(std::int64_t line, const std::string& name,
+                  std::vector<std::string> files) const {
         if (files.empty()) throw InputError(list_, line, "expected a path, found none");
         if (files.size() > 1 && !several_files_)
             throw InputError(
@@ -217,8 +219,8 @@ void check_names(const std::vector<JobInput>& inputs) {
         for (const std::string_view taken : {kJobTable, kSettingsTable, "manifest.json"})
             if (input.name == taken)
                 throw UsageError(fmt::format(
-                    "expected inputs of names other than '{}', found '{}'; rename this file",
-                    taken, file));
+                    "expected inputs of names other than '{}', found '{}'; rename this file", taken,
+                    file));
         if (!is_plain_name(input.name) || is_hidden_name(input.name))
             throw UsageError(fmt::format("expected the name of a file, found '{}'", file));
         const auto [same, is_new] = file_of.emplace(input.name, file);
@@ -237,9 +239,9 @@ std::string job_name(const std::filesystem::path& file) {
     if (name.empty() && file.has_parent_path()) name = file.parent_path().filename().string();
     if (name.size() > 1 && name.front() == '@') name.erase(0, 1);
     cut_ending(name, {"gz", "zst", "zstd"});
-    cut_ending(name, {"fasta", "fa", "fas", "afa", "a2m", "a3m", "sto", "stk", "stockholm", "aln",
-                      "clustal", "clu", "psicov", "msa", "txt", "pdb", "ent", "cif", "mmcif", "dcd",
-                      "xtc", "trr", "nc", "ncdf", "npy"});
+    cut_ending(name, {"fasta", "fa",      "fas", "afa",    "a2m", "a3m",  "sto", "stk", "stockholm",
+                      "aln",   "clustal", "clu", "psicov", "msa", "txt",  "pdb", "ent", "cif",
+                      "mmcif", "dcd",     "xtc", "trr",    "nc",  "ncdf", "npy"});
     return name;
 }
 

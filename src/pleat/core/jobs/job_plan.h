@@ -26,8 +26,8 @@ std::string job_name(const std::filesystem::path& file);
 /// further paths, separated by blanks, if `several_files`. A path with blanks is written in double
 /// quotes. A first line in which all cells, or a cell if none is a path, are `name`, `input`,
 /// `input_column` or an option, names the columns of a table: `name` (may be missing), `input` or
-/// `input_column`, and options, of which an empty cell sets nothing. Blank lines and lines that begin with # are
-/// skipped. `options` are scratch. Throws InputError, with the line.
+/// `input_column`, and options, of which an empty cell sets nothing. Blank lines and lines that
+/// begin with # are skipped. `options` are scratch. Throws InputError, with the line.
 std::vector<JobInput> parse_job_list(std::string_view name, std::string_view text,
                                      const std::string& input_column, bool several_files,
                                      std::vector<Field>& options);

@@ -171,7 +171,6 @@ void JobRunner::attempt(const Item& item, bool is_alone) {
     const auto is_stopped = [&] { return progress_.is_stopped(); };
     JobResources::Share share;
     const auto acquire = [&](const JobDemand& demand, Context& context) {
-        share = {};  // of an earlier stage of this job
         share = resources_->acquire(demand, is_alone, is_stopped, context);
         return fmt::format("device {}, up to {} threads", context.device.name(), context.threads);
     };
@@ -181,7 +180,8 @@ void JobRunner::attempt(const Item& item, bool is_alone) {
               .shares_process = true,
               .inputs = inputs_.get(),
               .choose_device = acquire,
-              .computed = [&] { share.gpu_bytes.release(); }});
+              .computed = [&] { share.gpu_bytes.release(); },
+              .stage_ended = [&] { share = {}; }});
 }
 
 void JobRunner::run_job(Item& item, bool is_alone) {

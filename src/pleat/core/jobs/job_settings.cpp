@@ -68,8 +68,8 @@ std::vector<JobSettings> parse_values(const std::string& sweep, std::vector<Fiel
 
 std::vector<JobSettings> parse_table(const std::string& path, std::vector<Field>& options) {
     const std::vector<std::uint8_t> bytes = read_file(path, kMaxListBytes);
-    const std::vector<ListedLine> lines =
-        listed_lines(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kMaxJobs + 1);
+    const std::vector<ListedLine> lines = listed_lines(
+        path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kMaxJobs + 1);
     if (lines.size() < 2)
         throw InputError(path, 0, "expected a line of options and one per setting, found fewer");
     std::vector<std::string> names;
@@ -80,9 +80,9 @@ std::vector<JobSettings> parse_table(const std::string& path, std::vector<Field>
         const std::vector<std::string> cells = split_cells(lines[row].text);
         if (cells.size() != names.size() ||
             std::find(cells.begin(), cells.end(), "") != cells.end())
-            throw InputError(path, lines[row].number,
-                             fmt::format("expected {} values, found '{}'", names.size(),
-                                         lines[row].text));
+            throw InputError(
+                path, lines[row].number,
+                fmt::format("expected {} values, found '{}'", names.size(), lines[row].text));
         rows.emplace_back();
         for (std::size_t k = 0; k < names.size(); ++k) rows.back().push_back({names[k], cells[k]});
     }
@@ -103,9 +103,10 @@ Field& find_option(std::vector<Field>& options, const std::string& name, std::st
         if (option.name == name || std::find(old.begin(), old.end(), name) != old.end())
             return option;
     }
-    throw UsageError(fmt::format("{}: expected an option of this command that changes results, "
-                                 "without dashes, found '{}'",
-                                 where, name));
+    throw UsageError(
+        fmt::format("{}: expected an option of this command that changes results, "
+                    "without dashes, found '{}'",
+                    where, name));
 }
 
 std::string apply_settings(const JobSettings& settings, std::vector<Field>& options) {
@@ -135,9 +136,10 @@ std::vector<JobSettings> parse_sweeps(const std::vector<std::string>& sweeps,
         std::set<std::string> texts;
         for (const JobSettings& row : rows)
             if (!texts.insert(apply_settings(row, options)).second)
-                throw UsageError(fmt::format("--sweep {}: expected different values, found '{}' "
-                                             "again",
-                                             row.front().option, row.back().value));
+                throw UsageError(
+                    fmt::format("--sweep {}: expected different values, found '{}' "
+                                "again",
+                                row.front().option, row.back().value));
         if (all.size() * rows.size() > kMaxJobs) refuse_many("--sweep");
         std::vector<JobSettings> product;
         for (const JobSettings& before : all)

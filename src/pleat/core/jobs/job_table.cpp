@@ -24,8 +24,8 @@ constexpr std::string_view kSweptLine = "# swept: ";
 /// A word as a shell reads it.
 std::string quoted(const std::string& word) {
     const auto is_plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("_@%+=:,./-").find(static_cast<char>(c)) !=
-                                           std::string_view::npos;
+        return std::isalnum(c) != 0 ||
+               std::string_view("_@%+=:,./-").find(static_cast<char>(c)) != std::string_view::npos;
     };
     if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
     std::string text = "'";
@@ -39,8 +39,8 @@ std::size_t column_of(const std::vector<std::string>& columns, std::string_view 
                       const std::string& path) {
     const auto found = std::find(columns.begin(), columns.end(), name);
     if (found == columns.end())
-        throw InputError(path, 0,
-                         fmt::format("expected a table of jobs with a column '{}', found none", name));
+        throw InputError(
+            path, 0, fmt::format("expected a table of jobs with a column '{}', found none", name));
     return static_cast<std::size_t>(found - columns.begin());
 }
 
@@ -99,9 +99,9 @@ JobTable::JobTable(const std::filesystem::path& folder) {
         const auto known = std::find(std::begin(kStatusNames), std::end(kStatusNames),
                                      cells.size() == columns.size() ? cells[status] : "");
         if (known == std::end(kStatusNames))
-            throw InputError(path, number,
-                             fmt::format("expected {} cells of a job, found '{}'", columns.size(),
-                                         line));
+            throw InputError(
+                path, number,
+                fmt::format("expected {} cells of a job, found '{}'", columns.size(), line));
         JobRow row{.name = cells[0],
                    .folder = cells[result],
                    .status = static_cast<JobStatus>(known - std::begin(kStatusNames)),
@@ -110,8 +110,9 @@ JobTable::JobTable(const std::filesystem::path& folder) {
                    .error = cell_text(cells[error])};
         const std::filesystem::path below = row.folder;
         if (below.is_absolute() || *below.begin() == "..")
-            throw InputError(path, number,
-                             fmt::format("expected a folder below this one, found '{}'", row.folder));
+            throw InputError(
+                path, number,
+                fmt::format("expected a folder below this one, found '{}'", row.folder));
         for (std::size_t k = 1; k < status; ++k) row.settings.push_back(cell_text(cells[k]));
         for (std::size_t k = seconds + 1; k < result; ++k)
             row.numbers.push_back(cell_text(cells[k]));

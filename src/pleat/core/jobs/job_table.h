@@ -15,12 +15,12 @@ enum class JobStatus { waiting, unfinished, done, failed };
 struct JobRow {
     std::string name;
     std::vector<std::string> settings = {};  ///< a value per column; empty: not set
-    std::string folder;                 ///< below that of the table
+    std::string folder;                      ///< below that of the table
     JobStatus status = JobStatus::waiting;
-    std::string device = {}, seconds = {};   ///< empty: not known
+    std::string device = {}, seconds = {};  ///< empty: not known
     std::vector<std::string> numbers = {};  ///< a value per column; empty: not known
     std::string error = {};                 ///< one line
-    int exit_code = 0;                 ///< of the error; not in the file
+    int exit_code = 0;                      ///< of the error; not in the file
 };
 
 struct JobTable {

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "pleat/core/loops/thread_budget.h"
+
 namespace pleat {
 
 /// Keeps what was read as long as a job uses it, and the last `kept` of them longer. Thread-safe: a
@@ -15,12 +17,16 @@ class SharedInputs {
 public:
     explicit SharedInputs(std::size_t kept) : kept_(kept) {}
 
-    /// What `read()` returned for this key, which names the files and how they are read. Calls it if
-    /// nobody has; throws what it throws.
+    /// What `read()` returned for this key, which names the files and how they are read. Calls it
+    /// if nobody has; throws what it throws.
     template <class T, class Read>
     std::shared_ptr<const T> get(const std::string& key, const Read& read) {
         const std::shared_ptr<Entry> entry = find(key);
-        const std::lock_guard lock(entry->mutex);
+        std::unique_lock lock(entry->mutex, std::defer_lock);
+        {
+            const ThreadBudget::Pause waiting;
+            lock.lock();
+        }
         std::shared_ptr<const void> value = entry->value.lock();
         if (value == nullptr) {
             value = std::make_shared<const T>(read());

@@ -9,6 +9,7 @@
 
 #include <fstream>
 
+#include "pleat/core/error.h"
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/tests/temporary_folder.h"
 

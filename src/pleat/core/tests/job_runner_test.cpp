@@ -102,30 +102,29 @@ protected:
         std::int64_t times = 1;
         std::vector<Field> fields{{.name = "times", .target = &times, .help = "How often"}};
         const JobPlan plan = plan_jobs(inputs, parse_sweeps(sweeps, fields));
-        const JobCommand command{
-            .name = "repeat",
-            .numbers = {"bytes"},
-            .make = [&](const Job& job, const std::filesystem::path& to) {
-                return std::make_unique<RepeatRun>(job, to, log);
-            }};
-        return run_job_list(plan, command,
-                            {.folder = folder / "runs",
-                             .call = {"repeat", "-o", "runs"},
-                             .device = Device{Device::Kind::cpu, 0},
-                             .threads = 2,
-                             .workers = workers,
-                             .share = share,
-                             .shown = std::make_unique<Silent>(log.is_stopped),
-                             .report_failure = [&](const std::string& line) {
-                                 errors.push_back(line);
-                             }});
+        const JobCommand command{.name = "repeat",
+                                 .numbers = {"bytes"},
+                                 .make = [&](const Job& job, const std::filesystem::path& to) {
+                                     return std::make_unique<RepeatRun>(job, to, log);
+                                 }};
+        return run_job_list(
+            plan, command,
+            {.folder = folder / "runs",
+             .call = {"repeat", "-o", "runs"},
+             .device = Device{Device::Kind::cpu, 0},
+             .threads = share ? 1 : 2,  // OpenMP does not survive fork()
+             .workers = workers,
+             .share = share,
+             .shown = std::make_unique<Silent>(log.is_stopped),
+             .report_failure = [&](const std::string& line) { errors.push_back(line); }});
     }
     std::string text_of(const std::string& job) {
         return slurp(folder / "runs" / job / "repeated.txt");
     }
     static int count(const JobTable& table, JobStatus status) {
-        return static_cast<int>(std::count_if(table.rows.begin(), table.rows.end(),
-                                              [&](const JobRow& row) { return row.status == status; }));
+        return static_cast<int>(
+            std::count_if(table.rows.begin(), table.rows.end(),
+                          [&](const JobRow& row) { return row.status == status; }));
     }
 
     TemporaryFolder folder;
@@ -151,7 +150,7 @@ TEST_F(JobRunnerTest, SkipsWhatHasFinishedAndRefusesOtherRuns) {
     sweeps = {"times=1,2,3,4"};
     spill(folder / "a", "x");
     const JobListResult result = run();
-    EXPECT_EQ(log.runs, 9 + 2);  // bb and ccc with times=4
+    EXPECT_EQ(log.runs, 9 + 3);  // those with times=4
     EXPECT_EQ(result.skipped, 6);
     EXPECT_EQ(count(result.table, JobStatus::failed), 3);
     EXPECT_EQ(result.exit_code, 2);

@@ -38,10 +38,11 @@ TEST(JobTable, HasACommandColumnsAndARowPerJob) {
     JobTable table = two_rows();
     table.rows[1].status = JobStatus::failed;
     table.rows[1].error = "b c.aln:2: expected\tx";
-    const std::string head = "# version: pleat " + std::string(kVersion) +
-                             "\n# command: pleat couplings a.aln 'b c.aln' -o runs\n# swept: theta\n"
-                             "name\tstructure\ttheta\tstatus\tdevice\tseconds\tcolumns\tgap\tresult\t"
-                             "error\n";
+    const std::string head =
+        "# version: pleat " + std::string(kVersion) +
+        "\n# command: pleat couplings a.aln 'b c.aln' -o runs\n# swept: theta\n"
+        "name\tstructure\ttheta\tstatus\tdevice\tseconds\tcolumns\tgap\tresult\t"
+        "error\n";
     EXPECT_EQ(table.text(), head + "a\tNA\t0.5\twaiting\tNA\tNA\tNA\tNA\ta/theta=0.5\tNA\n" +
                                 "b\tx y.pdb\t0.5\tfailed\tNA\tNA\tNA\tNA\tb/theta=0.5\t"
                                 "b c.aln:2: expected\\tx\n");
