@@ -33,6 +33,23 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
+/// The words of a line of quoted() words.
+std::vector<std::string> shell_words(std::string_view line) {
+    std::vector<std::string> words(1);
+    bool is_quoted = false;
+    for (std::size_t k = 0; k < line.size(); ++k) {
+        if (line[k] == '\'')
+            is_quoted = !is_quoted;
+        else if (line[k] == ' ' && !is_quoted)
+            words.emplace_back();
+        else if (line[k] != '\\' || is_quoted || k + 1 == line.size())
+            words.back() += line[k];
+        else
+            words.back() += line[++k];
+    }
+    return words;
+}
+
 std::string cell_text(const std::string& cell) { return cell == "NA" ? std::string() : cell; }
 
 std::size_t column_of(const std::vector<std::string>& columns, std::string_view name,
@@ -77,7 +94,7 @@ JobTable::JobTable(const std::filesystem::path& folder) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
-        if (line.starts_with(kCallLine)) call = {std::string(line.substr(kCallLine.size()))};
+        if (line.starts_with(kCallLine)) call = shell_words(line.substr(kCallLine.size()));
         if (line.starts_with(kSweptLine))
             for (const auto word : split(line.substr(kSweptLine.size()), ' '))
                 swept.emplace_back(word);
@@ -123,30 +140,36 @@ JobTable::JobTable(const std::filesystem::path& folder) {
 
 std::string JobTable::text() const {
     std::vector<std::string> words;
-    for (const std::string& word : call) words.push_back(call.size() == 1 ? word : quoted(word));
+    for (const std::string& word : call) words.push_back(quoted(word));
     std::string out = fmt::format("# version: pleat {}\n{}{}\n", kVersion, kCallLine,
                                   printable(fmt::format("{}", fmt::join(words, " "))));
     if (!swept.empty()) out += fmt::format("{}{}\n", kSweptLine, fmt::join(swept, " "));
-    const auto add_line = [&](const std::vector<std::string>& cells) {
-        out += fmt::format("{}\n", fmt::join(cells, "\t"));
-    };
-    std::vector<std::string> columns = {"name"};
-    columns.insert(columns.end(), options.begin(), options.end());
-    columns.insert(columns.end(), {"status", "device", "seconds"});
-    columns.insert(columns.end(), numbers.begin(), numbers.end());
-    columns.insert(columns.end(), {"result", "error"});
-    add_line(columns);
+    out += fmt::format("{}\n", fmt::join(columns(), "\t"));
     for (const JobRow& row : rows) {
-        std::vector<std::string> cells = {row.name};
-        cells.insert(cells.end(), row.settings.begin(), row.settings.end());
-        cells.insert(cells.end(), {std::string(kStatusNames[static_cast<std::size_t>(row.status)]),
-                                   row.device, row.seconds});
-        cells.insert(cells.end(), row.numbers.begin(), row.numbers.end());
-        cells.insert(cells.end(), {row.folder, row.error});
-        for (std::string& cell : cells) cell = table_cell(cell);
-        add_line(cells);
+        std::vector<std::string> line = cells(row);
+        for (std::string& cell : line) cell = table_cell(cell);
+        out += fmt::format("{}\n", fmt::join(line, "\t"));
     }
     return out;
+}
+
+std::vector<std::string> JobTable::columns() const {
+    std::vector<std::string> names = {"name"};
+    names.insert(names.end(), options.begin(), options.end());
+    names.insert(names.end(), {"status", "device", "seconds"});
+    names.insert(names.end(), numbers.begin(), numbers.end());
+    names.insert(names.end(), {"result", "error"});
+    return names;
+}
+
+std::vector<std::string> JobTable::cells(const JobRow& row) const {
+    std::vector<std::string> all = {row.name};
+    all.insert(all.end(), row.settings.begin(), row.settings.end());
+    all.insert(all.end(), {std::string(kStatusNames[static_cast<std::size_t>(row.status)]),
+                           row.device, row.seconds});
+    all.insert(all.end(), row.numbers.begin(), row.numbers.end());
+    all.insert(all.end(), {row.folder, row.error});
+    return all;
 }
 
 std::string JobTable::counts() const {

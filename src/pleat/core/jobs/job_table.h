@@ -38,6 +38,9 @@ struct JobTable {
     /// jobs.tsv: lines with # that name version, command and swept options; the names of the
     /// columns; a line per job.
     std::string text() const;
+    std::vector<std::string> columns() const;
+    /// The texts of a row's cells, empty where nothing is known.
+    std::vector<std::string> cells(const JobRow& row) const;
     /// "40 done, 1 failed"; without those of which there are none, except "done".
     std::string counts() const;
     bool all_ended() const;

@@ -22,7 +22,7 @@ JobTable two_rows() {
     plan.swept = {"theta"};
     plan.jobs = {{"a", {"a.aln"}, {{"theta", "0.5"}}, "a/theta=0.5"},
                  {"b", {"b.aln"}, {{"structure", "x y.pdb"}, {"theta", "0.5"}}, "b/theta=0.5"}};
-    return {{"couplings", "a.aln", "b c.aln", "-o", "runs"}, plan, {"columns", "theta", "gap"}};
+    return {{"couplings", "a.aln", "b c.aln", "-o", "it's"}, plan, {"columns", "theta", "gap"}};
 }
 
 void finish_run(const std::filesystem::path& folder) {
@@ -40,7 +40,7 @@ TEST(JobTable, HasACommandColumnsAndARowPerJob) {
     table.rows[1].error = "b c.aln:2: expected\tx";
     const std::string head =
         "# version: pleat " + std::string(kVersion) +
-        "\n# command: pleat couplings a.aln 'b c.aln' -o runs\n# swept: theta\n"
+        "\n# command: pleat couplings a.aln 'b c.aln' -o 'it'\\''s'\n# swept: theta\n"
         "name\tstructure\ttheta\tstatus\tdevice\tseconds\tcolumns\tgap\tresult\t"
         "error\n";
     EXPECT_EQ(table.text(), head + "a\tNA\t0.5\twaiting\tNA\tNA\tNA\tNA\ta/theta=0.5\tNA\n" +
@@ -57,6 +57,7 @@ TEST(JobTable, IsReadAndRenewedFromManifests) {
     table.rows[1].error = "why";
     write_text(folder / kJobTable, table.text());
     EXPECT_EQ(JobTable(folder.path()).text(), table.text());
+    EXPECT_EQ(JobTable(folder.path()).call, table.call);
     finish_run(folder / "a/theta=0.5");
     const JobTable renewed = renew_job_table(folder.path());
     EXPECT_EQ(renewed.rows[0].status, JobStatus::done);
