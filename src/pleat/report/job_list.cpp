@@ -13,7 +13,7 @@ namespace pleat::report {
 
 namespace {
 
-constexpr std::size_t kMaxShownInputs = 8;   // with a colour each
+constexpr std::size_t kMaxShownInputs = 8;  // with a colour each
 constexpr std::size_t kMaxLabelBytes = 60;
 
 /// Numbers of all jobs; NaN where there is none.

@@ -53,7 +53,9 @@ std::vector<JobSettings> parse_values(const std::string& sweep, std::vector<Fiel
     std::vector<JobSettings> rows;
     for (const std::string_view part : split(text, ',')) {
         const std::string where = fmt::format("--sweep {}", option.name);
-        const bool is_range = option.is_number() && part.find(':') != std::string_view::npos;
+        const auto colons = std::count(part.begin(), part.end(), ':');
+        const bool is_series = std::holds_alternative<TextTarget>(option.target);  // of numbers
+        const bool is_range = (option.is_number() && colons > 0) || (is_series && colons == 2);
         const std::vector<std::string> values =
             is_range ? range_values(part, where) : std::vector{std::string(stripped(part))};
         for (const std::string& value : values) {

@@ -31,11 +31,11 @@ Field& find_option(std::vector<Field>& options, const std::string& name, std::st
 std::string apply_settings(const JobSettings& settings, std::vector<Field>& options);
 
 /// All combinations of `sweeps`, the last one varying fastest; one without settings if there are no
-/// sweeps. A sweep is `option=value,value`; for numbers also `option=first:last:step`, where the
-/// last value belongs to the range; or `@FILE`, a table whose columns are options and whose rows
-/// are settings. `options` are scratch: their values change. Throws UsageError for an unknown or
-/// repeated option, a value that the option refuses, a repeated value and more than kMaxJobs
-/// combinations; InputError for a bad table.
+/// sweeps. A sweep is `option=value,value`; for numbers, and options that take several of them,
+/// also `option=first:last:step`, where the last value belongs to the range; or `@FILE`, a table
+/// whose columns are options and whose rows are settings. `options` are scratch: their values
+/// change. Throws UsageError for an unknown or repeated option, a value that the option refuses, a
+/// repeated value and more than kMaxJobs combinations; InputError for a bad table.
 std::vector<JobSettings> parse_sweeps(const std::vector<std::string>& sweeps,
                                       std::vector<Field>& options);
 

@@ -12,7 +12,15 @@ namespace {
 using test::error_text;
 using test::TemporaryFolder;
 
+/// Several numbers as one option.
+struct Series {
+    std::string written;
+    std::string text() const { return written; }
+    static Series parse(std::string_view text, std::string_view) { return {std::string(text)}; }
+};
+
 struct Options {
+    Series series;
     double theta = 0.8;
     std::int64_t count = 1;
     std::optional<double> cutoff;
@@ -29,6 +37,7 @@ struct Options {
                 {.name = "cutoff", .target = &cutoff, .help = "Cutoff", .automatic = "none"},
                 {.name = "structure", .target = &structure, .help = "File"},
                 {.name = "frames", .target = &frames, .help = "Range"},
+                {.name = "series", .target = &series, .help = "Numbers"},
                 {.name = "apc", .target = &apc, .help = "Correct", .negated_flag = true}};
     }
 };
@@ -66,7 +75,9 @@ TEST(Sweep, TakesRangesOfNumbersByValue) {
               "theta=0.05; theta=0.1; theta=0.15; theta=0.2");
     EXPECT_EQ(text_of(sweep({"theta=1:0:-0.5,0.25"})), "theta=1; theta=0.5; theta=0; theta=0.25");
     EXPECT_EQ(text_of(sweep({"count=1:6:2"})), "count=1; count=3; count=5");
-    EXPECT_EQ(text_of(sweep({"frames=0:10,5:"})), "frames=0:10; frames=5:");  // no numbers
+    EXPECT_EQ(text_of(sweep({"series=1:2:0.5"})), "series=1; series=1.5; series=2");
+    EXPECT_EQ(text_of(sweep({"series=2:20,7"})), "series=2:20; series=7");
+    EXPECT_EQ(text_of(sweep({"frames=0:10:2,5:"})), "frames=0:10:2; frames=5:");  // no numbers
 }
 
 TEST(Sweep, TakesRowsOfATable) {
