@@ -2,6 +2,7 @@
 #include "pleat/core/jobs/job_runner.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -344,6 +345,9 @@ void JobRunner::run_all() {
     deal(left);
     deal_claimed();
     retry();
+    for (const Item& item : items_)  // empty if all settings of an input have failed
+        if (item.row->status == JobStatus::failed)
+            ::rmdir((folder_->path() / item.job->name).c_str());
     save_table();
     if (claims_) claims_->tidy();
     if (progress_.is_stopped() && !table_.all_ended())

@@ -44,11 +44,11 @@ FolderClaim::FolderClaim(const std::filesystem::path& path, bool is_shared)
 
 FolderClaim::~FolderClaim() { unlock(); }
 
-void FolderClaim::create() {
+/// Creates the folder and its missing parents; false, with errno, if one cannot be created.
+bool FolderClaim::create_missing() {
     std::vector<std::filesystem::path> missing;
     std::filesystem::path at = path_;
-    std::error_code
-        unreadable;  // a folder that cannot be looked into fails in mkdir, with the reason
+    std::error_code unreadable;
     while (!at.empty() && !std::filesystem::exists(at, unreadable)) {
         missing.push_back(at);
         at = at.parent_path();
@@ -58,6 +58,19 @@ void FolderClaim::create() {
         if (::mkdir(missing.back().c_str(), 0777) == 0)
             created_.push_back(missing.back());
         else if (errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+void FolderClaim::create() {
+    std::error_code
+        unreadable;  // a folder that cannot be looked into fails in mkdir, with the reason
+    // A run that failed may remove a common parent between two calls of mkdir.
+    constexpr int kAttempts = 100;
+    int attempt = 0;
+    while (!create_missing()) {
+        if (errno != ENOENT || ++attempt == kAttempts)
             throw OutputError(
                 fmt::format("{}: cannot be created: {}", path_.string(), std::strerror(errno)));
     }

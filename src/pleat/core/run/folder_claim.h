@@ -39,6 +39,7 @@ public:
 
 private:
     void create();
+    bool create_missing();
     void lock();
     bool open_lock_file();
     bool lock_open_file();

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "pleat/core/error.h"
 #include "pleat/core/run/folder_claim.h"
@@ -92,6 +94,17 @@ TEST(JobClaims, FailuresAreKnownToAllUntilAllHaveEnded) {
     EXPECT_FALSE(later.failure("a"));
     later.tidy();
     EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(FolderClaim, IsMadeWhileOthersRemoveItsParent) {
+    const TemporaryFolder folder;
+    std::vector<std::jthread> jobs;
+    for (const char* name : {"one", "two", "three"})
+        jobs.emplace_back([&folder, name] {
+            for (int k = 0; k < 300; ++k) FolderClaim(folder / "parent" / name).remove_created();
+        });
+    jobs.clear();                          // an error would end the program
+    EXPECT_LE(folder.names().size(), 1u);  // the parent stays if its maker went before the others
 }
 
 TEST(FolderClaim, IsSharedByThoseWhoShareIt) {
