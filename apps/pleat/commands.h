@@ -20,7 +20,7 @@ struct Command {
 
 Command cluster_command(CLI::App& program, Ranks& ranks);
 Command completion_command(CLI::App& program);
-Command couplings_command(CLI::App& program);
+Command couplings_command(CLI::App& program, Ranks& ranks);
 Command info_command(CLI::App& program);
 Command manual_command(CLI::App& program);
 Command mi_command(CLI::App& program, Ranks& ranks);
@@ -29,5 +29,6 @@ Command rmsd_command(CLI::App& program, Ranks& ranks);
 Command saxs_command(CLI::App& program, Ranks& ranks);
 Command saxs_calibrate_command(CLI::App& program);
 Command select_command(CLI::App& program, Ranks& ranks);
+Command table_command(CLI::App& program);
 
 }  // namespace pleat::program

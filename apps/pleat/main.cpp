@@ -16,9 +16,9 @@
 #include "help/help_format.h"
 #include "help/usage_hint.h"
 #include "pleat/core/error.h"
+#include "pleat/core/failure.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/version.h"
-#include "process/failure.h"
 #include "process/ranks.h"
 #include "process/standard_output.h"
 
@@ -84,13 +84,14 @@ void run(int count, char** values, Ranks& ranks) {
                     "'pleat help COMMAND' shows the options of a command."));
     std::vector<Command> commands;
     std::string overview;
-    commands.push_back(couplings_command(program));
+    commands.push_back(couplings_command(program, ranks));
     commands.push_back(mi_command(program, ranks));
     commands.push_back(rmsd_command(program, ranks));
     commands.push_back(cluster_command(program, ranks));
     commands.push_back(saxs_command(program, ranks));
     commands.push_back(saxs_calibrate_command(program));
     commands.push_back(select_command(program, ranks));
+    commands.push_back(table_command(program));
     commands.push_back(report_command(program));
     commands.push_back(info_command(program));
     commands.push_back(completion_command(program));

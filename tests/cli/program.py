@@ -73,8 +73,9 @@ def matrix(shape, values):
 
 
 def read_table(path):
-    """Rows of a table with a header line, as dictionaries of texts."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    """Rows of a table with a header line, as dictionaries of texts. Lines with # are skipped."""
+    lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines()
+             if not line.startswith("#")]
     names = lines[0].split("\t")
     rows = [line.split("\t") for line in lines[1:]]
     assert all(len(row) == len(names) for row in rows)

@@ -33,7 +33,7 @@ class Families(ProgramTest):
         return pleat("couplings", *arguments, "-o", self.runs, **options)
 
     def table(self):
-        return {row["name"]: row for row in read_table(self.runs / "families.tsv")}
+        return {row["name"]: row for row in read_table(self.runs / "jobs.tsv")}
 
     def status(self):
         return {name: row["status"] for name, row in self.table().items()}
@@ -51,7 +51,7 @@ class Results(Families):
             with self.subTest(jobs):
                 self.assert_ended(self.fit_all(*self.paths, *jobs, "-f"))
                 self.assertEqual(sorted(path.name for path in self.runs.iterdir()),
-                                 sorted(self.names + ["families.tsv"]))
+                                 sorted(self.names + ["jobs.tsv"]))
                 for path, name in zip(self.paths, self.names):
                     alone = self.fit(path, "-f", run=f"alone-{name}")
                     self.assertEqual(results(self.runs / name), results(alone), name)
@@ -59,7 +59,7 @@ class Results(Families):
     def test_the_table_tells_what_the_manifests_tell(self):
         done = self.fit_all(*self.paths)
         self.assert_ended(done)
-        self.assertIn(b"4 families in ", done.stdout)
+        self.assertIn(b"4 jobs in ", done.stdout)
         self.assertIn(b": 4 done\n", done.stdout)
         table = self.table()
         self.assertEqual(list(table), self.names)
@@ -68,8 +68,9 @@ class Results(Families):
             self.assertEqual(row["status"], "done")
             for key in ("sequences", "columns", "evaluations"):
                 self.assertEqual(int(row[key]), told["results"][key])
-            self.assertEqual(row["relative_gap"], f"{told['results']['relative_gap']:.1e}")
-            self.assertEqual(row["result"], str(self.runs / name))
+            self.assertEqual(float(row["relative_gap"]), told["results"]["relative_gap"])
+            self.assertEqual((row["result"], row["error"]), (name, "NA"))
+            self.assertEqual(row["device"], told["device"])
             self.assertEqual((told["cpu_seconds"], told["peak_memory_bytes"]), (None, None))
         lines = [line for line in done.stderr.decode().splitlines()
                  if not line.startswith("device cuda:")]  # told once at the start
@@ -78,7 +79,7 @@ class Results(Families):
     def test_a_manifest_holds_the_command_that_makes_its_run_alone(self):
         self.assert_ended(self.fit_all(*self.paths, "--tolerance", "1e-3", "--no-models", "-d", "cpu"))
         call = manifest(self.runs / "f1")["arguments"]
-        self.assertEqual(call, ["couplings", str(self.paths[1]), "--output", str(self.runs / "f1"),
+        self.assertEqual(call, ["couplings", str(self.paths[1]), "-o", str(self.runs / "f1"),
                                 "--tolerance", "0.001", "--no-models", "--device", "cpu"])
         before = results(self.runs / "f1")
         self.assertNotIn("couplings.npz", before)
@@ -95,7 +96,7 @@ class Results(Families):
         self.assert_ended(self.fit_all("--list", listed, cwd=self.folder))
         self.assertEqual(self.status(), {"f1": "done", "packed": "done"})
         self.assert_ended(self.fit_all("in/f0.aln", "--list", listed, cwd=self.folder))
-        self.assertEqual(self.status(), {"f0": "done", "f1": "skipped", "packed": "skipped"})
+        self.assertEqual(self.status(), {"f0": "done", "f1": "done", "packed": "done"})
         done = self.fit_all("--list", "-", cwd=self.folder, input=b"in/f2.aln\n")
         self.assert_ended(done)
         self.assertEqual(self.status(), {"f2": "done"})  # one, and still in a folder of its own
@@ -104,27 +105,25 @@ class Results(Families):
 
 class Failures(Families):
     def test_a_broken_family_does_not_stop_the_rest(self):
-        absent = self.folder / "in" / "absent.aln"
         for jobs in (("-t", "1"), ("-t", "2")):
             with self.subTest(jobs):
-                done = self.fit_all(self.paths[0], self.break_one(), absent, *self.paths[1:], *jobs, "-f")
+                done = self.fit_all(self.paths[0], self.break_one(), *self.paths[1:], *jobs, "-f")
                 self.assert_ended(done, 3)
                 self.assertEqual(list(self.status().values()),
-                                 ["done", "failed", "failed", "done", "done", "done"])
+                                 ["done", "failed", "done", "done", "done"])
                 self.assertFalse((self.runs / "broken").exists())
                 errors = [line for line in done.stderr.decode().splitlines()
                           if line.startswith("pleat: ")]
-                self.assertEqual(len(errors), 3, errors)
+                self.assertEqual(len(errors), 2, errors)
                 told = "\n".join(errors)
                 self.assertIn("pleat: broken: ", told)
                 self.assertIn("broken.aln:2: expected 5 aligned columns", told)
-                self.assertIn("pleat: absent: ", told)
-                self.assertRegex(errors[-1], "of 6 families 4 done, 2 failed; .*families.tsv says why")
-                self.assertIn("broken.aln:2: expected 5", self.table()["broken"]["result"])
+                self.assertRegex(errors[-1], "of 5 jobs 4 done, 1 failed; .*jobs.tsv says why")
+                self.assertIn("broken.aln:2: expected 5", self.table()["broken"]["error"])
                 self.assertEqual(self.table()["broken"]["sequences"], "NA")
 
     def test_names_that_the_folder_needs_itself_are_refused(self):
-        for name in ("families.tsv", "manifest.json"):
+        for name in ("jobs.tsv", "settings.tsv", "manifest.json"):
             with self.subTest(name):
                 taken = self.write_alignment(small_rows(20), f"in/{name}.aln")
                 done = self.fit_all(self.paths[0], taken)
@@ -137,7 +136,7 @@ class Failures(Families):
         self.assertEqual(self.status(), {"f0": "done", "f1": "done"})
         one = self.fit(self.paths[0])
         done = pleat("couplings", *self.paths[:2], "-o", one)
-        self.assert_refused(done, 2, "several families, found the run of one")
+        self.assert_refused(done, 2, "several jobs, found the run of one")
 
     def test_quiet_tells_failures_alone(self):
         done = self.fit_all(*self.paths, self.break_one(), "-q")
@@ -161,7 +160,7 @@ class Failures(Families):
         (self.runs / "f2" / "notes.txt").write_text("mine", encoding="ascii")
         self.assert_ended(self.fit_all(self.paths[0], self.paths[2], self.break_one()), 2)
         self.assert_ended(self.fit_all(self.paths[0], self.break_one(), self.paths[2]), 3)
-        self.assertIn("--force", self.table()["f2"]["result"])
+        self.assertIn("--force", self.table()["f2"]["error"])
         self.assertEqual([path.name for path in (self.runs / "f2").iterdir()], ["notes.txt"])
 
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
@@ -170,7 +169,7 @@ class Failures(Families):
         done = self.fit_all(large, *self.paths, "-t", "2", preexec_fn=limited(1500 << 20))
         self.assert_ended(done, 4)
         self.assertEqual(list(self.status().values()), ["failed"] + ["done"] * 4)
-        self.assertIn("would fit", self.table()["large"]["result"])
+        self.assertIn("would fit", self.table()["large"]["error"])
 
     @unittest.skipIf(os.environ.get("PLEAT_SANITIZED"), "sanitizers take terabytes of address space")
     def test_families_that_do_not_fit_together_wait_for_each_other(self):
@@ -201,14 +200,15 @@ class Failures(Families):
         for arguments, code, texts in (
                 ((family, same), 2, (str(family), str(same), "both 'f0'")),
                 ((*self.paths, "-"), 2, ("'-'",)),
-                ((*self.paths, "--structure", "x.pdb"), 2, ("--structure: expected one family",)),
-                ((*self.paths, "--row", "x"), 2, ("--row: expected one family",)),
-                ((*self.paths, "--initial", "x.npz"), 2, ("--initial: expected one family",)),
+                ((*self.paths, "--structure", "x.pdb"), 2, ("--structure: expected one input",)),
+                ((*self.paths, "--row", "x"), 2, ("--row: expected one input",)),
+                ((*self.paths, "--initial", "x.npz"), 2, ("--initial: expected one input",)),
                 ((*self.paths, "--jobs", "0"), 2, ("--jobs",)),
                 ((*self.paths, "--device", "cuda:99"), 4, ("cuda:99",)),
+                ((*self.paths, self.folder / "absent.aln"), 3, ("absent.aln",)),
                 (("--list", self.folder / "absent.txt"), 3, ("absent.txt",)),
                 (("--list", self.folder), 3, (str(self.folder),)),
-                (("--list", empty), 3, ("empty.txt: expected a path a line, found none",))):
+                (("--list", empty), 3, ("empty.txt: expected an input per line, found none",))):
             with self.subTest(arguments):
                 self.assert_refused(self.fit_all(*arguments), code, *texts)
                 self.assertFalse(self.runs.exists())
@@ -227,8 +227,8 @@ class SecondCall(Families):
         first = self.table()
         done = self.fit_all(*self.paths, "-t", "1")
         self.assert_ended(done)
-        self.assertIn(b": 2 done, 2 skipped\n", done.stdout)
-        self.assertEqual(list(self.status().values()), ["skipped", "skipped", "done", "done"])
+        self.assertIn(b": 4 done (2 skipped)\n", done.stdout)
+        self.assertEqual(list(self.status().values()), ["done"] * 4)
         for name, stamp in zip(self.names, stamps):
             self.assertEqual((self.runs / name / "manifest.json").read_bytes(), stamp)
             for key in ("sequences", "effective_sequences", "evaluations", "relative_gap"):
@@ -245,9 +245,9 @@ class SecondCall(Families):
         (self.runs / "f2" / "scores.mat").unlink()
         done = self.fit_all(*self.paths)
         self.assert_ended(done, 2)
-        self.assertEqual(list(self.status().values()), ["skipped", "failed", "failed", "skipped"])
-        self.assertIn("other content of its input", self.table()["f1"]["result"])
-        self.assertIn("scores.mat", self.table()["f2"]["result"])
+        self.assertEqual(list(self.status().values()), ["done", "failed", "failed", "done"])
+        self.assertIn("other content of its input", self.table()["f1"]["error"])
+        self.assertIn("scores.mat", self.table()["f2"]["error"])
 
 
 class Terminal(Families):
@@ -257,8 +257,8 @@ class Terminal(Families):
         os.close(terminal)
         self.assertEqual(done.returncode, 3)
         text = os.read(shown, 1 << 20).decode()
-        self.assertIn("families: 0/5 (0 %)", text)
-        self.assertIn("families: 5/5 (100 %)", text)
+        self.assertIn("jobs: 0/5 (0 %)", text)
+        self.assertIn("jobs: 5/5 (100 %)", text)
         self.assertRegex(text, "pleat: broken: .*broken.aln:2: expected 5")
         self.assertNotIn("fit: ", text)
         self.assertNotIn("evaluations", text)  # lines of families are for logs

@@ -42,10 +42,10 @@ def files(folder):
 def results(content):
     """What must not depend on when, where and how fast a run was made."""
     kept = {name: data for name, data in content.items() if Path(name).name not in KEPT}
-    if "families.tsv" in kept:
-        # A second call skips what the first one finished, and has other times.
-        rows = [line.split(b"\t") for line in kept["families.tsv"].splitlines()]
-        kept["families.tsv"] = b"\n".join(b"\t".join([row[0], *row[2:5]]) for row in rows)
+    if "jobs.tsv" in kept:
+        # A second call has another command line and other times.
+        rows = [line.split(b"\t") for line in kept["jobs.tsv"].splitlines() if not line.startswith(b"#")]
+        kept["jobs.tsv"] = b"\n".join(b"\t".join([row[0], row[1], *row[4:]]) for row in rows)
     return kept
 
 
@@ -108,7 +108,7 @@ class Command:
         content = {name: data for name, data in content.items()
                    if name in MINE or not Path(name).name.startswith("checkpoint")}
         if self.has_runs:
-            content.pop("families.tsv", None)
+            content.pop("jobs.tsv", None)
             return self.check_families(content, is_over_old)
         if is_over_old and not (self.is_old(content) or self.is_new(content)):
             raise Failure(f"neither the earlier run nor the new one: {sorted(content)}")

@@ -5,24 +5,32 @@
 #include <limits>
 #include <set>
 
-#include "pleat/bio/alignment/family_list.h"
 #include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/structure/selection.h"
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
+#include "pleat/core/jobs/job_plan.h"
 
 namespace {
 
 using namespace pleat;
 
-void read_families(std::string_view text) {
-    const std::vector<std::string> paths = parse_path_list("fuzz", text);
-    fuzz::require(!paths.empty());
-    std::set<std::string> names;
-    for (const Family& family : name_families(paths)) {
-        fuzz::require(family.name.find('/') == std::string::npos);
-        fuzz::require(names.insert(family.name).second);
+void read_jobs(std::string_view text) {
+    double number = 0;
+    std::string word;
+    std::vector<Field> options{{.name = "number", .target = &number, .help = "A number"},
+                               {.name = "word", .target = &word, .help = "A word"}};
+    const std::vector<JobInput> inputs = parse_job_list("fuzz", text, "ensemble", true, options);
+    fuzz::require(!inputs.empty());
+    const std::string sweep(text.substr(0, text.find('\n')));
+    const JobPlan plan =
+        plan_jobs(inputs, sweep.starts_with('@') ? std::vector<JobSettings>(1)
+                                                 : parse_sweeps({"number=" + sweep}, options));
+    std::set<std::string> folders;
+    for (const Job& job : plan.jobs) {
+        fuzz::require(!job.folder.is_absolute() && !job.files.empty());
+        fuzz::require(folders.insert(job.folder.string()).second);
     }
 }
 
@@ -73,7 +81,7 @@ void choose_structure(std::string_view text) {
 /// The first byte chooses what the rest is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
-    constexpr void (*kReaders[])(std::string_view) = {read_families, read_ensemble_list, read_range,
+    constexpr void (*kReaders[])(std::string_view) = {read_jobs, read_ensemble_list, read_range,
                                                       select, choose_structure};
     try {
         kReaders[data[0] % std::size(kReaders)](fuzz::text_of(data + 1, size - 1));

@@ -8,7 +8,9 @@
 #include "cluster/cluster_run.h"
 #include "commands.h"
 #include "help/help_format.h"
+#include "jobs/job_list.h"
 #include "options/options.h"
+#include "pleat/core/error.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "process/standard_output.h"
@@ -26,6 +28,7 @@ constexpr const char* kExamples =
     "  pleat cluster models.pdb.gz --select ca -m average --k 2:20 -o run --write-members 3\n"
     "  pleat cluster rmsd_run -m dbscan --cutoff 1.5 --min-neighbours 10 -o run\n"
     "  pleat cluster distances.npy -m kmedoids --k 8 -o run\n"
+    "  pleat cluster md.xtc --topology protein.pdb -o runs --sweep cutoff=1.5,2,2.5\n"
     "  mpirun -n 4 pleat cluster md.xtc --topology protein.pdb --cutoff 2.5 -o run\n\n"
     "Input: an ensemble as for 'pleat rmsd'; the folder of a finished 'pleat rmsd'; or a matrix "
     "of\n"
@@ -36,11 +39,34 @@ constexpr const char* kExamples =
     "another number of ranks. To cluster in several ways, run 'pleat rmsd' once and give its\n"
     "folder.";
 
-void run_cluster(ClusterOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
+    return {.command = "cluster",
+            .input_column = "ensemble",
+            .joins_files = true,
+            .uses_seed = true,
+            .numbers = {"items", "clusters", "largest", "noise", "cutoff", "chosen", "silhouette",
+                        "mean"},
+            .fields = result_fields,
+            .set_input = set_ensemble<ClusterOptions>,
+            .check = check_job,
+            .input_files = job_files,
+            .run = [&ranks](ClusterOptions& options, const JobTask& task) {
+                make_clusters(options, task, ranks);
+            }};
+}
+
+void run_cluster(const CLI::App& parser, ClusterOptions& options,
+                 const std::vector<std::string>& arguments, Ranks& ranks) {
+    const std::vector<std::string>& sources = options.ensemble.sources;
+    if (options.jobs.is_used())
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+    if (sources.empty())
+        throw UsageError("give an INPUT or a --list of inputs; see 'pleat help cluster'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string summary = make_clusters(options, arguments, ranks, shown.get()).summary;
+    const std::string summary =
+        make_clusters(options, {.arguments = arguments, .shown = shown.get()}, ranks).summary;
     if (!options.run.quiet && !summary.empty()) print(summary);
 }
 
@@ -49,21 +75,20 @@ void run_cluster(ClusterOptions& options, const std::vector<std::string>& argume
 Command cluster_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("cluster", kDescription);
     const auto options = std::make_shared<ClusterOptions>();
-    parser
-        ->add_option(
-            "INPUT", options->ensemble.sources,
-            fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}", kEnsembleFiles))
-        ->required();
+    parser->add_option(
+        "INPUT", options->ensemble.sources,
+        fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}", kEnsembleFiles));
     add_fields(*parser, "Input", fields(options->ensemble));
     add_run_options(*parser, options->run, true);
+    add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Clustering", cluster::fields(options->parameters));
     add_fields(*parser, "Clustering", precision_field(*options));
     add_fields(*parser, "Structures", fields(options->structures));
-    parser->footer(help_footer(kExamples));
+    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =
-                [options, &ranks](const std::vector<std::string>& arguments) {
-                    run_cluster(*options, arguments, ranks);
+                [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    run_cluster(*parser, *options, arguments, ranks);
                 },
             .knows_ranks = true};
 }

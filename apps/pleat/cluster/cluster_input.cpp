@@ -23,6 +23,27 @@ namespace pleat::program {
 
 namespace {
 
+/// What clustering asks for: a matrix of distances unless the method needs none, and then a bit per
+/// pair.
+JobDemand demand_of(Index frames, Index atoms, std::optional<cluster::Method> method,
+                    const rmsd::Parameters& parameters) {
+    const auto on = [=](const Device& device) {
+        return rmsd::memory_needed(frames, atoms, parameters, device);
+    };
+    using enum cluster::Method;
+    const bool needs_bits =
+        method == gromos || method == gmx || method == dbscan || method == density_peaks;
+    const std::int64_t bits = frames * frames / 8, pairs = 4 * frames * frames;
+    const std::int64_t gpu =
+        on({Device::Kind::cuda, 0}) + (method == gromos ? bits : std::int64_t{0});
+    return {.gpu_bytes = gpu, .memory = [=](const Context& context) {
+                const std::int64_t of_gpu = context.device.kind == Device::Kind::cuda ? gpu : 0;
+                return JobMemory{.host = on({Device::Kind::cpu, 0}) + (needs_bits ? bits : pairs),
+                                 .gpu = of_gpu,
+                                 .min_gpu = of_gpu};
+            }};
+}
+
 /// A parameter of an earlier run, which may have its earlier name.
 std::string parameter_of(const EarlierRun& earlier, const std::string& name,
                          const std::string& old_name) {
@@ -213,16 +234,23 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
 }
 
 void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
-                   const RunOptions& options, Ranks& ranks, Context& context) {
+                   const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
-    if (ranks.size() > 1 && !options.names_device()) {
+    // Neighbours on a GPU are those of all frames: several GPUs superpose alone.
+    const bool is_gromos = method == cluster::Method::gromos && context.lanes.empty();
+    if (task.choose_device) {
+        input.remark = task.choose_device(
+            demand_of(frames.frames(), frames.atoms(), method, input.superposition), context);
+        input.reduces =
+            rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
+                                           is_gromos, true, context)
+                .reduces;
+    } else if (ranks.size() > 1 && !options.names_device()) {
         const std::int64_t bytes = rmsd::memory_needed(
             frames.frames(), frames.atoms(), input.superposition, {Device::Kind::cuda, 0});
         input.remark = choose_device(options, GpuDemand{bytes}, ranks, context);
     } else {
-        // Neighbours on a GPU are those of all frames: several GPUs superpose alone.
-        const bool is_gromos = method == cluster::Method::gromos && context.lanes.empty();
         rmsd::ClusteringDevice device =
             rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
                                            is_gromos, options.names_device(), context);

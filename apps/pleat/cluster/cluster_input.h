@@ -9,6 +9,7 @@
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "pleat/cluster/cluster.h"
+#include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
 #include "pleat/rmsd/rmsd.h"
 
@@ -38,7 +39,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
 /// Chooses the device of the context for `method` if frames are superposed. A collective call.
 /// Throws InputError, DeviceError.
 void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
-                   const RunOptions& options, Ranks& ranks, Context& context);
+                   const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context);
 
 /// The distances of what was read, superposed when they are asked for on the context's device.
 /// Throws InputError, DeviceError.

@@ -106,21 +106,37 @@ std::vector<Field> result_fields(ClusterOptions& options) {
     return all;
 }
 
-ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
-                             Ranks& ranks, Progress* shown, ClusterInput* read) {
+std::vector<std::string> job_files(const ClusterOptions& options) {
+    std::error_code ignored;
+    const std::filesystem::path first = options.ensemble.sources.front();
+    if (std::filesystem::exists(first / "manifest.json", ignored)) return {};
+    return ensemble_files(options.ensemble.sources);
+}
+
+void check_job(const ClusterOptions& options) {
+    cluster::check_options(options.parameters);
+    check_options(options.structures);
+    if (!job_files(options).empty()) check_ensemble_job(options.ensemble);
+}
+
+ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks& ranks,
+                             ClusterInput* read) {
     cluster::check_options(options.parameters);
     check_options(options.structures);
     Context context = make_context(options.run, ranks);
     // If the user names no device, a GPU is started later, and only if it is needed: a matrix needs
     // none.
     std::jthread device_start;
-    if (options.run.names_device()) device_start = start_device(options.run, context, true);
+    if (options.run.names_device() && !task.choose_device)
+        device_start = start_device(options.run, context, true);
+    options.ensemble.inputs = task.inputs;
     std::optional<RunDirectory> run;
     ranks.lead([&] {
         run.emplace(RunDirectory::Request{.path = options.run.output,
                                           .command = "cluster",
-                                          .arguments = arguments,
-                                          .force = options.run.force});
+                                          .arguments = task.arguments,
+                                          .force = options.run.force,
+                                          .shares_process = task.shares_process});
         run->parameters(result_fields(options));
         context.checkpoint = run->checkpoint("checkpoint.npz");
         for (const std::string& name :
@@ -128,7 +144,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::str
             run->checkpoint(name);
     });
     ranks.share(context.checkpoint);
-    context.progress = run ? &run->watch(shown) : shown;
+    context.progress = run ? &run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
     ClusterInput own;
     ClusterInput& input = read == nullptr ? own : *read;
@@ -142,7 +158,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::str
                             !options.ensemble.topology.empty());
     });
     share(input, ranks);
-    choose_device(input, options.parameters.method, options.run, ranks, context);
+    choose_device(input, options.parameters.method, options.run, task, ranks, context);
     ranks.lead([&] {
         check_structures(input, options.structures);
         run->context(context);
@@ -153,6 +169,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::str
         return cluster::run(*distances, options.parameters, lane,
                             input.known ? &*input.known : nullptr);
     });
+    if (task.computed) task.computed();
     std::string text;
     ranks.lead([&] {
         run->stage("write");

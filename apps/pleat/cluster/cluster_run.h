@@ -6,6 +6,7 @@
 
 #include "cluster/cluster_input.h"
 #include "cluster/cluster_structures.h"
+#include "jobs/job_list.h"
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "pleat/cluster/cluster.h"
@@ -20,6 +21,7 @@ struct ClusterOptions {
     cluster::Parameters parameters;
     rmsd::Parameters superposition;
     StructureOutput structures;
+    JobListOptions jobs;
 };
 /// The option of `pleat rmsd` that says how exactly frames are superposed.
 std::vector<Field> precision_field(ClusterOptions& options);
@@ -31,9 +33,13 @@ struct ClusterOutcome {
     std::string summary;  ///< for standard output; empty on all ranks but the leading one
 };
 
-/// Reads, clusters and writes the folder options.run.output. `shown` may be null. `read`: input
-/// that was read before, with coordinates; or null. Throws every kind of Error.
-ClusterOutcome make_clusters(ClusterOptions& options, const std::vector<std::string>& arguments,
-                             Ranks& ranks, Progress* shown, ClusterInput* read = nullptr);
+/// Reads, clusters and writes the folder options.run.output. `read`: input that was read before,
+/// with coordinates; or null. Throws every kind of Error.
+ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks& ranks,
+                             ClusterInput* read = nullptr);
+/// Throws if options exclude each other or a file is missing.
+void check_job(const ClusterOptions& options);
+/// The files of the input: none if it is a finished run, whose manifest lists them.
+std::vector<std::string> job_files(const ClusterOptions& options);
 
 }  // namespace pleat::program

@@ -87,24 +87,16 @@ struct FamilyInput {
     ReferenceRow reference;
 };
 
-/// Reads and filters a family, unless the task has read it. The unfiltered rows that are read here
-/// are freed on return.
-FamilyInput read_family(const CouplingsOptions& options, const CouplingsTask& task,
-                        RunDirectory& run, const Context& context) {
+/// Reads and filters a family. The unfiltered rows are freed on return.
+FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Context& context) {
     check_structure_file(options.structure);
     check_readable({options.parameters.initial});
     FamilyInput input;
-    std::vector<std::string> rows_read;
-    std::optional<Alignment> alignment_read;
-    if (task.alignment == nullptr)
-        alignment_read = read_input(options.alignment, run, rows_read);
-    else
-        record_input(options.alignment.path, run);
-    const Alignment& source = task.alignment == nullptr ? *alignment_read : *task.alignment;
-    const std::vector<std::string>& full_rows =
-        task.full_rows == nullptr ? rows_read : *task.full_rows;
+    options.alignment.keep_full_rows = true;
+    const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, &run);
+    const Alignment& source = read->alignment;
     input.known = read_known_structure(options.structure, source, run);
-    input.reference = reference_row(options.structure, source, full_rows, input.known);
+    input.reference = reference_row(options.structure, source, read->full_rows, input.known);
     input.alignment = filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (input.known) {
         measure(*input.known, input.alignment);
@@ -114,9 +106,27 @@ FamilyInput read_family(const CouplingsOptions& options, const CouplingsTask& ta
     return input;
 }
 
+/// What the fit asks for, with the scores of all pairs, their ranks and their texts, most of it
+/// while results are written.
+JobDemand demand_of(const CouplingsOptions& options, const Alignment& alignment) {
+    // Per pair of columns, i and j in either order: two scores (16), the text of one (27), pairs,
+    // their order and their lines; about 130 exist at the same time.
+    constexpr std::int64_t kScoreBytes = 140;
+    return {.gpu_bytes = couplings::gpu_memory_needed(alignment),
+            .memory = [&](const Context& context) {
+                const couplings::MemoryDemand fit =
+                    couplings::memory_demand(alignment, options.parameters, context);
+                const Index columns = alignment.column_count();
+                return JobMemory{.host = fit.host + kScoreBytes * columns * columns +
+                                         alignment.sequence_count() * columns,
+                                 .gpu = fit.gpu,
+                                 .min_gpu = fit.min_gpu};
+            }};
+}
+
 /// Chooses the context's device, and computes the weights before that, so that a GPU can start or
 /// become free at the same time. Returns no weights if the GPU should compute them.
-std::vector<double> weights_and_device(const CouplingsOptions& options, const CouplingsTask& task,
+std::vector<double> weights_and_device(const CouplingsOptions& options, const JobTask& task,
                                        const Alignment& alignment, Context& context) {
     const bool may_use_a_gpu = may_use_gpu(options.run);
     // The weights of a large family take minutes, so memory is checked before, unless other
@@ -129,20 +139,12 @@ std::vector<double> weights_and_device(const CouplingsOptions& options, const Co
     std::vector<double> weights;
     if (!may_use_a_gpu || !couplings::weights_want_gpu(alignment, options.parameters, context))
         weights = couplings::sequence_weights(alignment, options.parameters, context);
-    const std::string reason = task.choose_device(alignment, context);
+    const std::string reason =
+        task.choose_device
+            ? task.choose_device(demand_of(options, alignment), context)
+            : choose_device(options.run, couplings::gpu_memory_needed(alignment), context);
     if (options.run.verbose) context.message(reason);
     return weights;
-}
-
-CouplingsOutcome outcome_of(const Report& report, const RunDirectory& run) {
-    const Result& result = report.result;
-    return {.sequences = report.alignment.sequence_count(),
-            .columns = report.alignment.column_count(),
-            .effective_sequences = result.effective_sequences,
-            .relative_gap = result.relative_gap,
-            .evaluations = result.evaluations,
-            .stop_reason = result.stop_reason,
-            .summary = summary(report, run.path().string())};
 }
 
 }  // namespace
@@ -162,10 +164,11 @@ std::vector<Field> result_fields(CouplingsOptions& options) {
     return all;
 }
 
-CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task) {
+std::string fit_family(CouplingsOptions options, const JobTask& task,
+                       const std::function<void(const Report&)>& written) {
     Context context = make_context(options.run);
-    if (task.threads > 0) context.threads = task.threads;
-    RunDirectory run({.path = task.folder,
+    options.alignment.inputs = task.inputs;
+    RunDirectory run({.path = options.run.output,
                       .command = "couplings",
                       .arguments = task.arguments,
                       .force = options.run.force,
@@ -175,13 +178,13 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     record_parameters(run, options);
 
     run.stage("read");
-    const FamilyInput input = read_family(options, task, run, context);
+    const FamilyInput input = read_family(options, run, context);
     std::vector<double> weights = weights_and_device(options, task, input.alignment, context);
     run.context(context);
     if (weights.empty())
         weights = couplings::sequence_weights(input.alignment, options.parameters, context);
     const Result result = fit(options, input.alignment, std::move(weights), context);
-    if (task.fitted) task.fitted();
+    if (task.computed) task.computed();
 
     run.stage("write");
     const int threads = resolve_threads(context);
@@ -201,8 +204,8 @@ CouplingsOutcome fit_family(CouplingsOptions options, const CouplingsTask& task)
     couplings::write_results(run, report, threads);
     record_result(run, report);
     run.finish();
-    if (task.written) task.written(report);
-    return outcome_of(report, run);
+    if (written) written(report);
+    return summary(report, run.path().string());
 }
 
 }  // namespace pleat::program

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "help/help_format.h"
+#include "jobs/job_list.h"
 #include "mi/mi_summary.h"
 #include "options/common_options.h"
 #include "options/options.h"
@@ -36,6 +37,7 @@ constexpr const char* kExamples =
     "  pleat mi family.a3m -o run --null exact --structure 1abc.pdb:A\n"
     "  pleat mi rna.sto -o run --order 3 --shuffles 1000\n"
     "  pleat mi family.a3m -o run --order 3 --null exact --rank-by synergy --no-triple-variance\n"
+    "  pleat mi families/*.a3m -o runs --sweep null=exact,shuffles\n"
     "  mpirun -n 4 pleat mi family.a3m -o run --order 3\n\n"
     "Gaps and unknown letters count as symbols: 22 in proteins, 6 in RNA. The MI of a\n"
     "column with itself is its entropy; its Z is 0/0 and has no value.\n\n"
@@ -51,6 +53,7 @@ struct MiOptions {
     AlignmentOptions alignment;
     StructureOptions structure;
     mi::Parameters parameters;
+    JobListOptions jobs;
 };
 
 /// The options of a structure without the contact cutoff: the tables list distances, not contacts.
@@ -102,12 +105,12 @@ struct LeadingRank {
     ReferenceRow reference;
 };
 
-void open_run(MiOptions& options, const std::vector<std::string>& arguments, Context& context,
-              LeadingRank& leading) {
+void open_run(MiOptions& options, const JobTask& task, Context& context, LeadingRank& leading) {
     leading.run.emplace(RunDirectory::Request{.path = options.run.output,
                                               .command = "mi",
-                                              .arguments = arguments,
-                                              .force = options.run.force});
+                                              .arguments = task.arguments,
+                                              .force = options.run.force,
+                                              .shares_process = task.shares_process});
     leading.run->parameters(result_fields(options));
     for (const std::string_view key : mi::citations(options.parameters)) leading.run->cite(key);
     context.checkpoint = leading.run->checkpoint();
@@ -124,8 +127,8 @@ void align_structure(const MiOptions& options, const Alignment& source, LeadingR
     leading.reference = reference_row(options.structure, source, {}, leading.structure);
 }
 
-void write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
-           const Context& context, LeadingRank& leading) {
+std::string write(MiOptions& options, const Alignment& alignment, const mi::Result& result,
+                  const Context& context, LeadingRank& leading) {
     RunDirectory& run = *leading.run;
     run.stage("write");
     if (leading.structure) measure(*leading.structure, alignment);
@@ -134,12 +137,31 @@ void write(MiOptions& options, const Alignment& alignment, const mi::Result& res
     mi::write_results(run, report, resolve_threads(context));
     record_result(run, report);
     run.finish();
-    if (!options.run.quiet) print(summary(report, run.path().string()));
+    return summary(report, run.path().string());
+}
+
+/// What the computation of one of several jobs asks for.
+JobDemand demand_of(const MiOptions& options, const Alignment& alignment) {
+    const int threads = resolve_threads(make_context(options.run));
+    const std::optional<GpuDemand> gpu = mi::gpu_demand(alignment, options.parameters, threads);
+    return {
+        .gpu_bytes = gpu ? std::optional(gpu->bytes) : std::nullopt,
+        .memory = [&](const Context& context) {
+            const Device cpu{Device::Kind::cpu, 0};
+            JobMemory memory{
+                .host = mi::memory_needed(alignment, options.parameters, cpu, context.threads)};
+            if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
+                memory.gpu = mi::memory_needed(alignment, options.parameters, context.device,
+                                               context.threads);
+            memory.min_gpu = memory.gpu;
+            return memory;
+        }};
 }
 
 /// Sets the device of the run, starts it if it is a GPU, and returns why it was chosen.
-std::string choose_mi_device(const MiOptions& options, const Alignment& alignment, Ranks& ranks,
-                             Context& context) {
+std::string choose_mi_device(const MiOptions& options, const JobTask& task,
+                             const Alignment& alignment, Ranks& ranks, Context& context) {
+    if (task.choose_device) return task.choose_device(demand_of(options, alignment), context);
     const bool is_automatic = !options.run.names_device();
     const std::optional<GpuDemand> demand =
         is_automatic ? mi::gpu_demand(alignment, options.parameters, resolve_threads(context))
@@ -154,38 +176,76 @@ std::string choose_mi_device(const MiOptions& options, const Alignment& alignmen
     return remark;
 }
 
-void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+/// Reads, computes and writes; returns the text for standard output.
+std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     check_structure_options(options.structure);
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.names_device() || options.parameters.has_gpu_work())
+    if (!task.choose_device && (options.run.names_device() || options.parameters.has_gpu_work()))
         device_start = start_device(options.run, context, true);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     LeadingRank leading;
-    ranks.lead([&] { open_run(options, arguments, context, leading); });
+    ranks.lead([&] { open_run(options, task, context, leading); });
     ranks.share(context.checkpoint);
-    context.progress = leading.run ? &leading.run->watch(shown.get()) : shown.get();
+    context.progress = leading.run ? &leading.run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
 
     ranks.lead([&] { check_structure_file(options.structure); });
     options.alignment.keep_unknown = true;
-    options.alignment.path = options.alignment.paths.front();
-    const Alignment source =
-        read_input(options.alignment, leading.run ? &*leading.run : nullptr, ranks);
+    options.alignment.inputs = task.inputs;
+    const std::shared_ptr<const AlignmentInput> input =
+        read_input(options.alignment, leading.run ? &*leading.run : nullptr, &ranks);
+    const Alignment& source = input->alignment;
     ranks.lead([&] { align_structure(options, source, leading); });
     const Alignment alignment =
         filter(source, {options.alignment.max_gaps, options.alignment.min_coverage});
     if (leading.run) leading.run->stage("device");
-    const std::string remark = choose_mi_device(options, alignment, ranks, context);
+    const std::string remark = choose_mi_device(options, task, alignment, ranks, context);
     if (leading.run) {
         leading.run->context(context);
         leading.run->stage("pairs");
     }
     if (options.run.verbose) context.message(remark);
     const mi::Result result = mi::run(alignment, options.parameters, context);
-    ranks.lead([&] { write(options, alignment, result, context, leading); });
+    if (task.computed) task.computed();
+    std::string text;
+    ranks.lead([&] { text = write(options, alignment, result, context, leading); });
+    return text;
+}
+
+JobFunctions<MiOptions> job_functions(Ranks& ranks) {
+    return {.command = "mi",
+            .input_column = "alignment",
+            .uses_seed = true,
+            .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs",
+                        "triples", "cliques", "cliques_by_z"},
+            .per_input = {"structure", "row"},
+            .fields = result_fields,
+            .set_input = set_input<MiOptions>,
+            .check =
+                [](const MiOptions& options) {
+                    check_structure_options(options.structure);
+                    check_alignment_job(options.alignment);
+                    check_structure_file(options.structure);
+                },
+            .input_files = alignment_files<MiOptions>,
+            .run = [&ranks](MiOptions& options,
+                            const JobTask& task) { make_mi(options, task, ranks); }};
+}
+
+void run_mi(const CLI::App& parser, MiOptions& options, const std::vector<std::string>& arguments,
+            Ranks& ranks) {
+    const std::vector<std::string>& paths = options.alignment.paths;
+    if (options.jobs.is_used() || paths.size() > 1)
+        return run_job_list(parser, options, paths, arguments, job_functions(ranks), ranks);
+    if (paths.empty())
+        throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help mi'");
+    options.alignment.path = paths.front();
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const std::string text =
+        make_mi(options, {.arguments = arguments, .shown = shown.get()}, ranks);
+    if (!options.run.quiet && !text.empty()) print(text);
 }
 
 }  // namespace
@@ -193,15 +253,16 @@ void run_mi(MiOptions& options, const std::vector<std::string>& arguments, Ranks
 Command mi_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("mi", kDescription);
     const auto options = std::make_shared<MiOptions>();
-    add_alignment_options(*parser, options->alignment, false);
+    add_alignment_options(*parser, options->alignment);
     add_run_options(*parser, options->run, true);
+    add_job_options(*parser, options->jobs, false);
     add_fields(*parser, "Mutual information", mi::fields(options->parameters));
     add_fields(*parser, "Structure", structure_fields(*options));
-    parser->footer(help_footer(kExamples));
+    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =
-                [options, &ranks](const std::vector<std::string>& arguments) {
-                    run_mi(*options, arguments, ranks);
+                [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    run_mi(*parser, *options, arguments, ranks);
                 },
             .knows_ranks = true};
 }

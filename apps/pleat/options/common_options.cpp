@@ -31,6 +31,23 @@ ReadOptions read_options(const AlignmentOptions& options) {
 /// The device that stands for any GPU.
 constexpr const char* kAnyGpu = "cuda";
 
+/// "--NAME VALUE" as the command line reads it.
+void append_option(std::vector<std::string>& words, const Field& field) {
+    if (const auto* target = std::get_if<bool*>(&field.target)) {
+        words.push_back((**target ? "--" : "--no-") + field.name);
+        return;
+    }
+    const std::string text = field.text();
+    const std::string value = !field.automatic.empty() && text == field.automatic ? "auto" : text;
+    // A value that begins like a flag must stand in the same word.
+    if (value.empty() || value.starts_with('-')) {
+        words.push_back("--" + field.name + "=" + value);
+        return;
+    }
+    words.push_back("--" + field.name);
+    words.push_back(value);
+}
+
 /// Whether a GPU may be used, and the user did not say which.
 bool leaves_gpu_open(const RunOptions& options) {
     return !options.names_device() || options.device == kAnyGpu;
@@ -64,6 +81,8 @@ void deal_lanes(Context& context) {
 void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
     add_output(command, options.output, "FOLDER",
                "Folder for the results; created if it is missing");
+    Field seed = seed_field(options);
+    seed.hidden = !uses_seed;
     add_fields(
         command, kRun,
         {{.name = "force",
@@ -83,11 +102,7 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .min = 1,
           .max = 1024,
           .automatic = "all that this process may use"},
-         {.name = "seed",
-          .target = &options.seed,
-          .help = "Seed of the random numbers",
-          .min = 0,
-          .hidden = !uses_seed},
+         seed,
          {.name = "quiet", .target = &options.quiet, .help = "Print only errors", .letter = 'q'},
          {.name = "verbose",
           .target = &options.verbose,
@@ -96,6 +111,29 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
     suggest(*command.get_option("--device"), {"auto", "cpu", "reference", "cuda", "cuda:all"});
     add_environment(command, "--device", "PLEAT_DEVICE");
     add_environment(command, "--threads", "PLEAT_THREADS");
+}
+
+Field seed_field(RunOptions& options) {
+    return {
+        .name = "seed", .target = &options.seed, .help = "Seed of the random numbers", .min = 0};
+}
+
+std::vector<std::string> call_words(const std::string& command,
+                                    const std::vector<std::string>& inputs,
+                                    const std::vector<Field>& fields,
+                                    const std::vector<Field>& defaults, const RunOptions& run,
+                                    const std::string& folder) {
+    std::vector<std::string> words = {command};
+    words.insert(words.end(), inputs.begin(), inputs.end());
+    words.insert(words.end(), {"-o", folder});
+    for (std::size_t n = 0; n < fields.size(); ++n)
+        if (fields[n].text() != defaults.at(n).text()) append_option(words, fields[n]);
+    const RunOptions usual;
+    if (run.device != usual.device) words.insert(words.end(), {"--device", run.device});
+    if (run.threads != usual.threads)
+        words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
+    if (run.seed != usual.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
+    return words;
 }
 
 Context make_context(const RunOptions& options) {
@@ -176,42 +214,46 @@ std::vector<Field> fields(AlignmentOptions& options) {
              .max = 1}};
 }
 
-void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several) {
-    const std::string what =
-        "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row per line; plain, .gz or .zst; "
-        "- for standard input";
-    CLI::Option* const paths = command.add_option(
-        "ALIGNMENT", options.paths, several ? what + ". Several files are several families" : what);
-    if (!several) paths->required()->expected(1);
+void add_alignment_options(CLI::App& command, AlignmentOptions& options) {
+    command.add_option("ALIGNMENT", options.paths,
+                       "FASTA, A2M, A3M, Stockholm, CLUSTAL or one row per line; plain, .gz or "
+                       ".zst; - for standard input. Several files are several jobs");
     add_fields(command, kInput, fields(options));
 }
 
-Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
-                     std::vector<std::string>& full_rows) {
-    ReadOptions read = read_options(options);
-    read.full_rows = &full_rows;
-    Alignment alignment = read_alignment(options.path, read);
-    record_input(options.path, run);
-    return alignment;
-}
-
-Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks) {
-    const ReadOptions read = read_options(options);
-    std::optional<Alignment> alignment;
-    if (ranks.size() > 1 && is_read_once(options.path)) {
+std::shared_ptr<const AlignmentInput> read_input(const AlignmentOptions& options, RunDirectory* run,
+                                                 Ranks* ranks) {
+    const auto read_with = [&](const auto& read) {
+        AlignmentInput input;
+        ReadOptions how = read_options(options);
+        if (options.keep_full_rows) how.full_rows = &input.full_rows;
+        input.alignment = read(how);
+        return input;
+    };
+    const auto read_path = [&](const ReadOptions& how) {
+        return read_alignment(options.path, how);
+    };
+    std::shared_ptr<const AlignmentInput> input;
+    if (ranks != nullptr && ranks->size() > 1 && is_read_once(options.path)) {
         std::string bytes;
-        ranks.lead([&] {
-            const std::vector<std::uint8_t> all = read_file(options.path, read.max_kept_bytes);
+        ranks->lead([&] {
+            const std::vector<std::uint8_t> all =
+                read_file(options.path, read_options(options).max_kept_bytes);
             bytes.assign(all.begin(), all.end());
         });
-        ranks.share(bytes);
+        ranks->share(bytes);
         const std::string name = options.path == "-" ? "stdin" : options.path;
-        alignment = read_alignment_from_memory(name, bytes, read);
+        input = std::make_shared<const AlignmentInput>(read_with(
+            [&](const ReadOptions& how) { return read_alignment_from_memory(name, bytes, how); }));
     } else {
-        alignment = read_alignment(options.path, read);
+        const std::string key =
+            fmt::format("{}\n{}\n{}\n{}{}", options.path, options.format, options.alphabet,
+                        options.keep_unknown, options.keep_full_rows);
+        input =
+            shared_input<AlignmentInput>(options.inputs, key, [&] { return read_with(read_path); });
     }
     if (run != nullptr) record_input(options.path, *run);
-    return std::move(*alignment);
+    return input;
 }
 
 void record_input(const std::filesystem::path& path, RunDirectory& run) {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/hardware/device_choice.h"
+#include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/core/run/run_directory.h"
 #include "process/ranks.h"
 
@@ -32,6 +34,16 @@ struct RunOptions {
 };
 /// `uses_seed`: whether the command draws random numbers; other commands accept --seed unseen.
 void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed = false);
+
+Field seed_field(RunOptions& options);
+
+/// The words behind `pleat` that make a run alone: command, inputs, folder, and every option whose
+/// value is not its default. `defaults`: the same options with their defaults.
+std::vector<std::string> call_words(const std::string& command,
+                                    const std::vector<std::string>& inputs,
+                                    const std::vector<Field>& fields,
+                                    const std::vector<Field>& defaults, const RunOptions& run,
+                                    const std::string& folder);
 
 /// The context that the options ask for, without progress and checkpoint. Throws UsageError for an
 /// unknown device.
@@ -58,18 +70,22 @@ struct AlignmentOptions {
     std::vector<std::string> paths;  ///< all that the command line names
     std::string format, alphabet;
     double max_gaps = 1.0, min_coverage = 0.0;
-    bool keep_unknown = false;  ///< see ReadOptions
+    bool keep_unknown = false;       ///< see ReadOptions
+    bool keep_full_rows = false;     ///< see AlignmentInput
+    SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
 };
 std::vector<Field> fields(AlignmentOptions& options);
-/// `several`: whether more than one alignment may be given, each a family.
-void add_alignment_options(CLI::App& command, AlignmentOptions& options, bool several);
+void add_alignment_options(CLI::App& command, AlignmentOptions& options);
 
-/// Reads the alignment, "-" from standard input, and lists it among the run's inputs.
-/// `full_rows`: the residues that columns leave out, see ReadOptions.
-Alignment read_input(const AlignmentOptions& options, RunDirectory& run,
-                     std::vector<std::string>& full_rows);
-/// Reads the alignment on every rank. Only the leading rank has a run and reads standard input.
-Alignment read_input(const AlignmentOptions& options, RunDirectory* run, Ranks& ranks);
+/// An alignment, and the residues that its columns leave out: see ReadOptions.
+struct AlignmentInput {
+    Alignment alignment;
+    std::vector<std::string> full_rows;  ///< only if asked for
+};
+/// Reads the alignment, "-" from standard input, and lists it among the run's inputs. With `ranks`
+/// a collective call; only the leading rank has a run and reads standard input.
+std::shared_ptr<const AlignmentInput> read_input(const AlignmentOptions& options, RunDirectory* run,
+                                                 Ranks* ranks = nullptr);
 
 /// Lists a file that was read among the run's inputs; a pipe by the hash of the bytes read.
 void record_input(const std::filesystem::path& path, RunDirectory& run);

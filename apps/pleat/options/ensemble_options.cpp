@@ -91,20 +91,32 @@ void record_ensemble(const EnsembleSource& options, const std::vector<std::strin
     if (with_topology) record_input(options.topology, run);
 }
 
+std::string input_key(const EnsembleSource& options) {
+    return fmt::format("{}\n\n{}\n{}\n{}\n{}\n{}{}", fmt::join(options.sources, "\n"),
+                       options.topology, options.assembly, options.select, options.frames,
+                       options.same_residues, options.truncated);
+}
+
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                              const Context& context, std::shared_ptr<const Topology> atoms) {
     const bool reads_weights = !options.weights.empty() && options.weights != "mass";
     if (atoms == nullptr) check_readable({options.topology});
     if (reads_weights) check_readable({options.weights});
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
-    Ensemble ensemble = read_ensemble(options.sources, {.topology = options.topology,
-                                                        .assembly = options.assembly,
-                                                        .atoms = std::move(atoms),
-                                                        .select = options.select,
-                                                        .range = parse_frame_range(options.frames),
-                                                        .same_residues = options.same_residues,
-                                                        .truncated = options.truncated,
-                                                        .centre_each_frame = true});
+    EnsembleOptions reading{.topology = options.topology,
+                            .assembly = options.assembly,
+                            .atoms = std::move(atoms),
+                            .select = options.select,
+                            .range = parse_frame_range(options.frames),
+                            .same_residues = options.same_residues,
+                            .truncated = options.truncated,
+                            .centre_each_frame = true};
+    // Atoms of another ensemble are not named by a key.
+    SharedInputs* const store = reading.atoms == nullptr ? options.inputs : nullptr;
+    const auto shared = shared_input<Ensemble>(store, "centred\n" + input_key(options), [&] {
+        return read_ensemble(options.sources, reading);
+    });
+    const Ensemble& ensemble = *shared;
     record_ensemble(options, ensemble.files, run, reads_topology);
     for (const std::string& note : ensemble.notes) {
         // If all atoms are selected the summary shows their number.
@@ -115,8 +127,8 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     coordinates.name = options.sources.front();
     coordinates.topology = ensemble.topology;
     coordinates.all_atoms = ensemble.all_atoms;
-    coordinates.origins = std::move(ensemble.origins);
-    coordinates.files = std::move(ensemble.files);
+    coordinates.origins = ensemble.origins;
+    coordinates.files = ensemble.files;
     if (options.weights.empty()) return coordinates;
     if (options.weights == "mass") {
         coordinates.weights = masses(*coordinates.topology);

@@ -10,6 +10,7 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
+#include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/core/run/run_directory.h"
 
 namespace pleat::program {
@@ -20,6 +21,7 @@ struct EnsembleSource {
     std::string topology, assembly, select = "all", frames = "::", weights;
     bool same_residues = false;  ///< see EnsembleOptions
     bool truncated = false;
+    SharedInputs* inputs = nullptr;  ///< what other jobs have read; or null
 };
 /// Topology, assembly, selection and frames.
 std::vector<Field> frame_fields(EnsembleSource& options);
@@ -47,6 +49,9 @@ struct Coordinates {
 /// Lists the files of an ensemble among the run's inputs.
 void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
                      RunDirectory& run, bool with_topology);
+
+/// What is read of the sources, as one text: jobs with the same text share it.
+std::string input_key(const EnsembleSource& options);
 
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.
 /// `atoms`: the atoms of the files if they are known already, instead of options.topology.

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "pleat/core/array.h"
+#include "pleat/core/failure.h"
 #include "pleat/core/loops/progress.h"
 #include "pleat/core/ranks/comm.h"
-#include "process/failure.h"
 
 namespace pleat::program {
 

@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "help/help_format.h"
+#include "jobs/job_list.h"
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "options/option_checks.h"
@@ -47,6 +48,7 @@ constexpr const char* kExamples =
     "  pleat rmsd run1.xtc --topology complex.pdb --select 'ca and A' --measure 'heavy and B' -o "
     "run\n"
     "  pleat rmsd models.pdb --select ca --measure all --rmsf --superposed pdb -o run\n"
+    "  pleat rmsd --each decoys/ -o runs --sweep metric=rmsd,tm\n"
     "  mpirun -n 4 pleat rmsd run1.xtc --topology protein.pdb --select ca -o run\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble. Frames count\n"
     "from 0 everywhere. Selections: all, ca, backbone, heavy, protein, name CA CB, residues\n"
@@ -62,6 +64,7 @@ struct RmsdOptions {
         .sources = {}, .topology = {}, .assembly = {}, .select = {}, .weights = {}};
     SetOptions sets;
     rmsd::Parameters parameters;
+    JobListOptions jobs;
 };
 
 /// Which atoms are selected by default depends on the metric.
@@ -157,12 +160,26 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
 }
 
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
-std::string choose_rmsd_device(const RmsdOptions& options, const ComparedFrames& compared,
-                               Ranks& ranks, Context& context) {
+std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
+                               const ComparedFrames& compared, Ranks& ranks, Context& context) {
     const bool is_one_set = !options.sets.has_reference() && !options.sets.has_against();
     const std::optional<GpuDemand> demand =
         rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
                          options.parameters, is_one_set);
+    if (task.choose_device) {
+        const auto memory = [&](const Context& chosen) {
+            const auto needed = [&](const Device& device) {
+                return rmsd::memory_needed(compared.frames.frames(), compared.frames.atoms(),
+                                           options.parameters, device);
+            };
+            JobMemory all{.host = needed({Device::Kind::cpu, 0})};
+            if (demand && chosen.device.kind == Device::Kind::cuda)
+                all.gpu = all.min_gpu = needed(chosen.device);
+            return all;
+        };
+        const auto gpu_bytes = demand ? std::optional(demand->bytes) : std::nullopt;
+        return task.choose_device({.gpu_bytes = gpu_bytes, .memory = memory}, context);
+    }
     if (!demand) {
         const bool is_named = options.run.names_device();
         if (!is_named) context.device = {Device::Kind::cpu, 0};
@@ -205,12 +222,13 @@ std::string choose_atoms(RmsdOptions& options) {
                      metric.label);
 }
 
-void open_run(RmsdOptions& options, const std::vector<std::string>& arguments, Context& context,
+void open_run(RmsdOptions& options, const JobTask& task, Context& context,
               std::optional<RunDirectory>& run) {
     run.emplace(RunDirectory::Request{.path = options.run.output,
                                       .command = "rmsd",
-                                      .arguments = arguments,
-                                      .force = options.run.force});
+                                      .arguments = task.arguments,
+                                      .force = options.run.force,
+                                      .shares_process = task.shares_process});
     run->parameters(result_fields(options));
     for (const std::string_view key : rmsd::citations(options.parameters.metric)) run->cite(key);
     context.checkpoint = run->checkpoint("checkpoint.tiles");
@@ -229,24 +247,24 @@ ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run
     return compared;
 }
 
-void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+/// Reads, compares and writes; returns the text for standard output.
+std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ranks) {
     check_options(options);
     check_ranks(options, ranks);
-    restrict_instruction_set_by_environment();
-    install_interrupt_handler();
     Context context = make_context(options.run, ranks);
-    const std::jthread device_start = start_device(options.run, context, true);
-    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    std::jthread device_start;
+    if (!task.choose_device) device_start = start_device(options.run, context, true);
+    options.ensemble.inputs = task.inputs;
     std::string remark_on_atoms;
     ranks.lead([&] { remark_on_atoms = choose_atoms(options); });
     std::optional<RunDirectory> run;
-    ranks.lead([&] { open_run(options, arguments, context, run); });
+    ranks.lead([&] { open_run(options, task, context, run); });
     ranks.share(context.checkpoint);
-    context.progress = run ? &run->watch(shown.get()) : shown.get();
+    context.progress = run ? &run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
     if (!remark_on_atoms.empty()) context.message(remark_on_atoms);
     const ComparedFrames compared = read(options, run, ranks, context);
-    const std::string remark = choose_rmsd_device(options, compared, ranks, context);
+    const std::string remark = choose_rmsd_device(options, task, compared, ranks, context);
     if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
     std::filesystem::path matrix;
@@ -256,13 +274,50 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, R
         ranks.share(matrix);
     }
     const rmsd::Result result = compute(options, compared, context, matrix, run);
+    if (task.computed) task.computed();
+    std::string text;
     ranks.lead([&] {
         run->stage("write");
         rmsd::write_results(*run, result, options.parameters);
         record_result(options, result, *run);
         run->finish();
-        if (!options.run.quiet) print(summary(options, result, run->path().string()));
+        text = summary(options, result, run->path().string());
     });
+    return text;
+}
+
+JobFunctions<RmsdOptions> job_functions(Ranks& ranks) {
+    return {.command = "rmsd",
+            .input_column = "ensemble",
+            .joins_files = true,
+            .numbers = {"frames", "atoms", "pairs", "min", "mean", "max", "neighbour_pairs"},
+            .fields = result_fields,
+            .set_input = set_ensemble<RmsdOptions>,
+            .prepare = [](RmsdOptions& options) { choose_atoms(options); },
+            .check =
+                [](const RmsdOptions& options) {
+                    check_options(options);
+                    check_ensemble_job(options.ensemble);
+                    check_other_files(options.sets);
+                },
+            .input_files = files_of_ensemble<RmsdOptions>,
+            .run = [&ranks](RmsdOptions& options,
+                            const JobTask& task) { make_comparison(options, task, ranks); }};
+}
+
+void run_rmsd(const CLI::App& parser, RmsdOptions& options,
+              const std::vector<std::string>& arguments, Ranks& ranks) {
+    const std::vector<std::string>& sources = options.ensemble.sources;
+    if (options.jobs.is_used())
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+    if (sources.empty())
+        throw UsageError("give an ENSEMBLE or a --list of ensembles; see 'pleat help rmsd'");
+    restrict_instruction_set_by_environment();
+    install_interrupt_handler();
+    const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
+    const std::string text =
+        make_comparison(options, {.arguments = arguments, .shown = shown.get()}, ranks);
+    if (!options.run.quiet && !text.empty()) print(text);
 }
 
 }  // namespace
@@ -270,18 +325,19 @@ void run_rmsd(RmsdOptions& options, const std::vector<std::string>& arguments, R
 Command rmsd_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("rmsd", kDescription);
     const auto options = std::make_shared<RmsdOptions>();
-    parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles)->required();
+    parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles);
     add_fields(*parser, "Input", input_fields(*options));
     add_run_options(*parser, options->run);
+    add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));
     refuse_empty(*parser,
                  {"measure", "against", "reference", "topology", "atom-weights", "weights"});
-    parser->footer(help_footer(kExamples));
+    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =
-                [options, &ranks](const std::vector<std::string>& arguments) {
-                    run_rmsd(*options, arguments, ranks);
+                [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    run_rmsd(*parser, *options, arguments, ranks);
                 },
             .knows_ranks = true};
 }

@@ -5,7 +5,9 @@
 
 #include "commands.h"
 #include "help/help_format.h"
+#include "jobs/job_list.h"
 #include "options/options.h"
+#include "pleat/core/error.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "process/ranks.h"
@@ -37,11 +39,32 @@ constexpr const char* kExamples =
     "all frames.\n\n"
     "The same command resumes a run that was stopped or killed: finished profiles are kept.";
 
-void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+JobFunctions<SaxsOptions> job_functions(Ranks& ranks) {
+    return {.command = "saxs",
+            .input_column = "structure",
+            .joins_files = true,
+            .numbers = {"frames", "rg", "i0", "dmax", "c1", "c2", "chi2", "chi2_reduced"},
+            .fields = result_fields,
+            .set_input = set_ensemble<SaxsOptions>,
+            .check = check_job,
+            .input_files = files_of_ensemble<SaxsOptions>,
+            .run = [&ranks](SaxsOptions& options, const JobTask& task) {
+                make_profiles(options, task, ranks);
+            }};
+}
+
+void run_saxs(const CLI::App& parser, SaxsOptions& options,
+              const std::vector<std::string>& arguments, Ranks& ranks) {
+    const std::vector<std::string>& sources = options.ensemble.sources;
+    if (options.jobs.is_used())
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+    if (sources.empty())
+        throw UsageError("give a STRUCTURE or a --list of structures; see 'pleat help saxs'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
-    const std::string summary = make_profiles(options, arguments, ranks, shown.get()).summary;
+    const std::string summary =
+        make_profiles(options, {.arguments = arguments, .shown = shown.get()}, ranks).summary;
     if (!options.run.quiet && !summary.empty()) print(summary);
 }
 
@@ -50,20 +73,19 @@ void run_saxs(SaxsOptions& options, const std::vector<std::string>& arguments, R
 Command saxs_command(CLI::App& program, Ranks& ranks) {
     CLI::App* parser = program.add_subcommand("saxs", kDescription);
     const auto options = std::make_shared<SaxsOptions>();
-    parser
-        ->add_option("STRUCTURE", options->ensemble.sources,
-                     "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
-                     "@LIST")
-        ->required();
+    parser->add_option("STRUCTURE", options->ensemble.sources,
+                       "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF; folders; "
+                       "@LIST");
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Curve", curve_fields(*options));
     add_run_options(*parser, options->run);
+    add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Profile", saxs::fields(options->parameters));
-    parser->footer(help_footer(kExamples));
+    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
             .run =
-                [options, &ranks](const std::vector<std::string>& arguments) {
-                    run_saxs(*options, arguments, ranks);
+                [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    run_saxs(*parser, *options, arguments, ranks);
                 },
             .knows_ranks = true};
 }

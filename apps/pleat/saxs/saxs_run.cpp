@@ -23,9 +23,15 @@ namespace pleat::program {
 
 namespace {
 
+/// The components of a mixture, or one ensemble, and what reading said.
+struct Components {
+    std::vector<Ensemble> ensembles;
+    std::vector<std::string> notes;
+};
+
 struct Input {
-    std::vector<Ensemble> read;
-    std::span<const Ensemble> components;  ///< `read`, or what was read before
+    std::shared_ptr<const Components> read;
+    std::span<const Ensemble> components;  ///< of `read`, or read before
     std::optional<ProfileFile> curve;
     std::optional<saxs::FormFactorTable> form_factors;
 };
@@ -48,8 +54,8 @@ void refuse_curves(const std::vector<std::string>& sources) {
             throw InputError(file, 0, "expected a structure, found a curve; --data takes curves");
 }
 
-Ensemble read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
-                        const Context& context) {
+void read_component(const SaxsOptions& options, const std::vector<std::string>& sources,
+                    Components& components) {
     Ensemble ensemble;
     try {
         ensemble = read_ensemble(sources, {.topology = options.ensemble.topology,
@@ -69,25 +75,35 @@ Ensemble read_component(const SaxsOptions& options, const std::vector<std::strin
     for (const std::string& text : ensemble.notes) {
         // If all atoms are selected, the summary shows their number.
         if (options.ensemble.select != "all" || !text.starts_with("selection "))
-            context.message(text);
+            components.notes.push_back(text);
     }
     const std::string remark = saxs::interpret_models(options.models_are, ensemble);
-    if (!remark.empty()) context.message(remark);
-    return ensemble;
+    if (!remark.empty()) components.notes.push_back(remark);
+    components.ensembles.push_back(std::move(ensemble));
 }
 
-/// Every file that is read is looked at first, as the frames may take long. Each rank reads all of
-/// them, which a pipe does not allow.
-void check_files(const SaxsOptions& options, const Ranks& ranks) {
+Components read_components(const SaxsOptions& options) {
+    Components components;
+    if (!options.mixture) {
+        read_component(options, options.ensemble.sources, components);
+        return components;
+    }
+    for (const std::string& file : ensemble_files(options.ensemble.sources))
+        read_component(options, {file}, components);
+    return components;
+}
+
+/// Every file that is read is looked at first, as the frames may take long. `refused_pipes`: why a
+/// pipe cannot be read; null if it can.
+void check_files(const SaxsOptions& options, const char* refused_pipes) {
     if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
     const std::vector<std::string> others = {options.ensemble.topology, options.data,
                                              options.form_factors};
     check_ensemble_files(options.ensemble.sources);
     check_readable(others);
-    if (ranks.size() == 1) return;
-    constexpr const char* kReason = "several ranks read it";
-    refuse_ensemble_pipes(options.ensemble.sources, kReason);
-    refuse_pipes(others, kReason);
+    if (refused_pipes == nullptr) return;
+    refuse_ensemble_pipes(options.ensemble.sources, refused_pipes);
+    refuse_pipes(others, refused_pipes);
 }
 
 Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Context& context) {
@@ -99,12 +115,12 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
     }
     if (options.mixture && !options.ensemble.topology.empty())
         throw UsageError("expected --mixture of files that name their atoms, found --topology");
-    if (options.mixture) {
-        for (const std::string& file : ensemble_files(options.ensemble.sources))
-            input.read.push_back(read_component(options, {file}, context));
-    } else {
-        input.read.push_back(read_component(options, options.ensemble.sources, context));
-    }
+    input.read = shared_input<Components>(
+        options.ensemble.inputs,
+        fmt::format("models {} {}\n{}", static_cast<int>(options.models_are), options.mixture,
+                    input_key(options.ensemble)),
+        [&] { return read_components(options); });
+    for (const std::string& text : input.read->notes) context.message(text);
     if (!options.data.empty()) {
         input.curve = read_profile(options.data, options.curve);
         for (const std::string& text : input.curve->notes)
@@ -116,7 +132,7 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
             saxs::read_form_factors(options.form_factors, options.parameters.model, notes);
         for (const std::string& text : notes) context.message(text);
     }
-    input.components = input.read;
+    input.components = input.read->ensembles;
     return input;
 }
 
@@ -143,9 +159,24 @@ saxs::Result compute(const SaxsOptions& options, const Input& input, const Conte
 
 /// Chooses the device if the user named none: a GPU for sums that take the CPU much longer than a
 /// GPU takes to start, a third of a second. Returns the reason.
-std::string choose_saxs_device(const SaxsOptions& options, const Input& input, Ranks& ranks,
-                               Context& context) {
+std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, const Input& input,
+                               Ranks& ranks, Context& context) {
     constexpr double kMinSeconds = 1.0;
+    const Profile* const curve = input.curve ? &input.curve->profile : nullptr;
+    if (task.choose_device) {
+        const saxs::Effort effort = saxs::effort(input.components, curve, options.parameters);
+        const auto memory = [&](const Context& chosen) {
+            const bool is_gpu = chosen.device.kind == Device::Kind::cuda;
+            JobMemory all{
+                .host = saxs::memory_needed(input.components, curve, options.parameters, chosen)};
+            all.gpu = all.min_gpu = is_gpu ? effort.gpu_bytes.value_or(0) : 0;
+            return all;
+        };
+        // Other jobs use the other threads.
+        const bool pays = effort.cpu_seconds >= kMinSeconds;
+        return task.choose_device(
+            {.gpu_bytes = pays ? effort.gpu_bytes : std::nullopt, .memory = memory}, context);
+    }
     if (options.run.names_device()) return choose_device(options.run, {}, ranks, context);
     const saxs::Effort effort = saxs::effort(
         input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
@@ -210,33 +241,39 @@ std::vector<Field> result_fields(SaxsOptions& options) {
     return all;
 }
 
-SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
-                          Ranks& ranks, Progress* shown, const SaxsInputRead& read) {
+void check_job(const SaxsOptions& options) { check_files(options, "a job may be run again"); }
+
+SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& ranks,
+                          const SaxsInputRead& read) {
     Context context = make_context(options.run, ranks);
     std::jthread device_start;
-    if (options.run.names_device()) device_start = start_device(options.run, context, true);
+    if (options.run.names_device() && !task.choose_device)
+        device_start = start_device(options.run, context, true);
+    options.ensemble.inputs = task.inputs;
     std::optional<RunDirectory> run;  // of the leading rank
     ranks.lead([&] {
         run.emplace(RunDirectory::Request{.path = options.run.output,
                                           .command = "saxs",
-                                          .arguments = arguments,
-                                          .force = options.run.force});
+                                          .arguments = task.arguments,
+                                          .force = options.run.force,
+                                          .shares_process = task.shares_process});
         run->parameters(result_fields(options));
         context.checkpoint = run->checkpoint("checkpoint.tiles");
         run->stage("read");
     });
     ranks.share(context.checkpoint);
-    context.progress = run ? &run->watch(shown) : shown;
+    context.progress = run ? &run->watch(task.shown) : task.shown;
     if (!ranks.advice().empty()) context.message(ranks.advice());
-    check_files(options, ranks);
+    check_files(options, ranks.size() > 1 ? "several ranks read it" : nullptr);
     const Input input = read_input(options, read, context);
     if (run) prepare_run(options, input, context.checkpoint, *run);
-    const std::string remark = choose_saxs_device(options, input, ranks, context);
+    const std::string remark = choose_saxs_device(options, task, input, ranks, context);
     if (run) run->context(context);
     if (options.run.verbose) context.message(remark);
     saxs::Result result = compute(options, input, context);
     for (const std::string& text : result.notes) context.message(text);
     for (const std::string& text : result.warnings) context.message("WARNING: " + text);
+    if (task.computed) task.computed();
     std::string summary;
     ranks.lead([&] { summary = write(options, result, *run); });
     return {std::move(result), std::move(summary)};

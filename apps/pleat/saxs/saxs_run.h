@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/job_list.h"
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
 #include "pleat/bio/scattering/profile.h"
@@ -22,6 +23,7 @@ struct SaxsOptions {
     ProfileOptions curve;
     bool mixture = false;
     saxs::Parameters parameters;
+    JobListOptions jobs;
 };
 std::vector<Field> input_fields(SaxsOptions& options);
 std::vector<Field> curve_fields(SaxsOptions& options);
@@ -38,9 +40,11 @@ struct SaxsOutcome {
     std::string summary;  ///< for standard output; empty on other ranks
 };
 
-/// Reads, computes and, on the leading rank, writes the folder options.run.output. `shown` may be
-/// null. Throws every kind of Error.
-SaxsOutcome make_profiles(SaxsOptions& options, const std::vector<std::string>& arguments,
-                          Ranks& ranks, Progress* shown, const SaxsInputRead& read = {});
+/// Reads, computes and, on the leading rank, writes the folder options.run.output. Throws every
+/// kind of Error.
+SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& ranks,
+                          const SaxsInputRead& read = {});
+/// Throws if options exclude each other or a file is missing.
+void check_job(const SaxsOptions& options);
 
 }  // namespace pleat::program

@@ -10,11 +10,13 @@
 
 #include "commands.h"
 #include "help/help_format.h"
+#include "jobs/job_list.h"
 #include "options/options.h"
 #include "pleat/bio/alignment/read_alignment.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/bio/structure/selection.h"
+#include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
@@ -55,11 +57,12 @@ struct SelectInput {
     std::vector<std::string> full_rows;
     std::optional<PredictedContacts> contacts;
     std::optional<ProfileFile> curve;
+    std::vector<std::string> notes;  ///< what reading said
 };
 
 /// Reads the atoms that the selection uses: all for a curve, those that are in contact for
 /// contacts, and those that are superposed.
-void read_frames(const SelectOptions& options, SelectInput& input, const Context& context) {
+void read_frames(const SelectOptions& options, SelectInput& input) {
     const EnsembleSource& source = options.ensemble;
     EnsembleOptions reading{.topology = source.topology,
                             .assembly = source.assembly,
@@ -78,12 +81,12 @@ void read_frames(const SelectOptions& options, SelectInput& input, const Context
     input.superposed = positions_among(superposed, select_atoms(*all, reading.select));
     input.ensemble = read_ensemble(source.sources, reading);
     for (const std::string& note : input.ensemble.notes)
-        if (!note.starts_with("selection ")) context.message(note);
-    context.message(fmt::format("superposed '{}': {} of {} atoms", source.select, superposed.size(),
-                                all->atom_count()));
+        if (!note.starts_with("selection ")) input.notes.push_back(note);
+    input.notes.push_back(fmt::format("superposed '{}': {} of {} atoms", source.select,
+                                      superposed.size(), all->atom_count()));
 }
 
-SelectInput read_input(const SelectOptions& options, const Context& context) {
+SelectInput read_input(const SelectOptions& options) {
     SelectInput input;
     if (!options.contacts.empty()) input.contacts = select::read_predicted(options.contacts);
     if (!options.alignment.empty())
@@ -92,9 +95,9 @@ SelectInput read_input(const SelectOptions& options, const Context& context) {
     if (!options.curve.empty()) {
         input.curve = read_profile(options.curve, options.curve_reading);
         for (const std::string& note : input.curve->notes)
-            context.message(fmt::format("{}: {}", options.curve, note));
+            input.notes.push_back(fmt::format("{}: {}", options.curve, note));
     }
-    read_frames(options, input, context);
+    read_frames(options, input);
     return input;
 }
 
@@ -180,22 +183,32 @@ void record_inputs(const SelectOptions& options, RunDirectory& run) {
     }
 }
 
-std::string make_selection(SelectOptions& options, const std::vector<std::string>& arguments,
-                           Ranks& ranks, Progress* shown) {
+/// What is read, as one text: see SharedInputs.
+std::string input_key(SelectOptions options) {
+    std::string key = input_key(options.ensemble);
+    for (const Field& field : evidence_fields(options)) key += '\n' + field.text();
+    return key;
+}
+
+std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& ranks) {
     Context context = make_context(options.run);
     RunDirectory run({.path = options.run.output,
                       .command = "select",
-                      .arguments = arguments,
-                      .force = options.run.force});
-    context.progress = &run.watch(shown);
+                      .arguments = task.arguments,
+                      .force = options.run.force,
+                      .shares_process = task.shares_process});
+    context.progress = &run.watch(task.shown);
     run.parameters(result_fields(options));
     run.stage("read");
     check_files(options);
     record_inputs(options, run);
-    const SelectInput read = read_input(options, context);
+    const auto shared = shared_input<SelectInput>(task.inputs, input_key(options),
+                                                  [&] { return read_input(options); });
+    const SelectInput& read = *shared;
+    for (const std::string& note : read.notes) context.message(note);
     run.context(context);
     FolderStages stages(options, read.ensemble, read.superposed,
-                        read.curve ? &*read.curve : nullptr, ranks, run);
+                        read.curve ? &*read.curve : nullptr, task, ranks, run);
     const select::Result result =
         select::run({.ensemble = &read.ensemble,
                      .superposed = read.superposed,
@@ -214,12 +227,40 @@ std::string make_selection(SelectOptions& options, const std::vector<std::string
     return summary(options, result, run.path().string());
 }
 
-void run_select(SelectOptions& options, const std::vector<std::string>& arguments, Ranks& ranks) {
+JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
+    return {.command = "select",
+            .input_column = "ensemble",
+            .input_flag = "--ensemble",
+            .joins_files = true,
+            .uses_seed = true,
+            .numbers = {"frames", "clusters", "selected", "cutoff", "best_frame", "first_cluster",
+                        "contacts"},
+            .fields = [](SelectOptions& options) { return result_fields(options); },
+            .set_input = set_ensemble<SelectOptions>,
+            .check =
+                [](const SelectOptions& options) {
+                    check_options(options);
+                    check_ensemble_job(options.ensemble);
+                    check_files(options);
+                },
+            .input_files = files_of_ensemble<SelectOptions>,
+            .run = [&ranks](SelectOptions& options,
+                            const JobTask& task) { make_selection(options, task, ranks); }};
+}
+
+void run_select(const CLI::App& parser, SelectOptions& options,
+                const std::vector<std::string>& arguments, Ranks& ranks) {
+    const std::vector<std::string>& sources = options.ensemble.sources;
+    if (options.jobs.is_used())
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+    if (sources.empty())
+        throw UsageError("give an --ensemble or a --list of ensembles; see 'pleat help select'");
     check_options(options);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
-    const std::string text = make_selection(options, arguments, ranks, shown.get());
+    const std::string text =
+        make_selection(options, {.arguments = arguments, .shown = shown.get()}, ranks);
     if (!options.run.quiet) print(text);
 }
 
@@ -230,17 +271,18 @@ Command select_command(CLI::App& program, Ranks& ranks) {
     const auto options = std::make_shared<SelectOptions>();
     parser->add_option("-e,--ensemble", options->ensemble.sources, kEnsembleFiles)
         ->type_name("ENSEMBLE ...")
-        ->required()
         ->group("Input");
     add_fields(*parser, "Input", frame_fields(options->ensemble));
     add_fields(*parser, "Input", evidence_fields(*options));
     add_run_options(*parser, options->run, true);
+    add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Selection", select::fields(options->parameters));
     add_fields(*parser, "Clustering", select::clustering_fields(options->parameters));
     add_fields(*parser, "Structures", structure_fields(*options));
-    parser->footer(help_footer(kExamples));
-    return {.parser = parser, .run = [options, &ranks](const std::vector<std::string>& arguments) {
-                run_select(*options, arguments, ranks);
+    parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
+    return {.parser = parser,
+            .run = [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                run_select(*parser, *options, arguments, ranks);
             }};
 }
 

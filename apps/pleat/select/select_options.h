@@ -23,6 +23,7 @@ struct SelectOptions {
     ProfileOptions curve_reading;
     StructureOutput structures;
     select::Parameters parameters;
+    JobListOptions jobs;
 
     SelectOptions();
     bool has_contacts() const { return !alignment.empty() || !contacts.empty(); }

@@ -82,23 +82,6 @@ std::vector<double> read_chi2(const std::filesystem::path& folder, Index frames)
     return chi2;
 }
 
-/// "--NAME VALUE" as the command line reads it.
-void append_option(std::vector<std::string>& words, const Field& field) {
-    if (const auto* target = std::get_if<bool*>(&field.target)) {
-        words.push_back((**target ? "--" : "--no-") + field.name);
-        return;
-    }
-    const std::string text = field.text();
-    const std::string value = !field.automatic.empty() && text == field.automatic ? "auto" : text;
-    // A value that begins like a flag must stand in the same word.
-    if (value.empty() || value.starts_with('-')) {
-        words.push_back("--" + field.name + "=" + value);
-        return;
-    }
-    words.push_back("--" + field.name);
-    words.push_back(value);
-}
-
 /// Makes a second folder of a finished run, with hard links to its files if possible.
 void copy_run(const std::filesystem::path& from, const std::filesystem::path& to) {
     namespace fs = std::filesystem;
@@ -141,36 +124,25 @@ bool counts_frames_otherwise(const Stage& stage, const FinishedRun& run) {
 
 }  // namespace
 
-std::vector<std::string> stage_arguments(const Stage& stage, const RunOptions& run,
-                                         const std::filesystem::path& folder) {
-    std::vector<std::string> words = {stage.command};
-    words.insert(words.end(), stage.arguments.begin(), stage.arguments.end());
-    words.insert(words.end(), {"-o", folder.string()});
-    for (std::size_t n = 0; n < stage.fields.size(); ++n)
-        if (stage.fields[n].text() != stage.defaults.at(n).text())
-            append_option(words, stage.fields[n]);
-    const RunOptions usual;
-    if (run.device != usual.device) words.insert(words.end(), {"--device", run.device});
-    if (run.threads != usual.threads)
-        words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
-    if (run.seed != usual.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
-    return words;
-}
-
 FolderStages::FolderStages(const SelectOptions& options, const Ensemble& ensemble,
                            const std::vector<Index>& superposed, const ProfileFile* curve,
-                           Ranks& ranks, RunDirectory& run)
+                           const JobTask& task, Ranks& ranks, RunDirectory& run)
     : select::Stages(options.run.names_device()),
       options_(options),
       ensemble_(ensemble),
       superposed_atoms_(superposed),
       curve_(curve),
+      task_(task),
       ranks_(ranks),
       run_(run),
       marker_file_(run.checkpoint("checkpoint-stages.txt")) {}
 
-std::vector<std::string> FolderStages::arguments_of(const Stage& stage) const {
-    return stage_arguments(stage, options_.run, run_.path() / stage.name);
+JobTask FolderStages::task_of(const Stage& stage, const Context& context) const {
+    return {.arguments = call_words(stage.command, stage.arguments, stage.fields, stage.defaults,
+                                    options_.run, (run_.path() / stage.name).string()),
+            .shown = context.progress,
+            .shares_process = task_.shares_process,
+            .choose_device = task_.choose_device};
 }
 
 std::vector<double> FolderStages::fit_frames(const Ensemble& ensemble, const Profile&,
@@ -189,7 +161,7 @@ std::vector<double> FolderStages::fit_frames(const Ensemble& ensemble, const Pro
             own.run.output = folder.string();
             own.run.force = force;
             chi2 = select::frame_chi2(
-                make_profiles(own, arguments_of(stage), ranks_, context.progress,
+                make_profiles(own, task_of(stage, context), ranks_,
                               {.components = std::span(&ensemble, 1), .curve = curve_})
                     .result);
         });
@@ -215,8 +187,7 @@ select::Clusters FolderStages::cluster_frames(View<const float, 3> xyz,
             own.run.output = folder.string();
             own.run.force = force;
             clusters = select::clusters_of(
-                make_clusters(own, arguments_of(stage), ranks_, context.progress, &superposed_)
-                    .result);
+                make_clusters(own, task_of(stage, context), ranks_, &superposed_).result);
         });
     return made.is_kept ? read_clusters(made.folder, xyz.extent(0)) : clusters;
 }
@@ -234,20 +205,12 @@ PredictedContacts FolderStages::fit_couplings(const Alignment& alignment,
     std::optional<PredictedContacts> predicted;
     const StageRun made =
         make(stage, context, [&](const std::filesystem::path& folder, bool force) {
+            own.run.output = folder.string();
             own.run.force = force;
-            const auto choose = [&](const Alignment& read, Context& of_stage) {
-                return choose_device(options_.run, couplings::gpu_memory_needed(read), of_stage);
-            };
-            fit_family(own, {.folder = folder,
-                             .arguments = arguments_of(stage),
-                             .shown = context.progress,
-                             .alignment = &alignment,
-                             .full_rows = &full_rows,
-                             .choose_device = choose,
-                             .written = [&](const couplings::Report& report) {
-                                 predicted = select::predicted_contacts(
-                                     report.alignment, report.reference, report.pairs);
-                             }});
+            fit_family(own, task_of(stage, context), [&](const couplings::Report& report) {
+                predicted =
+                    select::predicted_contacts(report.alignment, report.reference, report.pairs);
+            });
         });
     return made.is_kept ? select::read_predicted(made.folder.string()) : std::move(*predicted);
 }
@@ -269,6 +232,27 @@ std::optional<FinishedRun> FolderStages::find(const Stage& stage,
     return run;
 }
 
+bool FolderStages::work_once(const Stage& stage, const std::filesystem::path& folder,
+                             const std::function<void()>& work) {
+    std::string key = stage.command;
+    for (const Field& field : stage.fields) key += '\n' + field.text();
+    for (const std::filesystem::path& input : stage.inputs) key += '\n' + input.string();
+    bool is_own = false;
+    const auto first = shared_input<std::filesystem::path>(task_.inputs, key, [&] {
+        work();
+        is_own = true;
+        return folder;
+    });
+    std::error_code gone;
+    if (!is_own && std::filesystem::exists(*first / "manifest.json", gone) &&
+        !std::filesystem::exists(folder, gone)) {
+        copy_run(*first, folder);
+        return false;
+    }
+    if (!is_own) work();
+    return true;
+}
+
 FolderStages::StageRun FolderStages::make(
     const Stage& stage, const Context& context,
     const std::function<void(const std::filesystem::path& folder, bool force)>& work) {
@@ -280,17 +264,18 @@ FolderStages::StageRun FolderStages::make(
     run_.stage(stage.name);
     RunDirectory::tidy(folder);
     const std::optional<FinishedRun> run = find(stage, folder);
-    const bool is_kept = run && run->difference.empty();
+    bool is_kept = run && run->difference.empty();
     if (is_kept) {
         context.message(fmt::format("{}: unchanged, using the existing results", shown));
     } else {
         if (run) context.message(fmt::format("{}: replaced, it has {}", shown, run->difference));
         try {
-            work(folder, run.has_value());
+            is_kept = !work_once(stage, folder, [&] { work(folder, run.has_value()); });
         } catch (...) {
             if (std::filesystem::exists(folder)) mark();
             throw;
         }
+        if (task_.stage_ended) task_.stage_ended();
     }
     mark();
     cite(folder);

@@ -34,10 +34,10 @@ struct Stage {
 /// same command resumes there. References must outlive this object.
 class FolderStages final : public select::Stages {
 public:
-    /// `superposed`: as in select::Input. `curve` may be null.
+    /// `superposed`: as in select::Input. `curve` may be null. `task`: the selection as a job.
     FolderStages(const SelectOptions& options, const Ensemble& ensemble,
-                 const std::vector<Index>& superposed, const ProfileFile* curve, Ranks& ranks,
-                 RunDirectory& run);
+                 const std::vector<Index>& superposed, const ProfileFile* curve,
+                 const JobTask& task, Ranks& ranks, RunDirectory& run);
 
     std::vector<double> fit_frames(const Ensemble& ensemble, const Profile& curve,
                                    const Context& context) override;
@@ -60,25 +60,25 @@ private:
     /// the selection. `work` computes in a folder, replacing the run there if `force` is true.
     StageRun make(const Stage& stage, const Context& context,
                   const std::function<void(const std::filesystem::path& folder, bool force)>& work);
+    /// Calls `work`, or copies the run of the same stage from another job of the list; returns
+    /// whether it worked.
+    bool work_once(const Stage& stage, const std::filesystem::path& folder,
+                   const std::function<void()>& work);
     /// The finished run in the stage's folder, which a forced selection copies from the selection
     /// that it replaces.
     std::optional<FinishedRun> find(const Stage& stage, const std::filesystem::path& folder) const;
-    std::vector<std::string> arguments_of(const Stage& stage) const;
+    JobTask task_of(const Stage& stage, const Context& context) const;
     void cite(const std::filesystem::path& folder);
 
     const SelectOptions& options_;
     const Ensemble& ensemble_;
     const std::vector<Index>& superposed_atoms_;
     const ProfileFile* curve_;
+    const JobTask& task_;
     Ranks& ranks_;
     RunDirectory& run_;
     std::filesystem::path marker_file_;
     ClusterInput superposed_;
 };
-
-/// The words behind `pleat` that repeat the stage alone in `folder`: command, arguments, folder,
-/// and every option whose value is not its default.
-std::vector<std::string> stage_arguments(const Stage& stage, const RunOptions& run,
-                                         const std::filesystem::path& folder);
 
 }  // namespace pleat::program

@@ -69,7 +69,7 @@ std::vector<NamedRun> runs_within(const std::filesystem::path& run) {
         if (!is_hidden_name(entry.path().filename().string()) &&
             std::filesystem::is_regular_file(entry.path() / "manifest.json", ignored))
             within.push_back(
-                {entry.path(), RunFolder(run).name() + "/" + entry.path().filename().string()});
+                {entry.path(), folder_name(run) + "/" + entry.path().filename().string()});
     std::sort(within.begin(), within.end(),
               [](const NamedRun& a, const NamedRun& b) { return a.name < b.name; });
     return within;
@@ -85,7 +85,8 @@ std::vector<NamedRun> all_runs(const std::vector<std::filesystem::path>& runs) {
         all.push_back(std::move(run));
     };
     for (const std::filesystem::path& run : runs) {
-        add({run, RunFolder(run).name()});
+        add({run, folder_name(run)});
+        if (is_job_list(run)) continue;  // its runs may be thousands
         for (NamedRun& one : runs_within(run)) add(std::move(one));
     }
     return all;
@@ -93,8 +94,9 @@ std::vector<NamedRun> all_runs(const std::vector<std::filesystem::path>& runs) {
 
 Json draw_run(const NamedRun& named, const Parameters& parameters,
               std::vector<std::string>& notes) {
-    const RunFolder run(named.path);
     const Limits limits{.rows = parameters.rows, .cells = parameters.cells};
+    if (is_job_list(named.path)) return draw_job_list(named.path, named.name, limits);
+    const RunFolder run(named.path);
     std::vector<std::string> run_notes;
     Drawing drawing{
         .run = run, .limits = limits, .structure = parameters.structure, .notes = run_notes};

@@ -27,7 +27,8 @@ struct Page {
     std::vector<std::string> notes;  ///< what is missing on the page, and why
 };
 
-/// Draws the folders of runs in their order, each followed by the runs in folders within it. Texts
+/// Draws the folders of runs in their order, each followed by the runs in folders within it. The
+/// folder of a list of jobs is drawn as its table, with a plot for each swept option. Texts
 /// of files never become markup: the page holds them as JSON in which every '<' is escaped, and its
 /// script inserts them as text. Throws InputError, with file and line, if a folder has no manifest
 /// or a file is damaged, and DeviceError if a file does not fit into memory. Memory: several times

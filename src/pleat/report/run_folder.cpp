@@ -18,6 +18,12 @@ constexpr const char* kManifest = "manifest.json";
 
 }  // namespace
 
+std::string folder_name(const std::filesystem::path& path) {
+    const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+    const std::string last = whole.filename().string();
+    return last.empty() ? whole.parent_path().filename().string() : last;
+}
+
 RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;
     if (!is_folder(path))
@@ -50,12 +56,6 @@ RunFolder::RunFolder(const std::filesystem::path& path) : path_(path) {
             if (output.is_object() && output.value("file", Json()).is_string())
                 list(output["file"]);
     files_.insert(files_.end(), others.begin(), others.end());
-}
-
-std::string RunFolder::name() const {
-    const std::filesystem::path whole = std::filesystem::absolute(path_).lexically_normal();
-    const std::string last = whole.filename().string();
-    return last.empty() ? whole.parent_path().filename().string() : last;
 }
 
 std::string RunFolder::parameter(std::string_view name, std::string_view old_name) const {

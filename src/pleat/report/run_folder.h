@@ -11,6 +11,9 @@
 
 namespace pleat::report {
 
+/// The last component of a path.
+std::string folder_name(const std::filesystem::path& path);
+
 /// A folder with a manifest. Files are drawn by their content, whichever command wrote them.
 class RunFolder {
 public:
@@ -18,8 +21,7 @@ public:
     explicit RunFolder(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
-    /// The last component of the path.
-    std::string name() const;
+    std::string name() const { return folder_name(path_); }
     const Json& manifest() const { return manifest_; }
     /// A parameter as text; empty if there is none. `old_name`: its name in runs of earlier
     /// versions.

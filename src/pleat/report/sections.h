@@ -41,6 +41,12 @@ void draw_scattering(Drawing& drawing);
 /// Tables and JSON that no other reader has drawn.
 void draw_other_files(Drawing& drawing);
 
+/// Whether the folder holds many jobs and their table instead of a run.
+bool is_job_list(const std::filesystem::path& folder);
+/// What the page shows of such a folder: the table, and a plot for each swept option.
+Json draw_job_list(const std::filesystem::path& folder, const std::string& name,
+                   const Limits& limits);
+
 /// The models of a PDB file (coordinate records only), as many as the page has room for. `item`:
 /// what a model is ("frame"), numbered from `first`.
 void draw_models(Drawing& drawing, const std::string& file, const char* title, const char* item,

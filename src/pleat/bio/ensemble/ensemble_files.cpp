@@ -9,9 +9,9 @@
 #include <set>
 #include <string_view>
 
-#include "pleat/bio/alignment/family_list.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
+#include "pleat/core/files/line_list.h"
 #include "pleat/core/files/read_file.h"
 
 namespace pleat {

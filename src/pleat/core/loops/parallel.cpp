@@ -16,10 +16,24 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/cgroup.h"
+#include "pleat/core/loops/thread_budget.h"
 
 namespace pleat {
 
 namespace {
+
+/// Threads of the budget besides the calling one, for the time of a loop.
+class ExtraThreads {
+public:
+    explicit ExtraThreads(int wanted) : count_(ThreadBudget::take(wanted)) {}
+    ~ExtraThreads() { ThreadBudget::give_back(count_); }
+    ExtraThreads(const ExtraThreads&) = delete;
+    ExtraThreads& operator=(const ExtraThreads&) = delete;
+    int count() const { return count_; }
+
+private:
+    const int count_;
+};
 
 constexpr double kRounding =
     1e-6;  // tolerance for a sum of fractions of CPUs that should be an integer
@@ -71,14 +85,16 @@ int resolve_threads(const Context& context) {
 }
 
 void parallel_for(int threads, Index count, const std::function<void(Index, int)>& body) {
-    if (threads <= 1 || count <= 1 || omp_in_parallel()) {
+    const auto work_alone = [&] {
         for (Index i = 0; i < count; ++i) body(i, 0);
-        return;
-    }
+    };
+    if (threads <= 1 || count <= 1 || omp_in_parallel()) return work_alone();
+    const ExtraThreads extra(static_cast<int>(std::min<Index>(threads, count)) - 1);
+    if (extra.count() == 0) return work_alone();
     std::atomic<bool> failed = false;
     Index first_failed = count;
     std::exception_ptr error;
-    const int team = static_cast<int>(std::min<Index>(threads, count));
+    const int team = extra.count() + 1;
 #pragma omp parallel for num_threads(team) schedule(dynamic, 1)
     for (Index i = 0; i < count; ++i) {
         if (failed.load(std::memory_order_relaxed)) continue;

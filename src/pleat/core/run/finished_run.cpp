@@ -81,15 +81,39 @@ std::optional<FinishedRun> compare(const std::filesystem::path& folder, std::str
 
 }  // namespace
 
-std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
-                                             std::string_view command,
-                                             const std::vector<Field>& fields,
-                                             const std::filesystem::path& input) {
-    return compare(folder, command, fields, [&](const EarlierRun& run) {
-        const std::string hash = hash_input(input).sha256;
-        return std::find(run.input_hashes.begin(), run.input_hashes.end(), hash) !=
-               run.input_hashes.end();
+std::string InputHashes::of(const std::filesystem::path& file) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = known_.find(file); found != known_.end()) return found->second;
+    }
+    std::string hash = hash_input(file).sha256;
+    const std::lock_guard lock(mutex_);
+    return known_[file] = std::move(hash);
+}
+
+std::optional<FinishedRun> find_finished_run(
+    const std::filesystem::path& folder, std::string_view command, const std::vector<Field>& fields,
+    const std::vector<std::string>& files, std::optional<std::uint64_t> seed, InputHashes& hashes) {
+    std::uint64_t earlier_seed = 0;
+    std::optional<FinishedRun> found = compare(folder, command, fields, [&](const EarlierRun& run) {
+        earlier_seed = run.seed;
+        for (const std::string& file : files) {
+            const auto& listed = run.input_hashes;
+            if (std::find(listed.begin(), listed.end(), hashes.of(file)) == listed.end())
+                return false;
+        }
+        for (std::size_t n = 0; n < run.input_paths.size(); ++n) {
+            std::error_code ignored;
+            const std::filesystem::path path = run.input_paths[n];
+            if (std::filesystem::is_regular_file(path, ignored) &&
+                hashes.of(path) != run.input_hashes[n])
+                return false;
+        }
+        return true;
     });
+    if (found && found->difference.empty() && seed && *seed != earlier_seed)
+        found->difference = fmt::format("seed {} (now {})", earlier_seed, *seed);
+    return found;
 }
 
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,

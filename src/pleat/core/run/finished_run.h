@@ -1,8 +1,10 @@
 // Finished run: whether a folder holds the finished run of the same command.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,14 +24,25 @@ struct FinishedRun {
     double seconds = 0;
 };
 
-/// The finished run in the folder, compared with `command` with these options and this input;
-/// nothing if there is none. Throws InputError if the input cannot be read.
-std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
-                                             std::string_view command,
-                                             const std::vector<Field>& fields,
-                                             const std::filesystem::path& input);
-/// Like find_finished_run() for one input, for a run whose inputs must be these files in this
-/// order.
+/// Hashes of input files, each computed once. Thread-safe.
+class InputHashes {
+public:
+    /// The SHA-256 of hash_input(). Throws InputError if the file cannot be read.
+    std::string of(const std::filesystem::path& file);
+
+private:
+    std::mutex mutex_;
+    std::map<std::filesystem::path, std::string> known_;
+};
+
+/// The finished run in the folder, compared with `command` with these options; nothing if there is
+/// none. It must have read these files, and all others that it read and that are still there must
+/// be as they were. `seed`: if results depend on it. Throws InputError if one of the files cannot
+/// be read.
+std::optional<FinishedRun> find_finished_run(
+    const std::filesystem::path& folder, std::string_view command, const std::vector<Field>& fields,
+    const std::vector<std::string>& files, std::optional<std::uint64_t> seed, InputHashes& hashes);
+/// The same for a run that read these files alone and in this order, with any seed.
 std::optional<FinishedRun> find_finished_run(const std::filesystem::path& folder,
                                              std::string_view command,
                                              const std::vector<Field>& fields,

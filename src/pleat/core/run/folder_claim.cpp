@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "pleat/core/error.h"
@@ -28,7 +30,8 @@ std::filesystem::path without_trailing_slash(const std::filesystem::path& path) 
 
 }  // namespace
 
-FolderClaim::FolderClaim(const std::filesystem::path& path) : path_(without_trailing_slash(path)) {
+FolderClaim::FolderClaim(const std::filesystem::path& path, bool is_shared)
+    : path_(without_trailing_slash(path)), is_shared_(is_shared) {
     if (path_.empty()) throw UsageError("expected a folder for the results, found an empty name");
     try {
         create();
@@ -41,11 +44,11 @@ FolderClaim::FolderClaim(const std::filesystem::path& path) : path_(without_trai
 
 FolderClaim::~FolderClaim() { unlock(); }
 
-void FolderClaim::create() {
+/// Creates the folder and its missing parents; false, with errno, if one cannot be created.
+bool FolderClaim::create_missing() {
     std::vector<std::filesystem::path> missing;
     std::filesystem::path at = path_;
-    std::error_code
-        unreadable;  // a folder that cannot be looked into fails in mkdir, with the reason
+    std::error_code unreadable;
     while (!at.empty() && !std::filesystem::exists(at, unreadable)) {
         missing.push_back(at);
         at = at.parent_path();
@@ -55,6 +58,19 @@ void FolderClaim::create() {
         if (::mkdir(missing.back().c_str(), 0777) == 0)
             created_.push_back(missing.back());
         else if (errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+void FolderClaim::create() {
+    std::error_code
+        unreadable;  // a folder that cannot be looked into fails in mkdir, with the reason
+    // A run that failed may remove a common parent between two calls of mkdir.
+    constexpr int kAttempts = 100;
+    int attempt = 0;
+    while (!create_missing()) {
+        if (errno != ENOENT || ++attempt == kAttempts)
             throw OutputError(
                 fmt::format("{}: cannot be created: {}", path_.string(), std::strerror(errno)));
     }
@@ -72,6 +88,24 @@ void FolderClaim::lock() {
     }
 }
 
+/// False if another process has the folder. File systems without locks refuse otherwise; there the
+/// claim is only a folder.
+bool FolderClaim::lock_open_file() {
+    const auto lock = [&](int kind) {
+        return ::flock(descriptor_, kind | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    };
+    // A process that shares the folder locks it for itself first, for a moment, to learn whether it
+    // is the first one.
+    constexpr int kAttempts = 100;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        was_free_ = lock(LOCK_EX);
+        if (!is_shared_) return was_free_;
+        if (lock(LOCK_SH)) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+
 /// False if another process removed the file between opening and locking it.
 bool FolderClaim::open_lock_file() {
     const std::filesystem::path file = path_ / kLockFile;
@@ -79,8 +113,7 @@ bool FolderClaim::open_lock_file() {
     if (descriptor_ < 0)
         throw OutputError(
             fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
-    // File systems without locks answer otherwise; there the claim is only a folder.
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!lock_open_file()) {
         ::close(std::exchange(descriptor_, -1));
         throw UsageError(
             fmt::format("{}: another run is writing here; wait for its end or choose "
@@ -96,8 +129,12 @@ void FolderClaim::unlock() {
     if (descriptor_ < 0) return;
     const std::filesystem::path file = path_ / kLockFile;
     struct stat info {};
-    // Removed while it is still locked: whoever opened it meanwhile sees that it is gone.
-    if (::fstat(descriptor_, &info) == 0 && info.st_size == 0 && is_open_file(descriptor_, file))
+    // Removed while it is still locked: whoever opened it meanwhile sees that it is gone. Others
+    // that share the folder keep the file.
+    const bool is_last =
+        !is_shared_ || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    if (is_last && ::fstat(descriptor_, &info) == 0 && info.st_size == 0 &&
+        is_open_file(descriptor_, file))
         ::unlink(file.c_str());
     ::close(std::exchange(descriptor_, -1));
 }

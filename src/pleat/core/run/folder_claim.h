@@ -14,14 +14,17 @@ namespace pleat {
 /// owner knows it after a kill.
 class FolderClaim {
 public:
+    /// `is_shared`: other processes may have the folder at the same time if they share it, too.
     /// Throws OutputError if the folder cannot be made; UsageError if it is a file or in use.
-    explicit FolderClaim(const std::filesystem::path& path);
+    explicit FolderClaim(const std::filesystem::path& path, bool is_shared = false);
     /// Unlocks, and removes the lock file unless it lists something.
     ~FolderClaim();
     FolderClaim(const FolderClaim&) = delete;
     FolderClaim& operator=(const FolderClaim&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
+    /// Whether no other process had the folder when this one claimed it.
+    bool was_free() const { return was_free_; }
     /// Whether the folder contains only entries that runs make (is_hidden_name(), and files that a
     /// killed process did not complete).
     bool is_empty() const;
@@ -36,10 +39,14 @@ public:
 
 private:
     void create();
+    bool create_missing();
     void lock();
     bool open_lock_file();
+    bool lock_open_file();
     void unlock();
     std::filesystem::path path_;
+    const bool is_shared_;
+    bool was_free_ = true;
     std::vector<std::filesystem::path> created_;  ///< the innermost last
     int descriptor_ = -1;
 };

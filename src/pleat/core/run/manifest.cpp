@@ -143,6 +143,9 @@ EarlierRun read_earlier_run(const std::filesystem::path& manifest) {
     run.version = text_member(json, "version");
     run.command = text_member(json, "command");
     run.status = text_member(json, "status");
+    run.device = text_member(json, "device");
+    const Json seed = member(json, "seed", &Json::is_number_unsigned);
+    if (!seed.is_null()) run.seed = seed.get<std::uint64_t>();
     read_outputs(json, run);
     for (const Json& input : member(json, "inputs", &Json::is_array)) {
         if (!input.is_object()) continue;

@@ -67,7 +67,8 @@ std::string json_text(const ManifestValue& value);
 /// The manifest of an earlier run; empty if the file is not a manifest of pleat.
 struct EarlierRun {
     bool is_ours = false;
-    std::string version, command, status;
+    std::string version, command, status, device;
+    std::uint64_t seed = 0;
     std::vector<std::string> arguments;
     std::vector<std::string> stages;         ///< plain names of folders only
     std::vector<std::string> outputs;        ///< plain file names only

@@ -50,7 +50,12 @@ protected:
     }
 
     std::optional<FinishedRun> find(std::string_view command = "couplings") {
-        return find_finished_run(folder / "run", command, options.fields(), input);
+        return find(command, options.fields());
+    }
+    std::optional<FinishedRun> find(std::string_view command, const std::vector<Field>& fields,
+                                    std::optional<std::uint64_t> seed = {}) {
+        InputHashes hashes;
+        return find_finished_run(folder / "run", command, fields, {input.string()}, seed, hashes);
     }
     std::string difference(std::string_view command = "couplings") {
         const std::optional<FinishedRun> found = find(command);
@@ -75,9 +80,7 @@ TEST_F(FinishedRunTest, NamesAndValuesOfEarlierVersionsCountAsPresentOnes) {
     std::vector<Field> fields = options.fields();
     fields[2].name = "min-separation";
     fields[4].target = &alphabet;
-    const auto difference = [&] {
-        return find_finished_run(folder / "run", "couplings", fields, input)->difference;
-    };
+    const auto difference = [&] { return find("couplings", fields)->difference; };
     EXPECT_EQ(difference(), "an option 'min-separation' not known to it");
     fields[2].old_names = {"least-separation", "separation"};
     EXPECT_EQ(difference(), R"('alphabet' "a \"word\"" (now "a new word"))");
@@ -143,7 +146,9 @@ TEST_F(FinishedRunTest, ResultsThatAreNotToldAreADifference) {
 }
 
 TEST_F(FinishedRunTest, WhatIsNotFinishedIsNone) {
-    EXPECT_FALSE(find_finished_run(folder / "absent", "couplings", options.fields(), input));
+    InputHashes hashes;
+    EXPECT_FALSE(find_finished_run(folder / "absent", "couplings", options.fields(),
+                                   {input.string()}, {}, hashes));
     for (const char* text : {"", "[]", "{\"program\": \"pleat\"}",
                              "{\"program\": \"pleat\", \"status\": \"unfinished\"}",
                              "{\"program\": \"other\", \"status\": \"finished\"}"}) {
@@ -155,6 +160,29 @@ TEST_F(FinishedRunTest, WhatIsNotFinishedIsNone) {
           R"({"program": "pleat", "status": "finished", "command": "couplings", "inputs": 3,
               "outputs": [1, {"file": "../x"}], "parameters": [], "results": "", "seconds": "x"})");
     EXPECT_EQ(difference(), "version '' (now '" + std::string(kVersion) + "')");
+}
+
+TEST_F(FinishedRunTest, AnotherSeedIsADifferenceIfResultsDependOnIt) {
+    EXPECT_EQ(find("couplings", options.fields(), 0)->difference, "");
+    EXPECT_EQ(find("couplings", options.fields(), 5)->difference, "seed 0 (now 5)");
+}
+
+TEST_F(FinishedRunTest, EveryInputOfTheManifestIsCompared) {
+    const std::filesystem::path second = folder / "second";
+    spill(second, "two");
+    {
+        RunDirectory run({.path = folder / "run", .command = "couplings", .force = true});
+        run.input(input);
+        run.input(second);
+        run.parameters(options.fields());
+        write_text(run.output("scores.tsv"), "1\n");
+        run.finish();
+    }
+    EXPECT_EQ(difference(), "");
+    spill(second, "changed");
+    EXPECT_EQ(difference(), "other content of its input");
+    std::filesystem::remove(second);
+    EXPECT_EQ(difference(), "");
 }
 
 TEST_F(FinishedRunTest, AnInputThatIsGoneIsRefused) {

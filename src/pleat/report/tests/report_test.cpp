@@ -13,6 +13,7 @@
 #include "pleat/bio/structure/structure.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
+#include "pleat/core/tests/temporary_folder.h"
 #include "pleat/report/run_structure.h"
 #include "small_run.h"
 
@@ -267,6 +268,33 @@ TEST(Report, RecognisesScatteringTablesByTheirColumns) {
     EXPECT_NEAR(section(drawn, "Kratky plot of the profile")["series"][0]["values"][2], 0.04,
                 1e-12);
     EXPECT_EQ(section(drawn, "Pair distances P(r)")["positions"], Json({1.0, 3.0}));
+}
+
+TEST(Report, DrawsTheTableOfJobsAndAPlotForEachSweptOption) {
+    const pleat::test::TemporaryFolder folder;
+    pleat::test::spill(
+        folder / "jobs.tsv",
+        "# version: pleat 0.1.0\n# command: pleat cluster 'a b.pdb' -o runs\n"
+        "# swept: method cutoff\n"
+        "name\tmethod\tcutoff\tstatus\tdevice\tseconds\titems\tclusters\tresult\terror\n"
+        "a\tgromos\t1\tdone\tcpu\t0.1\t9\t4\ta/1\tNA\n"
+        "a\taverage\t2\tdone\tcpu\t0.1\t9\t2\ta/2\tNA\n"
+        "b\tgromos\t1\tfailed\tNA\tNA\tNA\tNA\tb/1\t<b>why</b>\n");
+    const Json drawn = drawn_run(folder.path());
+    EXPECT_EQ(drawn["manifest"]["arguments"], Json({"cluster", "a b.pdb", "-o", "runs"}));
+    EXPECT_EQ(drawn["sections"].size(), 3U);
+    const Json table = section(drawn, "Jobs");
+    EXPECT_EQ(table["rows"].size(), 3U);
+    EXPECT_EQ(table["rows"][2].back(), "<b>why</b>");
+    const Json methods = section(drawn, "Results by method");
+    EXPECT_EQ(methods["x"], "method");
+    EXPECT_EQ(methods["y"], "clusters");  // items are the same
+    EXPECT_EQ(methods["columns"][0]["label"], "method (0: gromos, 1: average)");
+    EXPECT_EQ(methods["columns"][0]["values"], Json({0.0, 1.0, 0.0}));
+    const Json cutoffs = section(drawn, "Results by cutoff");
+    EXPECT_EQ(cutoffs["columns"][1]["values"], Json({1.0, 2.0, 1.0}));
+    EXPECT_EQ(cutoffs["columns"][2]["values"], Json({4.0, 2.0, nullptr}));
+    EXPECT_EQ(cutoffs["group"]["values"], Json({0, 0, 1}));
 }
 
 TEST(Report, EscapesTextsOfFiles) {

@@ -1,5 +1,5 @@
 // Failure: pleat's errors say all themselves; others get their sentence here.
-#include "process/failure.h"
+#include "pleat/core/failure.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "pleat/core/files/printable.h"
 
-namespace pleat::program {
+namespace pleat {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::string first_line(const std::string& text) {
                        std::count(text.begin(), text.end(), '\n'));
 }
 
-}  // namespace pleat::program
+}  // namespace pleat

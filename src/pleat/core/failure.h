@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace pleat::program {
+namespace pleat {
 
 struct Failure {
     std::string text;  ///< one line, or several about one file; empty: another rank reports
@@ -16,4 +16,4 @@ Failure current_failure();
 /// The first line of a text, and how many more there are.
 std::string first_line(const std::string& text);
 
-}  // namespace pleat::program
+}  // namespace pleat

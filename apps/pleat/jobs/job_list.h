@@ -1,0 +1,163 @@
+// Job lists: the options of commands that take many inputs and settings, and running them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options/common_options.h"
+#include "options/ensemble_options.h"
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/core/jobs/job_command.h"
+#include "process/ranks.h"
+
+namespace pleat::program {
+
+struct JobListOptions {
+    std::string list;                 ///< file with an input per line; empty: none
+    std::vector<std::string> sweeps;  ///< see parse_sweeps()
+    bool each = false;                ///< every file is a job
+    bool share = false;               ///< other processes work on the same jobs
+    std::optional<std::int64_t> jobs;
+
+    bool is_used() const { return !list.empty() || !sweeps.empty() || each || share; }
+};
+/// `joins_files`: whether several files on the command line are one input, so that --each exists.
+void add_job_options(CLI::App& command, JobListOptions& options, bool joins_files);
+
+/// What help says of jobs, below the examples.
+inline constexpr const char* kJobsHelp =
+    "\n\nSeveral inputs, or settings of --sweep, are jobs: each gets its own folder\n"
+    "FOLDER/NAME or FOLDER/NAME/OPTION=VALUE, where NAME is the name of the file without\n"
+    "extensions; FOLDER/jobs.tsv lists them with their main results. The same command skips\n"
+    "finished jobs. A failed job does not stop the others; the exit code is then that of the\n"
+    "first failed one. 'pleat report FOLDER' draws the table.";
+
+/// Parts of JobFunctions for commands that read an alignment.
+template <class Options>
+void set_input(Options& options, const std::vector<std::string>& files) {
+    options.alignment.path = files.empty() ? std::string() : files.front();
+    options.alignment.paths = files;
+}
+template <class Options>
+std::vector<std::string> alignment_files(const Options& options) {
+    return {options.alignment.path};
+}
+void check_alignment_job(const AlignmentOptions& options);
+
+/// Parts of JobFunctions for commands that read an ensemble.
+template <class Options>
+void set_ensemble(Options& options, const std::vector<std::string>& files) {
+    options.ensemble.sources = files;
+}
+template <class Options>
+std::vector<std::string> files_of_ensemble(const Options& options) {
+    return ensemble_files(options.ensemble.sources);
+}
+/// Throws InputError if a file is missing or cannot be read twice.
+void check_ensemble_job(const EnsembleSource& options);
+
+/// How a command with these options runs one job.
+template <class Options>
+struct JobFunctions {
+    std::string command;          ///< "couplings"
+    std::string input_column;     ///< of a list: "alignment"
+    std::string input_flag = {};  ///< in front of the files on the command line; empty: none
+    bool joins_files = false;
+    bool uses_seed = false;
+    std::vector<std::string> numbers;         ///< main results in the manifest
+    std::vector<std::string> per_input = {};  ///< options that belong to one input
+    std::function<std::vector<Field>(Options&)> fields;
+    std::function<void(Options&, const std::vector<std::string>& files)> set_input;
+    /// Sets defaults that depend on the input before it is compared with a finished run; or empty.
+    std::function<void(Options&)> prepare = {};
+    std::function<void(const Options&)> check;  ///< options together, and that files exist
+    std::function<std::vector<std::string>(const Options&)> input_files;
+    std::function<void(Options&, const JobTask&)> run;
+};
+
+/// A job of a command: its own copy of the options.
+template <class Options>
+class CommandJob final : public JobRun {
+public:
+    CommandJob(const Options& options, const JobFunctions<Options>& functions, const Job& job,
+               const std::filesystem::path& folder)
+        : own_(options), functions_(functions), files_(job.files) {
+        own_.run.output = folder.string();
+        functions_.set_input(own_, job.files);
+        std::vector<Field> fields = settable();
+        apply_settings(job.settings, fields);
+    }
+
+    /// The options that lists and sweeps may set.
+    std::vector<Field> settable() {
+        std::vector<Field> fields = functions_.fields(own_);
+        if (functions_.uses_seed) fields.push_back(seed_field(own_.run));
+        return fields;
+    }
+    std::vector<Field> options() override {
+        if (functions_.prepare) functions_.prepare(own_);
+        return functions_.fields(own_);
+    }
+    std::optional<std::uint64_t> seed() const override {
+        return functions_.uses_seed ? std::optional(static_cast<std::uint64_t>(own_.run.seed))
+                                    : std::nullopt;
+    }
+    void check() override { functions_.check(own_); }
+    std::vector<std::string> input_files() const override { return functions_.input_files(own_); }
+    std::vector<std::string> call() override {
+        Options usual;
+        RunOptions run = own_.run;
+        run.threads.reset();  // those of all jobs
+        std::vector<std::string> inputs = files_;
+        if (!functions_.input_flag.empty()) inputs.insert(inputs.begin(), functions_.input_flag);
+        return call_words(functions_.command, inputs, functions_.fields(own_),
+                          functions_.fields(usual), run, own_.run.output);
+    }
+    void run(const JobTask& task) override { functions_.run(own_, task); }
+
+private:
+    Options own_;
+    const JobFunctions<Options>& functions_;
+    const std::vector<std::string> files_;
+};
+
+/// What run_job_list() needs besides the command.
+struct JobListCall {
+    std::string input_column;
+    bool joins_files = false;
+    std::vector<std::string> inputs;     ///< on the command line
+    std::vector<std::string> arguments;  ///< the words behind `pleat`
+    std::vector<std::string> per_input;
+    std::vector<Field> fields;  ///< of options that lists and sweeps may set, with scratch values
+};
+
+/// Plans and runs the jobs that the command line asks for, and prints how many ended how. Throws
+/// what pleat::run_job_list() throws, and at the end the error of the first job that failed.
+void run_job_list(const CLI::App& parser, const JobListOptions& options, const RunOptions& run,
+                  JobListCall call, const JobCommand& command, const Ranks& ranks);
+
+/// The same for a command's options and functions, which must outlive the call.
+template <class Options>
+void run_job_list(const CLI::App& parser, const Options& options,
+                  const std::vector<std::string>& inputs, const std::vector<std::string>& arguments,
+                  const JobFunctions<Options>& functions, const Ranks& ranks) {
+    const auto make = [&](const Job& job, const std::filesystem::path& folder) {
+        return std::make_unique<CommandJob<Options>>(options, functions, job, folder);
+    };
+    CommandJob<Options> scratch(options, functions, {}, {});
+    run_job_list(parser, options.jobs, options.run,
+                 {.input_column = functions.input_column,
+                  .joins_files = functions.joins_files,
+                  .inputs = inputs,
+                  .arguments = arguments,
+                  .per_input = functions.per_input,
+                  .fields = scratch.settable()},
+                 {.name = functions.command, .numbers = functions.numbers, .make = make}, ranks);
+}
+
+}  // namespace pleat::program

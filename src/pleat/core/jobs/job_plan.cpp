@@ -1,0 +1,289 @@
+// Job plan: reading lists, and naming jobs and their folders.
+#include "pleat/core/jobs/job_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "pleat/core/error.h"
+#include "pleat/core/run/folder_claim.h"
+#include "pleat/core/run/manifest.h"
+
+namespace pleat {
+
+namespace {
+
+constexpr std::size_t kMaxFolderBytes = 120;
+constexpr const char* kNameColumn = "name";
+constexpr const char* kInputColumn = "input";
+
+/// Cuts off the ending where it is one of these and leaves something.
+void cut_ending(std::string& name, std::initializer_list<std::string_view> endings) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos || dot == 0) return;
+    std::string ending = name.substr(dot + 1);
+    const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
+    std::transform(ending.begin(), ending.end(), ending.begin(), lower);
+    if (std::find(endings.begin(), endings.end(), ending) != endings.end()) name.resize(dot);
+}
+
+/// Paths separated by blanks; blanks between double quotes belong to a path.
+std::vector<std::string> split_paths(std::string_view text) {
+    std::vector<std::string> paths;
+    bool is_quoted = false, is_open = false;
+    for (const char c : text) {
+        if (c == '"') {
+            is_quoted = !is_quoted;
+        } else if (is_quoted || c != ' ') {
+            if (!is_open) paths.emplace_back();
+            paths.back() += c;
+            is_open = true;
+            continue;
+        }
+        if (!is_quoted && c == ' ') is_open = false;
+    }
+    return paths;
+}
+
+/// The columns of a table of inputs.
+struct ListColumns {
+    std::optional<std::size_t> name, input;
+    std::map<std::size_t, std::string> options;
+    std::size_t count = 0;
+};
+
+class ListReader {
+public:
+    ListReader(std::string_view list, const std::string& input_column, bool several_files,
+               std::vector<Field>& options)
+        : list_(list),
+          input_column_(input_column),
+          several_files_(several_files),
+          options_(options) {}
+
+    std::vector<JobInput> read(std::string_view text) {
+        std::vector<ListedLine> lines = listed_lines(list_, text, kMaxJobs + 1);
+        std::optional<ListColumns> columns;
+        if (!lines.empty() && is_header(split_cells(lines.front().text))) {
+            columns = read_header(lines.front());
+            lines.erase(lines.begin());
+        }
+        if (lines.empty())
+            throw InputError(fmt::format("{}: expected an input per line, found none", list_));
+        std::vector<JobInput> inputs;
+        for (const ListedLine& line : lines)
+            inputs.push_back(columns ? read_row(line, *columns) : read_line(line));
+        return inputs;
+    }
+
+private:
+    bool is_input(const std::string& cell) const {
+        return cell == kInputColumn || cell == input_column_;
+    }
+    bool is_option(const std::string& cell) const {
+        return std::any_of(options_.begin(), options_.end(),
+                           [&](const Field& option) { return option.name == cell; });
+    }
+    bool is_header(const std::vector<std::string>& cells) const {
+        const auto is_path = [](const std::string& cell) {
+            std::error_code ignored;
+            return std::filesystem::exists(cell, ignored);
+        };
+        const auto is_column = [&](const std::string& cell) {
+            return is_input(cell) || (cells.size() > 1 && (cell == kNameColumn || is_option(cell)));
+        };
+        const bool has_path = std::any_of(cells.begin(), cells.end(), is_path);
+        if (cells.size() > 1 && std::all_of(cells.begin(), cells.end(), is_column)) return true;
+        return std::any_of(cells.begin(), cells.end(), is_column) && !has_path;
+    }
+
+    ListColumns read_header(const ListedLine& line) {
+        const std::vector<std::string> cells = split_cells(line.text);
+        ListColumns columns{.name = {}, .input = {}, .options = {}, .count = cells.size()};
+        std::set<std::string> seen;
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            if (is_input(cells[k]) && !columns.input)
+                columns.input = k;
+            else if (cells[k] == kNameColumn)
+                columns.name = k;
+            else if (is_option(cells[k]))
+                columns.options[k] = cells[k];
+            else
+                throw InputError(
+                    list_, line.number,
+                    fmt::format("expected columns 'name', '{}' and options of this command that "
+                                "change results, found '{}'",
+                                input_column_, cells[k]));
+            if (!seen.insert(cells[k]).second)
+                throw InputError(
+                    list_, line.number,
+                    fmt::format("expected each column once, found '{}' again", cells[k]));
+        }
+        if (!columns.input)
+            throw InputError(list_, line.number,
+                             fmt::format("expected a column '{}', found none", input_column_));
+        return columns;
+    }
+
+    JobInput make(std::int64_t line, const std::string& name,
+                  std::vector<std::string> files) const {
+        if (files.empty()) throw InputError(list_, line, "expected a path, found none");
+        if (files.size() > 1 && !several_files_)
+            throw InputError(
+                list_, line,
+                fmt::format("expected one path (in double quotes if it has blanks), found {}",
+                            files.size()));
+        JobInput input{.name = name.empty() ? job_name(files.front()) : name,
+                       .files = std::move(files)};
+        if (!is_plain_name(input.name) || is_hidden_name(input.name))
+            throw InputError(
+                list_, line,
+                fmt::format("expected a name that a folder can have, found '{}'", input.name));
+        return input;
+    }
+
+    JobInput read_line(const ListedLine& line) const {
+        const std::vector<std::string> cells = split_cells(line.text);
+        if (cells.size() == 1) return make(line.number, {}, {cells.front()});
+        std::vector<std::string> files;
+        for (std::size_t k = 1; k < cells.size(); ++k)
+            for (std::string& path : split_paths(cells[k])) files.push_back(std::move(path));
+        return make(line.number, cells.front(), std::move(files));
+    }
+
+    JobInput read_row(const ListedLine& line, const ListColumns& columns) {
+        std::vector<std::string> cells = split_cells(line.text);
+        if (cells.size() > columns.count)
+            throw InputError(list_, line.number,
+                             fmt::format("expected {} cells as in the first line, found {}",
+                                         columns.count, cells.size()));
+        cells.resize(columns.count);  // empty cells at the end may be left out
+        JobInput input = make(line.number, columns.name ? cells[*columns.name] : std::string(),
+                              split_paths(cells[*columns.input]));
+        for (const auto& [column, option] : columns.options)
+            if (!cells[column].empty()) input.settings.push_back({option, cells[column]});
+        try {
+            apply_settings(input.settings, options_);
+        } catch (const UsageError& error) {
+            throw InputError(list_, line.number, error.what());
+        }
+        return input;
+    }
+
+    const std::string list_, input_column_;
+    const bool several_files_;
+    std::vector<Field>& options_;
+};
+
+std::string folder_name(const JobSettings& settings) {
+    std::string name;
+    for (const JobSetting& setting : settings) {
+        const auto is_bad = [](unsigned char c) { return c == '/' || c < ' ' || c == 127; };
+        if (std::any_of(setting.value.begin(), setting.value.end(), is_bad))
+            throw UsageError(fmt::format(
+                "--sweep {}: expected values that the name of a folder can have, found '{}'; a "
+                "path can be in a column of --list",
+                setting.option, setting.value));
+        name += fmt::format("{}{}={}", name.empty() ? "" : ",", setting.option, setting.value);
+    }
+    return name;
+}
+
+/// The folders of the settings, and the table that explains them if they are numbered.
+std::vector<std::string> folder_names(const std::vector<JobSettings>& sweep, std::string& table) {
+    std::vector<std::string> names;
+    for (const JobSettings& settings : sweep) names.push_back(folder_name(settings));
+    if (std::all_of(names.begin(), names.end(),
+                    [](const std::string& name) { return name.size() <= kMaxFolderBytes; }))
+        return names;
+    table = "folder";
+    for (const JobSetting& setting : sweep.front()) table += '\t' + setting.option;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        names[k] = fmt::format("s{:04}", k + 1);
+        table += '\n' + names[k];
+        for (const JobSetting& setting : sweep[k]) table += '\t' + setting.value;
+    }
+    table += '\n';
+    return names;
+}
+
+void check_names(const std::vector<JobInput>& inputs) {
+    std::map<std::string, std::string> file_of;
+    for (const JobInput& input : inputs) {
+        const std::string& file = input.files.front();
+        for (const std::string_view taken : {kJobTable, kSettingsTable, "manifest.json"})
+            if (input.name == taken)
+                throw UsageError(fmt::format(
+                    "expected inputs of names other than '{}', found '{}'; rename this file", taken,
+                    file));
+        if (!is_plain_name(input.name) || is_hidden_name(input.name))
+            throw UsageError(fmt::format("expected the name of a file, found '{}'", file));
+        const auto [same, is_new] = file_of.emplace(input.name, file);
+        if (!is_new)
+            throw UsageError(
+                fmt::format("expected inputs of different names, found '{}' and '{}', which are "
+                            "both '{}'; rename one, leave it out, or name them in a --list",
+                            same->second, file, input.name));
+    }
+}
+
+}  // namespace
+
+std::string job_name(const std::filesystem::path& file) {
+    std::string name = file.filename().string();
+    if (name.empty() && file.has_parent_path()) name = file.parent_path().filename().string();
+    if (name.size() > 1 && name.front() == '@') name.erase(0, 1);
+    cut_ending(name, {"gz", "zst", "zstd"});
+    cut_ending(name, {"fasta", "fa",      "fas", "afa",    "a2m", "a3m",  "sto", "stk", "stockholm",
+                      "aln",   "clustal", "clu", "psicov", "msa", "txt",  "pdb", "ent", "cif",
+                      "mmcif", "dcd",     "xtc", "trr",    "nc",  "ncdf", "npy"});
+    return name;
+}
+
+std::vector<JobInput> parse_job_list(std::string_view name, std::string_view text,
+                                     const std::string& input_column, bool several_files,
+                                     std::vector<Field>& options) {
+    return ListReader(name, input_column, several_files, options).read(text);
+}
+
+JobPlan plan_jobs(const std::vector<JobInput>& inputs, const std::vector<JobSettings>& sweep) {
+    check_names(inputs);
+    if (inputs.size() * sweep.size() > kMaxJobs)
+        throw UsageError(fmt::format("expected at most {} jobs, found {} inputs with {} settings",
+                                     kMaxJobs, inputs.size(), sweep.size()));
+    JobPlan plan;
+    const auto add_column = [&](const std::string& option) {
+        if (std::find(plan.options.begin(), plan.options.end(), option) == plan.options.end())
+            plan.options.push_back(option);
+    };
+    for (const JobInput& input : inputs)
+        for (const JobSetting& setting : input.settings) add_column(setting.option);
+    for (const JobSetting& setting : sweep.front()) {
+        if (std::find(plan.options.begin(), plan.options.end(), setting.option) !=
+            plan.options.end())
+            throw UsageError(fmt::format(
+                "--sweep {}: expected an option that the list does not set, found a column of it",
+                setting.option));
+        plan.swept.push_back(setting.option);
+    }
+    for (const std::string& option : plan.swept) add_column(option);
+    const std::vector<std::string> folders = folder_names(sweep, plan.settings_table);
+    for (const JobInput& input : inputs)
+        for (std::size_t k = 0; k < sweep.size(); ++k) {
+            Job job{.name = input.name,
+                    .files = input.files,
+                    .settings = input.settings,
+                    .folder = std::filesystem::path(input.name) / folders[k]};
+            if (folders[k].empty()) job.folder = input.name;
+            job.settings.insert(job.settings.end(), sweep[k].begin(), sweep[k].end());
+            plan.jobs.push_back(std::move(job));
+        }
+    return plan;
+}
+
+}  // namespace pleat

@@ -1,0 +1,177 @@
+// Job resources: how many jobs run at once, on which device, and with how much memory.
+#include "pleat/core/jobs/job_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+
+#include "pleat/core/hardware/memory.h"
+
+namespace pleat {
+
+namespace {
+
+// Jobs in progress with a GPU: one computes while others read, prepare and write.
+constexpr int kJobsPerGpu = 8;
+// Of the free memory; the remainder is for what allocators keep and estimates miss.
+constexpr double kUsableFraction = 0.95;
+// Memory to read and prepare an input, per byte of its files.
+constexpr std::int64_t kCopies = 4, kPackedCopies = 12;
+// Another GPU is used if it saves this much of the time that one GPU takes at least for each job.
+constexpr double kMinSaved = 0.3, kSecondsPerJob = 0.03;
+// A GPU with less of its memory free is in use by another program.
+constexpr double kMinFree = 0.9;
+
+std::int64_t usable(std::int64_t bytes) {
+    return static_cast<std::int64_t>(kUsableFraction * static_cast<double>(bytes));
+}
+
+std::int64_t size_of(const std::string& file) {
+    std::error_code absent;  // reported when the file is read
+    const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file, absent));
+    return absent ? 0 : bytes;
+}
+
+}  // namespace
+
+double file_bytes(const std::vector<std::string>& files) {
+    double bytes = 0;
+    for (const std::string& file : files) bytes += static_cast<double>(size_of(file));
+    return bytes;
+}
+
+JobResources::FileSizes JobResources::sizes_of(
+    const std::vector<std::vector<std::string>>& inputs) {
+    FileSizes sizes;
+    for (const std::vector<std::string>& files : inputs) {
+        std::int64_t bytes = 0;
+        for (const std::string& file : files) {
+            const bool is_packed = file.ends_with(".gz") || file.ends_with(".zst");
+            bytes += size_of(file) * (is_packed ? kPackedCopies : kCopies);
+        }
+        sizes.read_bytes.push_back(bytes);
+    }
+    std::sort(sizes.read_bytes.rbegin(), sizes.read_bytes.rend());
+    return sizes;
+}
+
+std::int64_t JobResources::FileSizes::largest(int count) const {
+    const auto end = read_bytes.begin() + std::min<std::ptrdiff_t>(count, std::ssize(read_bytes));
+    return std::accumulate(read_bytes.begin(), end, std::int64_t{0});
+}
+
+JobResources::Gpu::Gpu(const CudaDevice& found) : device(found), bytes(usable(found.free_bytes)) {}
+
+std::vector<std::unique_ptr<JobResources::Gpu>> JobResources::gpus_to_use(
+    const std::vector<Device>& named, std::size_t jobs) {
+    std::vector<std::unique_ptr<Gpu>> gpus;
+    for (const Device& device : named)
+        if (device.kind == Device::Kind::cuda)
+            gpus.push_back(std::make_unique<Gpu>(use_cuda_device(device.index)));
+    if (!named.empty()) return gpus;
+    std::vector<CudaDevice> found = find_cuda_devices().devices;
+    std::erase_if(found, [](const CudaDevice& gpu) { return !gpu.usable; });
+    std::ranges::stable_sort(found, std::ranges::greater{}, &CudaDevice::free_bytes);
+    for (const CudaDevice& gpu : found) {
+        const auto used = static_cast<double>(gpus.size());
+        const double work = kSecondsPerJob * static_cast<double>(jobs);
+        const bool is_idle =
+            static_cast<double>(gpu.free_bytes) >= kMinFree * static_cast<double>(gpu.total_bytes);
+        if (used > 0 && (!is_idle || work / used - work / (used + 1) <= kMinSaved)) break;
+        gpus.push_back(std::make_unique<Gpu>(gpu));
+    }
+    return gpus;
+}
+
+JobResources::JobResources(const Request& request,
+                           const std::vector<std::vector<std::string>>& inputs)
+    : named_(request.devices),
+      threads_(request.threads),
+      gpus_(gpus_to_use(named_, inputs.size())),
+      sizes_(sizes_of(inputs)),
+      workers_(choose_workers(request, usable(available_memory()))),
+      budget_(threads_),
+      // What all jobs in progress need before and after they compute is set aside once, so that
+      // no job has some memory while it waits for more.
+      host_bytes_(
+          std::max<std::int64_t>(0, usable(available_memory()) - sizes_.largest(workers_))) {}
+
+/// As many as the user wants, or one per thread; fewer if reading that many would take more than
+/// half of the memory.
+int JobResources::choose_workers(const Request& request, std::int64_t usable_bytes) const {
+    const auto gpus = static_cast<int>(gpus_.size());
+    const std::int64_t by_default = gpus > 0 ? std::min(threads_, gpus * kJobsPerGpu) : threads_;
+    const auto jobs = std::max<std::int64_t>(1, std::ssize(sizes_.read_bytes));
+    int workers =
+        static_cast<int>(std::clamp<std::int64_t>(request.workers.value_or(by_default), 1, jobs));
+    while (workers > 1 && sizes_.largest(workers) > usable_bytes / 2) --workers;
+    return workers;
+}
+
+std::string JobResources::gpu_line() const {
+    if (gpus_.empty()) return {};
+    std::string names;
+    for (const std::unique_ptr<Gpu>& gpu : gpus_)
+        names +=
+            fmt::format("{}cuda:{} ({}), {} free", names.empty() ? "device " : "; ",
+                        gpu->device.index, gpu->device.name, human_bytes(gpu->device.free_bytes));
+    return names + (named_.empty() ? "; jobs that do not fit there use the CPU" : "");
+}
+
+JobResources::Gpu* JobResources::gpu_for(const JobDemand& demand) {
+    const std::lock_guard lock(mutex_);
+    Gpu* best = nullptr;
+    for (const std::unique_ptr<Gpu>& gpu : gpus_) {
+        const bool has_room = demand.gpu_bytes && *demand.gpu_bytes <= gpu->device.free_bytes;
+        if ((has_room || !named_.empty()) && (best == nullptr || gpu->jobs < best->jobs))
+            best = gpu.get();
+    }
+    if (best != nullptr) ++best->jobs;
+    return best;
+}
+
+JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone,
+                                          const std::function<bool()>& is_cancelled,
+                                          Context& context) {
+    Gpu* const gpu = gpu_for(demand);
+    Share share;
+    share.place = std::shared_ptr<void>(nullptr, [this, gpu](void*) {
+        const std::lock_guard lock(mutex_);
+        if (gpu != nullptr) --gpu->jobs;
+    });
+    context.lanes.clear();
+    context.device = {Device::Kind::cpu, 0};
+    if (gpu != nullptr)
+        context.device = {Device::Kind::cuda, gpu->device.index};
+    else if (!named_.empty())
+        context.device = named_.front();
+    const auto memory_with = [&](int threads) {
+        context.threads = threads;
+        return demand.memory(context);
+    };
+    // A job uses the threads that are free (ThreadBudget), up to all. Where each takes memory that
+    // others need, it is those of its share of the memory.
+    JobMemory memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
+    const std::int64_t total = std::max<std::int64_t>(1, host_bytes_.total());
+    if (!is_alone && context.threads > 1 && memory.host > total / workers_) {
+        const double part =
+            std::min(1.0, static_cast<double>(memory_with(1).host) / static_cast<double>(total));
+        memory = memory_with(
+            std::max(static_cast<int>(std::ceil(threads_ * part)), threads_ / workers_));
+    }
+    const ThreadBudget::Pause waiting;
+    share.host_bytes = host_bytes_.acquire(memory.host, is_cancelled);
+    // A computation that cannot have all at once works through blocks that fill the GPU.
+    if (gpu == nullptr) return share;
+    const std::int64_t gpu_total = gpu->bytes.total();
+    share.gpu_bytes = gpu->bytes.acquire(
+        memory.min_gpu > gpu_total ? memory.min_gpu : std::min(memory.gpu, gpu_total),
+        is_cancelled);
+    return share;
+}
+
+}  // namespace pleat

@@ -1,0 +1,80 @@
+// Job resources: memory, threads and GPUs that the jobs in progress share.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pleat/core/cuda/cuda_device.h"
+#include "pleat/core/jobs/job_command.h"
+#include "pleat/core/loops/semaphore.h"
+#include "pleat/core/loops/thread_budget.h"
+
+namespace pleat {
+
+/// Decides how many jobs are in progress, and makes each computation wait until there is memory for
+/// it.
+class JobResources {
+public:
+    struct Request {
+        std::vector<Device> devices = {};          ///< that the user named
+        int threads = 1;                           ///< for all jobs
+        std::optional<std::int64_t> workers = {};  ///< jobs in progress; not set: chosen
+    };
+    /// `inputs`: the files of each job. Throws DeviceError if a GPU that the user named is missing.
+    JobResources(const Request& request, const std::vector<std::vector<std::string>>& inputs);
+
+    /// The GPUs that the jobs share, in one line; empty if there is none.
+    std::string gpu_line() const;
+    /// Jobs that are in progress at the same time.
+    int workers() const { return workers_; }
+
+    /// What a computation has acquired; released by the destructor.
+    struct Share {
+        Semaphore::Units host_bytes, gpu_bytes;
+        std::shared_ptr<void> place;  ///< among the jobs of its GPU
+    };
+    /// Waits until there is room, and sets the context's device and threads. If the user named no
+    /// device, it is a GPU that could hold this computation when it was free, else the CPU; among
+    /// several GPUs the one with the fewest jobs. `is_alone`: no other job is in progress. Throws
+    /// Cancelled if `is_cancelled()` while it waits.
+    Share acquire(const JobDemand& demand, bool is_alone, const std::function<bool()>& is_cancelled,
+                  Context& context);
+
+private:
+    struct FileSizes {
+        std::vector<std::int64_t> read_bytes;  ///< memory to read each job's input, largest first
+        std::int64_t largest(int count) const;
+    };
+    static FileSizes sizes_of(const std::vector<std::vector<std::string>>& inputs);
+    /// A GPU as it was before any job, its memory, and the number of jobs that compute on it.
+    struct Gpu {
+        explicit Gpu(const CudaDevice& found);
+        CudaDevice device;
+        Semaphore bytes;
+        int jobs = 0;
+    };
+    static std::vector<std::unique_ptr<Gpu>> gpus_to_use(const std::vector<Device>& named,
+                                                         std::size_t jobs);
+    int choose_workers(const Request& request, std::int64_t usable_bytes) const;
+    /// The GPU that takes this computation; null: none.
+    Gpu* gpu_for(const JobDemand& demand);
+
+    const std::vector<Device> named_;
+    const int threads_;
+    const std::vector<std::unique_ptr<Gpu>> gpus_;
+    std::mutex mutex_;  ///< of the numbers of jobs
+    const FileSizes sizes_;
+    const int workers_;
+    ThreadBudget budget_;
+    // Acquired before the memory of a GPU, so that no job waits for one that waits for it.
+    Semaphore host_bytes_;
+};
+
+/// Bytes of all these files; of missing ones none.
+double file_bytes(const std::vector<std::string>& files);
+
+}  // namespace pleat

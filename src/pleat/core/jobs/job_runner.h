@@ -1,0 +1,51 @@
+// Job runner: runs the jobs of a plan side by side, each into its own folder.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pleat/core/context.h"
+#include "pleat/core/jobs/job_command.h"
+#include "pleat/core/jobs/job_plan.h"
+#include "pleat/core/jobs/job_table.h"
+
+namespace pleat {
+
+/// How a list of jobs is run.
+struct JobListRequest {
+    std::filesystem::path folder;              ///< of all jobs
+    std::vector<std::string> call = {};        ///< the words behind `pleat`, for the table
+    std::vector<Device> devices = {};          ///< that the user named
+    int threads = 1;                           ///< for all jobs together
+    std::optional<std::int64_t> workers = {};  ///< jobs in progress; not set: chosen
+    bool force = false;                        ///< finished runs are replaced
+    bool share = false;                    ///< other processes work on the same jobs: see JobClaims
+    bool verbose = false;                  ///< messages of jobs are shown
+    std::unique_ptr<Progress> shown = {};  ///< as make_progress() makes it
+    /// Gets the line of each job that fails, instead of `shown`; may be empty.
+    std::function<void(const std::string& line)> report_failure = {};
+};
+
+struct JobListResult {
+    JobTable table;
+    std::int64_t skipped = 0;  ///< jobs that had finished before
+    double seconds = 0;
+    /// Of the first job, in the order of the plan, that failed; 0 if none did.
+    int exit_code = 0;
+};
+
+/// Checks all jobs, then runs those that have not finished, the largest first. A job that fails
+/// does not stop the others; one that runs out of memory is run again, alone, at the end. jobs.tsv
+/// in the folder lists them. Throws before any work what JobRun::check() throws, and UsageError if
+/// the folder holds a run of its own or another process uses it; Cancelled, after which the same
+/// call resumes; OutputError if the table cannot be written.
+JobListResult run_job_list(const JobPlan& plan, const JobCommand& command, JobListRequest request);
+
+/// Writes `folder`/jobs.tsv again, from the manifests of the jobs that it lists.
+JobTable renew_job_table(const std::filesystem::path& folder);
+
+}  // namespace pleat
