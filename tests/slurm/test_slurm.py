@@ -90,7 +90,7 @@ class Slurm(unittest.TestCase):
         self.submit("array.sh", self.list, "runs")
         self.assert_all("runs")
         table = (self.folder / "runs" / "jobs.tsv").read_text()
-        self.assertEqual(table.count("\tfinished\t"), 5, table)
+        self.assertEqual(table.count("\tdone\t"), 5, table)
 
     def test_srun_without_ranks_is_refused_with_advice(self):
         alignment = self.folder / "family0.aln"

@@ -141,16 +141,15 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
     return_freed_memory();
     std::vector<Device> devices = context.lanes;
     if (devices.empty() && run.names_device()) devices = {context.device};
-    JobListRequest request{
-        .folder = run.output,
-        .call = std::move(call.arguments),
-        .devices = std::move(devices),
-        .threads = resolve_threads(context),
-        .workers = options.jobs,
-        .force = run.force,
-        .share = options.share,
-        .verbose = run.verbose,
-        .shown = make_progress(stderr, run.quiet)};
+    JobListRequest request{.folder = run.output,
+                           .call = std::move(call.arguments),
+                           .devices = std::move(devices),
+                           .threads = resolve_threads(context),
+                           .workers = options.jobs,
+                           .force = run.force,
+                           .share = options.share,
+                           .verbose = run.verbose,
+                           .shown = make_progress(stderr, run.quiet)};
     if (run.quiet)
         // If this cannot be printed, the other jobs go on; the table has the error, too.
         request.report_failure = [](const std::string& line) {

@@ -66,10 +66,22 @@ bool lock(int descriptor, int operation) {
     return result == 0 || errno != EWOULDBLOCK;
 }
 
+/// open(), after making the folder again if another process has just ended and removed it.
+int create(const std::filesystem::path& path, int flags) {
+    constexpr int kTries = 100;
+    int descriptor = ::open(path.c_str(), flags, 0666);
+    for (int n = 0; n < kTries && descriptor < 0 && errno == ENOENT; ++n) {
+        const std::filesystem::path folder = path.parent_path();
+        if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return -1;
+        descriptor = ::open(path.c_str(), flags, 0666);
+    }
+    return descriptor;
+}
+
 }  // namespace
 
 JobClaims::Lock::Lock(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : descriptor_(create(path, O_RDWR | O_CREAT | O_CLOEXEC)) {
     if (descriptor_ < 0) fail(path);
     lock(descriptor_, LOCK_EX);
 }
@@ -126,7 +138,7 @@ bool JobClaims::is_void(int descriptor) const {
 
 bool JobClaims::claim(const std::string& job) {
     const std::filesystem::path path = file(job, ".claim");
-    int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int descriptor = create(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC);
     const bool is_new = descriptor >= 0;
     if (!is_new) {
         if (errno != EEXIST) fail(path);
@@ -161,13 +173,16 @@ void JobClaims::release(const std::string& job) {
 }
 
 void JobClaims::record_failure(const std::string& job, const Failure& failure) {
-    write_text(file(job, ".failed"), fmt::format("{}\n{}\n", failure.exit_code, failure.text));
+    const std::filesystem::path path = file(job, ".failed");
+    { const Lock makes_the_file(path); }  // in a folder that is not removed any more
+    write_text(path, fmt::format("{}\n{}\n", failure.exit_code, failure.text));
 }
 
 std::optional<Failure> JobClaims::failure(const std::string& job) const {
     const std::filesystem::path path = file(job, ".failed");
     if (!is_file(path)) return std::nullopt;
     const std::vector<std::uint8_t> bytes = read_file(path);
+    if (bytes.empty()) return std::nullopt;  // being written
     std::string text(bytes.begin(), bytes.end());
     Failure failure;
     std::from_chars(text.data(), text.data() + text.size(), failure.exit_code);
@@ -183,7 +198,10 @@ void JobClaims::tidy() const {
         const std::filesystem::path ending = entry.path().extension();
         if (ending == ".claim" || ending == ".failed") return;
     }
-    std::filesystem::remove_all(folder_, ignored);
+    for (const char* name : {"clock", "table.lock"})
+        std::filesystem::remove(folder_ / name, ignored);
+    std::filesystem::remove(folder_,
+                            ignored);  // not if another process has claimed a job meanwhile
 }
 
 }  // namespace pleat

@@ -51,6 +51,29 @@ TEST(JobClaims, AJobHasOneOwner) {
     EXPECT_TRUE(claims.claim("a"));
 }
 
+TEST(JobClaims, WorkWhileOthersEndAndRemoveTheFolder) {
+    const TemporaryFolder folder;
+    const auto come_and_go = [&](int number) {
+        for (int n = 0; n < 300; ++n) {
+            JobClaims claims(folder.path(), false);
+            const std::string job = std::to_string(number) + " " + std::to_string(n);
+            if (!claims.claim(job)) return 1;
+            if (n % 50 == 49) claims.record_failure(job, {"it broke", 3});
+            claims.release(job);
+            claims.tidy();
+        }
+        return 0;
+    };
+    std::vector<int> codes(3, -1);
+    {
+        std::vector<std::jthread> others;
+        for (int number = 0; number < 3; ++number)
+            others.emplace_back(
+                [&, number] { codes[number] = in_child([&] { return come_and_go(number); }); });
+    }
+    EXPECT_EQ(codes, std::vector<int>(3, 0));
+}
+
 TEST(JobClaims, OfAKilledProcessAreVoidAtOnce) {
     const TemporaryFolder folder;
     in_child([&] {
