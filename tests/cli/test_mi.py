@@ -230,7 +230,7 @@ class Refusals(Mi):
                 ((family, *run, "--order", "3", "--rank-by", "size"), "--rank-by: expected one of auto, mi, z"),
                 ((family, *run, "--all-triples"), "give --order 3"),
                 ((family, *run, "--order", "3", "--all-triples", "--min-z", "2"), "give either --all-triples or --min-z, not both"),
-                ((family, family, *run), "ALIGNMENT"),
+                ((family, family, *run), "both 'family'"),
                 (run, "ALIGNMENT")):
             with self.subTest(arguments):
                 self.assert_refused(pleat("mi", *arguments), 2, text)

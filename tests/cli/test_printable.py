@@ -51,8 +51,8 @@ class Printable(ProgramTest):
         families = [self.write_alignment(small_rows(), f"{NASTY}{n}.aln") for n in range(2)]
         done = pleat("couplings", *families, "-o", self.folder / "runs", "--no-models", "-v")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assert_printable(done.stdout, done.stderr, (self.folder / "runs" / "families.tsv").read_bytes())
-        rows = read_table(self.folder / "runs" / "families.tsv")
+        self.assert_printable(done.stdout, done.stderr, (self.folder / "runs" / "jobs.tsv").read_bytes())
+        rows = read_table(self.folder / "runs" / "jobs.tsv")
         self.assertEqual([row["name"] for row in rows], [f"{SHOWN}0", f"{SHOWN}1"])
         models = self.folder / f"{NASTY}.dcd.gz"
         shutil.copy(DATA / "hivp.dcd.gz", models)

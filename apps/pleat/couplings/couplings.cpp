@@ -55,11 +55,12 @@ JobFunctions<CouplingsOptions> job_functions() {
 void run_couplings(const CLI::App& parser, CouplingsOptions& options,
                    const std::vector<std::string>& arguments, const Ranks& ranks) {
     const std::vector<std::string>& paths = options.alignment.paths;
+    // Columns of a list and sweeps may still name a structure.
+    if (!options.jobs.is_used()) check_structure_options(options.structure);
     if (options.jobs.is_used() || paths.size() > 1)
         return run_job_list(parser, options, paths, arguments, job_functions(), ranks);
     if (paths.empty())
         throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help couplings'");
-    check_structure_options(options.structure);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     options.alignment.path = paths.front();

@@ -271,6 +271,7 @@ void JobRunner::deal_claimed() {
 }
 
 void JobRunner::retry() {
+    if (!to_retry_.empty()) inputs_ = std::make_unique<SharedInputs>(0);
     for (Item* const item : std::exchange(to_retry_, {})) {
         if (progress_.is_stopped()) return;
         if (claims_ && !claims_->claim(item->row->folder)) continue;
@@ -326,7 +327,11 @@ void JobRunner::run_all() {
                                                                  .threads = request_.threads,
                                                                  .workers = request_.workers},
                                            files);
-        inputs_ = std::make_unique<SharedInputs>(static_cast<std::size_t>(resources_->workers()));
+        // Input that one job alone uses is freed when that job has prepared it.
+        const auto is_same = [](const Item* a, const Item* b) { return a->files == b->files; };
+        const bool has_shared = std::adjacent_find(left.begin(), left.end(), is_same) != left.end();
+        inputs_ = std::make_unique<SharedInputs>(
+            has_shared ? static_cast<std::size_t>(resources_->workers()) : 0);
         if (!resources_->gpu_line().empty()) progress_.message(resources_->gpu_line());
         save_table();  // from here on `pleat table` knows all jobs
     }
