@@ -131,7 +131,8 @@ void add_cluster(py::module_& module) {
     using cluster::ClusterDescription, cluster::SweepPoint, cluster::Peak, cluster::Result;
     PYBIND11_NUMPY_DTYPE(ClusterDescription, size, medoid, mean, radius, silhouette);
     PYBIND11_NUMPY_DTYPE(SweepPoint, value, clusters, largest, noise, silhouette);
-    PYBIND11_NUMPY_DTYPE(Peak, density, nearest_denser, separation);
+    PYBIND11_NUMPY_DTYPE_EX(Peak, density, "density", nearest_denser, "denser", separation,
+                            "separation");
     py::class_<Clustered> result(module, "Clusters");
     const auto array = [&](const char* name, auto part) {
         result.def_property_readonly(name, [part](py::object self) {

@@ -104,12 +104,15 @@ py::object nothing_or(const std::string& text) {
 
 void add_select(py::module_& module) {
     using select::ClusterSummary;
-    PYBIND11_NUMPY_DTYPE(FrameScores, position, cluster, joint_rank, contacts, unexplained_share,
-                         density, chi2, rmsd, contact_rank, cluster_rank, curve_rank);
+    PYBIND11_NUMPY_DTYPE_EX(FrameScores, position, "position", cluster, "cluster", joint_rank,
+                            "joint", contacts, "contacts", unexplained_share, "unexplained",
+                            density, "density", chi2, "chi2", rmsd, "rmsd", contact_rank,
+                            "contact_rank", cluster_rank, "cluster_rank", curve_rank, "curve_rank");
     PYBIND11_NUMPY_DTYPE(Contact, i, j, strength, explained_by);
-    PYBIND11_NUMPY_DTYPE(ClusterSummary, cluster, size, selected, best_frame, joint_rank,
-                         joint_rank_when_selected, contacts, unexplained_share, density, chi2,
-                         min_chi2, added);
+    PYBIND11_NUMPY_DTYPE_EX(ClusterSummary, cluster, "cluster", size, "size", selected, "selected",
+                            best_frame, "best_frame", joint_rank, "joint", joint_rank_when_selected,
+                            "when_selected", contacts, "contacts", unexplained_share, "unexplained",
+                            density, "density", chi2, "chi2", min_chi2, "min_chi2", added, "added");
     py::class_<Selected> result(module, "Selection");
     const auto array = [&](const char* name, auto member) {
         result.def_property_readonly(name, [member](py::object self) {

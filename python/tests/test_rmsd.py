@@ -131,7 +131,7 @@ def test_coordinates_are_not_copied():
         call = f"pleat.rmsd(xyz, {options}, threads=1)"
         plain, converted = growth(call, frames, 1000), growth(call, frames, 1000, "np.float64")
         assert plain < 0.05 * size + 80, (options, plain)
-        assert converted - plain > 0.8 * size, (options, plain, converted)
+        assert converted - plain > 0.6 * size, (options, plain, converted)
 
 
 def test_matrices_are_not_copied():

@@ -48,7 +48,7 @@ class Completion(ProgramTest):
         self.assertEqual(self.bash("--v"), ["--version"])
         for command in COMMANDS:
             self.assertEqual({word for word in self.bash(command, "--")}, flags_of(command), command)
-        self.assertEqual(self.bash("couplings", "--device", "c"), ["cpu", "cuda"])
+        self.assertEqual(self.bash("couplings", "--device", "c"), ["cpu", "cuda", "cuda:all"])
         self.assertEqual(self.bash("couplings", "-d", "r"), ["reference"])
         self.assertEqual(self.bash("couplings", "--format", "=", "a"), ["a2m", "a3m"])
         self.assertEqual(self.bash("couplings", "--format", "="), self.bash("couplings", "--format", ""))
@@ -73,7 +73,7 @@ class Completion(ProgramTest):
         for command in COMMANDS:
             self.assertEqual({word.rstrip("=") for word in fish(f"pleat {command} --")}, flags_of(command))
         self.assertEqual(fish("pleat mi --null e"), ["exact"])
-        self.assertEqual(fish("pleat mi --device c"), ["cpu", "cuda"])
+        self.assertEqual(fish("pleat mi --device c"), ["cpu", "cuda", "cuda:all"])
         self.assertEqual(fish("pleat mi -o fam"), ["families/"])
         self.assertEqual(fish("pleat mi --threads fam"), [])
         self.assertEqual(fish("pleat completion "), ["bash", "fish", "zsh"])
