@@ -168,7 +168,11 @@ TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {
     pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
     Packer packer(frames, pack, threads);
     pack.scale.product_error = product_error(format, frames.atom_count());
-    parallel_for(threads, pack.frames, [&](Index i, int) { packer.frame(i); });
+    // A panel is one thread's: its frames lie side by side, and threads would share cache lines.
+    parallel_for(threads, pack.panels, [&](Index panel, int) {
+        const Index end = std::min(pack.frames, (panel + 1) * kPanelFrames);
+        for (Index i = panel * kPanelFrames; i < end; ++i) packer.frame(i);
+    });
     return pack;
 }
 
