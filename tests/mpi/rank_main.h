@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "ranks.h"
+#include "process/ranks.h"
 
 namespace pleat::program {
 
