@@ -37,6 +37,23 @@ class MiTest(RanksTest):
                              (0, "", ""))
             self.assertEqual(results(run), results(self.whole))
 
+    def test_ranks_with_several_lanes_write_what_one_does(self):
+        # Of five devices rank 0 gets three and rank 1 two.
+        for devices in ("cpu,cpu,cpu,cpu", "cpu,cpu,cpu,cpu,cpu"):
+            run = self.folder / devices
+            self.assertEqual(mpirun(2, PROGRAM, "mi", self.family, "-o", run, *OPTIONS, "-d", devices)[:3],
+                             (0, "", ""))
+            self.assertEqual(results(run), results(self.whole))
+
+    def test_a_failure_of_one_rank_ends_its_lanes_and_all_others(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        command = (PROGRAM, "mi", "family.aln", "-o", self.folder / "run", *OPTIONS, "-d", "cpu,cpu,cpu,cpu")
+        code, out, err, seconds = mpirun(1, *command, ":", "-n", "1", "--wdir", elsewhere, *command,
+                                         options=("--wdir", self.folder))
+        self.assertEqual((code, out, err.count("\n")), (3, "", 1), err)
+        self.assertLess(seconds, 20)
+
     def test_ranks_write_weighted_and_gap_free_pairs_of_one(self):
         for options in (("--sequence-weights", "--null", "sampled", "-n", "20"),
                         ("--gaps", "omit", "--null", "exact")):
