@@ -7,7 +7,7 @@ import textwrap
 
 # How to compute; every function has them.
 HOW = (("device", "str", "auto", "Where to compute: auto, cpu, reference (slow, double precision), "
-                                 "cuda or cuda:N"),
+                                 "cuda, cuda:N, or several GPUs: cuda:0,2 or cuda:all"),
        ("threads", "int", None, "Threads; None: all that this process may use"),
        ("seed", "int", 1, "Seed of random numbers"),
        ("progress", "Callable[[str, int, int, str], object]", None,
