@@ -5,8 +5,9 @@
 Debian builds furo without a bundler: its script is a module that imports a second file, but pages load it as a
 plain script; its style sheet imports normalize.css from the root of a web server, and lacks the rules for a system
 that prefers dark pages, since sassc drops media queries inside `@media not print`. Here the two scripts become one
-plain script, normalize.css moves into the style sheet, and the dark colours are repeated for dark systems. A furo
-that comes bundled stays as it is.
+plain script, normalize.css moves into the style sheet, and the dark colours are repeated for dark systems. Its
+list of contents asks for the last section also on a page that has none and fits the window: that is left out. A
+furo that comes bundled stays as it is.
 """
 import re
 import sys
@@ -16,6 +17,7 @@ IMPORT_SCRIPT = re.compile(r'^import Gumshoe from "\./(gumshoe[\w.-]*\.js)";\n',
 DARK_COLOURS = re.compile(r'body\[data-theme="dark"\] (\{\s*--color-[^}]*\})')
 PREFERS_DARK = "prefers-color-scheme: dark"
 IMPORT_STYLE = re.compile(r'@import url\("?/javascript/([\w./-]+\.css)"?\);\n?')
+LAST_SECTION = ("if (isAtBottom() && isInView(item.content", "if (item && isAtBottom() && isInView(item.content")
 JAVASCRIPT = Path("/usr/share/javascript")
 
 
@@ -24,7 +26,8 @@ def plain_script(text, folder):
     found = IMPORT_SCRIPT.search(text)
     if found is None:
         return text
-    return (folder / found.group(1)).read_text(encoding="utf-8") + "\n" + IMPORT_SCRIPT.sub("", text)
+    gumshoe = (folder / found.group(1)).read_text(encoding="utf-8").replace(*LAST_SECTION)
+    return gumshoe + "\n" + IMPORT_SCRIPT.sub("", text)
 
 
 def whole_style(text, javascript=JAVASCRIPT):
