@@ -300,7 +300,7 @@ export const checks = [
       await drawing.focus();
       await page.keyboard.press("ArrowRight");
       const told = await status(page, title);
-      assert.match(told, /^frame \d+, cluster 0: RMSD from the first selected cluster \(angstrom\) [\d.]+, share of contacts/);
+      assert.match(told, /^frame \d+, cluster 0: RMSD from the first selected cluster \(angstrom\) [\d.]+, fraction of satisfied contacts/);
       const paths = await box.locator("path").evaluateAll((all) => all.map((one) => one.getAttribute("d").split("M").length - 1));
       assert.equal(paths.reduce((sum, count) => sum + count, 0), 200);
       assert.deepEqual(paths.slice(0, 3).sort((a, b) => a - b), [33, 66, 101]);  // others, and the two selected
