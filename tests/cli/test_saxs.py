@@ -355,8 +355,11 @@ class Resume(ProgramTest):
         self.assertEqual(pleat(*self.arguments(whole), "-q").returncode, 0)
         for how in (signal.SIGINT, signal.SIGKILL):
             with self.subTest(how):
-                run = self.folder / how.name
-                err = self.stop_after_a_tile(run, how)
+                for attempt in range(5):  # on a busy machine the signal may come after the last tile
+                    run = self.folder / f"{how.name}{attempt}"
+                    err = self.stop_after_a_tile(run, how)
+                    if self.finished_tiles(run) in (1, 2):
+                        break
                 if how == signal.SIGINT:
                     self.assertIn(b"checkpoint.tiles: run the same command again to resume", err)
                 self.assertIn(self.finished_tiles(run), (1, 2))
