@@ -317,7 +317,7 @@ class Saxs(ProgramTest):
 
 class Resume(ProgramTest):
     """A run of three tiles of frames that is stopped after the first resumes with the same results."""
-    ATOMS, FRAMES = 250, 520
+    ATOMS, FRAMES = 400, 520
 
     def setUp(self):
         super().setUp()
@@ -332,7 +332,7 @@ class Resume(ProgramTest):
 
     def stop_after_a_tile(self, run, how):
         process = subprocess.Popen([PROGRAM, *self.arguments(run)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=clean_environment())
+                                   env=clean_environment(PLEAT_CHECKPOINT_SECONDS="0"))
         deadline = time.monotonic() + 120
         while not self.finished_tiles(run):
             self.assertIsNone(process.poll(), "the run ended before it could be stopped")
