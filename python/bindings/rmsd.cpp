@@ -44,8 +44,11 @@ rmsd::MatrixTarget target_of(py::object& matrix) {
 
 void choose_device(CallContext& call, View<const float, 3> xyz, const rmsd::AtomSets& sets,
                    const rmsd::Parameters& parameters, bool is_one_set) {
-    call.choose_device(
-        rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set));
+    std::optional<GpuDemand> demand =
+        rmsd::gpu_demand(xyz.extent(0), xyz.extent(1), sets, parameters, is_one_set);
+    // A matrix in memory needs one device.
+    if (demand && parameters.matrix != rmsd::MatrixLayout::none) demand->seconds = 0;
+    call.choose_device(demand);
 }
 
 Compared pairs(const Argument<float>& xyz, const rmsd::AtomSets& sets, const py::dict& options,

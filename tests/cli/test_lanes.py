@@ -92,9 +92,17 @@ class Lanes(ProgramTest):
 
     def test_what_uses_one_device_refuses_several(self):
         reference = ("rmsd", *FRAMES, "--reference", "0")
-        for arguments in (("couplings", self.family), reference):
+        select = ("select", "--ensemble", DATA / "hivp.pdb.gz", "--contacts", self.family)
+        for arguments in (("couplings", self.family), reference, select):
             self.assert_refused(pleat(*arguments, "-d", "cpu,cpu", "-q", "-o", self.folder / "run"), 2,
                                 "uses one device, found 2")
+
+    def test_jobs_of_a_list_get_one_device_each(self):
+        other = self.write_alignment(small_rows(90), "other.aln")
+        runs = self.folder / "runs"
+        self.done("mi", self.family, other, "--shuffles", "50", "-o", runs, "-d", "cpu,cpu", "-q")
+        for name in ("family", "other"):
+            self.assertEqual(manifest(runs / name)["device"], "cpu")
 
     def test_lists_that_make_no_sense(self):
         for device in ("cpu,", "cpu,cuda:0", "cuda:0,0", "cpu,gpu", ","):

@@ -18,6 +18,7 @@
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/saxs/model/calibration.h"
 #include "process/standard_output.h"
@@ -134,6 +135,7 @@ void run_calibrate(CalibrateOptions& options, const std::vector<std::string>& ar
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     Context context = make_context(options.run);
+    require_one_device(context, "saxs-calibrate");
     if (!options.run.names_device()) context.device = {Device::Kind::cpu, 0};
     if (context.device.kind == Device::Kind::cuda)
         throw UsageError(

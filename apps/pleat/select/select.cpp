@@ -20,6 +20,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/workflows/select/contacts.h"
 #include "pleat/workflows/select/output.h"
@@ -192,6 +193,9 @@ std::string input_key(SelectOptions options) {
 
 std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& ranks) {
     Context context = make_context(options.run);
+    // In a list each stage gets one of the devices; alone it has one.
+    if (task.choose_device) context.lanes.clear();
+    require_one_device(context, "select");
     RunDirectory run({.path = options.run.output,
                       .command = "select",
                       .arguments = task.arguments,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
@@ -234,15 +235,20 @@ private:
     int lane_;
 };
 
-/// The progress of one lane: only the first reports; all ask for a cancel.
+/// The progress of one lane. Only the first, in the calling thread, reports and asks for a cancel;
+/// the others hear of it from the first.
 class LaneProgress : public Progress {
 public:
-    LaneProgress(Progress* outer, int lane) : outer_(outer), is_first_(lane == 0) {}
+    LaneProgress(Progress* outer, int lane, std::atomic<bool>& is_cancelled)
+        : outer_(outer), is_first_(lane == 0), is_cancelled_(is_cancelled) {}
     void update(std::string_view stage, std::int64_t done, std::int64_t total,
                 std::string_view note) override {
         if (is_first_) outer_->update(stage, done, total, note);
     }
-    bool cancelled() override { return outer_->cancelled(); }
+    bool cancelled() override {
+        if (is_first_ && outer_->cancelled()) is_cancelled_ = true;
+        return is_cancelled_;
+    }
     void message(std::string_view text) override {
         if (is_first_) outer_->message(text);
     }
@@ -250,6 +256,7 @@ public:
 private:
     Progress* outer_;
     bool is_first_;
+    std::atomic<bool>& is_cancelled_;
 };
 
 bool is_of_other_rank(const std::exception_ptr& error) {
@@ -283,10 +290,11 @@ void on_lanes(const Context& context, const std::function<void(const Context& la
     Comm alone;
     LaneGroup group(context.comm != nullptr ? *context.comm : alone, lanes);
     std::vector<std::exception_ptr> errors(devices.size());
+    std::atomic<bool> is_cancelled = false;
     const auto run_lane = [&](int lane) {
         try {
             LaneComm comm(group, lane);
-            LaneProgress progress(context.progress, lane);
+            LaneProgress progress(context.progress, lane, is_cancelled);
             Context own = context;
             own.lanes.clear();
             own.device = devices[static_cast<std::size_t>(lane)];
