@@ -41,7 +41,8 @@ public:
     /// For files that name their atoms: from now on frames have the atoms of `wanted` in their
     /// order, matched by identity. Throws MissingAtoms if a frame lacks one of the `needed`
     /// (indices into `wanted`); other missing atoms are NaN.
-    virtual void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) {}
+    virtual void match(const std::shared_ptr<const Topology>& wanted,
+                       const std::vector<Index>& needed) {}
     /// For files that describe biological assemblies: from now on frames and topology are those of
     /// the assembly with this name. Must be called first. Throws InputError that names the
     /// assemblies of the file.
@@ -57,7 +58,7 @@ public:
     const PeriodicCell& cell() const { return cell_; }
     /// Sets how coordinates of float64 are moved before they are rounded to float32; without it
     /// they are not moved. `centring` is shared by the readers of an ensemble.
-    virtual void centre(std::shared_ptr<Centring> centring) {}
+    virtual void centre(const std::shared_ptr<Centring>& centring) {}
 
     /// Remarks for the user on what was read so far.
     const std::vector<std::string>& notes() const { return notes_; }

@@ -142,8 +142,9 @@ bool ModelFrames::read_model(std::vector<AtomRecord>& records) {
     return true;
 }
 
-void ModelFrames::match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) {
-    wanted_ = std::move(wanted);
+void ModelFrames::match(const std::shared_ptr<const Topology>& wanted,
+                        const std::vector<Index>& needed) {
+    wanted_ = wanted;
     needed_ = needed;
     if (wanted_ == own_ && needed_.empty()) {
         needed_.resize(wanted_->atoms.size());

@@ -20,7 +20,8 @@ class ModelFrames : public FrameReader {
 public:
     Index atom_count() const override { return wanted_->atom_count(); }
     std::shared_ptr<const Topology> topology() const override { return own_; }
-    void match(std::shared_ptr<const Topology> wanted, const std::vector<Index>& needed) override;
+    void match(const std::shared_ptr<const Topology>& wanted,
+               const std::vector<Index>& needed) override;
     void choose_assembly(const std::string& name) override;
     std::string other_assemblies() const override;
     bool next(View<float, 2> frame) override;

@@ -46,7 +46,7 @@ public:
 
     std::string_view format() const override { return "NPY"; }
 
-    void centre(std::shared_ptr<Centring> centring) override { centring_ = std::move(centring); }
+    void centre(const std::shared_ptr<Centring>& centring) override { centring_ = centring; }
 
 private:
     bool begin_frame() override {

@@ -125,6 +125,7 @@ public:
     double sum(double value) override {
         group_.meet(lane_, value, [&] {
             std::vector<double> own;
+            own.reserve(static_cast<std::size_t>(group_.lanes()));
             for (int lane = 0; lane < group_.lanes(); ++lane)
                 own.push_back(group_.shown<double>(lane));
             value = sum_in_order(own);
@@ -224,7 +225,8 @@ private:
             std::vector<Bytes> part = outer().gather(sent, process);
             for (int from = 0; !all.empty() && from < outer().size(); ++from) {
                 if (lane >= group_.lanes_of(from)) continue;
-                all[static_cast<std::size_t>(group_.first_of(from) + lane)] =
+                const int rank = group_.first_of(from) + lane;
+                all[static_cast<std::size_t>(rank)] =
                     std::move(part[static_cast<std::size_t>(from)]);
             }
         }
