@@ -92,11 +92,14 @@ public:
     void band(Block rows, float* to) override {
         const Index height = comparison_->block_rows(), width = comparison_->block_columns();
         std::vector<std::pair<Block, Block>> blocks;
-        for (Index i = rows.first; i < rows.first + rows.count; i += height) {
-            const Block some{i, std::min(height, rows.first + rows.count - i)};
-            for (Index j = i + 1; j < frames_; j += blocks.back().second.count)
-                blocks.emplace_back(some,
-                                    Block{j, std::min(j / width * width + width, frames_) - j});
+        const Index rows_end = rows.first + rows.count;
+        // Columns outside, so that their frames stay in the cache while the rows of the band pass.
+        for (Index j = (rows.first + 1) / width * width; j < frames_; j += width) {
+            const Index end = std::min(j + width, frames_);
+            for (Index i = rows.first; i < std::min(rows_end, end - 1); i += height) {
+                const Index from = std::max(i + 1, j);
+                blocks.push_back({{i, std::min(height, rows_end - i)}, {from, end - from}});
+            }
         }
         std::vector<std::vector<float>> values(static_cast<std::size_t>(threads_));
         parallel_for(threads_, static_cast<Index>(blocks.size()), [&](Index n, int thread) {
