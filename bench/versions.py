@@ -84,7 +84,8 @@ def main():
         record.write(paths[-1], {
             "format": record.FORMAT, "date": date, "commit": commit,
             "machine": record.describe_machine(), "threads": 1, "repeats": options.repeats, "absent": [],
-            "versions": {"pleat": version}, "commands": CASES, "cases": cases})
+            "versions": {"pleat": version}, "commands": {name: [word.removeprefix(f"{ROOT}/") for word in words]
+                         for name, words in CASES.items()}, "cases": cases})
     return compare.main([*paths, "--factor", options.factor])
 
 
