@@ -150,7 +150,7 @@ def selection_run(folder):
     write_table(folder / "scores.tsv",
                 ["place", "frame", "file", "frame_of_file", "cluster", "joined", "contacts", "left", "density", "chi2",
                  "rmsd", "contact_part", "cluster_part", "curve_part"],
-                [(n + 1, frame, "a.pdb", frame + 1, rows[frame][0], rows[frame][3], rows[frame][1], "0.1", rows[frame][3],
+                [(n + 1, frame, "a.pdb", frame, rows[frame][0], rows[frame][3], rows[frame][1], "0.1", rows[frame][3],
                   "NA", rows[frame][2], "0.5", "0.5", "NA") for n, frame in enumerate(order)])
     write_table(folder / "clusters.tsv", ["selected", "cluster", "size", "medoid", "best"],
                 [(1, 0, 100, 0, order[0]), (2, 2, 33, 4, 4), ("NA", 1, 33, 3, 3)])
