@@ -3,6 +3,10 @@
 // bench_saxs_gpu PART, one of
 //   profile   one profile of 1888 bodies, 51 q, and a rigid move of two in five of them
 //   frames    1000 frames of 1888 bodies in a batch, as a part of the GPU's multiply-adds
+//   float64   the same in float64, and one profile
+//   gradient  a gradient and a profile of 1888 bodies, 51 q, and of 12000 scatterers, 501 q, in
+//   both
+//             precisions
 //   atoms     100000 scatterers, 501 q
 //   chains    64 chains of 200 bodies, a move of each in a batch
 #include <algorithm>
@@ -68,7 +72,8 @@ Array<double, 3> profiles_of(Kernel& kernel, const RandomScatterers& given, Inde
 }
 
 /// The largest relative difference of the GPU's first frames from float64's.
-double worst_error(const RandomScatterers& given, Index frames) {
+double worst_error(const RandomScatterers& given, Index frames,
+                   Precision precision = Precision::float32) {
     Context cpu;
     cpu.threads = available_threads();
     const auto exact = given.model.scatterer_count() > 20000
@@ -76,7 +81,7 @@ double worst_error(const RandomScatterers& given, Index frames) {
                            : make_cpu_kernel(given.model, Precision::float64, cpu);
     const Array<double, 3> expected = profiles_of(*exact, given, frames);
     const Array<double, 3> found =
-        profiles_of(*make_cuda_kernel(given.model, gpu()), given, frames);
+        profiles_of(*make_cuda_kernel(given.model, precision, gpu()), given, frames);
     double worst = 0.0;
     for (Index n = 0; n < expected.size(); ++n)
         worst = std::max(worst, std::fabs(found.data()[n] / expected.data()[n] - 1.0));
@@ -88,7 +93,7 @@ Json profile() {
     Json result{{"error", worst_error(given, 1)}};
     const Index count = given.model.scatterer_count();
     const SortedScatterers one = sort_by_type(given.model);
-    const auto pairs = make_cuda_body_pairs(given.model, one, 0);
+    const auto pairs = make_cuda_body_pairs(given.model, one, Precision::float32, 0);
     const Array<float, 3> slots = sorted_positions(one, given.xyz, 0, 1);
     Array<double, 3> partial(Index{1}, Index{1}, given.model.q_count());
     const PairJob job{0, 0, 0};
@@ -105,7 +110,7 @@ Json profile() {
         session.reject(0);
     }));
     const SortedScatterers two = sort_by_body(given.model, bodies, 2);
-    const auto body_pairs = make_cuda_body_pairs(given.model, two, 0);
+    const auto body_pairs = make_cuda_body_pairs(given.model, two, Precision::float32, 0);
     const Array<float, 3> two_slots = sorted_positions(two, given.xyz, 0, 1);
     const PairJob across{0, 0, 1};
     result["move"] = told(samples(500, [&] {
@@ -115,11 +120,11 @@ Json profile() {
 }
 
 /// Seconds of the GPU for all frames at once, and their part of its multiply-adds.
-Json timed(const RandomScatterers& given, int repeats) {
+Json timed(const RandomScatterers& given, int repeats, Precision precision = Precision::float32) {
     const Index frames = given.xyz.extent(0), q_count = given.model.q_count();
     const double count = static_cast<double>(given.model.scatterer_count());
     const SortedScatterers runs = sort_by_type(given.model);
-    const auto pairs = make_cuda_body_pairs(given.model, runs, 0);
+    const auto pairs = make_cuda_body_pairs(given.model, runs, precision, 0);
     const Array<float, 3> slots = sorted_positions(runs, given.xyz, 0, frames);
     std::vector<PairJob> jobs;
     for (Index n = 0; n < frames; ++n) jobs.push_back({static_cast<std::int32_t>(n), 0, 0});
@@ -151,6 +156,50 @@ Json frames() {
     Json result = timed(given, 9);
     result["error"] = worst_error(given, 3);
     return result;
+}
+
+Json float64() {
+    const RandomScatterers given = saxs::test::paper_size(51, 1000);
+    Json result = timed(given, 9, Precision::float64);
+    result["error"] = worst_error(given, 3, Precision::float64);
+    const auto kernel = make_cuda_kernel(given.model, Precision::float64, gpu());
+    result["profile"] = told(samples(200, [&] { profiles_of(*kernel, given, 1); }));
+    return result;
+}
+
+/// Seconds of a gradient and a profile, with their transfers, and the gradient's error beside the
+/// CPU's in float64, relative to the largest component.
+Json gradient_of(const RandomScatterers& given, Precision precision, int repeats) {
+    const auto kernel = make_cuda_kernel(given.model, precision, gpu());
+    Array<double, 2> weight(Index{1}, given.model.q_count());
+    for (Index k = 0; k < weight.size(); ++k)
+        weight.data()[k] = std::cos(0.7 * static_cast<double>(k));
+    Array<double, 2> found(Index{3}, given.model.scatterer_count()), expected = found;
+    const auto gradient = [&](Kernel& by, Array<double, 2>& to) {
+        by.gradient(given.xyz.view()[0], {}, weight, to);
+    };
+    Json result{{"gradient", told(samples(repeats, [&] { gradient(*kernel, found); }))},
+                {"profile", told(samples(repeats, [&] { profiles_of(*kernel, given, 1); }))}};
+    Context cpu;
+    cpu.threads = available_threads();
+    gradient(*make_cpu_kernel(given.model, Precision::float64, cpu), expected);
+    double largest = 0.0, worst = 0.0;
+    for (Index n = 0; n < found.size(); ++n) {
+        largest = std::max(largest, std::fabs(expected.data()[n]));
+        worst = std::max(worst, std::fabs(found.data()[n] - expected.data()[n]));
+    }
+    result["error"] = std::isnan(worst) ? 1e9 : worst / largest;
+    return result;
+}
+
+Json gradient() {
+    const RandomScatterers bodies = saxs::test::paper_size();
+    const RandomScatterers atoms =
+        saxs::test::globule({.scatterers = 12000, .types = 15, .q = 501, .step = 0.001}, 30.0);
+    return {{"bodies", gradient_of(bodies, Precision::float32, 200)},
+            {"bodies_float64", gradient_of(bodies, Precision::float64, 100)},
+            {"atoms", gradient_of(atoms, Precision::float32, 10)},
+            {"atoms_float64", gradient_of(atoms, Precision::float64, 5)}};
 }
 
 Json atoms() {
@@ -202,10 +251,11 @@ Json chains() {
 }  // namespace
 
 int main(int count, char** values) {
-    const std::map<std::string, Json (*)()> parts{
-        {"profile", profile}, {"frames", frames}, {"atoms", atoms}, {"chains", chains}};
+    const std::map<std::string, Json (*)()> parts{{"profile", profile}, {"frames", frames},
+                                                  {"float64", float64}, {"gradient", gradient},
+                                                  {"atoms", atoms},     {"chains", chains}};
     if (count != 2 || !parts.contains(values[1])) {
-        std::cerr << "usage: bench_saxs_gpu profile|frames|atoms|chains\n";
+        std::cerr << "usage: bench_saxs_gpu profile|frames|float64|gradient|atoms|chains\n";
         return 2;
     }
     try {

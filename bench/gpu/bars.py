@@ -106,5 +106,10 @@ BARS = (
     Bar("saxs: seconds of 100000 scatterers, 501 q", "saxs", most=1.5),
     Bar("saxs: moves a second, 64 chains of 200 bodies", "saxs", least=500000),
     Bar("saxs: largest relative error", "saxs", most=1e-5),
+    Bar("saxs: 1000 frames, float64 by float32", "saxs", most=4.0),
+    Bar("saxs: largest relative error in float64", "saxs", most=1e-10),
+    Bar("saxs: a gradient by a profile", "saxs", most=3.0),
+    Bar("saxs: largest error of a gradient", "saxs", most=1e-5),
+    Bar("saxs: largest error of a gradient in float64", "saxs", most=1e-10),
     Bar(f"{size_name(LARGE)}: exit status", "large", most=0),
 )

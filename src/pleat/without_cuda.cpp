@@ -53,12 +53,13 @@ DeviceClusters rmsd::cluster_on_cuda(const Frames&, double, const Context& conte
     refuse(context.device.index);
 }
 
-std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, const Context& context) {
+std::unique_ptr<saxs::Kernel> saxs::make_cuda_kernel(const Model&, Precision,
+                                                     const Context& context) {
     refuse(context.device.index);
 }
 
 std::unique_ptr<saxs::BodyPairs> saxs::make_cuda_body_pairs(const Model&, const SortedScatterers&,
-                                                            int index) {
+                                                            Precision, int index) {
     refuse(index);
 }
 

@@ -15,11 +15,9 @@ namespace {
 
 void check_device(const Parameters& parameters, const Device& device) {
     if (device.kind == Device::Kind::cpu) return;
-    const bool is_gpu = device.kind == Device::Kind::cuda;
-    if (parameters.precision == (is_gpu ? Precision::float64 : Precision::float32))
-        throw UsageError(fmt::format("expected --precision {} or auto with --device {}, found {}",
-                                     is_gpu ? "float32" : "float64", device.name(),
-                                     is_gpu ? "float64" : "float32"));
+    if (device.kind == Device::Kind::reference && parameters.precision == Precision::float32)
+        throw UsageError(fmt::format(
+            "expected --precision float64 or auto with --device {}, found float32", device.name()));
     if (parameters.method == Method::multipole)
         throw UsageError(fmt::format(
             "expected --method debye or auto with --device {}, found multipole", device.name()));

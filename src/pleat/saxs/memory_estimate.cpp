@@ -123,8 +123,7 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
 
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
               const Parameters& parameters) {
-    const bool excludes_gpus =
-        parameters.precision == Precision::float64 || parameters.method == Method::multipole;
+    const bool excludes_gpus = parameters.method == Method::multipole;
     const bool with_curve = curve != nullptr;
     const bool with_hydration = parameters.c2.value_or(with_curve ? 1 : 0) != 0;
     Effort sum;
@@ -133,8 +132,9 @@ Effort effort(std::span<const Ensemble> components, const Profile* curve,
         const double diameter = max_diameter(ensemble.xyz);
         const Model model =
             model_of_sizes(ensemble, with_curve, with_hydration, parameters, diameter);
-        sum.cpu_seconds += static_cast<double>(ensemble.frame_count()) *
-                           frame_seconds(model, parameters.method, diameter / 2);
+        sum.cpu_seconds +=
+            static_cast<double>(ensemble.frame_count()) *
+            frame_seconds(model, {parameters.precision, parameters.method}, diameter / 2);
         if (excludes_gpus) continue;
         sum.gpu_bytes = std::max(*sum.gpu_bytes, kernel_memory(model, {}, {Device::Kind::cuda, 0}));
     }

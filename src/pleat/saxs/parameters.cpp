@@ -44,7 +44,7 @@ std::vector<Field> profile_fields(Parameters& p) {
         {.name = "precision",
          .target = &p.precision,
          .help = "float32: relative error of profiles up to 2e-6, on a GPU up to 1e-5; float64: up "
-                 "to 1e-6, not on a GPU; auto: float32, with --device reference float64"},
+                 "to 1e-6, on a GPU up to 1e-10; auto: float32, with --device reference float64"},
         {.name = "method",
          .target = &p.method,
          .help = "debye: all pairs; multipole: spherical harmonics in float64, on the CPU; auto: "

@@ -76,7 +76,7 @@ __device__ inline void await_input(const Call& call, unsigned ctas) {
 /// Bytes of shared memory of a CTA: scatterers and sums [channel pair, kTaskSums] of each warp.
 inline Index shared_bytes(Index channel_pairs) {
     return kCallWarps *
-           (static_cast<Index>(sizeof(KeptScatterers)) + 8 * channel_pairs * kTaskSums);
+           (static_cast<Index>(sizeof(KeptScatterers<float>)) + 8 * channel_pairs * kTaskSums);
 }
 
 /// The work of a CTA: a weighting and a pass of a job.
@@ -89,8 +89,8 @@ struct CtaWork {
 struct TwoWeights {
     double first, second;
 };
-__device__ inline TwoWeights weights_of(const Scattering& from, const Task& of, const CtaWork& work,
-                                        int a, int b, int lane) {
+__device__ inline TwoWeights weights_of(const Scattering<float>& from, const Task& of,
+                                        const CtaWork& work, int a, int b, int lane) {
     const int k = work.pass * kPassSums + 2 * lane, n = 2 * lane;
     const auto weight = [&](int more) {
         return n + more < kPassSums && k + more < from.q_count
@@ -107,8 +107,9 @@ struct WarpTasks {
     Task first;
     TwoWeights weights;
 };
-__device__ inline WarpTasks tasks_of(const Scattering& from, const Call& call, const PairJob& of,
-                                     const CtaWork& work, int warp_of_cta, int lane) {
+__device__ inline WarpTasks tasks_of(const Scattering<float>& from, const Call& call,
+                                     const PairJob& of, const CtaWork& work, int warp_of_cta,
+                                     int lane) {
     const std::int32_t* const warps = call.first_warp + body_pair(of.a, of.b, from.bodies);
     const Index warp = warps[0] + Index{blockIdx.x} * kCallWarps + warp_of_cta;
     WarpTasks result{};
@@ -122,8 +123,9 @@ __device__ inline WarpTasks tasks_of(const Scattering& from, const Call& call, c
 
 /// Adds tasks to a warp's `sums` [channel pair, kTaskSums].
 template <bool kEven, bool kScaled>
-__device__ void sum_warp(const Scattering& from, const Call& call, const PairJob& of,
-                         const CtaWork& work, WarpTasks tasks, KeptScatterers& kept, double* sums) {
+__device__ void sum_warp(const Scattering<float>& from, const Call& call, const PairJob& of,
+                         const CtaWork& work, WarpTasks tasks, KeptScatterers<float>& kept,
+                         double* sums) {
     const int lane = threadIdx.x % kLanes;
     const int u = work.weighting / from.classes, v = work.weighting % from.classes;
     const auto scales = [&](int of_class) -> const float* {
@@ -131,10 +133,10 @@ __device__ void sum_warp(const Scattering& from, const Call& call, const PairJob
         return scale < 0 ? nullptr
                          : call.scales + (of.set * call.scale_count + scale) * call.scatterer_count;
     };
-    const Positions positions{call.xyz + of.set * 3 * call.scatterer_count, call.scatterer_count,
-                              scales(u), scales(v)};
+    const Positions<float> positions{call.xyz + of.set * 3 * call.scatterer_count,
+                                     call.scatterer_count, scales(u), scales(v)};
     while (tasks.next < tasks.last) {
-        const TwoSums added =
+        const TwoSums<float> added =
             sums_of_task<kEven, kScaled>(from, positions, tasks.first, work.pass, lane, kept);
         int pair = 0;
         for (int a = 0; a < from.channels && 2 * lane < kTaskSums; ++a) {
@@ -168,8 +170,8 @@ __device__ inline void add_and_write(const Call& call, Index position, double su
 
 /// Computes a small call.
 template <bool kEven, bool kScaled>
-__global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering from, Call call) {
-    PLEAT_DYNAMIC_SHARED(KeptScatterers, kept);
+__global__ void __launch_bounds__(kCallThreads, 1) answer_call(Scattering<float> from, Call call) {
+    PLEAT_DYNAMIC_SHARED(KeptScatterers<float>, kept);
     auto* const sums = reinterpret_cast<double*>(kept + kCallWarps);
     const int pairs = from.channels * (from.channels + 1) / 2, of_warp = pairs * kTaskSums;
     const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;

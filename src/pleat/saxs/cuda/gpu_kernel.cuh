@@ -10,6 +10,7 @@
 #include "pleat/core/cuda/grow.h"
 #include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/saxs/cuda/gpu_gradient.cuh"
 #include "pleat/saxs/cuda/pair_launch.cuh"
 #include "pleat/saxs/cuda/small_calls.cuh"
 #include "pleat/saxs/cuda/task_table.h"
@@ -24,8 +25,8 @@ constexpr Index kSumBytes = Index{128} << 20;
 /// Jobs of a launch: the limit of a grid.
 constexpr Index kMaxJobs = 65535;
 
-/// Sums on a `Gpu`: CudaGpu, or the host in its place. The model must outlive it.
-template <class Gpu>
+/// Sums in Real on a `Gpu`: CudaGpu, or the host in its place. The model must outlive it.
+template <class Gpu, class Real = float>
 class GpuBodyPairs final : public BodyPairs {
 public:
     GpuBodyPairs(const Model& model, const SortedScatterers& sorted, Gpu gpu,
@@ -47,13 +48,14 @@ public:
         upload(class_of_, std::vector<std::int32_t>(classes_.class_of_channel.begin(),
                                                     classes_.class_of_channel.end()));
         make_passes();
-        calls_.emplace(model, sorted, grid_, scattering(), gpu_);
+        if constexpr (kHasSmallCalls) calls_.emplace(model, sorted, grid_, scattering(), gpu_);
     }
 
     void evaluate(View<const float, 3> xyz, View<const float, 3> scales,
                   std::span<const PairJob> jobs, View<double, 3> partial) override {
         if (jobs.empty()) return;
-        if (calls_->can_compute(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
+        if (calls_ &&
+            calls_->can_compute(xyz, scales, static_cast<Index>(jobs.size()), partial.size()))
             calls_->evaluate(xyz, scales, jobs, partial);
         else
             evaluate_bulk(xyz, scales, jobs, partial);
@@ -62,9 +64,30 @@ public:
 
     double device_seconds() const override { return device_seconds_; }
 
+    /// What a gradient needs; pointers are valid as long as the object.
+    Scattering<Real> scattering() const {
+        return {tasks_.data(),
+                first_task_.data(),
+                passes_.data(),
+                factors_.data(),
+                inverse_q_.data(),
+                class_of_.data(),
+                static_cast<std::int32_t>(table_.bodies),
+                static_cast<std::int32_t>(pass_count_),
+                static_cast<std::int32_t>(classes_.count),
+                classes_.has_unscaled_class ? 1 : 0,
+                static_cast<std::int32_t>(model_.channel_count()),
+                static_cast<std::int32_t>(model_.type_count()),
+                static_cast<std::int32_t>(model_.q_count()),
+                grid_.starts_at_zero ? 1 : 0};
+    }
+    bool is_even() const { return grid_.even; }
+
 private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
+    /// In float64 their lanes would lack registers.
+    static constexpr bool kHasSmallCalls = sizeof(Real) == 4;
 
     void set_first(View<const float, 3> scales, std::span<const PairJob> jobs,
                    View<double, 3> partial) {
@@ -81,41 +104,25 @@ private:
 
     void make_passes() {
         pass_count_ = (model_.q_count() + kPassSums - 1) / kPassSums;
-        std::vector<SplitNumber<float>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
+        std::vector<SplitNumber<Real>> turns(static_cast<std::size_t>(pass_count_ * kPassSums));
         for (Index k = 0; k < model_.q_count(); ++k)
             turns[static_cast<std::size_t>(k)] =
-                SineGrid::turns<float>(model_.q[static_cast<std::size_t>(k)]);
+                SineGrid::turns<Real>(model_.q[static_cast<std::size_t>(k)]);
         upload(turns_, turns);
-        std::vector<Pass> passes;
+        std::vector<Pass<Real>> passes;
         for (Index pass = 0; pass < pass_count_; ++pass) {
             const double centre = static_cast<double>(pass * kPassSums + kMaxOffset);
-            passes.push_back({SineGrid::turns<float>(grid_.step),
-                              SineGrid::turns<float>(grid_.first + centre * grid_.step),
+            passes.push_back({SineGrid::turns<Real>(grid_.step),
+                              SineGrid::turns<Real>(grid_.first + centre * grid_.step),
                               turns_.data() + pass * kPassSums});
         }
         upload(passes_, passes);
     }
 
-    Scattering scattering() const {
-        return {tasks_.data(),
-                first_task_.data(),
-                passes_.data(),
-                factors_.data(),
-                inverse_q_.data(),
-                class_of_.data(),
-                static_cast<std::int32_t>(table_.bodies),
-                static_cast<std::int32_t>(pass_count_),
-                static_cast<std::int32_t>(classes_.count),
-                classes_.has_unscaled_class ? 1 : 0,
-                static_cast<std::int32_t>(model_.channel_count()),
-                static_cast<std::int32_t>(model_.type_count()),
-                static_cast<std::int32_t>(model_.q_count()),
-                grid_.starts_at_zero ? 1 : 0};
-    }
-
     /// Bytes of the sums of `tasks` tasks of a job.
     Index sum_bytes(Index tasks) const {
-        return 4 * classes_.count * classes_.count * pass_count_ * tasks * kTaskSums;
+        return static_cast<Index>(sizeof(Real)) * classes_.count * classes_.count * pass_count_ *
+               tasks * kTaskSums;
     }
     Index profile_size() const { return model_.pair_count() * model_.q_count(); }
 
@@ -126,17 +133,17 @@ private:
                                  kMaxSlices);
     }
     /// Launches the sums of `jobs` jobs and their reduction.
-    void launch(const Work& work, Index jobs) const {
-        const Scattering from = scattering();
+    void launch(const Work<Real>& work, Index jobs) const {
+        const Scattering<Real> from = scattering();
         const Sides grid{(work.task_count + kWarps - 1) / kWarps, jobs,
                          classes_.count * classes_.count * pass_count_};
         // Scales of 1 cost little beside one sine per pair and q.
-        const auto sum = !grid_.even                ? sum_tasks<false, true>
-                         : model_.scale_count() > 0 ? sum_tasks<true, true>
-                                                    : sum_tasks<true, false>;
+        const auto sum = !grid_.even                ? sum_tasks<false, true, Real>
+                         : model_.scale_count() > 0 ? sum_tasks<true, true, Real>
+                                                    : sum_tasks<true, false, Real>;
         if (work.task_count > 0)
             gpu_.launch("sum over pairs", sum, grid, Sides{kWarps * kLanes}, 0, from, work);
-        gpu_.launch("sum over tasks", &reduce_tasks,
+        gpu_.launch("sum over tasks", &reduce_tasks<Real>,
                     Sides{q_blocks() * work.slice_count, jobs, model_.pair_count()},
                     Sides{kReducedQ * kParts}, 0, from, work);
     }
@@ -156,45 +163,47 @@ private:
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
-        Array<PairJob> device_jobs;
-        upload(device_jobs, jobs);
+        upload(bulk_jobs_, jobs);
         grow(bulk_sums_,
-             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4,
+             std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) /
+                                 static_cast<Index>(sizeof(Real)),
                              1));
         const Index max_jobs = std::min(at_once, count);
         grow(slices_, max_jobs * size * slice_count(std::min(tasks, max_tasks)));
         grow(arrived_, max_jobs * model_.pair_count() * q_blocks());
-        Array<double> device_partial(count * size);
+        grow(bulk_partial_, count * size);
         typename Gpu::Timer timer;
         timer.start();
         for (Index first = 0; first < count; first += at_once) {
             const Index now = std::min(at_once, count - first);
             for (Index task = 0; task == 0 || task < max_tasks; task += tasks) {
                 const Index some = std::min(tasks, max_tasks - task);
-                const Work work{device_jobs.data() + first,
-                                bulk_xyz_.data(),
-                                bulk_scales_.data(),
-                                xyz.extent(2),
-                                static_cast<std::int32_t>(scales.extent(1)),
-                                static_cast<std::int32_t>(task),
-                                static_cast<std::int32_t>(some),
-                                bulk_sums_.data(),
-                                device_partial.data() + first * size,
-                                task > 0 ? 1 : 0,
-                                static_cast<std::int32_t>(slice_count(some)),
-                                slices_.data(),
-                                arrived_.data()};
+                const Work<Real> work{bulk_jobs_.data() + first,
+                                      bulk_xyz_.data(),
+                                      bulk_scales_.data(),
+                                      xyz.extent(2),
+                                      static_cast<std::int32_t>(scales.extent(1)),
+                                      static_cast<std::int32_t>(task),
+                                      static_cast<std::int32_t>(some),
+                                      bulk_sums_.data(),
+                                      bulk_partial_.data() + first * size,
+                                      task > 0 ? 1 : 0,
+                                      static_cast<std::int32_t>(slice_count(some)),
+                                      slices_.data(),
+                                      arrived_.data()};
                 launch(work, now);
             }
         }
         timer.stop();
         device_seconds_ = timer.seconds();
-        device_partial.download(partial.data);
+        bulk_partial_.download(partial.data, 0, count * size);
     }
 
     void require_gpu_memory(const View<const float, 3>& xyz, const View<const float, 3>& scales,
                             Index jobs, Index tasks, Index results) const {
-        const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size());
+        const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size()) +
+                           static_cast<Index>(sizeof(Real)) * bulk_sums_.size() +
+                           8 * bulk_partial_.size();
         require_memory(4 * (xyz.size() + scales.size()) + jobs * sum_bytes(tasks) +
                            8 * (results + jobs * profile_size() * slice_count(tasks)),
                        std::to_string(xyz.extent(0)) + " frames of " +
@@ -214,10 +223,13 @@ private:
     Array<Task> tasks_;
     Array<std::int32_t> first_task_, class_of_;
     Array<double> factors_, inverse_q_;
-    Array<SplitNumber<float>> turns_;
-    Array<Pass> passes_;
+    Array<SplitNumber<Real>> turns_;
+    Array<Pass<Real>> passes_;
     std::optional<SmallCalls<Gpu>> calls_;
-    Array<float> bulk_xyz_, bulk_scales_, bulk_sums_;
+    Array<float> bulk_xyz_, bulk_scales_;
+    Array<Real> bulk_sums_;
+    Array<PairJob> bulk_jobs_;
+    Array<double> bulk_partial_;
     Array<double> slices_;  ///< of the last step of a reduction
     Array<unsigned> arrived_;
     double device_seconds_ = 0.0;
@@ -228,30 +240,30 @@ private:
 /// Frames that are copied and computed at a time.
 constexpr Index kFrames = 512;
 
-template <class Gpu>
+template <class Gpu, class Real = float>
 class GpuKernel final : public Kernel {
 public:
     GpuKernel(const Model& model, Gpu gpu)
         : sorted_(sort_by_type(model)),
           frames_(model, sorted_),
-          pairs_(model, sorted_, std::move(gpu)) {}
+          pairs_(model, sorted_, gpu),
+          gradients_(model, sorted_, pairs_.scattering(), pairs_.is_even(), std::move(gpu)) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {
         frames_.compute(pairs_, kFrames, xyz, scales, partial);
     }
 
-    void gradient(View<const float, 2>, View<const float, 2>, View<const double, 2>,
-                  View<double, 2>) override {
-        throw DeviceError(
-            "CUDA: expected a device with gradients of profiles, found a GPU; use the "
-            "CPU for them");
+    void gradient(View<const float, 2> xyz, View<const float, 2> scales,
+                  View<const double, 2> weight, View<double, 2> gradient) override {
+        gradients_.compute(xyz, scales, weight, gradient);
     }
 
 private:
     SortedScatterers sorted_;
     FrameProfiles frames_;
-    GpuBodyPairs<Gpu> pairs_;
+    GpuBodyPairs<Gpu, Real> pairs_;
+    GpuGradients<Gpu, Real> gradients_;
 };
 
 }  // namespace pleat::saxs::cuda

@@ -1,5 +1,6 @@
 // The CUDA kernel of saxs.
 #include <memory>
+#include <utility>
 
 #include "pleat/core/cuda/cuda_gpu.cuh"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
@@ -8,13 +9,20 @@ namespace pleat::saxs {
 
 using pleat::cuda::CudaGpu;
 
-std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& context) {
-    return std::make_unique<cuda::GpuKernel<CudaGpu>>(model, CudaGpu(context.device.index));
+std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, Precision precision,
+                                         const Context& context) {
+    CudaGpu gpu(context.device.index);
+    if (precision == Precision::float64)
+        return std::make_unique<cuda::GpuKernel<CudaGpu, double>>(model, std::move(gpu));
+    return std::make_unique<cuda::GpuKernel<CudaGpu>>(model, std::move(gpu));
 }
 
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,
-                                                int index) {
-    return std::make_unique<cuda::GpuBodyPairs<CudaGpu>>(model, sorted, CudaGpu(index));
+                                                Precision precision, int index) {
+    CudaGpu gpu(index);
+    if (precision == Precision::float64)
+        return std::make_unique<cuda::GpuBodyPairs<CudaGpu, double>>(model, sorted, std::move(gpu));
+    return std::make_unique<cuda::GpuBodyPairs<CudaGpu>>(model, sorted, std::move(gpu));
 }
 
 }  // namespace pleat::saxs

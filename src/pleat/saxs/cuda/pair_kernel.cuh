@@ -14,10 +14,11 @@ inline constexpr int kReducedQ = 32, kParts = 16;
 inline constexpr int kPartTasks = 8, kMaxSlices = 32;
 
 /// Data that all tasks share. Pointers are to device memory.
+template <class Real>
 struct Scattering {
     const Task* tasks;
     const std::int32_t* first_task;  ///< [pair of bodies, and one]
-    const Pass* passes;
+    const Pass<Real>* passes;
     const double* factors;         ///< [channel, type, q]
     const double* inverse_q;       ///< [q]; 0 for 0
     const std::int32_t* class_of;  ///< [channel]
@@ -26,6 +27,7 @@ struct Scattering {
 };
 
 /// Sets of positions and the jobs on them.
+template <class Real>
 struct Work {
     const PairJob* jobs;
     const float* xyz;     ///< [set, axis, sorted scatterer]
@@ -33,7 +35,7 @@ struct Work {
     Index scatterer_count;
     std::int32_t scale_count;
     std::int32_t first_task, task_count;  ///< of each job: the tasks of this launch
-    float* sums;                          ///< [job, weighting, pass, task, kTaskSums]
+    Real* sums;                           ///< [job, weighting, pass, task, kTaskSums]
     double* partial;                      ///< [job, channel pair, q]
     std::int32_t add;                     ///< whether to add to `partial`
     std::int32_t slice_count;             ///< slices of the tasks of a job, one per CTA
@@ -50,22 +52,26 @@ __device__ inline Index body_pair(Index a, Index b, Index bodies) {
 struct JobTasks {
     std::int32_t first, count;
 };
-__device__ inline JobTasks tasks_of(const Scattering& from, const Work& work, const PairJob& job) {
+template <class Real>
+__device__ inline JobTasks tasks_of(const Scattering<Real>& from, const Work<Real>& work,
+                                    const PairJob& job) {
     const Index pair = body_pair(job.a, job.b, from.bodies);
     const std::int32_t first = from.first_task[pair] + work.first_task;
     const std::int32_t left = from.first_task[pair + 1] - first;
     return {first, left < work.task_count ? left : work.task_count};
 }
-__device__ inline float* task_sums(const Scattering& from, const Work& work, Index job,
-                                   Index weighting, Index pass, Index task) {
+template <class Real>
+__device__ inline Real* task_sums(const Scattering<Real>& from, const Work<Real>& work, Index job,
+                                  Index weighting, Index pass, Index task) {
     const Index weightings = Index{from.classes} * from.classes;
     return work.sums +
            (((job * weightings + weighting) * from.pass_count + pass) * work.task_count + task) *
                kTaskSums;
 }
 /// The scales of a class in a set; null: all 1.
-__device__ inline const float* scales_of(const Scattering& from, const Work& work, Index set,
-                                         int of_class) {
+template <class Real>
+__device__ inline const float* scales_of(const Scattering<Real>& from, const Work<Real>& work,
+                                         Index set, int of_class) {
     const int scale = of_class - from.has_unscaled_class;
     return scale < 0 ? nullptr
                      : work.scales + (set * work.scale_count + scale) * work.scatterer_count;
@@ -73,15 +79,16 @@ __device__ inline const float* scales_of(const Scattering& from, const Work& wor
 
 /// The result of one lane of a warp for a task: the sums of the values 2 lane and 2 lane + 1 of a
 /// pass.
+template <class Real>
 struct TwoSums {
-    float first, second;
+    Real first, second;
 };
-template <bool kEven, bool kScaled, class From>
-__device__ inline TwoSums sums_of_task(const Scattering& from, const From& positions,
-                                       const Task& pairs, int pass, int lane,
-                                       KeptScatterers& kept) {
-    const Pass waves = from.passes[pass];
-    float values[2 * kLanes];
+template <bool kEven, bool kScaled, class Real>
+__device__ inline TwoSums<Real> sums_of_task(const Scattering<Real>& from,
+                                             const Positions<Real>& positions, const Task& pairs,
+                                             int pass, int lane, KeptScatterers<Real>& kept) {
+    const Pass<Real> waves = from.passes[pass];
+    Real values[2 * kLanes];
     if constexpr (!kEven)
         uneven_sums<kScaled>(pairs, positions, waves, kept, lane, values);
     else if (pass == 0 && from.starts_at_zero != 0)
@@ -93,36 +100,41 @@ __device__ inline TwoSums sums_of_task(const Scattering& from, const From& posit
 }
 
 /// Writes a task's sums, for sum_part().
-template <bool kEven, bool kScaled>
-__device__ inline void sum_task(const Scattering& from, const Work& work, Index job, Index task,
-                                int weighting, int pass, int lane, KeptScatterers& kept) {
+template <bool kEven, bool kScaled, class Real>
+__device__ inline void sum_task(const Scattering<Real>& from, const Work<Real>& work, Index job,
+                                Index task, int weighting, int pass, int lane,
+                                KeptScatterers<Real>& kept) {
     const PairJob of = work.jobs[job];
     const JobTasks range = tasks_of(from, work, of);
     if (task >= range.count) return;  // all lanes alike
-    const Positions positions{work.xyz + of.set * 3 * work.scatterer_count, work.scatterer_count,
-                              scales_of(from, work, of.set, weighting / from.classes),
-                              scales_of(from, work, of.set, weighting % from.classes)};
-    const TwoSums sums = sums_of_task<kEven, kScaled>(
+    const Positions<Real> positions{work.xyz + of.set * 3 * work.scatterer_count,
+                                    work.scatterer_count,
+                                    scales_of(from, work, of.set, weighting / from.classes),
+                                    scales_of(from, work, of.set, weighting % from.classes)};
+    const TwoSums<Real> sums = sums_of_task<kEven, kScaled>(
         from, positions, from.tasks[range.first + task], pass, lane, kept);
     if (2 * lane >= kTaskSums) return;
-    float* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
+    Real* const to = task_sums(from, work, job, weighting, pass, task) + 2 * lane;
     to[0] = sums.first;
     to[1] = sums.second;
 }
 
-__device__ inline double factor_of(const Scattering& from, int channel, int type, int k) {
+template <class Real>
+__device__ inline double factor_of(const Scattering<Real>& from, int channel, int type, int k) {
     return from.factors[(Index{channel} * from.types + type) * from.q_count + k];
 }
 
 /// Whether sums weighted by the classes u of rows and v of columns belong to the channels a and b.
-__device__ inline bool concerns(const Scattering& from, int u, int v, int a, int b) {
+template <class Real>
+__device__ inline bool concerns(const Scattering<Real>& from, int u, int v, int a, int b) {
     const int of_a = from.class_of[a], of_b = from.class_of[b];
     return (of_a == u && of_b == v) || (of_a == v && of_b == u);
 }
 
 /// The factor of a task's sums at one q, weighted by the classes u and v, for the channels a <= b.
-__device__ inline double weight_of(const Scattering& from, const Task& of, int u, int v, int a,
-                                   int b, int k) {
+template <class Real>
+__device__ inline double weight_of(const Scattering<Real>& from, const Task& of, int u, int v,
+                                   int a, int b, int k) {
     double product = 0.0;
     if (from.class_of[a] == u && from.class_of[b] == v)
         product = factor_of(from, a, of.row_type, k) * factor_of(from, b, of.column_type, k);
@@ -132,13 +144,14 @@ __device__ inline double weight_of(const Scattering& from, const Task& of, int u
 }
 
 /// One of `parts` parts of the sum over a job's tasks for one channel pair and q, in both orders.
-__device__ inline double sum_part(const Scattering& from, const Work& work, Index job, int a, int b,
-                                  int k, int part, int parts) {
+template <class Real>
+__device__ inline double sum_part(const Scattering<Real>& from, const Work<Real>& work, Index job,
+                                  int a, int b, int k, int part, int parts) {
     const JobTasks range = tasks_of(from, work, work.jobs[job]);
     const int pass = k / kPassSums, n = k % kPassSums;
     const int u = from.class_of[a], v = from.class_of[b], classes = from.classes;
-    const float* const one = task_sums(from, work, job, u * classes + v, pass, 0) + n;
-    const float* const other = task_sums(from, work, job, v * classes + u, pass, 0) + n;
+    const Real* const one = task_sums(from, work, job, u * classes + v, pass, 0) + n;
+    const Real* const other = task_sums(from, work, job, v * classes + u, pass, 0) + n;
     double sum = 0.0;
 #pragma unroll 4
     for (Index task = part; task < range.count; task += parts) {

@@ -5,10 +5,14 @@
 
 namespace pleat::saxs::cuda {
 
-template <bool kEven, bool kScaled>
-__global__ void __launch_bounds__(kWarps* kLanes, kEven ? 5 : 4)
-    sum_tasks(Scattering from, Work work) {
-    __shared__ KeptScatterers kept[kWarps];
+/// CTAs per multiprocessor: as many as leave each lane the registers that its sums need.
+template <bool kEven, class Real>
+constexpr int kResidentCtas = sizeof(Real) == 8 ? 2 : (kEven ? 5 : 4);
+
+template <bool kEven, bool kScaled, class Real>
+__global__ void __launch_bounds__(kWarps* kLanes, kResidentCtas<kEven, Real>)
+    sum_tasks(Scattering<Real> from, Work<Real> work) {
+    __shared__ KeptScatterers<Real> kept[kWarps];
     const Index job = blockIdx.y;
     const int warp = threadIdx.x / kLanes;
     const Index task = Index{blockIdx.x} * kWarps + warp;
@@ -32,8 +36,9 @@ __device__ inline bool is_last(unsigned* arrived, unsigned count) {
 }
 
 /// Each CTA adds a slice of a job's tasks; the last CTA adds all slices in their order.
-static __global__ void __launch_bounds__(kReducedQ* kParts)
-    reduce_tasks(Scattering from, Work work) {
+template <class Real>
+__global__ void __launch_bounds__(kReducedQ* kParts)
+    reduce_tasks(Scattering<Real> from, Work<Real> work) {
     __shared__ double partial_sums[kParts][kReducedQ];
     const Index job = blockIdx.y;
     const int slices = work.slice_count, slice = blockIdx.x % slices, block = blockIdx.x / slices;

@@ -11,38 +11,42 @@
 namespace pleat::saxs::cuda {
 
 /// A scatterer: its position, and its scale as a row or column.
+template <class Real>
 struct alignas(16) Point {
-    float x, y, z, scale;
+    Real x, y, z, scale;
 };
 
 /// Columns whose positions a warp keeps at a time; pieces of segments are kept twice.
 inline constexpr int kKeptColumns = 128;
 
 /// The scatterers of a task in the shared memory of a warp.
+template <class Real>
 struct KeptScatterers {
-    Point points[kKeptColumns + kLanes];  ///< columns, then rows
-    float others[kKeptColumns];           ///< scales as columns, for pairs inside a piece
+    Point<Real> points[kKeptColumns + kLanes];  ///< columns, then rows
+    Real others[kKeptColumns];                  ///< scales as columns, for pairs inside a piece
 };
 
-/// The positions of a set.
+/// The positions of a set, which are computed with as Real.
+template <class Real>
 struct Positions {
     const float* xyz;  ///< [axis, sorted scatterer]
     Index stride;
     const float* row_scale;  ///< [sorted scatterer]; null: 1
     const float* column_scale;
 
-    __device__ inline Point point(std::int32_t index) const {
-        return {xyz[index], xyz[stride + index], xyz[2 * stride + index], 1.0f};
+    __device__ inline Point<Real> point(std::int32_t index) const {
+        return {xyz[index], xyz[stride + index], xyz[2 * stride + index], 1};
     }
-    __device__ inline float of_row(std::int32_t index) const {
+    __device__ inline Real of_row(std::int32_t index) const {
         return row_scale != nullptr ? row_scale[index] : 1.0f;
     }
-    __device__ inline float of_column(std::int32_t index) const {
+    __device__ inline Real of_column(std::int32_t index) const {
         return column_scale != nullptr ? column_scale[index] : 1.0f;
     }
 };
+template <class Real>
 struct Wave {
-    float sine, cosine;
+    Real sine, cosine;
 };
 
 /// The value, with its sign changed if bit 31 of `sign` is set.
@@ -71,7 +75,7 @@ __device__ inline float sine_polynomial(float v, float y) {
     sum = fmaf(sum, y, 0.00193530705f);
     return fmaf(v, 6.28125f, v * sum);
 }
-__device__ inline Wave wave_of(float r, SplitNumber<float> turn) {
+__device__ inline Wave<float> wave_of(float r, SplitNumber<float> turn) {
     std::uint32_t sign;
     const float v = reduced_phase(r, turn, sign), y = v * v;
     float sum = -24.7527618f;
@@ -82,16 +86,59 @@ __device__ inline Wave wave_of(float r, SplitNumber<float> turn) {
     sum = fmaf(sum, y, 1.0f);
     return {turned(sine_polynomial(v, y), sign), turned(sum, sign)};
 }
-__device__ inline Wave product(Wave a, Wave b) {
-    return {fmaf(a.sine, b.cosine, a.cosine * b.sine), fmaf(a.cosine, b.cosine, -a.sine * b.sine)};
+/// The same in float64, by Taylor series to the power 18.
+__device__ inline Wave<double> wave_of(double r, SplitNumber<double> turn) {
+    const double whole = fma(r, turn.high, r * turn.low), half_turns = rint(2.0 * whole);
+    const double angle = kTurn * fma(half_turns, -0.5, whole), y = angle * angle;
+    double sine = 1.0 / 355687428096000.0;
+    sine = fma(sine, y, -1.0 / 1307674368000.0);
+    sine = fma(sine, y, 1.0 / 6227020800.0);
+    sine = fma(sine, y, -1.0 / 39916800.0);
+    sine = fma(sine, y, 1.0 / 362880.0);
+    sine = fma(sine, y, -1.0 / 5040.0);
+    sine = fma(sine, y, 1.0 / 120.0);
+    sine = fma(sine, y, -1.0 / 6.0);
+    sine = fma(sine * y, angle, angle);
+    double cosine = -1.0 / 6402373705728000.0;
+    cosine = fma(cosine, y, 1.0 / 20922789888000.0);
+    cosine = fma(cosine, y, -1.0 / 87178291200.0);
+    cosine = fma(cosine, y, 1.0 / 479001600.0);
+    cosine = fma(cosine, y, -1.0 / 3628800.0);
+    cosine = fma(cosine, y, 1.0 / 40320.0);
+    cosine = fma(cosine, y, -1.0 / 720.0);
+    cosine = fma(cosine, y, 1.0 / 24.0);
+    cosine = fma(cosine, y, -0.5);
+    cosine = fma(cosine, y, 1.0);
+    const double sign = fma(-2.0, fabs(half_turns - 2.0 * rint(0.5 * half_turns)), 1.0);
+    return {sign * sine, sign * cosine};
 }
-__device__ inline Wave doubled(Wave a) {
-    const float more = a.sine + a.sine;
-    return {more * a.cosine, fmaf(-more, a.sine, 1.0f)};
+/// sin(2 pi turn r).
+__device__ inline float sine_of(float r, SplitNumber<float> turn) {
+    std::uint32_t sign;
+    const float v = reduced_phase(r, turn, sign);
+    return turned(sine_polynomial(v, v * v), sign);
+}
+__device__ inline double sine_of(double r, SplitNumber<double> turn) {
+    return wave_of(r, turn).sine;
+}
+
+__device__ inline float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ inline double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+
+template <class Real>
+__device__ inline Wave<Real> product(Wave<Real> a, Wave<Real> b) {
+    return {multiply_add(a.sine, b.cosine, a.cosine * b.sine),
+            multiply_add(a.cosine, b.cosine, -a.sine * b.sine)};
+}
+template <class Real>
+__device__ inline Wave<Real> doubled(Wave<Real> a) {
+    const Real more = a.sine + a.sine;
+    return {more * a.cosine, multiply_add(-more, a.sine, Real{1})};
 }
 /// The wave that follows `a` and `b` in equal steps; `twice`: two times the cosine of a step.
-__device__ inline Wave following(Wave b, Wave a, float twice) {
-    return {fmaf(twice, b.sine, -a.sine), fmaf(twice, b.cosine, -a.cosine)};
+template <class Real>
+__device__ inline Wave<Real> following(Wave<Real> b, Wave<Real> a, Real twice) {
+    return {multiply_add(twice, b.sine, -a.sine), multiply_add(twice, b.cosine, -a.cosine)};
 }
 
 /// 1 / r, with Newton's step, of a distance that is at least 1e-6 angstrom.
@@ -100,50 +147,66 @@ __device__ inline float inverse_root(float squared) {
     const float rough = squared * y;
     return fmaf(0.5f * y, fmaf(-rough, y, 1.0f), y);
 }
+__device__ inline double inverse_root(double squared) {
+    double y = inverse_root(static_cast<float>(squared));
+    y = fma(0.5 * y, fma(-squared * y, y, 1.0), y);
+    return fma(0.5 * y, fma(-squared * y, y, 1.0), y);
+}
 
 /// Angstrom. At longer distances float32 phases have no correct digits, and the number of half
 /// turns would overflow.
 inline constexpr float kMaxDistance = 1e6f;
 
-/// Sums of a lane: of centres, and of products with the steps on both sides.
-struct LaneSums {
-    float centre[kCentres];
-    float plus[kCentres][kMaxOffset], minus[kCentres][kMaxOffset];
+/// The waves of 1, 2, ..., kMaxOffset steps.
+template <class Real>
+struct Steps {
+    Wave<Real> of[kMaxOffset];
+
+    __device__ inline explicit Steps(Wave<Real> first) {
+        const Real twice = first.cosine + first.cosine;
+        of[0] = first;
+        of[1] = doubled(first);
+        of[2] = following(of[1], of[0], twice);
+        of[3] = doubled(of[1]);
+        of[4] = following(of[3], of[2], twice);
+        of[5] = doubled(of[2]);
+        of[6] = following(of[5], of[4], twice);
+        of[7] = doubled(of[3]);
+    }
+    /// From a centre to the next one.
+    __device__ inline Wave<Real> between_centres() const { return product(doubled(of[7]), of[0]); }
 };
 
-__device__ inline void add_step(LaneSums& sums, const Wave (&centre)[kCentres], int t, Wave step) {
-#pragma unroll
-    for (int m = 0; m < kCentres; ++m) {
-        sums.plus[m][t - 1] = fmaf(centre[m].sine, step.cosine, sums.plus[m][t - 1]);
-        sums.minus[m][t - 1] = fmaf(centre[m].cosine, step.sine, sums.minus[m][t - 1]);
-    }
-}
+/// Sums of a lane: of centres, and of products with the steps on both sides.
+template <class Real>
+struct LaneSums {
+    Real centre[kCentres];
+    Real plus[kCentres][kMaxOffset], minus[kCentres][kMaxOffset];
+};
 
 /// Adds a pair at distance r, weighted by `weight` = w / r. If q begins at 0, the first centre is
 /// the eighth step and needs no separate sine.
-template <bool kFromZero>
-__device__ inline void add_pair(LaneSums& sums, const Pass& pass, float r, float weight) {
-    const Wave s1 = wave_of(r, pass.step), s2 = doubled(s1);
-    const float twice = s1.cosine + s1.cosine;
-    const Wave s3 = following(s2, s1, twice), s4 = doubled(s2), s5 = following(s4, s3, twice);
-    const Wave s6 = doubled(s3), s7 = following(s6, s5, twice), s8 = doubled(s4);
-    const Wave turn = product(doubled(s8), s1);
-    Wave centre[kCentres];
-    centre[0] = kFromZero ? s8 : wave_of(r, pass.start);
+template <bool kFromZero, class Real>
+__device__ inline void add_pair(LaneSums<Real>& sums, const Pass<Real>& pass, Real r, Real weight) {
+    const Steps<Real> steps(wave_of(r, pass.step));
+    const Wave<Real> turn = steps.between_centres();
+    Wave<Real> centre[kCentres];
+    centre[0] = kFromZero ? steps.of[kMaxOffset - 1] : wave_of(r, pass.start);
     centre[0].sine *= weight;
     centre[0].cosine *= weight;
 #pragma unroll
     for (int m = 1; m < kCentres; ++m) centre[m] = product(centre[m - 1], turn);
 #pragma unroll
     for (int m = 0; m < kCentres; ++m) sums.centre[m] += centre[m].sine;
-    add_step(sums, centre, 1, s1);
-    add_step(sums, centre, 2, s2);
-    add_step(sums, centre, 3, s3);
-    add_step(sums, centre, 4, s4);
-    add_step(sums, centre, 5, s5);
-    add_step(sums, centre, 6, s6);
-    add_step(sums, centre, 7, s7);
-    add_step(sums, centre, 8, s8);
+#pragma unroll
+    for (int t = 0; t < kMaxOffset; ++t) {
+        const Wave<Real> step = steps.of[t];
+#pragma unroll
+        for (int m = 0; m < kCentres; ++m) {
+            sums.plus[m][t] = multiply_add(centre[m].sine, step.cosine, sums.plus[m][t]);
+            sums.minus[m][t] = multiply_add(centre[m].cosine, step.sine, sums.minus[m][t]);
+        }
+    }
 }
 
 /// The columns of a task that a warp keeps at a time.
@@ -153,18 +216,19 @@ struct Columns {
 
 /// Copies the positions of a task's columns and rows into `kept`, each lane every 32nd. Pieces,
 /// whose pairs are (i, i + d) modulo their size, are stored twice in succession.
-template <bool kScaled, class From>
-__device__ inline void copy_scatterers(KeptScatterers& kept, const Task& task,
-                                       const Columns& columns, const From& from, int lane) {
+template <bool kScaled, class Real>
+__device__ inline void copy_scatterers(KeptScatterers<Real>& kept, const Task& task,
+                                       const Columns& columns, const Positions<Real>& from,
+                                       int lane) {
     const auto row = [&](std::int32_t index) {
-        Point point = from.point(index);
+        Point<Real> point = from.point(index);
         if constexpr (kScaled) point.scale = from.of_row(index);
         return point;
     };
     for (int n = lane; n < columns.count; n += kLanes) {
         const std::int32_t index = columns.first + n;
         if (task.same_segment == 0) {
-            Point point = from.point(index);
+            Point<Real> point = from.point(index);
             if constexpr (kScaled) point.scale = from.of_column(index);
             kept.points[n] = point;
             continue;
@@ -201,42 +265,52 @@ __device__ inline void for_pairs(const Task& task, int columns, int lane, const 
 }
 
 /// Distance of two points, and its inverse.
-__device__ inline float pair_distance(const Point& a, const Point& b, float& inverse) {
+__device__ inline float pair_distance(const Point<float>& a, const Point<float>& b,
+                                      float& inverse) {
     const float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
     const float squared = fmaxf(fmaf(dx, dx, fmaf(dy, dy, dz * dz)), 1e-12f);
     inverse = inverse_root(squared);
     return fminf(squared * inverse, kMaxDistance);
 }
+__device__ inline double pair_distance(const Point<double>& a, const Point<double>& b,
+                                       double& inverse) {
+    const double dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
+    const double squared = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-12);
+    inverse = inverse_root(squared);
+    return squared * inverse;
+}
 
 /// Calls body(r, weight) for every 32nd pair of a task. Weights of pairs inside a piece are means
 /// of both orders, (s_i t_j + t_i s_j) / 2, since these pairs are not ordered.
-template <bool kScaled, class From, class Body>
-__device__ inline void for_distances(const Task& task, const From& from, KeptScatterers& kept,
-                                     int lane, const Body& body) {
+template <bool kScaled, class Real, class Body>
+__device__ inline void for_distances(const Task& task, const Positions<Real>& from,
+                                     KeptScatterers<Real>& kept, int lane, const Body& body) {
     for (int first = 0; first < task.columns; first += kKeptColumns) {
         const int left = task.columns - first, count = left < kKeptColumns ? left : kKeptColumns;
         if (first > 0) __syncwarp();
         copy_scatterers<kScaled>(kept, task, {task.column + first, count}, from, lane);
         __syncwarp();
         for_pairs(task, count, lane, [&](int i, int j) {
-            const Point a = kept.points[i], b = kept.points[j];
-            float weight;
-            const float r = pair_distance(a, b, weight);
+            const Point<Real> a = kept.points[i], b = kept.points[j];
+            Real weight;
+            const Real r = pair_distance(a, b, weight);
             if constexpr (kScaled)
                 weight *= task.same_segment == 0
                               ? a.scale * b.scale
-                              : 0.5f * fmaf(a.scale, kept.others[j], b.scale * kept.others[i]);
+                              : Real{0.5} *
+                                    multiply_add(a.scale, kept.others[j], b.scale * kept.others[i]);
             body(r, weight);
         });
     }
 }
 
 /// Sums of every 32nd pair of a task, [kPassSums] in the order of q, of evenly spaced q.
-template <bool kScaled, bool kFromZero, class From>
-__device__ inline void even_sums(const Task& task, const From& from, const Pass& pass,
-                                 KeptScatterers& kept, int lane, float (&values)[2 * kLanes]) {
-    LaneSums sums = {};
-    for_distances<kScaled>(task, from, kept, lane, [&](float r, float weight) {
+template <bool kScaled, bool kFromZero, class Real>
+__device__ inline void even_sums(const Task& task, const Positions<Real>& from,
+                                 const Pass<Real>& pass, KeptScatterers<Real>& kept, int lane,
+                                 Real (&values)[2 * kLanes]) {
+    LaneSums<Real> sums = {};
+    for_distances<kScaled>(task, from, kept, lane, [&](Real r, Real weight) {
         add_pair<kFromZero>(sums, pass, r, weight);
     });
 #pragma unroll
@@ -249,39 +323,38 @@ __device__ inline void even_sums(const Task& task, const From& from, const Pass&
         }
     }
 #pragma unroll
-    for (int n = kPassSums; n < 2 * kLanes; ++n) values[n] = 0.0f;
+    for (int n = kPassSums; n < 2 * kLanes; ++n) values[n] = 0;
 }
 
 /// The same for any q.
-template <bool kScaled, class From>
-__device__ inline void uneven_sums(const Task& task, const From& from, const Pass& pass,
-                                   KeptScatterers& kept, int lane, float (&values)[2 * kLanes]) {
+template <bool kScaled, class Real>
+__device__ inline void uneven_sums(const Task& task, const Positions<Real>& from,
+                                   const Pass<Real>& pass, KeptScatterers<Real>& kept, int lane,
+                                   Real (&values)[2 * kLanes]) {
 #pragma unroll
-    for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0.0f;
-    for_distances<kScaled>(task, from, kept, lane, [&](float r, float weight) {
+    for (int n = 0; n < 2 * kLanes; ++n) values[n] = 0;
+    for_distances<kScaled>(task, from, kept, lane, [&](Real r, Real weight) {
 #pragma unroll
-        for (int n = 0; n < kPassSums; ++n) {
-            std::uint32_t sign;
-            const float v = reduced_phase(r, pass.turns[n], sign);
-            values[n] = fmaf(turned(sine_polynomial(v, v * v), sign), weight, values[n]);
-        }
+        for (int n = 0; n < kPassSums; ++n)
+            values[n] = multiply_add(sine_of(r, pass.turns[n]), weight, values[n]);
     });
 }
 
 /// One step of the sum over lanes: a lane keeps one half of its values and gives the other half to
 /// the lane at distance kOffset. After steps 16, 8, 4, 2, 1, lane n has the sums of values 2 n and
 /// 2 n + 1.
-template <int kOffset>
-__device__ inline void halve(float (&values)[2 * kLanes], int lane) {
+template <int kOffset, class Real>
+__device__ inline void halve(Real (&values)[2 * kLanes], int lane) {
     const bool upper = (lane & kOffset) != 0;
 #pragma unroll
     for (int n = 0; n < 2 * kOffset; ++n) {
-        const float given = upper ? values[n] : values[n + 2 * kOffset];
-        const float kept = upper ? values[n + 2 * kOffset] : values[n];
+        const Real given = upper ? values[n] : values[n + 2 * kOffset];
+        const Real kept = upper ? values[n + 2 * kOffset] : values[n];
         values[n] = kept + __shfl_xor_sync(~0u, given, kOffset);
     }
 }
-__device__ inline void sum_over_lanes(float (&values)[2 * kLanes], int lane) {
+template <class Real>
+__device__ inline void sum_over_lanes(Real (&values)[2 * kLanes], int lane) {
     halve<16>(values, lane);
     halve<8>(values, lane);
     halve<4>(values, lane);

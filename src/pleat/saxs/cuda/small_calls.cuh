@@ -31,7 +31,7 @@ class SmallCalls {
 public:
     /// Pointers of `from` must outlive this; its tasks are not used.
     SmallCalls(const Model& model, const SortedScatterers& sorted, const SineGrid& grid,
-               const Scattering& from, const Gpu& gpu)
+               const Scattering<float>& from, const Gpu& gpu)
         : from_(from),
           kernel_(!grid.even                ? answer_call<false, true>
                   : model.scale_count() > 0 ? answer_call<true, true>
@@ -225,8 +225,8 @@ private:
         }
     }
 
-    Scattering from_;
-    void (*kernel_)(Scattering, Call);
+    Scattering<float> from_;
+    void (*kernel_)(Scattering<float>, Call);
     Index shared_bytes_;
     bool is_possible_ = false;
     Index resident_ = 0;  ///< CTAs that can be resident at once

@@ -14,7 +14,7 @@ inline constexpr int kLanes = 32;
 /// Centres of q whose sums a lane keeps in registers, and the values of q of such a pass.
 inline constexpr int kCentres = 3;
 inline constexpr int kPassSums = kCentres * kOffsetCount;
-/// Floats in the result of a task, of which the first kPassSums are used.
+/// Numbers in the result of a task, of which the first kPassSums are used.
 inline constexpr int kTaskSums = 52;
 
 /// The pairs of a piece of a segment and columns of a segment; if `same_segment`, the pairs inside
@@ -27,9 +27,10 @@ struct Task {
 
 /// A pass over kPassSums values of q, in turns per angstrom: its step and its first centre and, if
 /// q are not evenly spaced, each value.
+template <class Real>
 struct Pass {
-    SplitNumber<float> step, start;
-    const SplitNumber<float>* turns;
+    SplitNumber<Real> step, start;
+    const SplitNumber<Real>* turns;
 };
 
 struct TaskTable {

@@ -187,10 +187,8 @@ std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const SortedS
 
 std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatterers& sorted,
                                            Precision precision, const Context& context) {
-    if (context.device.kind == Device::Kind::cuda && precision == Precision::float64)
-        throw UsageError("expected sums in float32 on a GPU, found float64");
     if (context.device.kind == Device::Kind::cuda)
-        return make_cuda_body_pairs(model, sorted, context.device.index);
+        return make_cuda_body_pairs(model, sorted, precision, context.device.index);
     if (context.device.kind == Device::Kind::cpu)
         return make_cpu_body_pairs(model, sorted, precision, context);
     Context plain = context;

@@ -37,8 +37,8 @@ std::unique_ptr<BodyPairs> make_cpu_body_pairs(const Model& model, const SortedS
                                                Precision precision, const Context& context);
 /// Throws DeviceError if the GPU is missing or out of memory.
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,
-                                                int index);
-/// The BodyPairs for the device of `context`. Throws UsageError for float64 on a GPU.
+                                                Precision precision, int index);
+/// The BodyPairs for the device of `context`.
 std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatterers& sorted,
                                            Precision precision, const Context& context);
 

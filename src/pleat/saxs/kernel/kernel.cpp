@@ -115,13 +115,13 @@ private:
 
 }  // namespace
 
-double frame_seconds(const Model& model, Method method, double radius) {
+double frame_seconds(const Model& model, const Options& options, double radius) {
     constexpr double kProductsASecond = 5e10;  // of float32, or half as many of float64
-    // The CPU has moments in float32 alone, as the GPU it is compared with.
-    const Cost cost = count(model, SineGrid(model.q).even, true, radius);
-    const bool by_pairs = method == Method::debye ||
-                          (method == Method::automatic && prefers_pairs(model, cost, radius));
-    return (by_pairs ? cost.pairs : cost.multipole) / kProductsASecond;
+    const bool is_double = options.precision == Precision::float64;
+    const Cost cost = count(model, SineGrid(model.q).even, !is_double, radius);
+    const bool by_pairs = options.method == Method::debye || (options.method == Method::automatic &&
+                                                              prefers_pairs(model, cost, radius));
+    return (by_pairs ? cost.pairs * (is_double ? 2.0 : 1.0) : cost.multipole) / kProductsASecond;
 }
 
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
@@ -129,12 +129,10 @@ std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
     const Device& device = context.device;
     refuse_unless(device.kind == Device::Kind::cpu || options.method != Method::multipole, device,
                   "sums over pairs", "multipoles");
-    refuse_unless(device.kind != Device::Kind::cuda || options.precision != Precision::float64,
-                  device, "float32", "float64");
     switch (context.device.kind) {
         case Device::Kind::reference: return make_reference_kernel(model, context);
         case Device::Kind::cpu: break;
-        case Device::Kind::cuda: return make_cuda_kernel(model, context);
+        case Device::Kind::cuda: return make_cuda_kernel(model, options.precision, context);
     }
     switch (options.method) {
         case Method::debye: return make_cpu_kernel(model, options.precision, context);

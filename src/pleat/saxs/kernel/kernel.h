@@ -28,15 +28,15 @@ public:
 };
 
 /// The one function that chooses a kernel by device and method. The model must outlive the kernel.
-/// Throws UsageError for what a device does not offer (multipoles on other devices than CPUs,
-/// float64 on a GPU; the reference device always uses float64), DeviceError.
+/// Throws UsageError for what a device does not offer (multipoles on other devices than CPUs; the
+/// reference device always uses float64), DeviceError.
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
 /// An estimate of the seconds that one core needs for a frame of such scatterers within `radius`
 /// angstrom of a centre: measured on AVX-512, for the choice of a device. Uses only the sizes in
 /// `model`.
-double frame_seconds(const Model& model, Method method, double radius);
+double frame_seconds(const Model& model, const Options& options, double radius);
 
 /// Bytes that kernels need besides coordinates and results; for `cuda` the GPU's.
 std::int64_t kernel_memory(const Model& model, const Options& options, const Device& device);
@@ -64,6 +64,7 @@ std::unique_ptr<Kernel> make_multipole_kernel(const Model& model, Precision prec
 
 /// Every pair, on the GPU `context.device.index`. Throws DeviceError if that GPU is missing or out
 /// of memory.
-std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, const Context& context);
+std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, Precision precision,
+                                         const Context& context);
 
 }  // namespace pleat::saxs

@@ -54,8 +54,16 @@ const RandomShape kShapes[] = {
 
 INSTANTIATE_TEST_SUITE_P(
     Cuda, EveryGpu,
-    testing::Values(test::GpuMaker{
-        "gpu", [](const Model& model) { return make_cuda_kernel(model, on_gpu()); }, true}),
+    testing::Values(test::GpuMaker{"gpu",
+                                   [](const Model& model) {
+                                       return make_cuda_kernel(model, Precision::float32, on_gpu());
+                                   },
+                                   true},
+                    test::GpuMaker{"gpu_float64",
+                                   [](const Model& model) {
+                                       return make_cuda_kernel(model, Precision::float64, on_gpu());
+                                   },
+                                   true, Precision::float64}),
     test::maker_name);
 
 TEST_P(EveryGpu, FindsTheFloat64Profiles) {
@@ -80,7 +88,7 @@ TEST_P(EveryGpu, FindsTheFloat64Profiles) {
                         };
                         const Index pair = channel_pair(a, b, channels);
                         ASSERT_NEAR(found(frame, pair, k), expected(frame, pair, k),
-                                    1e-5 * std::sqrt(alone(a) * alone(b)))
+                                    tolerance() * std::sqrt(alone(a) * alone(b)))
                             << "frame " << frame << " channels " << a << ' ' << b << " q " << k;
                     }
     }
@@ -173,7 +181,7 @@ TEST_F(CudaKernel, UsesTheInputOfEachCall) {
     const RandomShape shape{.scatterers = 8000, .types = 4, .q = 17, .frames = 7};
     const RandomScatterers given = random_scatterers(shape);
     const SortedScatterers sorted = sort_by_type(given.model);
-    const auto gpu = make_cuda_body_pairs(given.model, sorted, 0);
+    const auto gpu = make_cuda_body_pairs(given.model, sorted, Precision::float32, 0);
     const Array<double, 3> expected =
         profiles_of(*make_cpu_kernel(given.model, Precision::float64, {}), given.model, given.xyz);
     const Array<double, 2> self = self_profile(given.model, sorted, {});
@@ -197,12 +205,22 @@ TEST_F(CudaKernel, UsesTheInputOfEachCall) {
     }
 }
 
-TEST_F(CudaKernel, RefusesGradients) {
-    const RandomScatterers given = random_scatterers({.scatterers = 3});
-    Array<double, 2> weight(Index{1}, Index{51}), gradient(Index{3}, Index{3});
-    EXPECT_THROW(make_cuda_kernel(given.model, on_gpu())
-                     ->gradient(given.xyz.view()[0], {}, weight, gradient),
-                 DeviceError);
+TEST_F(CudaKernel, CarriesSessionsInFloat64) {
+    const RandomScatterers given = random_scatterers(
+        {.scatterers = 60, .types = 3, .channels = 2, .scaled = 1, .q = 40, .frames = 2});
+    std::vector<std::int32_t> bodies;
+    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    ProfileSession session(given.model, given.xyz, given.scales, bodies,
+                           {.precision = Precision::float64, .refresh = 0}, on_gpu());
+    test::Sampler sampler(bodies, 3);
+    for (int step = 0; step < 200; ++step) {
+        const Index chain = step % 2;
+        const auto [moved, xyz] = sampler.move(session.positions(chain));
+        const Move move{chain, moved, xyz};
+        session.propose({&move, 1});
+        session.accept(chain);
+    }
+    for (Index chain = 0; chain < 2; ++chain) EXPECT_LE(session.refresh(chain), 1e-10);
 }
 
 // Even without a GPU.
@@ -213,11 +231,7 @@ TEST(Devices, RefuseMethodsThatTheyDoNotOffer) {
     const Options multipole{.method = Method::multipole};
     EXPECT_THROW(make_kernel(given.model, multipole, on_gpu()), UsageError);
     EXPECT_THROW(make_kernel(given.model, multipole, reference), UsageError);
-    EXPECT_THROW(make_kernel(given.model, {.precision = Precision::float64}, on_gpu()), UsageError);
     EXPECT_NO_THROW(make_kernel(given.model, {.precision = Precision::float64}, reference));
-    EXPECT_THROW(
-        ProfileSession(given.model, given.xyz, {}, {}, {.precision = Precision::float64}, on_gpu()),
-        UsageError);
 }
 
 }  // namespace

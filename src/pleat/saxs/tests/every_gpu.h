@@ -17,6 +17,7 @@ struct GpuMaker {
     std::string name;
     std::unique_ptr<Kernel> (*make)(const Model&);
     bool needs_gpu;
+    Precision precision = Precision::float32;
 
     friend void PrintTo(const GpuMaker& maker, std::ostream* to) { *to << maker.name; }
 };
@@ -30,6 +31,8 @@ protected:
         if (!absence.empty()) GTEST_SKIP() << absence;
     }
     static std::unique_ptr<Kernel> make(const Model& model) { return GetParam().make(model); }
+    /// The largest relative error of a profile, and of the largest component of a gradient.
+    static double tolerance() { return GetParam().precision == Precision::float64 ? 1e-10 : 1e-5; }
     /// Whether so many scatterers in all frames take seconds on the host.
     static bool is_too_slow(Index scatterers) { return !GetParam().needs_gpu && scatterers > 400; }
 };

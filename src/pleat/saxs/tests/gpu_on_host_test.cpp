@@ -96,12 +96,16 @@ void expect_sums(const RandomShape& shape, Index count, Index max_sum_bytes = cu
     }
 }
 
+template <class Real>
 std::unique_ptr<Kernel> make_on_host(const Model& model) {
     static HostGpuState state;
-    return std::make_unique<cuda::GpuKernel<HostGpu>>(model, HostGpu(state));
+    return std::make_unique<cuda::GpuKernel<HostGpu, Real>>(model, HostGpu(state));
 }
 
-INSTANTIATE_TEST_SUITE_P(OnHost, EveryGpu, testing::Values(GpuMaker{"host", make_on_host, false}),
+INSTANTIATE_TEST_SUITE_P(OnHost, EveryGpu,
+                         testing::Values(GpuMaker{"host", make_on_host<float>, false},
+                                         GpuMaker{"host_float64", make_on_host<double>, false,
+                                                  Precision::float64}),
                          test::maker_name);
 
 TEST(GpuOnHost, SumsOverPairsOfBodies) {
@@ -131,10 +135,13 @@ TEST(GpuOnHost, AddsManyTasksInSlices) { expect_sums({.scatterers = 60, .types =
 TEST(GpuOnHost, ReduceEveryPhase) {
     for (const float r : {0.0f, 0.125f, 0.25f, 0.375f, 0.625f, 0.75f, 0.875f, 1.125f, 12345.375f,
                           1048575.875f, 1048576.375f, 2097150.75f, 2097151.25f, 2097151.5f}) {
-        const cuda::Wave wave = cuda::wave_of(r, {1.0f, 0.0f});
+        const cuda::Wave<float> wave = cuda::wave_of(r, {1.0f, 0.0f});
         const double angle = kTurn * (double{r} - std::floor(double{r}));
         EXPECT_NEAR(wave.sine, std::sin(angle), 3e-7) << r;
         EXPECT_NEAR(wave.cosine, std::cos(angle), 3e-7) << r;
+        const cuda::Wave<double> exact = cuda::wave_of(double{r}, {1.0, 0.0});
+        EXPECT_NEAR(exact.sine, std::sin(angle), 1e-13) << r;
+        EXPECT_NEAR(exact.cosine, std::cos(angle), 1e-13) << r;
     }
 }
 

@@ -1,12 +1,14 @@
 // Gradients of profiles by every kernel against the reference's, and that against differences.
 #include <gtest/gtest.h>
 
+#include "every_gpu.h"
 #include "every_kernel.h"
 #include "random_model.h"
 
 namespace pleat::saxs {
 namespace {
 
+using test::EveryGpu;
 using test::profiles_of;
 using test::random_scatterers;
 using test::RandomScatterers;
@@ -87,6 +89,34 @@ TEST(Gradient, IsTheReferencesByEveryKernel) {
                 ASSERT_NEAR(found.data()[n], expected.data()[n], (float64 ? 1e-10 : 1e-5) * largest)
                     << name << " " << n;
         });
+    }
+}
+
+TEST_P(EveryGpu, FindsTheReferencesGradient) {
+    std::vector<RandomShape> shapes(std::begin(kShapes), std::end(kShapes));
+    shapes.push_back({.scatterers = 2, .types = 1, .q = 20, .spread = 0.01});
+    shapes.push_back({.scatterers = 140, .types = 5, .q = 101, .step = 0.005});
+    shapes.push_back({.scatterers = 70, .types = 2, .channels = 2, .scaled = 2, .q = 60});
+    if (GetParam().needs_gpu) {
+        shapes.push_back({.scatterers = 1888, .types = 21, .q = 51, .spread = 30});
+        shapes.push_back({.scatterers = 5000, .types = 3, .channels = 3, .scaled = 1, .q = 30});
+    }
+    for (const RandomShape& shape : shapes) {
+        SCOPED_TRACE(std::to_string(shape.scatterers) + " scatterers");
+        const Given given(shape);
+        Context context;
+        const Array<double, 2> expected = given.gradient(
+            shape.scatterers > 1000
+                ? *make_cpu_kernel(given.scatterers.model, Precision::float64, context)
+                : *make_reference_kernel(given.scatterers.model));
+        double largest = 0.0;
+        for (const double g : expected) largest = std::max(largest, std::fabs(g));
+        const auto kernel = make(given.scatterers.model);
+        const Array<double, 2> found = given.gradient(*kernel);
+        for (Index n = 0; n < found.size(); ++n)
+            ASSERT_NEAR(found.data()[n], expected.data()[n], tolerance() * largest) << n;
+        const Array<double, 2> again = given.gradient(*kernel);
+        EXPECT_TRUE(std::equal(found.begin(), found.end(), again.begin()));
     }
 }
 
