@@ -87,7 +87,7 @@ for name in files:
         "seconds": 0.1, "timings": [{"stage": "fit", "seconds": 0.1}],
         "results": {"sequences": 2, "columns": 12, "effective_sequences": 2.0,
                     "objective": LEAST.get(stem, 100.0), "relative_gap": 1e-9, "iterations": 1,
-                    "evaluations": 2, "ending": "converged"}}))
+                    "evaluations": 2, "stop_reason": "converged"}}))
 sys.exit(status)
 ''' % optimum.LEAST
 MAKE_FAMILIES = r'''#!/usr/bin/env python3
