@@ -39,8 +39,8 @@ inline std::vector<FamilySize> made_sizes(Index count, std::uint64_t seed) {
         std::vector<Index> order(static_cast<std::size_t>(count));
         std::iota(order.begin(), order.end(), Index{0});
         for (std::size_t left = order.size(); left > 1; --left)
-            std::swap(order[left - 1], order[static_cast<std::size_t>(
-                                           draws.uniform() * static_cast<double>(left))]);
+            std::swap(order[left - 1],
+                      order[static_cast<std::size_t>(draws.uniform() * static_cast<double>(left))]);
         return order;
     };
     const auto size = [&](Index k, double median, double sigma, double min, double max) {
@@ -56,9 +56,9 @@ inline std::vector<FamilySize> made_sizes(Index count, std::uint64_t seed) {
     return sizes;
 }
 
-/// The text of an alignment as make_alignment.py makes them, one sequence per line: column profiles,
-/// rates of change, a third of the columns in coupled pairs; three in four sequences are close
-/// relatives of an earlier one; ragged ends and gaps.
+/// The text of an alignment as make_alignment.py makes them, one sequence per line: column
+/// profiles, rates of change, a third of the columns in coupled pairs; three in four sequences are
+/// close relatives of an earlier one; ragged ends and gaps.
 class MadeFamily {
 public:
     MadeFamily(FamilySize size, std::uint64_t seed, std::uint64_t number)
@@ -162,8 +162,8 @@ private:
         const auto count = static_cast<Index>(changes + draws_.uniform());
         for (Index change = 0; change < count; ++change) {
             const auto at = std::ranges::upper_bound(rates_, draws_.uniform() * rates_.back());
-            const auto column = std::min(static_cast<std::size_t>(at - rates_.begin()),
-                                         rates_.size() - 1);
+            const auto column =
+                std::min(static_cast<std::size_t>(at - rates_.begin()), rates_.size() - 1);
             child[column] = letter(column);
             if (partners_[column].column >= 0 && draws_.uniform() < kFollow) answer(column, child);
         }

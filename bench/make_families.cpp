@@ -36,9 +36,8 @@ void make_families(const std::filesystem::path& folder, Index count, std::uint64
     const std::vector<FamilySize> sizes = made_sizes(count, seed);
     std::vector<std::size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t k) {
-        return sizes[k].sequences * sizes[k].columns;
-    });
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](std::size_t k) { return sizes[k].sequences * sizes[k].columns; });
     const auto path = [&](std::size_t k) { return folder / fmt::format("PF{:05}.aln", k + 1); };
     std::filesystem::create_directories(folder);
     parallel_for(available_threads(), count, [&](Index i, int) {
