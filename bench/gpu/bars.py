@@ -16,12 +16,14 @@ def size_name(size):
 
 @dataclass(frozen=True)
 class Bar:
-    """`most` or `least`: the number that the measured one must not pass; `stretch`: a finer aim."""
+    """`most` or `least`: the number that the measured one must not pass; `stretch`: a finer aim;
+    `gpus`: how many the machine must have."""
     name: str
     part: str
     most: float | None = None
     least: float | None = None
     stretch: float | None = None
+    gpus: int = 1
 
     def is_met(self, value):
         if value is None:
@@ -58,6 +60,11 @@ MI_TIMES = (
     MiCase(f"triples of {size_name(DIVERSE)}", size_name(DIVERSE), 3, 1, (30, None)),
 )
 
+# Lists of jobs: families of made sizes, frames and atoms of an ensemble, and threads of the CPU.
+MADE_FAMILIES = 1000
+ENSEMBLE = (5000, 70)
+CPU_THREADS = 16
+
 # What several GPUs share, and how near to their number it must be as many times as fast: 1.9 on two.
 LANES = {"triples of 753x264": 0.95, "pairs of 400000x100": 0.95, "profiles of 16000 frames": 0.95}
 
@@ -89,8 +96,17 @@ BARS = (
     Bar("mutual information: runs of other bits than the first", "mutual_information", most=0),
     Bar("mutual information: results that differ from the CPU's", "mutual_information", most=0),
     *(bar for name, least in LANES.items() for bar in (
-        Bar(f"lanes: {name}: times as fast as one GPU, by the share of each", "lanes", least=least),
-        Bar(f"lanes: {name}: results that differ from one GPU's", "lanes", most=0))),
+        Bar(f"lanes: {name}: times as fast as one GPU, by the share of each", "lanes", least=least,
+            gpus=2),
+        Bar(f"lanes: {name}: results that differ from one GPU's", "lanes", most=0, gpus=2))),
+    Bar(f"lists: seconds of {MADE_FAMILIES} made families on one GPU", "lists", most=60),
+    Bar(f"lists: seconds of {MADE_FAMILIES} made families on two GPUs", "lists", most=35, gpus=2),
+    Bar("lists: real families: times as fast on two GPUs, beyond the start", "lists", least=1.7, gpus=2),
+    *(Bar(f"lists: {name}: seconds of an ensemble on one GPU", "lists", most=0.05)
+      for name in ("superposition", "clustering", "superposition with the matrix")),
+    Bar("lists: results of two GPUs that differ from those of one", "lists", most=0, gpus=2),
+    Bar("cpu list: seconds over what CPU seconds and the longest family allow", "cpu_list", most=1.3),
+    Bar("cpu list: results of the longest family that differ alone", "cpu_list", most=0),
     Bar("rmsd: kernel seconds, values of 5000x140", "rmsd", most=0.005),
     Bar("rmsd: error of values of 5000x140, angstrom", "rmsd", most=1e-5),
     Bar("rmsd: clusterings of 20000x100 other than the definition's", "rmsd", most=0),

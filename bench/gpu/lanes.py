@@ -106,8 +106,7 @@ def compare(session, name, scratch, most):
 
 def lanes(session):
     """Each kind of work of MADE; one that fails does not stop the others."""
-    gpus = len(session.record.data["machine"].get("gpus") or ())
-    most = 1 << (max(gpus, 1).bit_length() - 1)
+    most = 1 << (session.gpus.bit_length() - 1)
     with session.scratch() as scratch:
         for name in MADE:
             try:

@@ -30,6 +30,7 @@ class Record:
     def __init__(self, path, header, parts):
         self.path = path
         self.parts = parts
+        self.gpus = 1   # bars that need more are left out
         self.values = {}
         self.data = {"format": FORMAT, **header, "parts": {}, "bars": []}
 
@@ -49,7 +50,7 @@ class Record:
         return [{"name": bar.name, "bar": bar.text(), "measured": self.values.get(bar.name),
                  "met": bar.is_met(self.values.get(bar.name)),
                  **({"stretch": bar.stretch} if bar.stretch is not None else {})}
-                for bar in BARS if bar.part in self.parts]
+                for bar in BARS if bar.part in self.parts and bar.gpus <= self.gpus]
 
     def all_met(self):
         return all(bar["met"] for bar in self.bars())

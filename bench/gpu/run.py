@@ -8,10 +8,11 @@ import traceback
 
 from record import describe_machine
 
-from .bars import DIVERSE
+from .bars import BARS, DIVERSE
 from .correctness import sanitizers, tests
 from .families import families, large
 from .lanes import lanes
+from .lists import cpu_list, lists
 from .mutual_information import mutual_information
 from .optimum import optimum, start_cpu_fits, wait_for_cpu_fits
 from .pack import unpack_programs
@@ -25,10 +26,10 @@ from .speed import ceilings, evaluations, times
 # of alignments; the long family takes what is left of the time.
 PARTS = {"tests": tests, "sanitizers": sanitizers, "ceilings": ceilings, "times": times,
          "evaluations": evaluations, "optimum": optimum, "families": families,
-         "mutual_information": mutual_information, "lanes": lanes, "rmsd": rmsd, "saxs": saxs,
+         "mutual_information": mutual_information, "lanes": lanes, "lists": lists,
+         "cpu_list": cpu_list, "rmsd": rmsd, "saxs": saxs,
          "million": million, "large": large}
 BESIDE_THE_CPU = ("tests", "sanitizers")
-NEED_TWO = ("lanes",)  # left out where there is one GPU
 
 
 def describe_gpu(session):
@@ -42,6 +43,12 @@ def describe_gpu(session):
     if done.status != 0:
         return None
     return [dict(zip(asked, map(str.strip, line.split(",")))) for line in done.output.splitlines()]
+
+
+def is_possible(part, gpus):
+    """Whether there are GPUs enough for any bar of the part, or it has none."""
+    needed = [bar.gpus for bar in BARS if bar.part == part]
+    return not needed or min(needed) <= gpus
 
 
 def run_part(session, name):
@@ -70,8 +77,9 @@ def run(folder, path, parts, device, limit):
                            "machine": describe_machine(), "device": device}, parts)
     session = Session(folder, record, device, time.monotonic() + limit)
     gpus = record.data["machine"]["gpus"] = describe_gpu(session)
-    if len(gpus or ()) < 2:
-        parts = record.parts = [name for name in parts if name not in NEED_TWO]
+    # Two lanes of the CPU stand in for two GPUs.
+    record.gpus = session.gpus = max(1, len(gpus or ())) if device == "cuda" else 2
+    parts = record.parts = [name for name in parts if is_possible(name, session.gpus)]
     info = session.call([session.program("pleat"), "info"], 30)
     record.data["info"] = info.text.splitlines()
     print(info.text, flush=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import resource
+import shutil
 import signal
 import statistics
 import subprocess
@@ -16,6 +18,7 @@ from pathlib import Path
 from .bars import LARGE, SIZES, size_name
 
 REPEATS = 5
+IN_MEMORY, MEMORY_BYTES = "/dev/shm", 16 << 30
 
 
 class OutOfTime(Exception):
@@ -24,11 +27,13 @@ class OutOfTime(Exception):
 
 @dataclass
 class Done:
-    """How a program ended. `status` is None where it was stopped at its limit."""
+    """How a program ended. `status` is None where it was stopped at its limit; `cpu_seconds` holds
+    where no other program ended meanwhile."""
     status: int | None
     output: str
     errors: str
     seconds: float
+    cpu_seconds: float
 
     @property
     def text(self):
@@ -41,14 +46,21 @@ class Done:
         return f"{how}: {told[0]}"
 
 
+def cpu_seconds_of_children():
+    """Of all programs that this process started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @dataclass
 class Session:
     """`folder`: what was packed; `record`: where findings go; `device`: for --device; `deadline`:
-    when all must have ended, by time.monotonic()."""
+    when all must have ended, by time.monotonic(); `gpus`: how many there are."""
     folder: Path
     record: object
     device: str
     deadline: float
+    gpus: int = 1
     generating: dict = field(default_factory=dict)
     kept: dict = field(default_factory=dict)   # findings of one part that another needs
 
@@ -68,7 +80,7 @@ class Session:
         limit = min(limit, self.left())
         if limit <= 0:
             raise OutOfTime("no time was left")
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), cpu_seconds_of_children()
         process = subprocess.Popen(
             [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=self.environment(**environment), start_new_session=True)
@@ -81,7 +93,8 @@ class Session:
             output, errors = process.communicate()
             status = None
         seconds = time.perf_counter() - start
-        return Done(status, output.decode(errors="replace"), errors.decode(errors="replace"), seconds)
+        return Done(status, output.decode(errors="replace"), errors.decode(errors="replace"), seconds,
+                    cpu_seconds_of_children() - cpu_start)
 
     def medians_of(self, call):
         """{seconds, median} of REPEATS results of `call`; the complaint of the first that failed."""
@@ -102,8 +115,13 @@ class Session:
                           self.device, *options], limit, **environment)
 
     @contextlib.contextmanager
-    def scratch(self):
-        with tempfile.TemporaryDirectory(prefix="pleat-gpu-") as folder:
+    def scratch(self, in_memory=False):
+        """A folder for a while; `in_memory`: in memory, if that has room."""
+        place = None
+        with contextlib.suppress(OSError):
+            if in_memory and shutil.disk_usage(IN_MEMORY).free >= MEMORY_BYTES:
+                place = IN_MEMORY
+        with tempfile.TemporaryDirectory(prefix="pleat-gpu-", dir=place) as folder:
             yield Path(folder)
 
     # ---- alignments

@@ -7,7 +7,7 @@ from .bars import SECONDS, SIZES, size_name
 REAL = ("cheY", "1atzA", "DYR_ECOLI_1rx2", "5ptpA", "5sakA", "S1A_3tgi")
 ITERATIONS = 50   # of CCMpred, whose objective a fit must reach
 FACTS = ("sequences", "columns", "effective_sequences", "objective", "relative_gap", "iterations",
-         "evaluations", "ending")
+         "evaluations", "stop_reason")
 
 
 def manifest_of(run):

@@ -14,13 +14,25 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from gpu import (bars, correctness, mutual_information, optimum, pack, record, run,  # noqa: E402
+from gpu import (bars, correctness, lists, mutual_information, optimum, pack, record, run,  # noqa: E402
                  session, speed)
 
 PLEAT = r'''#!/usr/bin/env python3
 # Pretends to fit: writes a manifest and one matrix of scores.
 import json, os, pathlib, sys
 words = sys.argv[1:]
+gpus = words[words.index("--device") + 1].count("cuda:") if "--device" in words else 0
+listed = pathlib.Path(words[words.index("--list") + 1]).read_text().split() if "--list" in words else []
+if listed and gpus:
+    with open(PRETENDED, "a") as file:
+        file.write("%%g\n" %% (0.02 * len(listed) / gpus))
+if listed and words[0] in ("rmsd", "cluster"):
+    for name in listed:
+        folder = pathlib.Path(words[words.index("-o") + 1]) / pathlib.Path(name).name
+        folder.mkdir(parents=True)
+        (folder / "histogram.tsv").write_bytes(b"numbers")
+        (folder / "manifest.json").write_text('{"status": "finished"}')
+    sys.exit(0)
 if words[0] == "mi":
     out = pathlib.Path(words[words.index("-o") + 1])
     order, device = words[words.index("--order") + 1], words[words.index("--device") + 1]
@@ -36,7 +48,6 @@ if words[0] == "mi":
     sys.exit(0)
 if words[0] in ("rmsd", "saxs"):
     out = pathlib.Path(words[words.index("-o") + 1])
-    gpus = len(words[words.index("--device") + 1].split(","))
     out.mkdir(parents=True)
     (out / "histogram.tsv").write_bytes(b"numbers")
     (out / "manifest.json").write_text(json.dumps({"timings": [
@@ -55,8 +66,7 @@ LEAST = %s
 out = pathlib.Path(words[words.index("-o") + 1])
 files = [w for w in words[1:] if w.endswith((".aln", ".aln.gz"))]
 several = "--list" in words or len(files) > 1
-if "--list" in words:
-    files = pathlib.Path(words[words.index("--list") + 1]).read_text().split()
+files += listed
 status = 0
 for name in files:
     stem = os.path.basename(name).split(".")[0]
@@ -74,12 +84,20 @@ for name in files:
     (folder / "scores.npz").write_bytes(b"scores")
     (folder / "manifest.json").write_text(json.dumps({
         "status": "finished", "peak_memory_bytes": 1, "messages": [f"read {os.path.abspath(name)}"],
-        "timings": [{"stage": "fit", "seconds": 0.1}],
+        "seconds": 0.1, "timings": [{"stage": "fit", "seconds": 0.1}],
         "results": {"sequences": 2, "columns": 12, "effective_sequences": 2.0,
                     "objective": LEAST.get(stem, 100.0), "relative_gap": 1e-9, "iterations": 1,
-                    "evaluations": 2, "ending": "converged"}}))
+                    "evaluations": 2, "stop_reason": "converged"}}))
 sys.exit(status)
 ''' % optimum.LEAST
+MAKE_FAMILIES = r'''#!/usr/bin/env python3
+import pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir()
+names = [f"{folder}/PF{k}.aln" for k in range(int(sys.argv[2]))]
+(folder / "list.txt").write_text("\n".join(names))
+print('{"made": {}, "all": {}}')
+'''
 TESTED = "echo '[       OK ] CudaKernel.Works (3 ms)'\necho '[  PASSED  ] 1 test.'\n"
 # What every part of bench_saxs_gpu tells, in one.
 _GRADIENT = {"error": 1e-11, "gradient": {"median_seconds": 2e-5}, "profile": {"median_seconds": 1e-5}}
@@ -122,6 +140,9 @@ class Packed(unittest.TestCase):
             (self.folder / "data/oracle" / f"{name}.aln.gz").write_bytes(b"")
             with gzip.open(self.folder / "data/oracle" / f"{name}.mat.gz", "wt") as file:
                 file.write(matrix + "# 0 1\n")
+        # Seconds that programs pretend to take.
+        self.pretended = self.folder / "pretended"
+        self.pretended.write_text("")
         self.program("pleat", PLEAT)
         with gzip.open(self.folder / "data/1hel.pdb.gz", "wt") as file:
             file.write("ATOM\n")
@@ -133,14 +154,16 @@ class Packed(unittest.TestCase):
                      "#!/bin/sh\necho '{\"objective\": 1e9, \"iterations\": 50}'\n")
         self.program("bench_rmsd_gpu", f"#!/bin/sh\necho '{RMSD}'\n")
         self.program("bench_saxs_gpu", f"#!/bin/sh\necho '{SAXS}'\n")
+        self.program("bench_make_families", MAKE_FAMILIES)
         self.program("bench_make_ensemble", "#!/bin/sh\n: > $3\n")
         self.program("../path/compute-sanitizer",
                      "#!/bin/sh\nshift 4\n\"$@\"\necho '========= ERROR SUMMARY: 0 errors'\n")
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\necho 'GPU, 1, 2, 3, 4'\n")
         # A made-up stopwatch: what a busy machine takes for these scripts must not decide a bar.
         stopwatch = itertools.count(0.0, 0.1)
-        patches = (mock.patch.object(session, "REPEATS", 2),
-                   mock.patch("time.perf_counter", lambda: next(stopwatch)),
+        patches = (mock.patch.object(session, "REPEATS", 2), mock.patch.object(lists, "ENSEMBLES", 10),
+                   mock.patch("time.perf_counter", lambda: next(stopwatch) + sum(
+                       map(float, self.pretended.read_text().split()))),
                    mock.patch.dict(os.environ, PATH=f"{self.folder / 'path'}:{os.environ['PATH']}"))
         for patch in patches:
             patch.start()
@@ -149,7 +172,7 @@ class Packed(unittest.TestCase):
     def program(self, name, text):
         path = self.folder / "bin" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text.replace("PRETENDED", repr(str(self.folder / "pretended"))))
         path.chmod(0o755)
 
     def run_parts(self, *parts, limit=1000):
@@ -266,8 +289,11 @@ class Runs(Packed):
 
     def test_one_gpu_is_not_asked_for_two(self):
         self.program("../path/nvidia-smi", "#!/bin/sh\necho 'GPU, 1, 2, 3, 4'\n")
-        status, found, _ = self.run_parts("ceilings", "lanes")
-        self.assertEqual((status, found["bars"], list(found["parts"])), (0, [], ["ceilings"]))
+        status, found, _ = self.run_parts("ceilings", "lanes", "lists")
+        self.assertEqual((status, list(found["parts"])), (0, ["ceilings", "lists"]))
+        self.assertEqual([bar["name"] for bar in found["bars"]],
+                         [bar.name for bar in bars.BARS if bar.part == "lists" and bar.gpus == 1])
+        self.assertNotIn("2", found["parts"]["lists"]["real_families"])
 
     def test_other_gpus_have_no_ceilings_and_no_fractions(self):
         self.program("bench_ceilings", "#!/bin/sh\necho '{\"absent\": \"8.0\"}'\n")

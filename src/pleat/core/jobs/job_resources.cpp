@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <numeric>
@@ -153,15 +152,16 @@ JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone
         context.threads = threads;
         return demand.memory(context);
     };
-    // A job uses the threads that are free (ThreadBudget), up to all. Where each takes memory that
-    // others need, it is those of its share of the memory.
+    // A job uses the threads that are free (ThreadBudget), up to all. If the memory of all further
+    // threads is more than the share of one job, it uses as many of them as have room there.
     JobMemory memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
-    const std::int64_t total = std::max<std::int64_t>(1, host_bytes_.total());
-    if (!is_alone && context.threads > 1 && memory.host > total / workers_) {
-        const double part =
-            std::min(1.0, static_cast<double>(memory_with(1).host) / static_cast<double>(total));
-        memory = memory_with(
-            std::max(static_cast<int>(std::ceil(threads_ * part)), threads_ / workers_));
+    const std::int64_t share_bytes = host_bytes_.total() / workers_;
+    if (!is_alone && context.threads > 1 && memory.host > share_bytes) {
+        const std::int64_t further_bytes = memory.host - memory_with(1).host;
+        const double room = static_cast<double>(share_bytes) /
+                            static_cast<double>(std::max(share_bytes, further_bytes));
+        memory =
+            memory_with(std::max(1 + static_cast<int>((threads_ - 1) * room), threads_ / workers_));
     }
     const ThreadBudget::Pause waiting;
     share.host_bytes = host_bytes_.acquire(memory.host, is_cancelled);
