@@ -81,7 +81,6 @@ public:
                 static_cast<std::int32_t>(model_.q_count()),
                 grid_.starts_at_zero ? 1 : 0};
     }
-    bool is_even() const { return grid_.even; }
 
 private:
     template <class T>
@@ -247,7 +246,7 @@ public:
         : sorted_(sort_by_type(model)),
           frames_(model, sorted_),
           pairs_(model, sorted_, gpu),
-          gradients_(model, sorted_, pairs_.scattering(), pairs_.is_even(), std::move(gpu)) {}
+          gradients_(model, sorted_, pairs_.scattering(), std::move(gpu)) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
                   View<double, 3> partial) override {

@@ -1,4 +1,5 @@
-// CUDA kernels of gradients of saxs: each lane sums the slopes of a scatterer's pairs, then of all chunks.
+// CUDA kernels of gradients of saxs: tables of the slope of each pair of types, then sums over
+// pairs.
 #pragma once
 
 #include "pleat/saxs/cuda/pair_kernel.cuh"
@@ -6,254 +7,218 @@
 
 namespace pleat::saxs::cuda {
 
-/// Terms of the series of a slope for small q r.
-inline constexpr int kSlopeTerms = 6;
+/// The slope of a pair's profile divided by its distance is a polynomial of kTerms terms in each
+/// piece of distances, through its values at kTerms Chebyshev nodes.
+inline constexpr int kTerms = 8;
+/// Threads of a CTA of make_slopes(), each with a node.
+inline constexpr int kSlopeThreads = 128;
 
-/// Positions of one frame, and what a gradient is taken of. Pointers are to device memory.
+template <class Real>
+struct alignas(16) SlopePiece {
+    Real terms[kTerms];
+};
+
+/// Positions of one frame, and what a gradient is taken of. Pointers are to device memory, but for
+/// `host_input` and `gradient`, which the host reads and writes too.
+template <class Real>
 struct GradientWork {
-    const float* xyz;     ///< [axis, sorted scatterer]
-    const float* scales;  ///< [scale, sorted scatterer]
+    const double* host_input;  ///< [input_size]
+    double* input;             ///< [input_size]: the weight, then scales, then positions
+    Index input_size;
+    const double* weight;  ///< [channel pair, q]
+    const double* scales;  ///< [scale, sorted scatterer]
+    const double* xyz;     ///< [axis, sorted scatterer]
     Index scatterer_count;
     const TypeSegment* pieces;    ///< rows: of one type, at most kLanes
     const TypeSegment* segments;  ///< columns
     std::int32_t piece_count, segment_count;
-    Index chunk;           ///< columns that a warp takes
-    const double* weight;  ///< [channel pair, q]
-    double largest_q;
-    double* chunk_sums;  ///< [chunk, axis, sorted scatterer]
-    double* gradient;    ///< [axis, sorted scatterer]
+    Index chunk;                ///< columns that a warp takes
+    const double* q;            ///< [q]
+    const double* to_terms;     ///< [term, node]: terms of the polynomial through values at nodes
+    const double* node_offset;  ///< [node]: place in a piece, from 0 to 1
+    double pieces_by_distance;  ///< pieces per angstrom
+    Index distance_pieces;
+    double* slopes_of_q;      ///< [q, piece, node]: of sin(q r) / (q r), divided by r
+    SlopePiece<Real>* table;  ///< [weighting, row type, column type, piece]
+    double* chunk_sums;       ///< [chunk, axis, sorted scatterer]
+    double* gradient;         ///< [axis, sorted scatterer]
 };
 
-/// For the types of a row and a column and one pass: the sum over q of w(q) sin(q r) / (q r), with
-/// d = w and f = w / q, has the slope (sum d cos(q r) - sum f sin(q r) / r) / r.
 template <class Real>
-struct alignas(16) SlopeFactors {
-    // Sums and differences of the values at equal offsets from a centre, if q are evenly spaced.
-    Real d_sum[kCentres][kMaxOffset], d_difference[kCentres][kMaxOffset];
-    Real f_sum[kCentres][kMaxOffset], f_difference[kCentres][kMaxOffset];
-    Real d[kPassSums], f[kPassSums];
-    Real series[kSlopeTerms];  ///< of slope / r in powers of r^2
-};
+__global__ void copy_gradient_input(GradientWork<Real> work) {
+    for (Index n = Index{blockIdx.x} * blockDim.x + threadIdx.x; n < work.input_size;
+         n += Index{gridDim.x} * blockDim.x)
+        work.input[n] = work.host_input[n];
+}
 
-/// w(q) of a pair: the weights of the channels times both factors, for scales of the classes u and
-/// v.
+/// d/dr of sin(q r) / (q r), divided by r. For x = q r below 1 by its series, since the two terms
+/// of which it is the difference have no digits left there.
+__device__ inline double slope_by_distance(double q, double r) {
+    const double x = q * r, y = x * x;
+    if (x >= 1.0) return (cos(x) - sin(x) / x) / (r * r);
+    // 2 n / (2 n + 1)! with alternating signs, n from 9 to 1.
+    double sum = -18.0 / 121645100408832000.0;
+    sum = fma(sum, y, 16.0 / 355687428096000.0);
+    sum = fma(sum, y, -14.0 / 1307674368000.0);
+    sum = fma(sum, y, 12.0 / 6227020800.0);
+    sum = fma(sum, y, -10.0 / 39916800.0);
+    sum = fma(sum, y, 8.0 / 362880.0);
+    sum = fma(sum, y, -6.0 / 5040.0);
+    sum = fma(sum, y, 4.0 / 120.0);
+    sum = fma(sum, y, -2.0 / 6.0);
+    return sum * q * q;
+}
+
+/// A thread per node, a row of the grid per q.
 template <class Real>
-__device__ inline double pair_weight(const Scattering<Real>& from, const GradientWork& work,
-                                     int row_type, int column_type, int u, int v, int k) {
+__global__ void make_slopes_of_q(GradientWork<Real> work) {
+    const Index node = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+    const Index nodes = work.distance_pieces * kTerms;
+    if (node >= nodes) return;
+    const double piece = static_cast<double>(node / kTerms) + work.node_offset[node % kTerms];
+    work.slopes_of_q[blockIdx.y * nodes + node] =
+        slope_by_distance(work.q[blockIdx.y], piece / work.pieces_by_distance);
+}
+
+/// The weight of a pair at one q: the weights of the channels times both factors, for scales of the
+/// classes u of rows and v of columns.
+template <class Real>
+__device__ inline double pair_weight(const Scattering<Real>& from, const double* weight,
+                                     int row_type, int column_type, int u, int v, Index k) {
     double sum = 0.0;
     int pair = 0;
+    const auto product = [&](int a, int b) {
+        return factor_of(from, a, row_type, k) * factor_of(from, b, column_type, k);
+    };
     for (int a = 0; a < from.channels; ++a) {
         for (int b = a; b < from.channels; ++b, ++pair) {
             if (!concerns(from, u, v, a, b)) continue;
-            const double weight = work.weight[Index{pair} * from.q_count + k];
-            if (from.class_of[a] == u && from.class_of[b] == v)
-                sum += weight * factor_of(from, a, row_type, k) * factor_of(from, b, column_type, k);
-            if (a != b && from.class_of[b] == u && from.class_of[a] == v)
-                sum += weight * factor_of(from, b, row_type, k) * factor_of(from, a, column_type, k);
+            double products = 0.0;
+            if (from.class_of[a] == u && from.class_of[b] == v) products += product(a, b);
+            if (a != b && from.class_of[b] == u && from.class_of[a] == v) products += product(b, a);
+            sum += weight[Index{pair} * from.q_count + k] * products;
         }
     }
     return sum;
 }
 
-/// Computes the factors of a pass, each lane every 32nd q.
+/// Each CTA makes kSlopeThreads / kTerms pieces of the table of two types and a weighting.
 template <class Real>
-__device__ inline void make_factors(const Scattering<Real>& from, const GradientWork& work,
-                                    int row_type, int column_type, int u, int v, int pass, int lane,
-                                    SlopeFactors<Real>& factors) {
-    double series[kSlopeTerms] = {};
-    // 2 n / (2 n + 1)! with alternating signs: of the derivative of sin(x) / x.
-    constexpr double kTerms[kSlopeTerms] = {-1.0 / 3,     1.0 / 30,       -1.0 / 840,
-                                            1.0 / 45360, -1.0 / 3991680, 1.0 / 518918400};
-    for (int n = lane; n < kPassSums; n += kLanes) {
-        const int k = pass * kPassSums + n;
-        const double inverse_q = k < from.q_count ? from.inverse_q[k] : 0.0;
-        // The intensity at q = 0 does not depend on positions.
-        const double d = inverse_q > 0.0
-                             ? pair_weight(from, work, row_type, column_type, u, v, k)
-                             : 0.0;
-        factors.d[n] = static_cast<Real>(d);
-        factors.f[n] = static_cast<Real>(d * inverse_q);
-        const double squared = inverse_q > 0.0 ? 1.0 / (inverse_q * inverse_q) : 0.0;
-        double power = d;
-        for (int term = 0; term < kSlopeTerms; ++term)
-            series[term] += kTerms[term] * (power *= squared);
+__global__ void __launch_bounds__(kSlopeThreads)
+    make_slopes(Scattering<Real> from, GradientWork<Real> work) {
+    __shared__ double weights[kSlopeThreads], values[kSlopeThreads];
+    const Index nodes = work.distance_pieces * kTerms;
+    const Index blocks = (nodes + kSlopeThreads - 1) / kSlopeThreads;
+    const Index table = blockIdx.x / blocks, first = blockIdx.x % blocks * kSlopeThreads;
+    const int types = from.types, column_type = static_cast<int>(table % types);
+    const int row_type = static_cast<int>(table / types % types);
+    const int weighting = static_cast<int>(table / types / types);
+    const int thread = threadIdx.x;
+    const Index node = first + thread;
+    double value = 0.0;
+    for (Index start = 0; start < from.q_count; start += kSlopeThreads) {
+        const Index left = from.q_count - start;
+        const int count = left < kSlopeThreads ? static_cast<int>(left) : kSlopeThreads;
+        __syncthreads();
+        if (thread < count)
+            weights[thread] =
+                pair_weight(from, work.weight, row_type, column_type, weighting / from.classes,
+                            weighting % from.classes, start + thread);
+        __syncthreads();
+        if (node < nodes)
+            for (int n = 0; n < count; ++n)
+                value = fma(weights[n], work.slopes_of_q[(start + n) * nodes + node], value);
     }
-    for (int term = 0; term < kSlopeTerms; ++term) {
-        for (int offset = kLanes / 2; offset > 0; offset /= 2)
-            series[term] += __shfl_xor_sync(~0u, series[term], offset);
-        if (lane == 0) factors.series[term] = static_cast<Real>(series[term]);
-    }
-    __syncwarp();
-    for (int n = lane; n < kCentres * kMaxOffset; n += kLanes) {
-        const int m = n / kMaxOffset, t = n % kMaxOffset;
-        const int centre = m * kOffsetCount + kMaxOffset, up = centre + t + 1;
-        const int down = centre - t - 1;
-        factors.d_sum[m][t] = factors.d[up] + factors.d[down];
-        factors.d_difference[m][t] = factors.d[up] - factors.d[down];
-        factors.f_sum[m][t] = factors.f[up] + factors.f[down];
-        factors.f_difference[m][t] = factors.f[up] - factors.f[down];
-    }
-    __syncwarp();
+    values[thread] = value;
+    __syncthreads();
+    if (node >= nodes) return;
+    const int term = thread % kTerms;
+    double sum = 0.0;
+    for (int n = 0; n < kTerms; ++n)
+        sum += work.to_terms[term * kTerms + n] * values[thread - term + n];
+    work.table[table * work.distance_pieces + node / kTerms].terms[term] = static_cast<Real>(sum);
 }
 
-/// The sum of d cos(q r) - f sin(q r) / r over a pass of evenly spaced q.
+/// The slope of a pair divided by its distance, `at` in pieces.
 template <class Real>
-__device__ inline Real even_slope(const SlopeFactors<Real>& factors, const Pass<Real>& pass,
-                                  bool is_from_zero, Real r, Real inverse) {
-    const Steps<Real> steps(wave_of(r, pass.step));
-    const Wave<Real> turn = steps.between_centres();
-    Wave<Real> centre = is_from_zero ? steps.of[kMaxOffset - 1] : wave_of(r, pass.start);
-    Real sum = 0;
+__device__ inline Real slope_at(const SlopePiece<Real>* table, double at) {
+    const auto piece = static_cast<std::int32_t>(at);
+    const Real x = static_cast<Real>(at - static_cast<double>(piece));
+    const SlopePiece<Real> terms = table[piece];
+    Real sum = terms.terms[kTerms - 1];
 #pragma unroll
-    for (int m = 0; m < kCentres; ++m) {
-        const int n = m * kOffsetCount + kMaxOffset;
-        Real d_even = factors.d[n], d_odd = 0, f_even = factors.f[n], f_odd = 0;
-#pragma unroll
-        for (int t = 0; t < kMaxOffset; ++t) {
-            d_even = multiply_add(factors.d_sum[m][t], steps.of[t].cosine, d_even);
-            d_odd = multiply_add(factors.d_difference[m][t], steps.of[t].sine, d_odd);
-            f_even = multiply_add(factors.f_sum[m][t], steps.of[t].cosine, f_even);
-            f_odd = multiply_add(factors.f_difference[m][t], steps.of[t].sine, f_odd);
-        }
-        sum = multiply_add(centre.cosine, multiply_add(-inverse, f_odd, d_even), sum);
-        sum = multiply_add(-centre.sine, multiply_add(inverse, f_even, d_odd), sum);
-        centre = product(centre, turn);
-    }
+    for (int term = kTerms - 2; term >= 0; --term) sum = multiply_add(sum, x, terms.terms[term]);
     return sum;
 }
 
-/// The same for any q.
+/// The scale of a scatterer in a class.
 template <class Real>
-__device__ inline Real uneven_slope(const SlopeFactors<Real>& factors, const Pass<Real>& pass,
-                                    Real r, Real inverse) {
-    Real sum = 0;
-    for (int n = 0; n < kPassSums; ++n) {
-        const Wave<Real> wave = wave_of(r, pass.turns[n]);
-        sum = multiply_add(factors.d[n], wave.cosine, sum);
-        sum = multiply_add(-inverse * factors.f[n], wave.sine, sum);
-    }
-    return sum;
-}
-
-/// The slope of a pair divided by r. For small q r the difference of the two sums has no digits
-/// left, and a series is as exact as Real.
-template <bool kEven, class Real>
-__device__ inline Real slope_by_distance(const SlopeFactors<Real>& factors, const Pass<Real>& pass,
-                                         bool is_from_zero, Real largest_q, Real r, Real inverse) {
-    if (largest_q * r < Real{1}) {
-        const Real squared = r * r;
-        Real sum = factors.series[kSlopeTerms - 1];
-#pragma unroll
-        for (int term = kSlopeTerms - 2; term >= 0; --term)
-            sum = multiply_add(sum, squared, factors.series[term]);
-        return sum;
-    }
-    const Real sum = kEven ? even_slope(factors, pass, is_from_zero, r, inverse)
-                           : uneven_slope(factors, pass, r, inverse);
-    return sum * inverse * inverse;
-}
-
-/// The part of a segment in a chunk of columns.
-struct SegmentPart {
-    Index first, count;
-};
-__device__ inline SegmentPart part_of(const TypeSegment& segment, Index first, Index end) {
-    const Index from = segment.first > first ? segment.first : first;
-    const Index segment_end = segment.first + segment.count;
-    const Index to = segment_end < end ? segment_end : end;
-    return {from, to > from ? to - from : 0};
-}
-
-/// Adds the slopes of the pairs of a lane's scatterer with some columns to `force` [axis].
-template <bool kEven, class Real>
-__device__ inline void add_columns(const Scattering<Real>& from, const GradientWork& work,
-                                   const Positions<Real>& positions, const Point<Real>& row,
-                                   const SegmentPart& part, int pass, int lane,
-                                   const SlopeFactors<Real>& factors, Point<Real> (&columns)[kLanes],
-                                   double (&force)[3]) {
-    const Pass<Real> waves = from.passes[pass];
-    const bool is_from_zero = pass == 0 && from.starts_at_zero != 0;
-    const Real largest_q = static_cast<Real>(work.largest_q);
-    for (Index first = 0; first < part.count; first += kLanes) {
-        const int count = part.count - first < kLanes ? static_cast<int>(part.count - first) : kLanes;
-        __syncwarp();
-        if (lane < count) {
-            const auto index = static_cast<std::int32_t>(part.first + first + lane);
-            columns[lane] = positions.point(index);
-            columns[lane].scale = positions.of_column(index);
-        }
-        __syncwarp();
-        Real sum[3] = {};
-        for (int n = 0; n < count; ++n) {
-            const Point<Real> column = columns[n];
-            Real inverse;
-            const Real r = pair_distance(row, column, inverse);
-            const Real slope = column.scale * slope_by_distance<kEven>(factors, waves, is_from_zero,
-                                                                       largest_q, r, inverse);
-            sum[0] = multiply_add(slope, row.x - column.x, sum[0]);
-            sum[1] = multiply_add(slope, row.y - column.y, sum[1]);
-            sum[2] = multiply_add(slope, row.z - column.z, sum[2]);
-        }
-        for (int axis = 0; axis < 3; ++axis)
-            force[axis] += static_cast<double>(row.scale) * static_cast<double>(sum[axis]);
-    }
-}
-
-/// The scales of a class; null: all 1.
-template <class Real>
-__device__ inline const float* scales_of(const Scattering<Real>& from, const GradientWork& work,
-                                         int of_class) {
+__device__ inline double scale_of(const Scattering<Real>& from, const GradientWork<Real>& work,
+                                  int of_class, Index scatterer) {
     const int scale = of_class - from.has_unscaled_class;
-    return scale < 0 ? nullptr : work.scales + scale * work.scatterer_count;
+    return scale < 0 ? 1.0 : work.scales[scale * work.scatterer_count + scatterer];
+}
+
+/// Adds the slopes of the pairs of a lane's scatterer with the columns [first, end), all of one
+/// type, to `force` [axis].
+template <class Real>
+__device__ inline void add_columns(const Scattering<Real>& from, const GradientWork<Real>& work,
+                                   const SlopePiece<Real>* table, Index row, Index first, Index end,
+                                   int column_class, double row_scale, double (&force)[3]) {
+    const Index stride = work.scatterer_count;
+    const double x = work.xyz[row], y = work.xyz[stride + row], z = work.xyz[2 * stride + row];
+    double sum[3] = {};
+#pragma unroll 2
+    for (Index column = first; column < end; ++column) {  // the same for all lanes
+        const double dx = x - work.xyz[column], dy = y - work.xyz[stride + column],
+                     dz = z - work.xyz[2 * stride + column];
+        const double squared = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-12);
+        const double at = squared * inverse_root(squared) * work.pieces_by_distance;
+        const double slope =
+            scale_of(from, work, column_class, column) * static_cast<double>(slope_at(table, at));
+        sum[0] = fma(slope, dx, sum[0]);
+        sum[1] = fma(slope, dy, sum[1]);
+        sum[2] = fma(slope, dz, sum[2]);
+    }
+    for (int axis = 0; axis < 3; ++axis) force[axis] = fma(row_scale, sum[axis], force[axis]);
 }
 
 /// Each warp takes a piece of rows, a row per lane, and a chunk of columns.
-template <bool kEven, class Real>
-__global__ void __launch_bounds__(kWarps* kLanes) sum_slopes(Scattering<Real> from,
-                                                             GradientWork work) {
-    __shared__ SlopeFactors<Real> all_factors[kWarps];
-    __shared__ Point<Real> all_columns[kWarps][kLanes];
-    const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
-    const int piece = blockIdx.x * kWarps + warp;
+template <class Real>
+__global__ void __launch_bounds__(kWarps* kLanes)
+    sum_slopes(Scattering<Real> from, GradientWork<Real> work) {
+    const int lane = threadIdx.x % kLanes;
+    const int piece = blockIdx.x * kWarps + threadIdx.x / kLanes;
     if (piece >= work.piece_count) return;  // all lanes alike
-    SlopeFactors<Real>& factors = all_factors[warp];
     const TypeSegment rows = work.pieces[piece];
-    const auto row_index = static_cast<std::int32_t>(
-        rows.first + (lane < rows.count ? lane : rows.count - 1));
+    const Index row = rows.first + (lane < rows.count ? lane : rows.count - 1);
     const Index first = blockIdx.y * work.chunk;
-    const Index end = first + work.chunk < work.scatterer_count ? first + work.chunk
-                                                                : work.scatterer_count;
+    const Index end =
+        first + work.chunk < work.scatterer_count ? first + work.chunk : work.scatterer_count;
     double force[3] = {};
     for (int n = 0; n < work.segment_count; ++n) {
         const TypeSegment segment = work.segments[n];
-        const SegmentPart part = part_of(segment, first, end);
-        if (part.count == 0) continue;
+        const Index segment_end = segment.first + segment.count;
+        const Index from_column = segment.first > first ? segment.first : first;
+        const Index to_column = segment_end < end ? segment_end : end;
         for (int weighting = 0; weighting < from.classes * from.classes; ++weighting) {
-            const int u = weighting / from.classes, v = weighting % from.classes;
-            const Positions<Real> positions{work.xyz, work.scatterer_count,
-                                            scales_of(from, work, u), scales_of(from, work, v)};
-            Point<Real> row = positions.point(row_index);
-            row.scale = positions.of_row(row_index);
-            for (int pass = 0; pass < from.pass_count; ++pass) {
-                __syncwarp();
-                make_factors(from, work, rows.type, segment.type, u, v, pass, lane, factors);
-                add_columns<kEven>(from, work, positions, row, part, pass, lane, factors,
-                                   all_columns[warp], force);
-            }
+            const Index table = (Index{weighting} * from.types + rows.type) * from.types;
+            add_columns(from, work, work.table + (table + segment.type) * work.distance_pieces, row,
+                        from_column, to_column, weighting % from.classes,
+                        scale_of(from, work, weighting / from.classes, row), force);
         }
     }
     if (lane >= rows.count) return;
     for (int axis = 0; axis < 3; ++axis)
-        work.chunk_sums[(Index{blockIdx.y} * 3 + axis) * work.scatterer_count + row_index] =
-            force[axis];
+        work.chunk_sums[(Index{blockIdx.y} * 3 + axis) * work.scatterer_count + row] = force[axis];
 }
 
 /// The gradient as the sum over chunks, in their order; times two, since profiles contain each pair
 /// in both orders.
-static __global__ void __launch_bounds__(kWarps* kLanes) add_chunks(GradientWork work,
-                                                                    Index chunks) {
+template <class Real>
+__global__ void add_chunks(GradientWork<Real> work, Index chunks) {
     const Index size = 3 * work.scatterer_count;
-    const Index n = Index{blockIdx.x} * kWarps * kLanes + threadIdx.x;
+    const Index n = Index{blockIdx.x} * blockDim.x + threadIdx.x;
     if (n >= size) return;
     double sum = 0.0;
     for (Index chunk = 0; chunk < chunks; ++chunk) sum += work.chunk_sums[chunk * size + n];

@@ -13,11 +13,13 @@
 
 namespace pleat::saxs {
 
-Chain::Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size)
+Chain::Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size,
+             bool is_exact)
     : xyz(sorted_xyz.extent(0), sorted_xyz.extent(1)),
       proposed(sorted_xyz.extent(0), sorted_xyz.extent(1)),
       profile(static_cast<std::size_t>(size)),
       bodies_(static_cast<Index>(first_sorted.size()) - 1),
+      is_exact_(is_exact),
       moved_(static_cast<std::size_t>(bodies_)),
       first_moved_(sorted_xyz.extent(1)) {
     sums = Array<double, 2>(bodies_ * (bodies_ + 1) / 2, size);
@@ -73,7 +75,7 @@ const std::vector<BodyPair>& Chain::changed_pairs(const std::vector<Index>& firs
         return std::pair(first_sorted[n], first_sorted[n + 1] - first_sorted[n]);
     };
     for (Index body = 0; body < bodies_; ++body) {
-        if (!moved_[static_cast<std::size_t>(body)]) continue;
+        if (is_exact_ || !moved_[static_cast<std::size_t>(body)]) continue;
         const auto [first, count] = block(body);
         motion[static_cast<std::size_t>(body)] =
             rigid_motion(anchors_[static_cast<std::size_t>(body)], xyz, proposed, first, count);

@@ -18,8 +18,10 @@ struct BodyPair {
 class Chain {
 public:
     /// `sorted_xyz` [axis, sorted scatterer]; `first_sorted` [body, and one]: the first scatterer
-    /// of each body; `size` of a profile: channel pairs times q.
-    Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size);
+    /// of each body; `size` of a profile: channel pairs times q. Rigid motions keep sums unless
+    /// `is_exact`, since they are rigid only up to the rounding of positions.
+    Chain(View<const float, 2> sorted_xyz, const std::vector<Index>& first_sorted, Index size,
+          bool is_exact);
 
     Index size() const { return sums.extent(1); }
     bool is_pending() const { return pending_; }
@@ -47,6 +49,7 @@ private:
     void copy_moved(const Array<float, 2>& from, Array<float, 2>& to);
 
     Index bodies_;
+    bool is_exact_;
     std::vector<Anchors> anchors_;             ///< [body]
     std::vector<std::int32_t> body_of_;        ///< [sorted scatterer]
     std::vector<std::uint8_t> moved_;          ///< [body]

@@ -96,7 +96,8 @@ struct ProfileSession::State {
         const Array<float, 3> sorted_xyz = sorted_positions(sorted, xyz, 0, xyz.extent(0));
         for (Index n = 0; n < xyz.extent(0); ++n) {
             chains.emplace_back(sorted_xyz.view()[n], first_sorted,
-                                model.pair_count() * model.q_count());
+                                model.pair_count() * model.q_count(),
+                                options.precision == Precision::float64);
             chains.back().self_terms = self_profile(
                 model, sorted, given_scales.size() > 0 ? given_scales[n] : View<const float, 2>{});
         }

@@ -28,8 +28,8 @@ struct Move {
 /// Monte Carlo chains of the same scatterers, each with its own positions. Scatterers belong to
 /// rigid bodies, best those that move as one: the sums over each pair of bodies are kept, and a
 /// move recomputes the sums of pairs that it changes. A body that moved as a whole, without a
-/// change of its shape, keeps its own sum, and bodies that moved alike keep the sums between them.
-/// Not thread-safe.
+/// change of its shape, keeps its own sum, and bodies that moved alike keep the sums between them;
+/// not in float64, where the rounding of moved positions to float32 would be seen. Not thread-safe.
 class ProfileSession {
 public:
     /// `xyz` [chain, axis, scatterer]; `scales` [chain, channel with scales, scatterer], which

@@ -216,6 +216,22 @@ TEST(ProfileSession, DividesScatterersWhereNoBodiesAreNamed) {
                    2e-6);
 }
 
+TEST(ProfileSession, InFloat64HasNoDrift) {
+    const RandomScatterers given = random_scatterers(kChain);
+    std::vector<std::int32_t> bodies;
+    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    ProfileSession session(given.model, given.xyz, {}, bodies,
+                           {.precision = Precision::float64, .refresh = 0}, one_thread());
+    test::Sampler sampler(bodies, 8);
+    for (int step = 0; step < 500; ++step) {
+        const auto [moved, xyz] = sampler.move(session.positions(0));
+        const Move move{0, moved, xyz};
+        session.propose({&move, 1});
+        session.accept(0);
+    }
+    EXPECT_LE(session.refresh(0), 1e-12);
+}
+
 TEST(ProfileSession, GivesTheGradientOfChiSquare) {
     const RandomScatterers given = random_scatterers(kChain);
     ProfileSession session(given.model, given.xyz, {}, {}, {Precision::float64}, one_thread());
