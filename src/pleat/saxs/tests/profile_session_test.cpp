@@ -218,8 +218,8 @@ TEST(ProfileSession, DividesScatterersWhereNoBodiesAreNamed) {
 
 TEST(ProfileSession, InFloat64HasNoDrift) {
     const RandomScatterers given = random_scatterers(kChain);
-    std::vector<std::int32_t> bodies;
-    for (int i = 0; i < 60; ++i) bodies.push_back(i < 24 ? 0 : 1);
+    std::vector<std::int32_t> bodies(60, 1);
+    std::fill_n(bodies.begin(), 24, 0);
     ProfileSession session(given.model, given.xyz, {}, bodies,
                            {.precision = Precision::float64, .refresh = 0}, one_thread());
     test::Sampler sampler(bodies, 8);
