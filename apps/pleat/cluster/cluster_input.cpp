@@ -165,6 +165,14 @@ void read_neighbours(ClusterInput& input, const EarlierRun& earlier, RunDirector
                     list.string(), input.known->cutoff));
 }
 
+/// Reads frames that will be superposed, into memory or onto the disk.
+Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
+                            RunDirectory& run, const Context& context) {
+    return read_coordinates(ensemble, run, context, nullptr, [&](Index frames, Index atoms) {
+        return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
+    });
+}
+
 void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
               const Context& context) {
     const rmsd::Metric metric = metric_of(earlier, input.name);
@@ -194,9 +202,11 @@ void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
         return;
     }
     input.ensemble = source_of(earlier, input.name);
-    input.coordinates = read_coordinates(input.ensemble, run, context);
-    check_size(input, earlier);
     input.superposition.precision = precision_of(earlier);
+    input.coordinates = has_matrix
+                            ? read_coordinates(input.ensemble, run, context)
+                            : read_superposed(input.ensemble, input.superposition, run, context);
+    check_size(input, earlier);
     input.recomputes = has_matrix && is_superposed;
     if (!has_matrix) read_neighbours(input, earlier, run, context);
 }
@@ -229,7 +239,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
             return input;
         }
     }
-    input.coordinates = read_coordinates(ensemble, run, context);
+    input.coordinates = read_superposed(ensemble, parameters, run, context);
     return input;
 }
 
@@ -237,8 +247,10 @@ void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
-    // Neighbours on a GPU are those of all frames: several GPUs superpose alone.
-    const bool is_gromos = method == cluster::Method::gromos && context.lanes.empty();
+    // Neighbours on a GPU are those of all frames: several GPUs, and frames on disk, are superposed
+    // alone.
+    const bool is_gromos =
+        method == cluster::Method::gromos && context.lanes.empty() && !frames.on_disk.is_on_disk();
     if (task.choose_device) {
         input.remark = task.choose_device(
             demand_of(frames.frames(), frames.atoms(), method, input.superposition), context);
@@ -266,7 +278,7 @@ void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
 
 std::unique_ptr<PairSource> distances_of(const ClusterInput& input, const Context& context) {
     if (input.matrix.empty())
-        return rmsd::superposed_pairs(input.coordinates->xyz, input.coordinates->weights,
+        return rmsd::superposed_pairs(input.coordinates->store(), input.coordinates->weights,
                                       input.superposition, input.reduces, context);
     std::unique_ptr<PairSource> matrix = cluster::open_matrix(input.matrix);
     if (!input.coordinates) return matrix;
@@ -290,10 +302,7 @@ void share(ClusterInput& input, Ranks& ranks) {
     input.recomputes = numbers[2] != 0;
     input.superposition.precision = static_cast<rmsd::Precision>(numbers[3]);
     if (numbers[0] != 0 && !input.coordinates) input.coordinates.emplace();
-    if (numbers[0] != 0) {
-        ranks.share(input.coordinates->weights);
-        ranks.share(input.coordinates->xyz);
-    }
+    if (numbers[0] != 0) share(*input.coordinates, ranks);
     if (numbers[1] == 0) return;
     if (!input.known) input.known.emplace();
     cluster::KnownPairs& known = *input.known;

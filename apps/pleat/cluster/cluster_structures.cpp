@@ -79,25 +79,28 @@ public:
     /// Whether the PDB format can hold these frames when they are superposed onto any of them.
     bool fit_pdb(const std::vector<Index>& frames) const {
         Reach reach;
-        for (const Index frame : frames)
-            reach.add(coordinates_.xyz[frame], coordinates_.weights, topology_->atom_count(),
-                      [&](Index atom, Index axis) { return at(frame, axis, atom); });
+        for (const Index frame : frames) {
+            const Array<float, 2> superposed = coordinates_.frame(frame);
+            reach.add(superposed, coordinates_.weights, topology_->atom_count(),
+                      [&](Index atom, Index axis) { return at(superposed, frame, axis, atom); });
+        }
         return fits_pdb(*topology_) && reach.fits_pdb();
     }
 
     /// Brings frames onto this one.
     rmsd::Superposer superposer_onto(Index target) const {
-        return {rmsd::to_double(coordinates_.xyz[target]), {{}, {}, coordinates_.weights}};
+        return {rmsd::to_double(coordinates_.frame(target)), {{}, {}, coordinates_.weights}};
     }
 
     /// [axis, atom], moved as superposer_onto(`target`) says.
     Array<float, 2> moved(Index frame, Index target, const rmsd::Superposer& superposer) const {
-        const rmsd::RigidMotion motion = superposer.motion(coordinates_.xyz[frame]);
+        const Array<float, 2> superposed = coordinates_.frame(frame);
+        const rmsd::RigidMotion motion = superposer.motion(superposed);
         const Index atoms = topology_->atom_count();
         Array<float, 2> to(Index{3}, atoms);
         for (Index atom = 0; atom < atoms; ++atom) {
             double x[3];
-            for (Index axis = 0; axis < 3; ++axis) x[axis] = at(frame, axis, atom);
+            for (Index axis = 0; axis < 3; ++axis) x[axis] = at(superposed, frame, axis, atom);
             // A frame that is superposed onto itself is not changed.
             if (frame != target) motion.move(x);
             for (Index axis = 0; axis < 3; ++axis) to(axis, atom) = static_cast<float>(x[axis]);
@@ -106,8 +109,8 @@ public:
     }
 
 private:
-    double at(Index frame, Index axis, Index atom) const {
-        return positions_.empty() ? coordinates_.xyz(frame, atom, axis)
+    double at(const Array<float, 2>& superposed, Index frame, Index axis, Index atom) const {
+        return positions_.empty() ? superposed(atom, axis)
                                   : again_(positions_.at(frame), axis, atom);
     }
 
@@ -151,9 +154,9 @@ bool all_fit_pdb(const Coordinates& coordinates, EnsembleReader* reader) {
     for (Index frame = 0; frame < coordinates.frames(); ++frame) {
         if (reader != nullptr && !reader->next(again))
             break;  // the error is reported when the frame is read for writing
-        reach.add(coordinates.xyz[frame], coordinates.weights, atoms, [&](Index atom, Index axis) {
-            return double{reader != nullptr ? again(axis, atom)
-                                            : coordinates.xyz(frame, atom, axis)};
+        const Array<float, 2> superposed = coordinates.frame(frame);
+        reach.add(superposed, coordinates.weights, atoms, [&](Index atom, Index axis) {
+            return double{reader != nullptr ? again(axis, atom) : superposed(atom, axis)};
         });
     }
     return reach.fits_pdb();

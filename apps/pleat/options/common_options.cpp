@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/read_file.h"
 #include "pleat/core/hardware/device_choice.h"
+#include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"
 
 namespace pleat::program {
@@ -102,6 +104,15 @@ void add_run_options(CLI::App& command, RunOptions& options, bool uses_seed) {
           .min = 1,
           .max = 1024,
           .automatic = "all that this process may use"},
+         {.name = "memory",
+          .target = &options.memory,
+          .help = "Memory that this process may use, in GiB. rmsd of all pairs and cluster read "
+                  "frames that need more than half of it from disk; other work that does not fit "
+                  "is refused",
+          .min = 0.01,
+          .max = 1e6,
+          .automatic = "what is free",
+          .value_name = "GIB"},
          seed,
          {.name = "quiet", .target = &options.quiet, .help = "Print only errors", .letter = 'q'},
          {.name = "verbose",
@@ -132,6 +143,7 @@ std::vector<std::string> call_words(const std::string& command,
     if (run.device != usual.device) words.insert(words.end(), {"--device", run.device});
     if (run.threads != usual.threads)
         words.insert(words.end(), {"--threads", std::to_string(run.threads.value_or(1))});
+    if (run.memory) words.insert(words.end(), {"--memory", fmt::format("{}", *run.memory)});
     if (run.seed != usual.seed) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
     return words;
 }
@@ -140,6 +152,7 @@ Context make_context(const RunOptions& options) {
     Context context;
     if (options.names_device()) name_devices(options.device, context);
     context.threads = static_cast<int>(options.threads.value_or(0));
+    if (options.memory) limit_memory(std::llround(*options.memory * 0x1p30));
     context.seed = static_cast<std::uint64_t>(options.seed);
     if (const char* seconds = std::getenv("PLEAT_CHECKPOINT_SECONDS")) {
         Field field{.name = "PLEAT_CHECKPOINT_SECONDS",

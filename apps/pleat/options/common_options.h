@@ -25,6 +25,7 @@ struct RunOptions {
     std::string output;
     std::string device = "auto";
     std::optional<std::int64_t> threads;  ///< not set: all that this process may use
+    std::optional<double> memory;         ///< GiB; not set: what is free
     std::int64_t seed = 1;
     bool force = false, quiet = false, verbose = false;
 
@@ -45,8 +46,8 @@ std::vector<std::string> call_words(const std::string& command,
                                     const std::vector<Field>& defaults, const RunOptions& run,
                                     const std::string& folder);
 
-/// The context that the options ask for, without progress and checkpoint. Throws UsageError for an
-/// unknown device.
+/// The context that the options ask for, without progress and checkpoint; limits the memory of this
+/// process to what they allow. Throws UsageError for an unknown device.
 Context make_context(const RunOptions& options);
 /// The context for one of several ranks. If the user named no GPU by its number, the ranks of a
 /// machine get its GPUs in turn.

@@ -10,6 +10,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/npy.h"
+#include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 
 namespace pleat::program {
@@ -97,8 +98,26 @@ std::string input_key(const EnsembleSource& options) {
                        options.same_residues, options.truncated);
 }
 
+TemporaryFile::~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+}
+
+void share(Coordinates& coordinates, Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    ranks.share(coordinates.weights);
+    std::vector<std::int64_t> sizes{coordinates.on_disk.is_on_disk(), coordinates.frames(),
+                                    coordinates.atoms()};
+    ranks.share(sizes);
+    if (sizes[0] == 0) return ranks.share(coordinates.xyz);
+    std::filesystem::path path = coordinates.file ? coordinates.file->path : "";
+    ranks.share(path);
+    if (!ranks.is_leader()) coordinates.on_disk = FrameStore(path, sizes[1], sizes[2]);
+}
+
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
-                             const Context& context, std::shared_ptr<const Topology> atoms) {
+                             const Context& context, std::shared_ptr<const Topology> atoms,
+                             const std::function<std::int64_t(Index, Index)>& work_bytes) {
     const bool reads_weights = !options.weights.empty() && options.weights != "mass";
     if (atoms == nullptr) check_readable({options.topology});
     if (reads_weights) check_readable({options.weights});
@@ -113,8 +132,16 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                             .centre_each_frame = true};
     // Atoms of another ensemble are not named by a key.
     SharedInputs* const store = reading.atoms == nullptr ? options.inputs : nullptr;
+    const std::filesystem::path file = run.checkpoint("checkpoint.frames.f32");
+    const std::int64_t allowed = available_memory() / 2;
+    const auto needed = [&](Index frames, Index count) {
+        return 24 * frames * count + work_bytes(frames, count);
+    };
+    const FrameOverflow overflow{
+        [&](Index frames, Index count) { return needed(frames, count) <= allowed; }, file};
+    const bool may_overflow = work_bytes && options.inputs == nullptr;
     const auto shared = shared_input<Ensemble>(store, "centred\n" + input_key(options), [&] {
-        return read_ensemble(options.sources, reading);
+        return read_ensemble(options.sources, reading, may_overflow ? &overflow : nullptr);
     });
     const Ensemble& ensemble = *shared;
     record_ensemble(options, ensemble.files, run, reads_topology);
@@ -123,7 +150,18 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
         if (options.select != "all" || !note.starts_with("selection ")) context.message(note);
     }
     Coordinates coordinates;
-    coordinates.xyz = atom_by_atom(ensemble, {}, resolve_threads(context));
+    if (ensemble.on_disk.is_on_disk()) {
+        coordinates.file = std::make_shared<TemporaryFile>(file);
+        context.message(fmt::format(
+            "{} frames of {} atoms need {} of memory, {} may be used (half of what is available): "
+            "they are read in blocks from {} ({})",
+            ensemble.frame_count(), ensemble.atom_count(),
+            human_bytes(needed(ensemble.frame_count(), ensemble.atom_count())),
+            human_bytes(allowed), file.string(), human_bytes(4 * ensemble.on_disk.size())));
+    }
+    coordinates.on_disk = ensemble.on_disk;
+    if (!ensemble.on_disk.is_on_disk())
+        coordinates.xyz = atom_by_atom(ensemble, {}, resolve_threads(context));
     coordinates.name = options.sources.front();
     coordinates.topology = ensemble.topology;
     coordinates.all_atoms = ensemble.all_atoms;

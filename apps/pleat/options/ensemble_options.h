@@ -2,8 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -12,6 +16,7 @@
 #include "pleat/core/fields.h"
 #include "pleat/core/jobs/shared_inputs.h"
 #include "pleat/core/run/run_directory.h"
+#include "process/ranks.h"
 
 namespace pleat::program {
 
@@ -33,18 +38,35 @@ inline constexpr const char* kEnsembleFiles =
     "PDB or mmCIF of one or many models, DCD, XTC, TRR, AMBER NetCDF, NumPy arrays "
     "[frame, atom, 3] in angstrom; folders; @LIST";
 
+/// A file that is removed at the end.
+struct TemporaryFile {
+    explicit TemporaryFile(std::filesystem::path file) : path(std::move(file)) {}
+    ~TemporaryFile();
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    std::filesystem::path path;
+};
+
 /// The frames of all sources, in the order of atoms that superposition uses.
 struct Coordinates {
-    Array<float, 3> xyz;                        ///< [frame, atom, axis], angstrom
+    Array<float, 3> xyz;                        ///< [frame, atom, axis], angstrom; or empty, and
+    FrameStore on_disk;                         ///< the frames that do not fit in memory
+    std::shared_ptr<const TemporaryFile> file;  ///< which are in this file
     std::vector<double> weights;                ///< [atom]; empty: all 1
     std::string name;                           ///< the first source, for messages
     std::shared_ptr<const Topology> topology;   ///< of the selected atoms
     std::shared_ptr<const Topology> all_atoms;  ///< of the files, selected or not
     std::vector<FrameOrigin> origins;           ///< [frame]
     std::vector<std::string> files;             ///< that the origins refer to
-    Index frames() const { return xyz.extent(0); }
-    Index atoms() const { return xyz.extent(1); }
+    FrameStore store() const { return on_disk.is_on_disk() ? on_disk : FrameStore(xyz); }
+    Index frames() const { return store().frame_count(); }
+    Index atoms() const { return store().atom_count(); }
+    /// [atom, axis]
+    Array<float, 2> frame(Index frame) const { return store().frame(frame); }
 };
+
+/// Copies the coordinates and weights from the leading rank to the others.
+void share(Coordinates& coordinates, Ranks& ranks);
 
 /// Lists the files of an ensemble among the run's inputs.
 void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,
@@ -55,8 +77,12 @@ std::string input_key(const EnsembleSource& options);
 
 /// Reads the sources and lists them among the run's inputs; notes go to the context's messages.
 /// `atoms`: the atoms of the files if they are known already, instead of options.topology.
-Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
-                             const Context& context,
-                             std::shared_ptr<const Topology> atoms = nullptr);
+/// `work_bytes`: what the command needs to keep so many frames in memory, besides the coordinates;
+/// if that is more than half of what is available, frames go to a file of the run. Not set: they
+/// are kept in memory, as those that jobs share.
+Coordinates read_coordinates(
+    const EnsembleSource& options, RunDirectory& run, const Context& context,
+    std::shared_ptr<const Topology> atoms = nullptr,
+    const std::function<std::int64_t(Index frames, Index atoms)>& work_bytes = {});
 
 }  // namespace pleat::program

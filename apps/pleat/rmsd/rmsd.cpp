@@ -98,16 +98,16 @@ rmsd::Result compute(const RmsdOptions& options, const ComparedFrames& compared,
                      const Context& context, const std::filesystem::path& matrix,
                      std::optional<RunDirectory>& run) {
     const rmsd::Parameters& parameters = options.parameters;
-    const Array<float, 3>& xyz = compared.frames.xyz;
     if (options.sets.has_reference())
         return run_reference(compared, options.sets, parameters, context, *run);
     if (!options.sets.has_against())
-        return rmsd::run(xyz, compared.sets, parameters, context, matrix);
+        return rmsd::run(compared.frames.store(), compared.sets, parameters, context, matrix);
     const Coordinates others =
         read_others(compared, options.sets.against, options.sets.against_frames,
                     options.sets.any_residues, *run, context);
     run->fact("others", others.frames());
-    return rmsd::run_against(xyz, others.xyz, compared.sets, parameters, context, matrix);
+    return rmsd::run_against(compared.frames.xyz, others.xyz, compared.sets, parameters, context,
+                             matrix);
 }
 
 /// A pair of one set is in two rows of neighbours, a pair of two sets in one.
@@ -241,7 +241,7 @@ ComparedFrames read(const RmsdOptions& options, std::optional<RunDirectory>& run
     ranks.lead([&] {
         run->stage("read");
         check_other_files(options.sets);
-        compared = read_compared(options.ensemble, options.sets, *run, context);
+        compared = read_compared(options.ensemble, options.sets, options.parameters, *run, context);
     });
     share(compared, ranks);
     return compared;

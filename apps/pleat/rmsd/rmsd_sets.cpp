@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/bio/structure/selection.h"
@@ -77,7 +78,8 @@ void check_other_files(const SetOptions& options) {
 }
 
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
-                             RunDirectory& run, const Context& context) {
+                             const rmsd::Parameters& parameters, RunDirectory& run,
+                             const Context& context) {
     ComparedFrames compared;
     compared.source = source;
     const bool has_measure = !options.measure.empty() && options.measure != source.select;
@@ -85,7 +87,13 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
         for (const std::string& text : {source.select, options.measure}) check_selection(text);
         compared.source.select = fmt::format("({}) or ({})", source.select, options.measure);
     }
-    compared.frames = read_coordinates(compared.source, run, context);
+    std::function<std::int64_t(Index, Index)> work_bytes;
+    if (parameters.metric == rmsd::Metric::rmsd && !has_measure && !options.has_reference() &&
+        !options.has_against())
+        work_bytes = [&](Index frames, Index atoms) {
+            return rmsd::memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
+        };
+    compared.frames = read_coordinates(compared.source, run, context, nullptr, work_bytes);
     run.sources(compared.frames.files);
     compared.sets.weights = compared.frames.weights;
     compared.sets.weights_file = source.weights;
@@ -108,11 +116,10 @@ ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& opt
 void share(ComparedFrames& compared, Ranks& ranks) {
     if (ranks.size() == 1) return;
     ranks.share(compared.frames.name);
-    ranks.share(compared.frames.weights);
     ranks.share(compared.sets.weights);
     ranks.share(compared.sets.fit);
     ranks.share(compared.sets.measured);
-    ranks.share(compared.frames.xyz);
+    share(compared.frames, ranks);
 }
 
 Coordinates read_others(const ComparedFrames& compared, const std::string& file,

@@ -51,8 +51,10 @@ struct ComparedFrames {
     rmsd::AtomSets sets;
     EnsembleSource source;  ///< what was read: both selections
 };
+/// Of all pairs by `parameters` they may be left on disk: see read_coordinates().
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
-                             RunDirectory& run, const Context& context);
+                             const rmsd::Parameters& parameters, RunDirectory& run,
+                             const Context& context);
 
 /// Copies coordinates, weights and atom sets from the leading rank to the others.
 void share(ComparedFrames& compared, Ranks& ranks);

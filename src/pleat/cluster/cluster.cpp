@@ -40,7 +40,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr const char *kPairStage = "pairs", *kQuantileStage = "quantile", *kPeakStage = "peaks",
                      *kDescriptionStage = "describe", *kNeighbourStage = "neighbours",
-                     *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids";
+                     *kSilhouetteStage = "silhouettes", *kMedoidStage = "medoids",
+                     *kGreedyStage = "greedy";
 
 /// Number of values of a sweep whose stages are saved; more would leave thousands of files.
 constexpr std::size_t kSavedTrials = 100;
@@ -293,7 +294,7 @@ private:
                 if (device_ != nullptr) return {gromos_on_device(value), value};
                 const std::unique_ptr<Neighbours> neighbours = neighbours_below(value);
                 const auto method = parameters_.method == Method::gromos ? &gromos : &gmx;
-                return {method(*neighbours, context_), value};
+                return {method(*neighbours, trial_stage(kGreedyStage)), value};
             }
             case MethodFamily::dbscan:
                 return {dbscan(*neighbours_below(value), parameters_.min_neighbours, context_),
@@ -356,7 +357,7 @@ std::vector<std::string> checkpoint_names(const Parameters& parameters,
     const std::size_t trials = trials_of(parameters).values().size();
     // One pass more, because the neighbours at the best value of a sweep are found again.
     for (std::size_t n = 0; n < std::min(trials + 1, kSavedTrials); ++n)
-        for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage})
+        for (const char* stage : {kNeighbourStage, kSilhouetteStage, kMedoidStage, kGreedyStage})
             add(numbered(stage, n));
     return names;
 }

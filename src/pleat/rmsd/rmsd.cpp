@@ -14,6 +14,7 @@
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/pairs/block_kernel.h"
 #include "pleat/rmsd/pairs/matrix.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 
@@ -57,7 +58,7 @@ void check(const AtomSets& sets, Index atoms) {
     check_set(sets, sets.measured, atoms);
 }
 
-void check_input(View<const float, 3> xyz, Parameters parameters) {
+void check_input(const FrameStore& xyz, Parameters parameters) {
     check(fields(parameters));
     if (xyz.extent(2) != 3)
         throw UsageError(fmt::format(
@@ -105,34 +106,57 @@ Index matrix_size(Index frames, const Parameters& parameters) {
 namespace {
 
 /// Adds coordinates to `hash`: large ones as the hashes of blocks, which threads compute.
-void add_coordinates(View<const float, 3> xyz, int threads, Sha256& hash) {
+void add_coordinates(const FrameStore& xyz, int threads, Sha256& hash) {
     constexpr Index kBlock = Index{1} << 22;
-    if (xyz.size() <= 4 * kBlock) {
-        hash.field(xyz);
+    const View<const float, 3> all = xyz.in_memory();
+    if (xyz.size() <= 4 * kBlock && !xyz.is_on_disk()) {
+        hash.field(all);
         return;
     }
-    for (const Index extent : xyz.extents) hash.field(extent);
+    for (const Index extent : all.extents) hash.field(extent);
     std::vector<std::string> blocks(static_cast<std::size_t>((xyz.size() + kBlock - 1) / kBlock));
     parallel_for(threads, static_cast<Index>(blocks.size()), [&](Index n, int) {
         const Index first = n * kBlock, count = std::min(kBlock, xyz.size() - first);
+        std::vector<float> read(static_cast<std::size_t>(xyz.is_on_disk() ? count : 0));
+        if (xyz.is_on_disk()) xyz.read(first, count, read.data());
         blocks[static_cast<std::size_t>(n)] =
-            Sha256().add(xyz.data + first, static_cast<std::size_t>(count) * sizeof(float)).hex();
+            Sha256()
+                .add(xyz.is_on_disk() ? read.data() : all.data + first,
+                     static_cast<std::size_t>(count) * sizeof(float))
+                .hex();
     });
     for (const std::string& block : blocks) hash.field(block);
 }
 
 }  // namespace
 
-std::string problem_hash(View<const float, 3> xyz, View<const float, 3> others,
-                         const AtomSets& sets, const Parameters& parameters,
-                         const Context& context) {
+std::int64_t streaming_memory(Index frames, Index atoms, const Parameters& parameters) {
+    return block_memory(frames, atoms) + nearest_memory(frames, frames - 1, parameters) +
+           4 * frames * block_band_rows(frames);
+}
+
+bool needs_blocks(const FrameStore& xyz, const Parameters& parameters, const Context& context) {
+    const Index frames = xyz.frame_count(), atoms = xyz.atom_count();
+    const std::int64_t needed = memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0});
+    const double lacking =
+        xyz.is_on_disk() ? 1.0
+                         : static_cast<double>(needed) - static_cast<double>(available_memory());
+    // All ranks read blocks or none does, since their bands differ.
+    if (max_over_ranks(context, lacking) <= 0) return false;
+    require_memory(streaming_memory(frames, atoms, parameters),
+                   fmt::format("{} frames of {} atoms, read in blocks", frames, atoms),
+                   "take fewer frames or atoms");
+    return true;
+}
+
+std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const AtomSets& sets,
+                         const Parameters& parameters, const Context& context) {
     const bool is_rmsd = parameters.metric == Metric::rmsd;
     Sha256 hash;
     const int threads = resolve_threads(context);
     hash.field(traits_of(parameters.metric).name);
     add_coordinates(xyz, threads, hash);
-    if (others.data != xyz.data || others.extent(0) != xyz.extent(0))
-        add_coordinates(others, threads, hash);
+    if (!others.is_same(xyz)) add_coordinates(others, threads, hash);
     hash.field(context.device.kind_name()).field(static_cast<int>(parameters.precision));
     // RMSDs near the cutoff, and on a GPU also near the edges of bins, are recomputed in float64.
     hash.field(is_rmsd ? parameters.cutoff.value_or(0.0) : 0.0);
@@ -159,25 +183,32 @@ std::int64_t memory_needed(Index frames, Index atoms, const Parameters& paramete
            nearest_memory(frames, frames - 1, parameters) + (std::int64_t{32} << 20);
 }
 
-Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
+Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parameters,
            const Context& context, const MatrixTarget& matrix) {
     check_input(xyz, parameters);
-    check_sets(sets, xyz.extent(1), parameters);
-    check_matrix(parameters, matrix, matrix_size(xyz.extent(0), parameters));
-    const Index frames = xyz.extent(0), atoms = xyz.extent(1);
+    check_sets(sets, xyz.atom_count(), parameters);
+    check_matrix(parameters, matrix, matrix_size(xyz.frame_count(), parameters));
+    const Index frames = xyz.frame_count(), atoms = xyz.atom_count();
     const bool is_plain =
         parameters.metric == Metric::rmsd && sets.fit.empty() && sets.measured.empty();
+    if (!is_plain && xyz.is_on_disk())
+        throw UsageError("frames on disk: only the RMSD of all atoms is computed from them");
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
-    require_memory(is_plain ? memory_needed(frames, atoms, parameters, {Device::Kind::cpu, 0})
-                            : comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) +
-                                  nearest_memory(frames, frames - 1, parameters),
-                   fmt::format("{} frames of {} atoms", frames, atoms),
-                   "take fewer frames or atoms");
+    const bool has_blocks = is_plain && needs_blocks(xyz, parameters, context);
+    if (!is_plain)
+        require_memory(comparison_memory(frames, atoms, parameters.metric, !sets.are_one()) +
+                           nearest_memory(frames, frames - 1, parameters),
+                       fmt::format("{} frames of {} atoms", frames, atoms),
+                       "take fewer frames or atoms");
     const double cutoff = parameters.cutoff.value_or(0.0);
     const Index measured = sets.measured.empty() ? atoms : static_cast<Index>(sets.measured.size());
     // What all lanes share: centred frames, and the hash if there is a file to resume from.
-    Frames centred;
-    if (is_plain && has_gpu) centred = centre(xyz, sets.weights, resolve_threads(context));
+    std::shared_ptr<const FrameSource> source;
+    if (has_blocks)
+        source = block_source(xyz, sets.weights, resolve_threads(context));
+    else if (is_plain && has_gpu)
+        source =
+            memory_source(owned(centre(xyz.in_memory(), sets.weights, resolve_threads(context))));
     std::once_flag is_hashed;
     std::string shared_hash;
     const auto hash = [&] {
@@ -188,13 +219,17 @@ Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& par
     return first_of_lanes(context, [&](const Context& lane) {
         std::unique_ptr<Kernel> kernel;
         std::vector<Tile> tiles;
-        if (is_plain && has_gpu) {
-            kernel =
-                make_kernel({&centred, parameters.precision, cutoff, parameters.bin_width}, lane);
+        if (has_blocks) {
+            kernel = make_block_kernel(*source, {parameters.precision, cutoff}, lane);
+            tiles = cut_into_bands(frames, block_band_rows(frames));
+        } else if (is_plain && has_gpu) {
+            kernel = make_kernel(
+                {source->in_memory(), parameters.precision, cutoff, parameters.bin_width}, lane);
             tiles = gpu_bands(*kernel, frames, parameters);
         } else {
-            auto comparison = make_comparison({xyz, xyz}, sets, parameters.metric,
-                                              {parameters.precision, cutoff}, lane);
+            auto comparison =
+                make_comparison({xyz.in_memory(), xyz.in_memory()}, sets, parameters.metric,
+                                {parameters.precision, cutoff}, lane);
             tiles = bands(frames, static_cast<Index>(kTileTime / comparison->cost()),
                           comparison->block_rows());
             kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(lane));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "pleat/bio/ensemble/frame_store.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
@@ -97,7 +98,10 @@ struct Result {
 /// tiles: rank 0 returns the result, the others one without values, and the files must be in a
 /// folder that all ranks see. Throws UsageError (options, shapes, indices), InputError (weights,
 /// coordinates), DeviceError (GPUs compute RMSD of all atoms only), OutputError, Cancelled.
-Result run(View<const float, 3> xyz, const AtomSets& sets, const Parameters& parameters,
+///
+/// Frames on disk, or too many for memory, are read in blocks for the RMSD of all atoms; other
+/// comparisons need them in memory (UsageError).
+Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parameters,
            const Context& context, const MatrixTarget& matrix);
 
 /// Compares each frame with each of `others`, which have the same atoms. The matrix has the shape
@@ -121,10 +125,10 @@ ReferenceResult run_reference(View<const float, 3> xyz, View<const float, 2> ref
 void check_with_reference(const Parameters& parameters);
 
 /// The RMSD of all pairs of frames, superposed when they are asked for on the context's device.
-/// `xyz` is copied. `reduces`: whether the device may count and cluster the pairs itself (see
-/// PairReductions). Throws as run().
-std::unique_ptr<PairSource> superposed_pairs(View<const float, 3> xyz,
-                                             std::span<const double> weights,
+/// Frames in memory are copied; frames on disk, or too many for that, are read in blocks from
+/// `xyz`, which must outlive the result. `reduces`: whether the device may count and cluster the
+/// pairs itself (see PairReductions). Throws as run().
+std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,
                                              const Parameters& parameters, bool reduces,
                                              const Context& context);
 
@@ -143,7 +147,8 @@ inline double error_of(Precision precision) {
     return precision == Precision::float64 ? 1e-6 : 1e-5;
 }
 
-/// Bytes of memory that run() needs besides the coordinates; for `cuda` those of the GPU.
+/// Bytes of memory that run() needs besides the coordinates to keep all frames in memory; for
+/// `cuda` those of the GPU.
 std::int64_t memory_needed(Index frames, Index atoms, const Parameters& parameters,
                            const Device& device);
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/bio/ensemble/frame_store.h"
 #include "pleat/bio/structure/topology.h"
 #include "pleat/core/array.h"
 #include "pleat/core/error.h"
@@ -74,32 +75,38 @@ public:
     using InputError::InputError;
 };
 
-/// A whole ensemble in memory.
+/// A whole ensemble.
 struct Ensemble {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Topology> all_atoms;  ///< all atoms of the files, selected or not
     Array<float, 3> xyz;                        ///< [frame, axis, atom], angstrom
+    FrameStore on_disk;                         ///< the frames if they are not in `xyz`
     std::vector<std::string> files;             ///< the files that were read
     std::vector<FrameOrigin> origins;           ///< [frame]; empty if not read from files
     std::vector<std::string> notes;
 
-    Index frame_count() const { return xyz.extent(0); }
+    Index frame_count() const {
+        return on_disk.is_on_disk() ? on_disk.frame_count() : xyz.extent(0);
+    }
     Index atom_count() const { return xyz.extent(2); }
     /// An error about a frame: `FILE: frame N: TEXT`, where N is the frame's number within its
     /// file, from 0; without origins `frame FRAME: TEXT`.
     InputError error_in(Index frame, std::string_view text) const;
 };
 
-/// Reads all frames. Each source is a file, a folder or @LIST, as in ensemble_files.h. The atoms
-/// are those that `select` selects from the topology. Files that name their atoms (PDB, mmCIF) are
-/// matched to it by identity; other files must have as many atoms as the topology, in its order.
-/// Memory beyond the coordinates themselves: 64 MiB. A range that counts from the end reads all
-/// files twice, which must be regular files then.
+/// Reads all frames into memory, or, once they do not fit there, into the file of `overflow` (if it
+/// is not null), which stays. Each source is a file, a folder or @LIST, as in ensemble_files.h. The
+/// atoms are those that `select` selects from the topology. Files that name their atoms (PDB,
+/// mmCIF) are matched to it by identity; other files must have as many atoms as the topology, in
+/// its order. Memory beyond the coordinates themselves: 64 MiB. A range that counts from the end
+/// reads all files twice, which must be regular files then.
 ///
 /// Throws InputError, naming file and frame, if selected atoms are missing (MissingAtoms), if
 /// numbers of atoms differ, if coordinates are not finite or beyond 1e15 angstrom, and for a range
-/// without frames.
-Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options = {});
+/// without frames. Throws OutputError if the disk of `overflow` would be left with less free space
+/// than a tenth of the frames.
+Ensemble read_ensemble(const std::vector<std::string>& sources, EnsembleOptions options = {},
+                       const FrameOverflow* overflow = nullptr);
 
 /// Coordinates [frame, atom, axis] of these atoms of an ensemble, as superposition uses them; of
 /// all atoms if `atoms` is empty.

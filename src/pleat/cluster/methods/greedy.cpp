@@ -1,10 +1,18 @@
 // Greedy clusters: counts of neighbours left, lowered by the rows of items that were assigned.
 #include "pleat/cluster/methods/greedy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <string>
+#include <utility>
 
+#include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/files/npy.h"
+#include "pleat/core/loops/iterate.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
 
@@ -29,6 +37,7 @@ public:
     }
 
     bool has(Index item) const { return (left_[item / 64] >> item % 64 & 1) != 0; }
+    Index count() const { return neighbours_.count(); }
     Index left_count() const { return left_count_; }
     std::int32_t count(Index item) const { return counts_[item]; }
     Clustering& result() { return result_; }
@@ -36,30 +45,86 @@ public:
     /// Makes a cluster of the neighbours of `centre` that are still in the pool.
     void add_cluster_of(Index centre) {
         std::vector<Index> members;
+        if (neighbours_.is_pruned()) return add_pruned_cluster_of(centre);
         neighbours_.visit_rows({&centre, 1}, [&](Index, const std::uint64_t* bits) {
             for (std::size_t word = 0; word < left_.size(); ++word)
                 for (std::uint64_t more = bits[word] & left_[word]; more != 0; more &= more - 1)
                     members.push_back(static_cast<Index>(64 * word) + std::countr_zero(more));
         });
-        const std::int32_t id = next_++;
-        for (const Index item : members) {
-            result_.assignment[item] = id;
-            left_[item / 64] &= ~(std::uint64_t{1} << item % 64);
-        }
-        left_count_ -= static_cast<Index>(members.size());
+        assign(members);
         progress_.check();
         progress_.advance_to(neighbours_.count() - left_count_);
         if (left_count_ > 0 || counts_all_items_) lower(members);
     }
     /// Also counts the neighbours of items that are in a cluster.
     void count_all_items() { counts_all_items_ = true; }
-    void add_single(Index item) {
-        result_.assignment[item] = next_++;
-        left_[item / 64] &= ~(std::uint64_t{1} << item % 64);
-        --left_count_;
+    void add_single(Index item) { assign({item}); }
+
+    // The functions of a State (core/loops/iterate.h).
+    std::int64_t bytes() const { return 4 * 3 * neighbours_.count(); }
+    void save(NpzWriter& file) const {
+        const auto add = [&](const char* name, const auto& values) {
+            file.add(name, values.data(), {static_cast<Index>(values.size())});
+        };
+        add("assignment", result_.assignment);
+        add("centres", std::vector<std::int64_t>(result_.centres.begin(), result_.centres.end()));
+        add("counts", counts_);
+    }
+    void load(const NpzReader& file) {
+        const auto read = [&](const char* name, auto type, std::size_t size) {
+            auto values = file.get(name).as<decltype(type)>(file.label(name));
+            if (size > 0 && values.size() != size)
+                throw InputError(
+                    fmt::format("expected {} of '{}', found {}", size, name, values.size()));
+            return values;
+        };
+        const auto size = static_cast<std::size_t>(neighbours_.count());
+        result_.assignment = read("assignment", std::int32_t{}, size);
+        const std::vector<std::int64_t> centres = read("centres", std::int64_t{}, 0);
+        result_.centres.assign(centres.begin(), centres.end());
+        counts_ = read("counts", std::int32_t{}, size);
+        next_ = static_cast<std::int32_t>(centres.size());
+        for (std::size_t item = 0; item < size; ++item) {
+            const std::int32_t cluster = result_.assignment[item];
+            if (cluster < kNoise || cluster >= next_)
+                throw InputError(
+                    fmt::format("expected clusters below {}, found {}", next_, cluster));
+            if (cluster == kNoise) continue;
+            left_[item / 64] &= ~(std::uint64_t{1} << item % 64);
+            --left_count_;
+        }
     }
 
 private:
+    void assign(const std::vector<Index>& members) {
+        const std::int32_t id = next_++;
+        for (const Index item : members) {
+            result_.assignment[item] = id;
+            left_[item / 64] &= ~(std::uint64_t{1} << item % 64);
+        }
+        left_count_ -= static_cast<Index>(members.size());
+    }
+
+    /// The same if rows are computed: compares the centre with the items whose counts matter, and
+    /// the members with those of them that are near it.
+    void add_pruned_cluster_of(Index centre) {
+        std::vector<Index> items;
+        for (Index i = 0; i < neighbours_.count(); ++i)
+            if (counts_all_items_ || has(i)) items.push_back(i);
+        const std::vector<std::uint32_t> positions = neighbours_.around(centre, items);
+        std::vector<Index> members, near;
+        for (std::size_t n = 0; n < items.size(); ++n) {
+            if (positions[n] == Neighbours::far) continue;
+            const bool is_member = positions[n] == Neighbours::neighbour && has(items[n]);
+            if (is_member) members.push_back(items[n]);
+            if (counts_all_items_ || !is_member) near.push_back(items[n]);
+        }
+        const std::vector<std::uint32_t> lost = neighbours_.count_between(members, near);
+        for (std::size_t n = 0; n < near.size(); ++n)
+            counts_[near[n]] -= static_cast<std::int32_t>(lost[n]);
+        assign(members);
+    }
+
     /// Subtracts the `members` from the counts of their neighbours. Threads have words of their
     /// own.
     void lower(const std::vector<Index>& members) {
@@ -108,23 +173,74 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// The pool as a state from which a stopped search resumes.
+class SavedPool final : public State {
+public:
+    SavedPool(Pool& pool, std::string problem) : pool_(pool), problem_(std::move(problem)) {}
+    std::string problem() const override { return problem_; }
+    void save(NpzWriter& file) const override { pool_.save(file); }
+    void load(const NpzReader& file) override { pool_.load(file); }
+    bool reaches_limit() const override { return false; }
+    std::int64_t bytes() const override { return pool_.bytes(); }
+
+private:
+    Pool& pool_;
+    std::string problem_;
+};
+
+/// Finds clusters in the order of their numbers of neighbours.
+class Search {
+public:
+    explicit Search(Pool& pool) : pool_(pool) {}
+
+    /// Adds the next cluster of the pool, which is not empty.
+    void step() {
+        while (!next_of_this_count()) {
+            max_ = 0;
+            for (Index i = 0; i < pool_.count(); ++i)
+                if (pool_.has(i)) max_ = std::max(max_, pool_.count(i));
+            next_ = 0;
+        }
+        if (max_ == 1)
+            pool_.add_single(next_);
+        else
+            pool_.add_cluster_of(next_);
+        pool_.result().centres.push_back(next_);
+    }
+
+private:
+    /// Counts only fall, so an item that is skipped at this count cannot reach it later.
+    bool next_of_this_count() {
+        while (next_ < pool_.count() && !(pool_.has(next_) && pool_.count(next_) == max_)) ++next_;
+        return next_ < pool_.count();
+    }
+
+    Pool& pool_;
+    std::int32_t max_ = 0;
+    Index next_ = 0;
+};
+
+}  // namespace
+
 Clustering gromos(const Neighbours& neighbours, const Context& context) {
     Pool pool(neighbours, context);
-    const Index count = neighbours.count();
-    std::vector<Index>& centres = pool.result().centres;
-    while (pool.left_count() > 0) {
-        std::int32_t max = 0;
-        for (Index i = 0; i < count; ++i)
-            if (pool.has(i)) max = std::max(max, pool.count(i));
-        // Counts only fall, so an item that is skipped at this count cannot reach it later.
-        for (Index i = 0; i < count; ++i) {
-            if (!pool.has(i) || pool.count(i) != max) continue;
-            centres.push_back(i);
-            if (max == 1)
-                pool.add_single(i);
-            else
-                pool.add_cluster_of(i);
+    Search search(pool);
+    const auto add_next = [&](std::int64_t) {
+        try {
+            if (pool.left_count() > 0) search.step();
+        } catch (const Cancelled&) {
+            if (context.ranks() > 1) throw;  // else the loop saves the clusters before this one
         }
+        return Step{pool.left_count() == 0,
+                    fmt::format("clusters, {} items left", pool.left_count())};
+    };
+    if (neighbours.is_pruned()) {
+        SavedPool state(pool, Sha256().field(neighbours.hash()).field("gromos").hex());
+        iterate(context, "cluster", state, neighbours.count() + 1, add_next);
+    } else {
+        while (pool.left_count() > 0) search.step();
     }
     return std::move(pool.result());
 }

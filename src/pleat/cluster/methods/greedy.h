@@ -8,7 +8,8 @@ namespace pleat::cluster {
 
 /// Daura et al., Angewandte Chemie 111:249 (1999): the item with the most neighbours left (the
 /// lowest index of equals) and its neighbours are a cluster and leave the pool; this is repeated
-/// until the pool is empty. `centres` are these items. Throws Cancelled.
+/// until the pool is empty. `centres` are these items. If rows are computed, a stopped search
+/// resumes from `context.checkpoint`. Throws Cancelled, InputError (a checkpoint of other input).
 Clustering gromos(const Neighbours& neighbours, const Context& context);
 
 /// What `gmx cluster -method gromos` of GROMACS computes: items in a cluster leave the lists of the

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <stdexcept>
 #include <utility>
 
 #include "pleat/cluster/stage.h"
 #include "pleat/core/array.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/gather_rows.h"
 
@@ -27,6 +29,12 @@ struct Comparison {
         const double error = from.error(cut);
         lower = static_cast<float>(cut - error);
         upper = static_cast<float>(cut + error);
+    }
+
+    /// Whether a pair with this value is below the cutoff.
+    bool is_below(float value, Index i, Index j) const {
+        return value < lower ||
+               (value < upper && distances.is_below(std::min(i, j), std::max(i, j), cutoff));
     }
 
     /// Bits of up to 64 values, those of item i with `first`, `first` + 1, ...
@@ -110,7 +118,74 @@ public:
     /// About 64 MB of values, and at most as many rows as a band has.
     Index batch() const override { return std::clamp<Index>(16'000'000 / count(), 16, 960); }
 
+    bool is_pruned() const override { return comparison_.distances.is_metric(); }
+    std::string hash() const override {
+        return Sha256().field(comparison_.distances.hash()).field(comparison_.cutoff).hex();
+    }
+
+    /// Ranks share the items.
+    std::vector<std::uint32_t> around(Index centre, std::span<const Index> items) const override {
+        const std::size_t ranks = static_cast<std::size_t>(context_.ranks()),
+                          rank = static_cast<std::size_t>(context_.rank()), size = items.size();
+        const std::size_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
+        const std::span<const Index> own = items.subspan(first, end - first);
+        std::vector<float> values(own.size());
+        if (!own.empty()) comparison_.distances.between({&centre, 1}, own, values.data());
+        const double twice = 2 * comparison_.cutoff;
+        // Above the rounding of the cutoff and of three distances.
+        const double margin = 3 * comparison_.distances.error(twice) + 1e-6 * twice;
+        std::vector<std::uint32_t> positions(size);
+        parallel_for(resolve_threads(context_), static_cast<Index>(own.size()), [&](Index n, int) {
+            std::uint32_t& position = positions[first + static_cast<std::size_t>(n)];
+            const bool is_self = own[n] == centre;
+            if (is_self || comparison_.is_below(values[n], centre, own[n]))
+                position = neighbour;
+            else if (values[n] < twice + margin)
+                position = near;
+        });
+        if (ranks > 1) context_.comm->sum(std::span<std::uint32_t>(positions));
+        return positions;
+    }
+
+    /// Ranks share the members.
+    std::vector<std::uint32_t> count_between(std::span<const Index> members,
+                                             std::span<const Index> others) const override {
+        constexpr std::size_t kMembers = 960, kOthers = std::size_t{1} << 14;
+        std::vector<std::uint32_t> counts(others.size());
+        const std::size_t batches = (members.size() + kMembers - 1) / kMembers;
+        std::vector<float> values;
+        for (std::size_t n = static_cast<std::size_t>(context_.rank()); n < batches;
+             n += static_cast<std::size_t>(context_.ranks())) {
+            const std::size_t first = n * kMembers;
+            const auto own = members.subspan(first, std::min(kMembers, members.size() - first));
+            for (std::size_t at = 0; at < others.size(); at += kOthers) {
+                const auto some = others.subspan(at, std::min(kOthers, others.size() - at));
+                values.resize(own.size() * some.size());
+                comparison_.distances.between(own, some, values.data());
+                add_counts(own, some, values.data(), counts.data() + at);
+            }
+        }
+        if (context_.ranks() > 1) context_.comm->sum(std::span<std::uint32_t>(counts));
+        return counts;
+    }
+
 private:
+    void add_counts(std::span<const Index> members, std::span<const Index> others,
+                    const float* values, std::uint32_t* counts) const {
+        constexpr Index kColumns = 256;
+        const auto all = static_cast<Index>(others.size());
+        parallel_for(resolve_threads(context_), (all + kColumns - 1) / kColumns,
+                     [&](Index chunk, int) {
+                         const Index end = std::min(all, (chunk + 1) * kColumns);
+                         for (std::size_t row = 0; row < members.size(); ++row)
+                             for (Index n = chunk * kColumns; n < end; ++n)
+                                 counts[n] += static_cast<std::uint32_t>(
+                                     members[row] == others[n] ||
+                                     comparison_.is_below(values[static_cast<Index>(row) * all + n],
+                                                          members[row], others[n]));
+                     });
+    }
+
     Comparison comparison_;
     Context context_;
 };
@@ -201,6 +276,15 @@ void NeighbourFinder::State::mirror() {
         for (const std::uint64_t word : bits[i]) found += std::popcount(word);
         degrees[i] = found;
     });
+}
+
+std::vector<std::uint32_t> Neighbours::around(Index, std::span<const Index>) const {
+    throw std::logic_error("these neighbours are not pruned");
+}
+
+std::vector<std::uint32_t> Neighbours::count_between(std::span<const Index>,
+                                                     std::span<const Index>) const {
+    throw std::logic_error("these neighbours are not pruned");
 }
 
 std::unique_ptr<Neighbours> make_neighbours(std::vector<std::int64_t> starts,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pleat/core/pairs/pair_source.h"
@@ -27,14 +28,32 @@ public:
     /// How many items to ask for at a time.
     virtual Index batch() const = 0;
 
+    /// Whether rows are computed, of distances of a metric, so that around() and count_between()
+    /// save most of the work.
+    virtual bool is_pruned() const { return false; }
+    /// How each of some items lies to a centre.
+    enum Position : std::uint32_t {
+        far,       ///< no neighbour of the centre has it as a neighbour
+        near,      ///< within twice the cutoff of the centre
+        neighbour  ///< below the cutoff
+    };
+    /// The Position of each of `items`, which ascend. A collective call, if is_pruned().
+    virtual std::vector<std::uint32_t> around(Index centre, std::span<const Index> items) const;
+    /// How many of `members` each of `others`, which ascend, has as neighbours. A collective call,
+    /// if is_pruned().
+    virtual std::vector<std::uint32_t> count_between(std::span<const Index> members,
+                                                     std::span<const Index> others) const;
+    /// Identifies the neighbours, for checkpoints; if is_pruned().
+    virtual std::string hash() const { return {}; }
+
 protected:
     std::vector<std::int32_t> degrees_;
 };
 
 /// Gathers neighbours from one pass over the bands of `distances`, which must outlive the result:
-/// in M^2 / 8 bytes of bits if these are at most `max_bytes`, else by counting alone; rows are then
-/// computed again when they are asked for. Pairs near the cutoff are decided by
-/// PairSource::is_below(), so that both give the same.
+/// in M^2 / 8 bytes of bits if these are at most `max_bytes`, else by counting alone; rows, or of a
+/// metric the parts of them that are needed, are then computed again when they are asked for. Pairs
+/// near the cutoff are decided by PairSource::is_below(), so that both give the same.
 class NeighbourFinder {
 public:
     /// A collective call, since all ranks keep bits or none does.

@@ -41,11 +41,13 @@ inline StoredPairs grouped_pairs(Index count, int groups, std::uint64_t seed) {
 }
 
 /// The same distances as if they were computed, in bands of `rows` rows; if `noise` is not 0 values
-/// are off by up to as much, and only is_below() knows them.
+/// are off by up to as much, and only is_below() knows them. `is_metric`: they say that they are a
+/// metric.
 class OddBands final : public PairSource {
 public:
-    OddBands(const StoredPairs& from, Index rows, float noise = 0)
-        : from_(from), rows_(rows), noise_(noise) {}
+    OddBands(const StoredPairs& from, Index rows, float noise = 0, bool is_metric = false)
+        : from_(from), rows_(rows), noise_(noise), is_metric_(is_metric) {}
+    bool is_metric() const override { return is_metric_; }
     Index count() const override { return from_.count(); }
     void band(Block rows, float* values) const override {
         ++bands;
@@ -75,6 +77,7 @@ private:
     const StoredPairs& from_;
     Index rows_;
     float noise_;
+    bool is_metric_;
 };
 
 /// All pairs in condensed order.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 
@@ -26,22 +27,45 @@ std::int64_t machine_bytes() {
     return kUnlimited;
 }
 
+/// Pages of this process.
+struct Pages {
+    std::int64_t all = 0, resident = 0, shared = 0;
+};
+Pages own_pages() {
+    std::ifstream file("/proc/self/statm");
+    Pages pages;
+    file >> pages.all >> pages.resident >> pages.shared;
+    return pages;
+}
+
+std::int64_t left_of(std::int64_t limit, std::int64_t pages) {
+    return std::max<std::int64_t>(0, limit - pages * ::sysconf(_SC_PAGESIZE));
+}
+
 /// Bytes of address space that `ulimit -v` still allows.
 std::int64_t address_space_bytes() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
-    std::ifstream file("/proc/self/statm");
-    std::int64_t pages = 0;
-    file >> pages;
-    const auto max = static_cast<std::int64_t>(limit.rlim_cur);
-    return std::max<std::int64_t>(0, max - pages * ::sysconf(_SC_PAGESIZE));
+    return left_of(static_cast<std::int64_t>(limit.rlim_cur), own_pages().all);
+}
+
+std::atomic<std::int64_t> chosen_limit{kUnlimited};
+
+/// Bytes that limit_memory() still allows.
+std::int64_t chosen_bytes() {
+    const std::int64_t limit = chosen_limit;
+    if (limit == kUnlimited) return kUnlimited;
+    const Pages pages = own_pages();
+    return left_of(limit, pages.resident - pages.shared);
 }
 
 }  // namespace
 
 std::int64_t available_memory() {
-    return std::min({machine_bytes(), cgroup_free_bytes(), address_space_bytes()});
+    return std::min({machine_bytes(), cgroup_free_bytes(), address_space_bytes(), chosen_bytes()});
 }
+
+void limit_memory(std::int64_t bytes) { chosen_limit = bytes; }
 
 std::int64_t peak_memory() {
     rusage usage{};

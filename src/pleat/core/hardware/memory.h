@@ -8,8 +8,13 @@
 namespace pleat {
 
 /// Bytes that this process can allocate without swapping: the minimum of the machine's available
-/// memory and what the limits of its control group and of its address space leave.
+/// memory and what the limits of its control group, of its address space and of limit_memory()
+/// leave.
 std::int64_t available_memory();
+
+/// Sets how many bytes of memory this process should use at most, all that it has allocated
+/// included.
+void limit_memory(std::int64_t bytes);
 
 /// The largest resident size of this process so far, in bytes.
 std::int64_t peak_memory();

@@ -33,6 +33,15 @@ void for_each_band(const PairSource& source, const Context& context, std::string
     });
 }
 
+void PairSource::between(std::span<const Index> items, std::span<const Index> others,
+                         float* values) const {
+    std::vector<float> row(static_cast<std::size_t>(count()));
+    for (const Index item : items) {
+        rows({&item, 1}, row.data());
+        for (const Index other : others) *values++ = row[static_cast<std::size_t>(other)];
+    }
+}
+
 StoredPairs::StoredPairs(Index count, std::vector<float> condensed)
     : count_(count), condensed_(std::move(condensed)) {}
 

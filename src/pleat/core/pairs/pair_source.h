@@ -62,6 +62,11 @@ public:
     /// The values of each of `items` with every item, [item of `items`, count()]; 0 for an item
     /// with itself. May differ from those of band() by twice error().
     virtual void rows(std::span<const Index> items, float* values) const = 0;
+    /// The values of each of `items` with each of `others`, which ascend, [item, other]; as rows().
+    virtual void between(std::span<const Index> items, std::span<const Index> others,
+                         float* values) const;
+    /// Whether values are distances of a metric: d(i, k) <= d(i, j) + d(j, k).
+    virtual bool is_metric() const { return false; }
     /// Computes the pairs among these items; `visit` numbers them by their positions in the list.
     /// Values may differ from those of band() by twice error().
     virtual void among(std::span<const Index> items, const BandVisitor& visit) const = 0;

@@ -177,7 +177,9 @@ std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool ha
            200 * frames + (std::int64_t{64} << 20);
 }
 
-void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values) {
+void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
+             Index stride) {
+    if (stride == 0) stride = columns.count;
     const Index height = comparison.block_rows(), width = comparison.block_columns();
     const Index across = (columns.count + width - 1) / width;
     const Index down = (rows.count + height - 1) / height;
@@ -189,7 +191,7 @@ void compare(const Comparison& comparison, Block rows, Block columns, int thread
         comparison.block(some, others, found.data());
         for (Index i = 0; i < some.count; ++i)
             std::copy_n(found.data() + i * others.count, others.count,
-                        values + (row + i) * columns.count + column);
+                        values + (row + i) * stride + column);
     });
 }
 

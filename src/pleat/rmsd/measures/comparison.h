@@ -53,8 +53,10 @@ std::unique_ptr<Comparison> make_comparison(const Sides& sides, const AtomSets& 
 /// Bytes that a comparison of these atoms and frames (of both sides) needs, besides its lists.
 std::int64_t comparison_memory(Index frames, Index atoms, Metric metric, bool has_fit);
 
-/// Computes a rectangle of pairs on several threads, [row, column].
-void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values);
+/// Computes a rectangle of pairs on several threads, [row, column]; rows of `values` begin every
+/// `stride` numbers (0: the number of columns).
+void compare(const Comparison& comparison, Block rows, Block columns, int threads, float* values,
+             Index stride = 0);
 
 /// A comparison of one set with itself as a kernel of all its pairs.
 std::unique_ptr<Kernel> make_pair_kernel(std::unique_ptr<const Comparison> comparison, Index frames,

@@ -11,6 +11,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
+#include "pleat/rmsd/pairs/block_kernel.h"
 #include "pleat/rmsd/pairs/pairs_run.h"
 
 namespace pleat::rmsd {
@@ -20,30 +21,15 @@ namespace {
 constexpr Index kBandStep = 48;        // rows that the CPU kernel computes at once
 constexpr Index kBandPairs = 500'000;  // few enough that a visitor finds them in the cache
 constexpr Index kMaxRows = 960;
-// Fewer frames are not worth a GPU's copies and launches.
-constexpr Index kMinOnGpu = 1000;
 // Columns that a GPU superposes rows with, at least.
 constexpr Index kGpuColumns = Index{1} << 17;
+// Columns of few rows between two looks at whether to stop.
+constexpr Index kFewColumns = Index{1} << 16;
 
-Index rows_of_band(Index frames) {
-    return std::clamp(kBandPairs / std::max<Index>(frames, 1) / kBandStep * kBandStep, kBandStep,
-                      kMaxRows);
-}
-
-/// An ensemble of the frames `chosen`, then `more`.
-Frames subset(const Frames& frames, std::span<const Index> chosen, Block more) {
-    const auto count = static_cast<Index>(chosen.size());
-    const Index size = 3 * frames.atom_count();
-    Frames some;
-    some.weight = frames.weight;
-    some.xyz = Array<double, 3>::unset(count + more.count, Index{3}, frames.atom_count());
-    some.square_sum = Array<double, 1>(count + more.count);
-    for (Index n = 0; n < count + more.count; ++n) {
-        const Index from = n < count ? chosen[n] : more.first + n - count;
-        std::copy_n(frames.frame(from), size, some.xyz.data() + n * size);
-        some.square_sum[n] = frames.square_sum[from];
-    }
-    return some;
+Index rows_of_band(const FrameSource& source) {
+    const Index frames = std::max<Index>(source.frame_count(), 1);
+    if (source.in_memory() == nullptr) return block_band_rows(frames);
+    return std::clamp(kBandPairs / frames / kBandStep * kBandStep, kBandStep, kMaxRows);
 }
 
 /// The error bound of the kernel, plus the rounding to float32.
@@ -84,32 +70,33 @@ private:
 
 }  // namespace
 
-FramePairs::FramePairs(FrameSet frames, Precision precision, bool reduces, std::string hash,
-                       const Context& context)
+FramePairs::FramePairs(std::shared_ptr<const FrameSource> frames, Precision precision, bool reduces,
+                       std::string hash, const Context& context)
     : frames_(std::move(frames)),
       precision_(precision),
       reduces_(reduces),
       hash_(std::move(hash)),
       context_(context) {
     context_.comm = nullptr;
-    kernel_ = make_kernel({.frames = frames_.get(), .precision = precision}, context_);
+    kernel_ = frames_->in_memory() != nullptr
+                  ? make_kernel({.frames = frames_->in_memory(), .precision = precision}, context_)
+                  : kernel_of(*frames_);
 }
 
-Index FramePairs::band_rows() const { return rows_of_band(count()); }
+Index FramePairs::band_rows() const { return rows_of_band(*frames_); }
 
-std::unique_ptr<Kernel> FramePairs::kernel_for(const Frames& some) const {
-    const Problem problem{.frames = &some, .precision = precision_};
-    if (context_.device.kind == Device::Kind::cuda && some.frame_count() < kMinOnGpu)
-        return make_cpu_kernel(problem, context_);
-    return make_kernel(problem, context_);
+std::unique_ptr<Kernel> FramePairs::kernel_of(const FrameSource& source) const {
+    const Accuracy accuracy{.precision = precision_};
+    if (source.in_memory() == nullptr) return make_block_kernel(source, accuracy, context_);
+    return kernel_for(*source.in_memory(), accuracy, context_);
 }
 
 void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) const {
-    const Frames some = subset(*frames_, items, {});
-    const std::unique_ptr<Kernel> kernel = kernel_for(some);
-    const Index count = some.frame_count();
+    const std::shared_ptr<const FrameSource> some =
+        frames_->narrowed(items, resolve_threads(context_));
+    const std::unique_ptr<Kernel> kernel = kernel_of(*some);
     std::vector<float> band;
-    for (const Tile& tile : cut_into_bands(count, rows_of_band(count))) {
+    for (const Tile& tile : cut_into_bands(some->frame_count(), rows_of_band(*some))) {
         throw_if_cancelled(context_, "superpose");
         band.resize(static_cast<std::size_t>(tile.items));
         kernel->band(tile.side[0], band.data());
@@ -118,41 +105,48 @@ void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) c
 }
 
 void FramePairs::rows(std::span<const Index> items, float* values) const {
-    const Index all = count(), chosen = static_cast<Index>(items.size());
+    between(items, consecutive(0, count()), values);
+}
+
+void FramePairs::between(std::span<const Index> items, std::span<const Index> others,
+                         float* values) const {
+    const auto chosen = static_cast<Index>(items.size()), all = static_cast<Index>(others.size());
+    constexpr Index kFew = 4;  // packing their columns takes longer than superposing them
+    const bool is_few = chosen <= kFew && context_.device.kind != Device::Kind::reference;
     const bool has_gpu = context_.device.kind == Device::Kind::cuda;
     // Enough columns at a time that packing the rows again with each block costs little.
-    const Index step = std::max<Index>(8 * chosen, has_gpu ? kGpuColumns : 4096);
-    std::vector<float> band;
+    const Index step =
+        is_few ? kFewColumns : std::max<Index>(8 * chosen, has_gpu ? kGpuColumns : 4096);
     for (Index first = 0; first < all; first += step) {
         throw_if_cancelled(context_, "superpose");
-        const Block columns{first, std::min(step, all - first)};
-        const Frames some = subset(*frames_, items, columns);
-        const std::unique_ptr<Kernel> kernel = kernel_for(some);
-        const Index count = some.frame_count(), height = rows_of_band(count);
-        for (Index row = 0; row < std::min(chosen, count - 1); row += height) {
-            const Block rows{row, std::min(height, chosen - row)};
-            band.resize(static_cast<std::size_t>(pairs_before(row + rows.count, count) -
-                                                 pairs_before(row, count)));
-            kernel->band(rows, band.data());
-            const float* at = band.data();
-            for (Index n = row; n < row + rows.count; ++n) {
-                std::copy_n(at + chosen - n - 1, columns.count, values + n * all + first);
-                at += count - 1 - n;
-            }
-        }
+        const std::span<const Index> columns = others.subspan(first, std::min(step, all - first));
+        if (is_few)
+            superpose_few(*frames_, items, columns, resolve_threads(context_), values + first, all);
+        else
+            superpose_between(*frames_, items, columns, {.precision = precision_}, context_,
+                              values + first, all);
     }
-    for (Index n = 0; n < chosen; ++n) values[n * all + items[n]] = 0.0f;
+    // A frame has no distance to itself.
+    for (Index n = 0; n < chosen; ++n) {
+        const auto own = std::lower_bound(others.begin(), others.end(), items[n]);
+        if (own != others.end() && *own == items[n])
+            values[n * all + (own - others.begin())] = 0.0f;
+    }
 }
 
 double FramePairs::error(double cutoff) const { return error_near(cutoff, precision_); }
 
 bool FramePairs::is_below(Index i, Index j, double cutoff) const {
-    return is_below_in_float64(*frames_, i, j, cutoff);
+    if (frames_->in_memory() != nullptr)
+        return is_below_in_float64(*frames_->in_memory(), i, j, cutoff);
+    const Index both[] = {i, j};
+    return is_below_in_float64(frames_->subset(both, 1), 0, 1, cutoff);
 }
 
 void FramePairs::count(Block rows, double bin_width, double cutoff, PairCounts& counts) const {
     if (counting_ == nullptr || bin_width != bin_width_ || cutoff != cutoff_) {
-        counting_ = make_kernel({frames_.get(), Precision::mixed, cutoff, bin_width}, context_);
+        counting_ =
+            make_kernel({frames_->in_memory(), Precision::mixed, cutoff, bin_width}, context_);
         bin_width_ = bin_width;
         cutoff_ = cutoff;
     }
@@ -161,26 +155,27 @@ void FramePairs::count(Block rows, double bin_width, double cutoff, PairCounts& 
 
 DeviceClusters FramePairs::gromos(double cutoff, const Context& context) const {
     counting_.reset();  // clustering needs its memory
-    return cluster_on_cuda(*frames_, cutoff, context);
+    return cluster_on_cuda(*frames_->in_memory(), cutoff, context);
 }
 
-std::unique_ptr<PairSource> superposed_pairs(View<const float, 3> xyz,
-                                             std::span<const double> weights,
+std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,
                                              const Parameters& parameters, bool reduces,
                                              const Context& context) {
-    const Index frames = xyz.extent(0), atoms = xyz.extent(1);
     check_input(xyz, parameters);
     const AtomSets sets{{}, {}, {weights.begin(), weights.end()}};
-    check(sets, atoms);
+    check(sets, xyz.atom_count());
     Parameters own = parameters;
     own.nearest = 0;
     own.cutoff.reset();
-    require_memory(memory_needed(frames, atoms, own, {Device::Kind::cpu, 0}),
-                   fmt::format("{} frames of {} atoms", frames, atoms),
-                   "take fewer frames or atoms");
+    const int threads = resolve_threads(context);
+    std::shared_ptr<const FrameSource> frames;
+    if (needs_blocks(xyz, own, context))
+        frames = block_source(xyz, sets.weights, threads);
+    else
+        frames = memory_source(owned(centre(xyz.in_memory(), weights, threads)));
     const bool is_kept = !context.checkpoint.empty();
     return std::make_unique<FramePairs>(
-        owned(centre(xyz, weights, resolve_threads(context))), own.precision, reduces,
+        std::move(frames), own.precision, reduces,
         is_kept ? problem_hash(xyz, xyz, sets, own, context) : std::string(), context);
 }
 

@@ -5,7 +5,7 @@
 
 #include "pleat/core/pairs/pair_source.h"
 #include "pleat/rmsd/kernel/kernel.h"
-#include "pleat/rmsd/superposition/frames.h"
+#include "pleat/rmsd/superposition/frame_source.h"
 
 namespace pleat::rmsd {
 
@@ -13,27 +13,32 @@ namespace pleat::rmsd {
 class FramePairs final : public PairSource, public PairReductions {
 public:
     /// `hash`: identifies coordinates, weights and precision.
-    FramePairs(FrameSet frames, Precision precision, bool reduces, std::string hash,
-               const Context& context);
+    FramePairs(std::shared_ptr<const FrameSource> frames, Precision precision, bool reduces,
+               std::string hash, const Context& context);
 
     Index count() const override { return frames_->frame_count(); }
     void band(Block rows, float* values) const override { kernel_->band(rows, values); }
     Index band_rows() const override;
     void rows(std::span<const Index> items, float* values) const override;
+    void between(std::span<const Index> items, std::span<const Index> others,
+                 float* values) const override;
+    bool is_metric() const override { return true; }
     void among(std::span<const Index> items, const BandVisitor& visit) const override;
     std::string hash() const override { return hash_; }
     double error(double cutoff) const override;
     bool is_below(Index i, Index j, double cutoff) const override;
-    const PairReductions* reductions() const override { return reduces_ ? this : nullptr; }
+    const PairReductions* reductions() const override {
+        return reduces_ && frames_->in_memory() != nullptr ? this : nullptr;
+    }
 
     // As PairReductions.
     void count(Block rows, double bin_width, double cutoff, PairCounts& counts) const override;
     DeviceClusters gromos(double cutoff, const Context& context) const override;
 
 private:
-    std::unique_ptr<Kernel> kernel_for(const Frames& some) const;
+    std::unique_ptr<Kernel> kernel_of(const FrameSource& source) const;
 
-    FrameSet frames_;
+    std::shared_ptr<const FrameSource> frames_;
     Precision precision_;
     bool reduces_;
     std::string hash_;

@@ -30,7 +30,7 @@ void visit_tiles(const Context& context, std::string_view stage, std::span<const
                  const BandVisitor& visit);
 
 /// Throws UsageError for options and shapes that rmsd::run() refuses.
-void check_input(View<const float, 3> xyz, Parameters parameters);
+void check_input(const FrameStore& xyz, Parameters parameters);
 /// Throws UsageError for atoms, weights and a precision that the metric does not have.
 void check_sets(const AtomSets& sets, Index atoms, const Parameters& parameters);
 /// Throws UsageError if a matrix is wanted and has no target, or memory of another size than
@@ -39,9 +39,11 @@ void check_matrix(const Parameters& parameters, const MatrixTarget& matrix, Inde
 /// Bytes of the lists of nearest frames, each with at most `others` frames.
 std::int64_t nearest_memory(Index frames, Index others, const Parameters& parameters);
 /// A hash of the frames (of both sides), atoms and options that values depend on.
-std::string problem_hash(View<const float, 3> xyz, View<const float, 3> others,
-                         const AtomSets& sets, const Parameters& parameters,
-                         const Context& context);
+std::string problem_hash(const FrameStore& xyz, const FrameStore& others, const AtomSets& sets,
+                         const Parameters& parameters, const Context& context);
+/// Whether frames must be read in blocks, because they are on disk or too many for memory. A
+/// collective call. Throws DeviceError if there is not even enough memory for that.
+bool needs_blocks(const FrameStore& xyz, const Parameters& parameters, const Context& context);
 /// The file of tiles: the checkpoint of the context, or a file beside the matrix.
 std::filesystem::path tile_path(const Context& context, const MatrixTarget& matrix);
 

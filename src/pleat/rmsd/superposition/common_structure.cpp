@@ -23,15 +23,24 @@ void turn_onto(const double* frame, const double* target, Index atoms, double* t
                                        m[3 * axis + 2] * frame[2 * atoms + k];
 }
 
-std::vector<double> common_structure(const Frames& frames, int threads) {
-    const Index atoms = frames.atom_count(), count = frames.frame_count();
+std::vector<Index> averaged_frames(Index count) {
     const Index used = std::min(count, kMaxAveraged);
+    std::vector<Index> frames;
+    for (Index n = 0; n < used; ++n) frames.push_back(n * count / used);
+    return frames;
+}
+
+std::vector<double> common_structure(const Frames& frames, int threads) {
+    if (!frames.common.empty()) return frames.common;
+    const Index atoms = frames.atom_count();
+    const std::vector<Index> averaged = averaged_frames(frames.frame_count());
+    const auto used = static_cast<Index>(averaged.size());
     // Sums of blocks, added in their order: the same bits for any number of threads.
     Array<double, 2> sums((used + kSummed - 1) / kSummed, 3 * atoms);
     parallel_for(threads, sums.extent(0), [&](Index block, int) {
         std::vector<double> turned(3 * atoms);
         for (Index n = block * kSummed; n < std::min(used, (block + 1) * kSummed); ++n) {
-            turn_onto(frames.frame(n * count / used), frames.frame(0), atoms, turned.data());
+            turn_onto(frames.frame(averaged[n]), frames.frame(0), atoms, turned.data());
             for (Index k = 0; k < 3 * atoms; ++k) sums(block, k) += turned[k];
         }
     });

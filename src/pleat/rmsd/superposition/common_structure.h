@@ -7,8 +7,11 @@
 
 namespace pleat::rmsd {
 
-/// The mean, [axis, atom] in angstrom, of up to 1000 frames spread evenly over the ensemble, turned
-/// onto the first frame.
+/// The frames, of `count`, that common_structure() averages: up to 1000, spread evenly.
+std::vector<Index> averaged_frames(Index count);
+
+/// The mean, [axis, atom] in angstrom, of averaged_frames(), turned onto the first frame; or
+/// `frames.common` if it is set.
 std::vector<double> common_structure(const Frames& frames, int threads);
 
 /// `frame` turned onto `target` by the best rotation; all are [axis, atom].

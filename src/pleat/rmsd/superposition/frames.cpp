@@ -47,24 +47,36 @@ void check_coordinates(View<const float, 3> xyz, std::string_view what) {
     for (Index i = 0; i < xyz.extent(0); ++i) check_finite(xyz[i], what, i);
 }
 
+Frames unset_frames(Index frames, Index atoms, double weight) {
+    Frames some;
+    some.xyz = Array<double, 3>::unset(frames, Index{3}, atoms);
+    some.square_sum = Array<double, 1>(frames);
+    some.weight = weight;
+    return some;
+}
+
+double total_weight(std::span<const double> weights, Index atoms) {
+    if (weights.empty()) return static_cast<double>(atoms);
+    double total = 0.0;
+    for (const double weight : weights) total += weight;
+    return total;
+}
+
+double centre_frame(View<const float, 2> xyz, Index index, std::span<const double> weights,
+                    double total, double* to) {
+    const Index atoms = xyz.extent(0);
+    check_finite(xyz, "frame", index);
+    for (int axis = 0; axis < 3; ++axis) centre_axis(xyz, axis, weights, total, to + axis * atoms);
+    double sum = 0.0;
+    for (Index k = 0; k < 3 * atoms; ++k) sum += to[k] * to[k];
+    return sum;
+}
+
 Frames centre(View<const float, 3> xyz, std::span<const double> weights, int threads) {
-    const Index count = xyz.extent(0), atoms = xyz.extent(1);
-    Frames frames;
-    frames.xyz = Array<double, 3>::unset(count, Index{3}, atoms);
-    frames.square_sum = Array<double, 1>(count);
-    frames.weight = static_cast<double>(atoms);
-    if (!weights.empty()) {
-        frames.weight = 0.0;
-        for (const double weight : weights) frames.weight += weight;
-    }
-    parallel_for(threads, count, [&](Index i, int) {
-        check_finite(xyz[i], "frame", i);
-        double* const to = frames.xyz.data() + i * 3 * atoms;
-        for (int axis = 0; axis < 3; ++axis)
-            centre_axis(xyz[i], axis, weights, frames.weight, to + axis * atoms);
-        double sum = 0.0;
-        for (Index k = 0; k < 3 * atoms; ++k) sum += to[k] * to[k];
-        frames.square_sum[i] = sum;
+    Frames frames =
+        unset_frames(xyz.extent(0), xyz.extent(1), total_weight(weights, xyz.extent(1)));
+    parallel_for(threads, xyz.extent(0), [&](Index i, int) {
+        frames.square_sum[i] = centre_frame(xyz[i], i, weights, frames.weight, frames.frame(i));
     });
     return frames;
 }
