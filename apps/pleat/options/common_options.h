@@ -27,6 +27,7 @@ struct RunOptions {
     std::optional<std::int64_t> threads;  ///< not set: all that this process may use
     std::int64_t seed = 1;
     bool force = false, quiet = false, verbose = false;
+    bool estimate = false;  ///< nothing is computed: see run_estimate.h
 
     /// Whether the user named a device; else it is chosen by the memory that the work needs.
     bool names_device() const { return device != kAutomaticDevice; }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
@@ -45,6 +47,18 @@ struct Coordinates {
     Index frames() const { return xyz.extent(0); }
     Index atoms() const { return xyz.extent(1); }
 };
+
+/// The size of an ensemble.
+struct EnsembleSize {
+    Index frames = 0, atoms = 0;
+    std::shared_ptr<const Topology> all_atoms = nullptr;  ///< of the files, selected or not
+};
+/// Goes through the frames of the sources without keeping them, and calls `visit` with each, [axis,
+/// atom]; it may be empty. `atoms`: as for read_coordinates(). Throws as read_coordinates().
+EnsembleSize measure_ensemble(
+    const EnsembleSource& options,
+    const std::function<void(const EnsembleReader&, View<const float, 2>)>& visit = {},
+    const std::shared_ptr<const Topology>& atoms = nullptr);
 
 /// Lists the files of an ensemble among the run's inputs.
 void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,

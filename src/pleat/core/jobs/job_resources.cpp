@@ -151,26 +151,27 @@ JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone
         context.device = named_.front();
     const auto memory_with = [&](int threads) {
         context.threads = threads;
-        return demand.memory(context);
+        return demand.estimate(context);
     };
     // A job uses the threads that are free (ThreadBudget), up to all. Where each takes memory that
     // others need, it is those of its share of the memory.
-    JobMemory memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
+    Estimate memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
     const std::int64_t total = std::max<std::int64_t>(1, host_bytes_.total());
-    if (!is_alone && context.threads > 1 && memory.host > total / workers_) {
-        const double part =
-            std::min(1.0, static_cast<double>(memory_with(1).host) / static_cast<double>(total));
+    if (!is_alone && context.threads > 1 && memory.host_bytes > total / workers_) {
+        const double part = std::min(
+            1.0, static_cast<double>(memory_with(1).host_bytes) / static_cast<double>(total));
         memory = memory_with(
             std::max(static_cast<int>(std::ceil(threads_ * part)), threads_ / workers_));
     }
     const ThreadBudget::Pause waiting;
-    share.host_bytes = host_bytes_.acquire(memory.host, is_cancelled);
+    share.host_bytes = host_bytes_.acquire(memory.host_bytes, is_cancelled);
     // A computation that cannot have all at once works through blocks that fill the GPU.
     if (gpu == nullptr) return share;
     const std::int64_t gpu_total = gpu->bytes.total();
-    share.gpu_bytes = gpu->bytes.acquire(
-        memory.min_gpu > gpu_total ? memory.min_gpu : std::min(memory.gpu, gpu_total),
-        is_cancelled);
+    share.gpu_bytes =
+        gpu->bytes.acquire(memory.min_gpu_bytes > gpu_total ? memory.min_gpu_bytes
+                                                            : std::min(memory.gpu_bytes, gpu_total),
+                           is_cancelled);
     return share;
 }
 

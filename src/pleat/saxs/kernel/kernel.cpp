@@ -115,13 +115,14 @@ private:
 
 }  // namespace
 
-double frame_seconds(const Model& model, Method method, double radius) {
+FrameCost frame_cost(const Model& model, Method method, double radius) {
     constexpr double kProductsASecond = 5e10;  // of float32, or half as many of float64
     // The CPU has moments in float32 alone, as the GPU it is compared with.
     const Cost cost = count(model, SineGrid(model.q).even, true, radius);
     const bool by_pairs = method == Method::debye ||
                           (method == Method::automatic && prefers_pairs(model, cost, radius));
-    return (by_pairs ? cost.pairs : cost.multipole) / kProductsASecond;
+    if (by_pairs) return {cost.pairs / kProductsASecond, 0};
+    return {cost.multipole / kProductsASecond, cost.multipole_bytes};
 }
 
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
