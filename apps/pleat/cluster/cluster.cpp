@@ -50,9 +50,15 @@ JobFunctions<ClusterOptions> job_functions(Ranks& ranks) {
             .set_input = set_ensemble<ClusterOptions>,
             .check = check_job,
             .input_files = job_files,
-            .run = [&ranks](ClusterOptions& options, const JobTask& task) {
-                make_clusters(options, task, ranks);
-            }};
+            .run = [&ranks](ClusterOptions& options,
+                            const JobTask& task) { make_clusters(options, task, ranks); },
+            .estimate =
+                [](ClusterOptions& options, SharedInputs& inputs) {
+                    check_job(options);
+                    options.ensemble.inputs = &inputs;
+                    return estimate_clustering(options.ensemble, options.parameters,
+                                               options.superposition);
+                }};
 }
 
 void run_cluster(const CLI::App& parser, ClusterOptions& options,
@@ -64,6 +70,8 @@ void run_cluster(const CLI::App& parser, ClusterOptions& options,
         throw UsageError("give an INPUT or a --list of inputs; see 'pleat help cluster'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
+    if (options.run.estimate)
+        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     const std::string summary =
         make_clusters(options, {.arguments = arguments, .shown = shown.get()}, ranks).summary;
@@ -80,6 +88,7 @@ Command cluster_command(CLI::App& program, Ranks& ranks) {
         fmt::format("Folder of a finished 'pleat rmsd'; matrix .npy; or {}", kEnsembleFiles));
     add_fields(*parser, "Input", fields(options->ensemble));
     add_run_options(*parser, options->run, true);
+    add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Clustering", cluster::fields(options->parameters));
     add_fields(*parser, "Clustering", precision_field(*options));

@@ -5,17 +5,20 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/run/manifest.h"
 #include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/pairs/known_pairs.h"
 
@@ -23,25 +26,38 @@ namespace pleat::program {
 
 namespace {
 
-/// What clustering asks for: a matrix of distances unless the method needs none, and then a bit per
-/// pair.
-JobDemand demand_of(Index frames, Index atoms, std::optional<cluster::Method> method,
-                    const rmsd::Parameters& parameters) {
-    const auto on = [=](const Device& device) {
-        return rmsd::memory_needed(frames, atoms, parameters, device);
+bool on_gpu(const Context& context) { return context.device.kind == Device::Kind::cuda; }
+
+/// What clustering frames needs.
+Estimate needed_for(const EnsembleSize& size, const cluster::Parameters& parameters,
+                    const rmsd::Parameters& superposition, const Context& context) {
+    rmsd::Parameters pairs = superposition;
+    pairs.matrix = rmsd::MatrixLayout::none;
+    const Estimate superposing =
+        rmsd::estimate({.frames = size.frames, .atoms = size.atoms}, pairs, context);
+    const double count =
+        std::max(1.0, static_cast<double>(size.frames) * static_cast<double>(size.frames - 1) / 2);
+    const bool reduces = on_gpu(context) && parameters.method == cluster::Method::gromos &&
+                         context.lanes.empty() && !cluster::keeps_pairs(size.frames, false);
+    Estimate all = cluster::estimate(
+        size.frames, {.reduces = reduces, .pair_seconds = superposing.seconds / count}, parameters,
+        context);
+    all.host_bytes += superposing.host_bytes;
+    if (!on_gpu(context)) return all;
+    all.gpu_bytes = all.min_gpu_bytes =
+        reduces ? rmsd::gromos_gpu_memory(size.frames, size.atoms, pairs) : superposing.gpu_bytes;
+    return all;
+}
+
+/// What one of several jobs asks for: on a GPU the bits of all pairs if it finds the clusters.
+JobDemand demand_of(Index frames, Index atoms, const cluster::Parameters& parameters,
+                    const rmsd::Parameters& superposition) {
+    const auto estimate = [=](const Context& context) {
+        return needed_for({.frames = frames, .atoms = atoms}, parameters, superposition, context);
     };
-    using enum cluster::Method;
-    const bool needs_bits =
-        method == gromos || method == gmx || method == dbscan || method == density_peaks;
-    const std::int64_t bits = frames * frames / 8, pairs = 4 * frames * frames;
-    const std::int64_t gpu =
-        on({Device::Kind::cuda, 0}) + (method == gromos ? bits : std::int64_t{0});
-    return {.gpu_bytes = gpu, .memory = [=](const Context& context) {
-                const std::int64_t of_gpu = context.device.kind == Device::Kind::cuda ? gpu : 0;
-                return JobMemory{.host = on({Device::Kind::cpu, 0}) + (needs_bits ? bits : pairs),
-                                 .gpu = of_gpu,
-                                 .min_gpu = of_gpu};
-            }};
+    Context on_cuda;
+    on_cuda.device = {Device::Kind::cuda, 0};
+    return {.gpu_bytes = estimate(on_cuda).gpu_bytes, .estimate = estimate};
 }
 
 /// A parameter of an earlier run, which may have its earlier name.
@@ -173,6 +189,19 @@ Coordinates read_superposed(const EnsembleSource& ensemble, const rmsd::Paramete
     });
 }
 
+void refuse_other_command(const EarlierRun& earlier, const std::string& folder) {
+    if (earlier.command != "rmsd")
+        throw InputError(folder, 0,
+                         fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
+                                     earlier.command));
+}
+
+/// A count among the results of a run; 0 if there is none.
+Index whole_number(const std::map<std::string, std::string>& values, const std::string& name) {
+    const double number = number_of(values, name, name);
+    return std::isfinite(number) ? static_cast<Index>(number) : 0;
+}
+
 void read_run(ClusterInput& input, const EarlierRun& earlier, RunDirectory& run,
               const Context& context) {
     const rmsd::Metric metric = metric_of(earlier, input.name);
@@ -223,11 +252,7 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
         const EarlierRun earlier =
             read_earlier_run(std::filesystem::path(input.name) / "manifest.json");
         if (earlier.is_ours) {
-            if (earlier.command != "rmsd")
-                throw InputError(
-                    input.name, 0,
-                    fmt::format("expected a run of 'pleat rmsd', found one of 'pleat {}'",
-                                earlier.command));
+            refuse_other_command(earlier, input.name);
             refuse_ensemble_options(ensemble, parameters, "a finished run");
             read_run(input, earlier, run, context);
             return input;
@@ -243,17 +268,53 @@ ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Para
     return input;
 }
 
-void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
+RunEstimate estimate_clustering(const EnsembleSource& ensemble,
+                                const cluster::Parameters& parameters,
+                                const rmsd::Parameters& superposition) {
+    const std::filesystem::path first = ensemble.sources.front();
+    std::filesystem::path matrix;
+    EnsembleSize size;
+    if (ensemble.sources.size() == 1) {
+        const EarlierRun earlier = read_earlier_run(first / "manifest.json");
+        if (earlier.is_ours) {
+            refuse_other_command(earlier, first.string());
+            const rmsd::Metric metric = metric_of(earlier, first.string());
+            matrix = first / fmt::format("{}.npy", rmsd::traits_of(metric).name);
+            std::error_code ignored;
+            if (!std::filesystem::is_regular_file(matrix, ignored)) matrix.clear();
+            size = {.frames = whole_number(earlier.results, "frames"),
+                    .atoms = whole_number(earlier.results, "atoms")};
+        } else if (cluster::is_matrix_file(first)) {
+            matrix = first;
+            size.frames = cluster::matrix_items(first);
+        }
+    }
+    if (size.frames == 0) size = measure_ensemble(ensemble);
+    const bool is_stored = !matrix.empty();
+    return {.input = is_stored ? fmt::format("{} items in {}", size.frames, matrix.string())
+                               : fmt::format("{} frames, {} atoms", size.frames, size.atoms),
+            .may_use_gpu = !is_stored,
+            .on = [=](const Context& context) {
+                if (!is_stored) return needed_for(size, parameters, superposition, context);
+                Estimate all =
+                    cluster::estimate(size.frames, {.is_stored = true}, parameters, context);
+                // Of a run also the frames, for structures.
+                all.host_bytes += 36 * size.frames * size.atoms;
+                return all;
+            }};
+}
+
+void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
     // Neighbours on a GPU are those of all frames: several GPUs, and frames on disk, are superposed
     // alone.
-    const bool is_gromos =
-        method == cluster::Method::gromos && context.lanes.empty() && !frames.on_disk.is_on_disk();
+    const bool is_gromos = parameters.method == cluster::Method::gromos && context.lanes.empty() &&
+                           !frames.on_disk.is_on_disk();
     if (task.choose_device) {
         input.remark = task.choose_device(
-            demand_of(frames.frames(), frames.atoms(), method, input.superposition), context);
+            demand_of(frames.frames(), frames.atoms(), parameters, input.superposition), context);
         input.reduces =
             rmsd::choose_clustering_device(frames.frames(), frames.atoms(), input.superposition,
                                            is_gromos, true, context)

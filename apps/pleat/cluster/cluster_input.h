@@ -8,6 +8,7 @@
 
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
+#include "options/run_estimate.h"
 #include "pleat/cluster/cluster.h"
 #include "pleat/core/jobs/job_command.h"
 #include "pleat/core/run/run_directory.h"
@@ -36,9 +37,14 @@ struct ClusterInput {
 ClusterInput read_cluster_input(const EnsembleSource& ensemble, const rmsd::Parameters& parameters,
                                 RunDirectory& run, const Context& context);
 
-/// Chooses the device of the context for `method` if frames are superposed. A collective call.
-/// Throws InputError, DeviceError.
-void choose_device(ClusterInput& input, std::optional<cluster::Method> method,
+/// What clustering `ensemble`, as for read_cluster_input(), needs.
+RunEstimate estimate_clustering(const EnsembleSource& ensemble,
+                                const cluster::Parameters& parameters,
+                                const rmsd::Parameters& superposition);
+
+/// Chooses the device of the context for these parameters if frames are superposed. A collective
+/// call. Throws InputError, DeviceError.
+void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context);
 
 /// The distances of what was read, superposed when they are asked for on the context's device.

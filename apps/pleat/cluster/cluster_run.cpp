@@ -158,7 +158,7 @@ ClusterOutcome make_clusters(ClusterOptions& options, const JobTask& task, Ranks
                             !options.ensemble.topology.empty());
     });
     share(input, ranks);
-    choose_device(input, options.parameters.method, options.run, task, ranks, context);
+    choose_device(input, options.parameters, options.run, task, ranks, context);
     ranks.lead([&] {
         check_structures(input, options.structures);
         run->context(context);

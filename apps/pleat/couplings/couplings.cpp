@@ -49,7 +49,8 @@ JobFunctions<CouplingsOptions> job_functions() {
                 check_readable({options.parameters.initial});
             },
         .input_files = alignment_files<CouplingsOptions>,
-        .run = [](CouplingsOptions& options, const JobTask& task) { fit_family(options, task); }};
+        .run = [](CouplingsOptions& options, const JobTask& task) { fit_family(options, task); },
+        .estimate = estimate_family};
 }
 
 void run_couplings(const CLI::App& parser, CouplingsOptions& options,
@@ -64,6 +65,8 @@ void run_couplings(const CLI::App& parser, CouplingsOptions& options,
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     options.alignment.path = paths.front();
+    if (options.run.estimate)
+        return print_estimate(options, options.alignment.path, job_functions(), ranks);
     const std::jthread device_start = start_device(options.run, make_context(options.run), true);
     const std::unique_ptr<Progress> progress = make_progress(stderr, options.run.quiet);
     const std::string text = fit_family(options, {.arguments = arguments, .shown = progress.get()});
@@ -77,6 +80,7 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
     const auto options = std::make_shared<CouplingsOptions>();
     add_alignment_options(*parser, options->alignment);
     add_run_options(*parser, options->run);
+    add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
     add_fields(*parser, "Fit", couplings::fields(options->parameters));
     add_fields(*parser, "Structure", fields(options->structure));

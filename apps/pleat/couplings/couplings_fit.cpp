@@ -11,6 +11,7 @@
 #include "pleat/bio/alignment/filter.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/couplings/contacts/calibration.h"
 #include "pleat/couplings/fit/memory_estimate.h"
 #include "pleat/couplings/output.h"
@@ -106,21 +107,11 @@ FamilyInput read_family(CouplingsOptions& options, RunDirectory& run, const Cont
     return input;
 }
 
-/// What the fit asks for, with the scores of all pairs, their ranks and their texts, most of it
-/// while results are written.
 JobDemand demand_of(const CouplingsOptions& options, const Alignment& alignment) {
-    // Per pair of columns, i and j in either order: two scores (16), the text of one (27), pairs,
-    // their order and their lines; about 130 exist at the same time.
-    constexpr std::int64_t kScoreBytes = 140;
     return {.gpu_bytes = couplings::gpu_memory_needed(alignment),
-            .memory = [&](const Context& context) {
-                const couplings::MemoryDemand fit =
-                    couplings::memory_demand(alignment, options.parameters, context);
-                const Index columns = alignment.column_count();
-                return JobMemory{.host = fit.host + kScoreBytes * columns * columns +
-                                         alignment.sequence_count() * columns,
-                                 .gpu = fit.gpu,
-                                 .min_gpu = fit.min_gpu};
+            .estimate = [&](const Context& context) {
+                return couplings::estimate(alignment.sequence_count(), alignment.column_count(),
+                                           alignment.alphabet->size(), options.parameters, context);
             }};
 }
 
@@ -162,6 +153,21 @@ std::vector<Field> result_fields(CouplingsOptions& options) {
          {fields(options.alignment), fields(options.structure), output_fields(options)})
         all.insert(all.end(), more.begin(), more.end());
     return all;
+}
+
+RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs) {
+    options.alignment.inputs = &inputs;
+    const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
+    const Alignment alignment =
+        filter(read->alignment, {options.alignment.max_gaps, options.alignment.min_coverage});
+    const Index sequences = alignment.sequence_count(), columns = alignment.column_count();
+    return {.input = fmt::format("{} sequences, {} columns", sequences, columns),
+            .may_use_gpu = true,
+            .on = [=, letters = alignment.alphabet->size(),
+                   parameters = options.parameters](const Context& context) {
+                require_one_device(context, "the fit of one alignment");
+                return couplings::estimate(sequences, columns, letters, parameters, context);
+            }};
 }
 
 std::string fit_family(CouplingsOptions options, const JobTask& task,

@@ -33,4 +33,7 @@ std::vector<Field> result_fields(CouplingsOptions& options);
 std::string fit_family(CouplingsOptions options, const JobTask& task,
                        const std::function<void(const couplings::Report&)>& written = {});
 
+/// What fit_family() needs.
+RunEstimate estimate_family(CouplingsOptions& options, SharedInputs& inputs);
+
 }  // namespace pleat::program

@@ -76,6 +76,15 @@ void check_options(const CLI::App& parser, const JobListOptions& options, const 
                     "to a file, or run that job by itself");
 }
 
+/// Prints what each job needs, and all of them. A job whose input cannot be read ends it.
+void print_estimates(const JobPlan& plan, const JobListCall& call, const RunOptions& run) {
+    EstimateTable table(run, true);
+    SharedInputs inputs(1);  // the jobs of an input are neighbours
+    for (const Job& job : plan.jobs)
+        print(table.add(job.folder.string(), call.estimate(job, inputs)));
+    print(table.end());
+}
+
 }  // namespace
 
 void check_alignment_job(const AlignmentOptions& options) {
@@ -135,6 +144,7 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
             fmt::format("give an input or a --list of inputs; see 'pleat help {}'", command.name));
     const JobPlan plan = plan_jobs(inputs, parse_sweeps(options.sweeps, call.fields));
     check_options(parser, options, run, call, inputs, plan);
+    if (run.estimate) return print_estimates(plan, call, run);
     const Context context = make_context(run);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();

@@ -11,6 +11,7 @@
 
 #include "options/common_options.h"
 #include "options/ensemble_options.h"
+#include "options/run_estimate.h"
 #include "pleat/bio/ensemble/ensemble_files.h"
 #include "pleat/core/jobs/job_command.h"
 #include "process/ranks.h"
@@ -78,6 +79,8 @@ struct JobFunctions {
     std::function<void(const Options&)> check;  ///< options together, and that files exist
     std::function<std::vector<std::string>(const Options&)> input_files;
     std::function<void(Options&, const JobTask&)> run;
+    /// What the run needs; `inputs` keeps what was read for the next job.
+    std::function<RunEstimate(Options&, SharedInputs& inputs)> estimate;
 };
 
 /// A job of a command: its own copy of the options.
@@ -119,6 +122,10 @@ public:
                           functions_.fields(usual), run, own_.run.output);
     }
     void run(const JobTask& task) override { functions_.run(own_, task); }
+    RunEstimate estimate(SharedInputs& inputs) {
+        if (functions_.prepare) functions_.prepare(own_);
+        return functions_.estimate(own_, inputs);
+    }
 
 private:
     Options own_;
@@ -134,6 +141,7 @@ struct JobListCall {
     std::vector<std::string> arguments;  ///< the words behind `pleat`
     std::vector<std::string> per_input;
     std::vector<Field> fields;  ///< of options that lists and sweeps may set, with scratch values
+    std::function<RunEstimate(const Job&, SharedInputs&)> estimate;
 };
 
 /// Plans and runs the jobs that the command line asks for, and prints how many ended how. Throws
@@ -156,8 +164,22 @@ void run_job_list(const CLI::App& parser, const Options& options,
                   .inputs = inputs,
                   .arguments = arguments,
                   .per_input = functions.per_input,
-                  .fields = scratch.settable()},
+                  .fields = scratch.settable(),
+                  .estimate =
+                      [&](const Job& job, SharedInputs& read) {
+                          CommandJob<Options> own(options, functions, job, {});
+                          own.check();
+                          return own.estimate(read);
+                      }},
                  {.name = functions.command, .numbers = functions.numbers, .make = make}, ranks);
+}
+
+/// Prints what a run of these options needs.
+template <class Options>
+void print_estimate(Options& options, const std::string& name,
+                    const JobFunctions<Options>& functions, const Ranks& ranks) {
+    SharedInputs none(0);
+    print_estimate(name, functions.estimate(options, none), options.run, ranks);
 }
 
 }  // namespace pleat::program

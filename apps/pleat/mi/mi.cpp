@@ -18,6 +18,7 @@
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/terminal/progress_terminal.h"
+#include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/output.h"
 #include "process/standard_output.h"
 
@@ -144,18 +145,10 @@ std::string write(MiOptions& options, const Alignment& alignment, const mi::Resu
 JobDemand demand_of(const MiOptions& options, const Alignment& alignment) {
     const int threads = resolve_threads(make_context(options.run));
     const std::optional<GpuDemand> gpu = mi::gpu_demand(alignment, options.parameters, threads);
-    return {
-        .gpu_bytes = gpu ? std::optional(gpu->bytes) : std::nullopt,
-        .memory = [&](const Context& context) {
-            const Device cpu{Device::Kind::cpu, 0};
-            JobMemory memory{
-                .host = mi::memory_needed(alignment, options.parameters, cpu, context.threads)};
-            if (context.device.kind == Device::Kind::cuda && !options.parameters.counts_on_cpu())
-                memory.gpu = mi::memory_needed(alignment, options.parameters, context.device,
-                                               context.threads);
-            memory.min_gpu = memory.gpu;
-            return memory;
-        }};
+    return {.gpu_bytes = gpu ? std::optional(gpu->bytes) : std::nullopt,
+            .estimate = [&](const Context& context) {
+                return mi::estimate(alignment, options.parameters, context);
+            }};
 }
 
 /// Sets the device of the run, starts it if it is a GPU, and returns why it was chosen.
@@ -212,24 +205,39 @@ std::string make_mi(MiOptions& options, const JobTask& task, Ranks& ranks) {
     return text;
 }
 
+RunEstimate estimate_mi(MiOptions& options, SharedInputs& inputs) {
+    options.alignment.keep_unknown = true;
+    options.alignment.inputs = &inputs;
+    const std::shared_ptr<const AlignmentInput> read = read_input(options.alignment, nullptr);
+    const auto alignment = std::make_shared<const Alignment>(
+        filter(read->alignment, {options.alignment.max_gaps, options.alignment.min_coverage}));
+    return {.input = fmt::format("{} sequences, {} columns", alignment->sequence_count(),
+                                 alignment->column_count()),
+            .may_use_gpu = options.parameters.has_gpu_work(),
+            .on = [alignment, parameters = options.parameters](const Context& context) {
+                return mi::estimate(*alignment, parameters, context);
+            }};
+}
+
 JobFunctions<MiOptions> job_functions(Ranks& ranks) {
-    return {.command = "mi",
-            .input_column = "alignment",
-            .uses_seed = true,
-            .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs",
-                        "triples", "cliques", "cliques_by_z"},
-            .per_input = {"structure", "row"},
-            .fields = result_fields,
-            .set_input = set_input<MiOptions>,
-            .check =
-                [](const MiOptions& options) {
-                    check_structure_options(options.structure);
-                    check_alignment_job(options.alignment);
-                    check_structure_file(options.structure);
-                },
-            .input_files = alignment_files<MiOptions>,
-            .run = [&ranks](MiOptions& options,
-                            const JobTask& task) { make_mi(options, task, ranks); }};
+    return {
+        .command = "mi",
+        .input_column = "alignment",
+        .uses_seed = true,
+        .numbers = {"sequences", "columns", "effective_sequences", "shuffles", "pairs", "triples",
+                    "cliques", "cliques_by_z"},
+        .per_input = {"structure", "row"},
+        .fields = result_fields,
+        .set_input = set_input<MiOptions>,
+        .check =
+            [](const MiOptions& options) {
+                check_structure_options(options.structure);
+                check_alignment_job(options.alignment);
+                check_structure_file(options.structure);
+            },
+        .input_files = alignment_files<MiOptions>,
+        .run = [&ranks](MiOptions& options, const JobTask& task) { make_mi(options, task, ranks); },
+        .estimate = estimate_mi};
 }
 
 void run_mi(const CLI::App& parser, MiOptions& options, const std::vector<std::string>& arguments,
@@ -242,6 +250,8 @@ void run_mi(const CLI::App& parser, MiOptions& options, const std::vector<std::s
     options.alignment.path = paths.front();
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
+    if (options.run.estimate)
+        return print_estimate(options, options.alignment.path, job_functions(ranks), ranks);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     const std::string text =
         make_mi(options, {.arguments = arguments, .shown = shown.get()}, ranks);
@@ -255,6 +265,7 @@ Command mi_command(CLI::App& program, Ranks& ranks) {
     const auto options = std::make_shared<MiOptions>();
     add_alignment_options(*parser, options->alignment);
     add_run_options(*parser, options->run, true);
+    add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, false);
     add_fields(*parser, "Mutual information", mi::fields(options->parameters));
     add_fields(*parser, "Structure", structure_fields(*options));

@@ -28,6 +28,7 @@ struct RunOptions {
     std::optional<double> memory;         ///< GiB; not set: what is free
     std::int64_t seed = 1;
     bool force = false, quiet = false, verbose = false;
+    bool estimate = false;  ///< nothing is computed: see run_estimate.h
 
     /// Whether the user named a device; else it is chosen by the memory that the work needs.
     bool names_device() const { return device != kAutomaticDevice; }

@@ -41,6 +41,16 @@ std::vector<double> masses(const Topology& topology) {
                     count > kMaxNamed ? "; ..." : ""));
 }
 
+EnsembleOptions reading_options(const EnsembleSource& options) {
+    return {.topology = options.topology,
+            .assembly = options.assembly,
+            .select = options.select,
+            .range = parse_frame_range(options.frames),
+            .same_residues = options.same_residues,
+            .truncated = options.truncated,
+            .centre_each_frame = true};
+}
+
 }  // namespace
 
 std::vector<Field> frame_fields(EnsembleSource& options) {
@@ -115,6 +125,25 @@ void share(Coordinates& coordinates, Ranks& ranks) {
     if (!ranks.is_leader()) coordinates.on_disk = FrameStore(path, sizes[1], sizes[2]);
 }
 
+EnsembleSize measure_ensemble(
+    const EnsembleSource& options,
+    const std::function<void(const EnsembleReader&, View<const float, 2>)>& visit,
+    const std::shared_ptr<const Topology>& atoms) {
+    check_readable({options.topology});
+    const auto count = [&] {
+        EnsembleOptions reading = reading_options(options);
+        if (atoms != nullptr && atoms->named) reading.atoms = atoms;
+        EnsembleReader reader(options.sources, reading);
+        EnsembleSize size{.atoms = reader.atom_count(), .all_atoms = reader.all_atoms()};
+        Array<float, 2> frame(3, size.atoms);
+        for (; reader.next(frame); ++size.frames)
+            if (visit) visit(reader, frame);
+        return size;
+    };
+    if (visit || atoms != nullptr) return count();
+    return *shared_input<EnsembleSize>(options.inputs, "size\n" + input_key(options), count);
+}
+
 Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
                              const Context& context, std::shared_ptr<const Topology> atoms,
                              const std::function<std::int64_t(Index, Index)>& work_bytes) {
@@ -122,14 +151,8 @@ Coordinates read_coordinates(const EnsembleSource& options, RunDirectory& run,
     if (atoms == nullptr) check_readable({options.topology});
     if (reads_weights) check_readable({options.weights});
     const bool reads_topology = atoms == nullptr && !options.topology.empty();
-    EnsembleOptions reading{.topology = options.topology,
-                            .assembly = options.assembly,
-                            .atoms = std::move(atoms),
-                            .select = options.select,
-                            .range = parse_frame_range(options.frames),
-                            .same_residues = options.same_residues,
-                            .truncated = options.truncated,
-                            .centre_each_frame = true};
+    EnsembleOptions reading = reading_options(options);
+    reading.atoms = std::move(atoms);
     // Atoms of another ensemble are not named by a key.
     SharedInputs* const store = reading.atoms == nullptr ? options.inputs : nullptr;
     const std::filesystem::path file = run.checkpoint("checkpoint.frames.f32");

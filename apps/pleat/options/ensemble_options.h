@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/bio/ensemble/ensemble_reader.h"
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/core/fields.h"
@@ -67,6 +68,18 @@ struct Coordinates {
 
 /// Copies the coordinates and weights from the leading rank to the others.
 void share(Coordinates& coordinates, Ranks& ranks);
+
+/// The size of an ensemble.
+struct EnsembleSize {
+    Index frames = 0, atoms = 0;
+    std::shared_ptr<const Topology> all_atoms = nullptr;  ///< of the files, selected or not
+};
+/// Goes through the frames of the sources without keeping them, and calls `visit` with each, [axis,
+/// atom]; it may be empty. `atoms`: as for read_coordinates(). Throws as read_coordinates().
+EnsembleSize measure_ensemble(
+    const EnsembleSource& options,
+    const std::function<void(const EnsembleReader&, View<const float, 2>)>& visit = {},
+    const std::shared_ptr<const Topology>& atoms = nullptr);
 
 /// Lists the files of an ensemble among the run's inputs.
 void record_ensemble(const EnsembleSource& options, const std::vector<std::string>& files,

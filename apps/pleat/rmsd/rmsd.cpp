@@ -22,6 +22,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/estimate.h"
 #include "pleat/rmsd/measures/metric.h"
 #include "pleat/rmsd/output.h"
 #include "process/ranks.h"
@@ -159,6 +160,14 @@ std::string summary(const RmsdOptions& options, const rmsd::Result& result,
                               printable(folder), first);
 }
 
+/// The frames of --against, if they are compared, are counted later.
+rmsd::ComparedSizes sizes_of(const RmsdOptions& options, Index frames, Index atoms) {
+    return {.frames = frames,
+            .atoms = atoms,
+            .has_reference = options.sets.has_reference(),
+            .has_sets = options.sets.has_measure(options.ensemble.select)};
+}
+
 /// A GPU is for RMSD of all pairs; everything else runs on the CPU unless a device is named.
 std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
                                const ComparedFrames& compared, Ranks& ranks, Context& context) {
@@ -167,18 +176,16 @@ std::string choose_rmsd_device(const RmsdOptions& options, const JobTask& task,
         rmsd::gpu_demand(compared.frames.frames(), compared.frames.atoms(), compared.sets,
                          options.parameters, is_one_set);
     if (task.choose_device) {
-        const auto memory = [&](const Context& chosen) {
-            const auto needed = [&](const Device& device) {
-                return rmsd::memory_needed(compared.frames.frames(), compared.frames.atoms(),
-                                           options.parameters, device);
-            };
-            JobMemory all{.host = needed({Device::Kind::cpu, 0})};
-            if (demand && chosen.device.kind == Device::Kind::cuda)
-                all.gpu = all.min_gpu = needed(chosen.device);
-            return all;
+        const rmsd::ComparedSizes sizes =
+            sizes_of(options, compared.frames.frames(), compared.frames.atoms());
+        const auto estimate = [&](Context chosen) {
+            // Without pairs for a GPU the job computes on the CPU.
+            if (!demand && chosen.device.kind == Device::Kind::cuda)
+                chosen.device = {Device::Kind::cpu, 0};
+            return rmsd::estimate(sizes, options.parameters, chosen);
         };
         const auto gpu_bytes = demand ? std::optional(demand->bytes) : std::nullopt;
-        return task.choose_device({.gpu_bytes = gpu_bytes, .memory = memory}, context);
+        return task.choose_device({.gpu_bytes = gpu_bytes, .estimate = estimate}, context);
     }
     if (!demand) {
         const bool is_named = options.run.names_device();
@@ -286,6 +293,30 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
     return text;
 }
 
+RunEstimate estimate_comparison(RmsdOptions& options, SharedInputs& inputs) {
+    check_options(options);
+    check_other_files(options.sets);
+    choose_atoms(options);
+    EnsembleSource source = compared_source(options.ensemble, options.sets);
+    source.inputs = &inputs;
+    const EnsembleSize size = measure_ensemble(source);
+    rmsd::ComparedSizes sizes = sizes_of(options, size.frames, size.atoms);
+    std::string input = fmt::format("{} frames, {} atoms", size.frames, size.atoms);
+    if (options.sets.has_against()) {
+        source.sources = {options.sets.against};
+        source.frames = options.sets.against_frames;
+        sizes.others = measure_ensemble(source, {}, size.all_atoms).frames;
+        input += fmt::format(", against {} frames", sizes.others);
+    }
+    const bool is_plain = !sizes.has_reference && !sizes.has_sets && sizes.others == 0 &&
+                          options.parameters.metric == rmsd::Metric::rmsd;
+    return {.input = input,
+            .may_use_gpu = is_plain,
+            .on = [sizes, parameters = options.parameters](const Context& context) {
+                return rmsd::estimate(sizes, parameters, context);
+            }};
+}
+
 JobFunctions<RmsdOptions> job_functions(Ranks& ranks) {
     return {.command = "rmsd",
             .input_column = "ensemble",
@@ -302,7 +333,8 @@ JobFunctions<RmsdOptions> job_functions(Ranks& ranks) {
                 },
             .input_files = files_of_ensemble<RmsdOptions>,
             .run = [&ranks](RmsdOptions& options,
-                            const JobTask& task) { make_comparison(options, task, ranks); }};
+                            const JobTask& task) { make_comparison(options, task, ranks); },
+            .estimate = estimate_comparison};
 }
 
 void run_rmsd(const CLI::App& parser, RmsdOptions& options,
@@ -314,6 +346,8 @@ void run_rmsd(const CLI::App& parser, RmsdOptions& options,
         throw UsageError("give an ENSEMBLE or a --list of ensembles; see 'pleat help rmsd'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
+    if (options.run.estimate)
+        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     const std::string text =
         make_comparison(options, {.arguments = arguments, .shown = shown.get()}, ranks);
@@ -328,6 +362,7 @@ Command rmsd_command(CLI::App& program, Ranks& ranks) {
     parser->add_option("ENSEMBLE", options->ensemble.sources, kEnsembleFiles);
     add_fields(*parser, "Input", input_fields(*options));
     add_run_options(*parser, options->run);
+    add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Comparison", fields(options->sets));
     add_fields(*parser, "Measure", rmsd::fields(options->parameters));

@@ -77,16 +77,20 @@ void check_other_files(const SetOptions& options) {
     if (reference.kind == ReferenceChoice::Kind::file) check_ensemble_files({reference.text});
 }
 
+EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options) {
+    EnsembleSource both = source;
+    if (!options.has_measure(source.select)) return both;
+    for (const std::string& text : {source.select, options.measure}) check_selection(text);
+    both.select = fmt::format("({}) or ({})", source.select, options.measure);
+    return both;
+}
+
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              const rmsd::Parameters& parameters, RunDirectory& run,
                              const Context& context) {
     ComparedFrames compared;
-    compared.source = source;
-    const bool has_measure = !options.measure.empty() && options.measure != source.select;
-    if (has_measure) {
-        for (const std::string& text : {source.select, options.measure}) check_selection(text);
-        compared.source.select = fmt::format("({}) or ({})", source.select, options.measure);
-    }
+    compared.source = compared_source(source, options);
+    const bool has_measure = options.has_measure(source.select);
     std::function<std::int64_t(Index, Index)> work_bytes;
     if (parameters.metric == rmsd::Metric::rmsd && !has_measure && !options.has_reference() &&
         !options.has_against())

@@ -25,6 +25,10 @@ struct SetOptions {
     bool rmsf = false;
     FrameFormat superposed = FrameFormat::none;
 
+    /// Whether other atoms are measured than `select`.
+    bool has_measure(const std::string& select) const {
+        return !measure.empty() && measure != select;
+    }
     bool has_against() const { return !against.empty(); }
     /// Whether frames are compared with one structure instead of each other.
     bool has_reference() const {
@@ -51,6 +55,8 @@ struct ComparedFrames {
     rmsd::AtomSets sets;
     EnsembleSource source;  ///< what was read: both selections
 };
+/// `source` with the atoms of both selections.
+EnsembleSource compared_source(const EnsembleSource& source, const SetOptions& options);
 /// Of all pairs by `parameters` they may be left on disk: see read_coordinates().
 ComparedFrames read_compared(const EnsembleSource& source, const SetOptions& options,
                              const rmsd::Parameters& parameters, RunDirectory& run,

@@ -40,17 +40,18 @@ constexpr const char* kExamples =
     "The same command resumes a run that was stopped or killed: finished profiles are kept.";
 
 JobFunctions<SaxsOptions> job_functions(Ranks& ranks) {
-    return {.command = "saxs",
-            .input_column = "structure",
-            .joins_files = true,
-            .numbers = {"frames", "rg", "i0", "dmax", "c1", "c2", "chi2", "chi2_reduced"},
-            .fields = result_fields,
-            .set_input = set_ensemble<SaxsOptions>,
-            .check = check_job,
-            .input_files = files_of_ensemble<SaxsOptions>,
-            .run = [&ranks](SaxsOptions& options, const JobTask& task) {
-                make_profiles(options, task, ranks);
-            }};
+    return {
+        .command = "saxs",
+        .input_column = "structure",
+        .joins_files = true,
+        .numbers = {"frames", "rg", "i0", "dmax", "c1", "c2", "chi2", "chi2_reduced"},
+        .fields = result_fields,
+        .set_input = set_ensemble<SaxsOptions>,
+        .check = check_job,
+        .input_files = files_of_ensemble<SaxsOptions>,
+        .run = [&ranks](SaxsOptions& options,
+                        const JobTask& task) { make_profiles(options, task, ranks); },
+        .estimate = [](SaxsOptions& options, SharedInputs&) { return estimate_profiles(options); }};
 }
 
 void run_saxs(const CLI::App& parser, SaxsOptions& options,
@@ -62,6 +63,8 @@ void run_saxs(const CLI::App& parser, SaxsOptions& options,
         throw UsageError("give a STRUCTURE or a --list of structures; see 'pleat help saxs'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
+    if (options.run.estimate)
+        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
     const std::unique_ptr<Progress> shown = ranks.progress(options.run.quiet);
     const std::string summary =
         make_profiles(options, {.arguments = arguments, .shown = shown.get()}, ranks).summary;
@@ -79,6 +82,7 @@ Command saxs_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Curve", curve_fields(*options));
     add_run_options(*parser, options->run);
+    add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Profile", saxs::fields(options->parameters));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));

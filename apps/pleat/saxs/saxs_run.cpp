@@ -13,6 +13,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/model_joining.h"
 #include "pleat/saxs/output.h"
@@ -165,17 +166,15 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
     const Profile* const curve = input.curve ? &input.curve->profile : nullptr;
     if (task.choose_device) {
         const saxs::Effort effort = saxs::effort(input.components, curve, options.parameters);
-        const auto memory = [&](const Context& chosen) {
-            const bool is_gpu = chosen.device.kind == Device::Kind::cuda;
-            JobMemory all{
-                .host = saxs::memory_needed(input.components, curve, options.parameters, chosen)};
-            all.gpu = all.min_gpu = is_gpu ? effort.gpu_bytes.value_or(0) : 0;
-            return all;
+        const std::vector<saxs::ComponentSize> sizes = saxs::sizes_of(input.components);
+        const auto estimate = [&, points = curve != nullptr ? static_cast<Index>(curve->size())
+                                                            : 0](const Context& chosen) {
+            return saxs::estimate(sizes, points, options.parameters, chosen);
         };
         // Other jobs use the other threads.
         const bool pays = effort.cpu_seconds >= kMinSeconds;
         return task.choose_device(
-            {.gpu_bytes = pays ? effort.gpu_bytes : std::nullopt, .memory = memory}, context);
+            {.gpu_bytes = pays ? effort.gpu_bytes : std::nullopt, .estimate = estimate}, context);
     }
     if (options.run.names_device()) return choose_device(options.run, {}, ranks, context);
     const saxs::Effort effort = saxs::effort(

@@ -44,6 +44,8 @@ struct SaxsOutcome {
 /// kind of Error.
 SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& ranks,
                           const SaxsInputRead& read = {});
+/// What make_profiles() needs.
+RunEstimate estimate_profiles(SaxsOptions& options);
 /// Throws if options exclude each other or a file is missing.
 void check_job(const SaxsOptions& options);
 

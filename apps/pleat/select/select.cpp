@@ -24,6 +24,7 @@
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/workflows/select/contacts.h"
 #include "pleat/workflows/select/output.h"
+#include "pleat/workflows/select/ranking.h"
 #include "process/ranks.h"
 #include "process/standard_output.h"
 #include "select/select_options.h"
@@ -231,6 +232,44 @@ std::string make_selection(SelectOptions& options, const JobTask& task, Ranks& r
     return summary(options, result, run.path().string());
 }
 
+/// The largest of the stages, with the ensemble that is kept meanwhile.
+RunEstimate estimate_selection(SelectOptions& options, SharedInputs& inputs) {
+    check_options(options);
+    check_files(options);
+    const EnsembleSize size = measure_ensemble(options.ensemble);
+    cluster::Parameters clustering = options.parameters.clustering;
+    if (select::wants_cutoff(clustering)) clustering.cutoff = select::usual_cutoff(size.atoms);
+    ClusterOptions clusters = clusters_stage(options, clustering);
+    clusters.ensemble.inputs = &inputs;
+    std::vector<RunEstimate> stages = {
+        estimate_clustering(clusters.ensemble, clusters.parameters, clusters.superposition)};
+    if (!options.alignment.empty()) {
+        CouplingsOptions couplings = couplings_stage(options, "");
+        stages.push_back(estimate_family(couplings, inputs));
+    }
+    std::int64_t kept_bytes = 0;
+    if (!options.curve.empty()) {
+        SaxsOptions saxs = saxs_stage(options);
+        stages.push_back(estimate_profiles(saxs));
+        kept_bytes = 12 * size.frames * size.all_atoms->atom_count();
+    }
+    std::string input;
+    for (const RunEstimate& stage : stages) input += (input.empty() ? "" : "; ") + stage.input;
+    return {.input = input, .may_use_gpu = true, .on = [=](const Context& context) {
+                require_one_device(context, "select");
+                Estimate all;
+                for (const RunEstimate& stage : stages) {
+                    const Estimate one = stage.on(context);
+                    all.host_bytes = std::max(all.host_bytes, one.host_bytes);
+                    all.gpu_bytes = std::max(all.gpu_bytes, one.gpu_bytes);
+                    all.min_gpu_bytes = std::max(all.min_gpu_bytes, one.min_gpu_bytes);
+                    all.seconds += one.seconds;
+                }
+                all.host_bytes += kept_bytes;
+                return all;
+            }};
+}
+
 JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
     return {.command = "select",
             .input_column = "ensemble",
@@ -249,7 +288,8 @@ JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
                 },
             .input_files = files_of_ensemble<SelectOptions>,
             .run = [&ranks](SelectOptions& options,
-                            const JobTask& task) { make_selection(options, task, ranks); }};
+                            const JobTask& task) { make_selection(options, task, ranks); },
+            .estimate = estimate_selection};
 }
 
 void run_select(const CLI::App& parser, SelectOptions& options,
@@ -262,6 +302,8 @@ void run_select(const CLI::App& parser, SelectOptions& options,
     check_options(options);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
+    if (options.run.estimate)
+        return print_estimate(options, sources.front(), job_functions(ranks), ranks);
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
     const std::string text =
         make_selection(options, {.arguments = arguments, .shown = shown.get()}, ranks);
@@ -279,6 +321,7 @@ Command select_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Input", frame_fields(options->ensemble));
     add_fields(*parser, "Input", evidence_fields(*options));
     add_run_options(*parser, options->run, true);
+    add_estimate_option(*parser, options->run);
     add_job_options(*parser, options->jobs, true);
     add_fields(*parser, "Selection", select::fields(options->parameters));
     add_fields(*parser, "Clustering", select::clustering_fields(options->parameters));

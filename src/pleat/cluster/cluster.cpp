@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pleat/cluster/describe.h"
+#include "pleat/cluster/estimate.h"
 #include "pleat/cluster/methods/dbscan.h"
 #include "pleat/cluster/methods/density_peaks.h"
 #include "pleat/cluster/methods/greedy.h"
@@ -29,9 +30,6 @@ namespace pleat::cluster {
 
 namespace {
 
-/// Maximum bytes of all pairs: up to this size they are kept after the first pass, so that later
-/// passes need not compute them again.
-constexpr std::int64_t kKeptBytes = std::int64_t{256} << 20;
 /// Rodriguez and Laio recommend a cutoff with 1 to 2 % of all items within it.
 constexpr double kPeakShare = 0.02;
 /// Pairs that a device counts at once.
@@ -104,9 +102,7 @@ public:
         }
         if (known != nullptr && use(*known)) return;
         const bool has_one_cutoff = trials_.cutoffs.size() == 1;
-        const bool is_kept =
-            !source.is_stored() &&
-            static_cast<std::int64_t>(pair_count(source.count()) * sizeof(float)) <= kKeptBytes;
+        const bool is_kept = keeps_pairs(source.count(), source.is_stored());
         if (parameters.method == Method::gromos && !is_kept) device_ = source.reductions();
         if (device_ != nullptr)
             count_on_device();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pleat/cluster/cluster.h"
+#include "pleat/cluster/estimate.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/files/input_file.h"
@@ -231,6 +232,10 @@ std::unique_ptr<PairSource> open_matrix(const std::filesystem::path& path) {
                                                is_square, name);
     return std::make_unique<Matrix<double>>(file, reinterpret_cast<const double*>(values), count,
                                             is_square, name);
+}
+
+Index matrix_items(const std::filesystem::path& path) {
+    return item_count(header_of(MappedFile(path), path.string()).shape, path.string());
 }
 
 std::unique_ptr<PairSource> matrix_in_memory(const float* values, std::span<const Index> shape,

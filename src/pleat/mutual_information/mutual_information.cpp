@@ -12,11 +12,8 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/mutual_information/count/statistic.h"
-#include "pleat/mutual_information/cuda/cuda_layout.h"
-#include "pleat/mutual_information/exact/pair_moments.h"
+#include "pleat/mutual_information/estimate.h"
 #include "pleat/mutual_information/kernel/kernel.h"
-#include "pleat/mutual_information/kernel/row_counts.h"
-#include "pleat/mutual_information/kernel/shuffled_planes.h"
 #include "pleat/mutual_information/pairs/cpu_pair_run.h"
 #include "pleat/mutual_information/pairs/pair_run.h"
 #include "pleat/mutual_information/triples/triple_run.h"
@@ -51,6 +48,8 @@ void check_combinations(const Parameters& p) {
            "give --order 3 with --all-triples or --rank-by, which are of triples");
 }
 
+}  // namespace
+
 void check_input(const Alignment& alignment, Parameters parameters) {
     check(fields(parameters));
     check_combinations(parameters);
@@ -65,6 +64,8 @@ void check_input(const Alignment& alignment, Parameters parameters) {
         throw InputError(fmt::format("{}: expected at most {} letters, found {}", source,
                                      kMaxSymbols, alignment.alphabet->size()));
 }
+
+namespace {
 
 /// The hash of the input and of the named options: all that decides what a stage collects. Other
 /// options may change between two calls, since the sums of pairs serve both orders and every list.
@@ -84,31 +85,6 @@ std::string problem_hash(const Alignment& alignment, const Parameters& parameter
         hash.field(has_earlier ? field.old_names.front() : field.name).field(text);
     }
     return hash.hex();
-}
-
-/// Bytes per pair: T, the sums, and all statistics.
-constexpr std::int64_t kPairBytes = 400;
-
-/// Bytes of host memory per rank.
-std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
-                        const Context& context) {
-    const Index rows = alignment.sequence_count(), columns = alignment.column_count();
-    const int symbols = alignment.alphabet->size();
-    std::int64_t bytes = 2 * rows * columns + 8 * rows + kPairBytes * pair_count(columns);
-    if (context.device.kind == Device::Kind::cuda) {
-        // The rows sorted by each column of a tile, before they are uploaded.
-        bytes += 8 * rows + (parameters.order == 3 ? 4 * rows * cuda::kSingleTileSide : 0);
-    } else if (parameters.has_sampled()) {
-        const std::int64_t planes = columns * (symbols - 1) * ((rows + 63) / 64) * kLanes * 8;
-        bytes += std::max(planes, std::min<std::int64_t>(8 * planes, 256 << 20)) +
-                 resolve_threads(context) * 14 * rows * kLanes;
-        if (parameters.order == 3) bytes += codes_bytes(rows, symbols);
-    }
-    const std::int64_t of_pairs =
-        parameters.has_exact() ? pair_moments_bytes(rows, columns, symbols) : 0;
-    const std::int64_t of_triples =
-        parameters.order == 3 ? triple_run_bytes(alignment, parameters, context) : 0;
-    return bytes + std::max(of_pairs, of_triples);
 }
 
 void check_memory(const Alignment& alignment, const Parameters& parameters,
@@ -134,39 +110,12 @@ std::filesystem::path stage_checkpoint(const std::filesystem::path& checkpoint,
 
 }  // namespace
 
-std::int64_t memory_needed(const Alignment& alignment, const Parameters& parameters,
-                           const Device& device, int threads) {
-    check_input(alignment, parameters);
-    if (device.kind == Device::Kind::cuda)
-        return cuda::memory_needed(compact_columns(alignment.letters),
-                                   static_cast<int>(parameters.order),
-                                   parameters.has_sampled() ? parameters.shuffles : 0);
-    Context context;
-    context.device = device;
-    context.threads = threads;
-    return host_bytes(alignment, parameters, context);
-}
-
 std::filesystem::path triple_checkpoint(const std::filesystem::path& checkpoint) {
     return stage_checkpoint(checkpoint, "-triples");
 }
 
 std::filesystem::path exact_checkpoint(const std::filesystem::path& checkpoint) {
     return stage_checkpoint(checkpoint, "-exact");
-}
-
-std::optional<GpuDemand> gpu_demand(const Alignment& alignment, const Parameters& parameters,
-                                    int threads) {
-    if (!parameters.has_gpu_work()) return std::nullopt;
-    // Measured on an H200 (README.md of this folder): 10,000 shuffles of 3.0 million triples of an
-    // alignment of 753 rows take 4.3 s.
-    constexpr double kSecondsPerRow = 1.9e-13;
-    const auto columns = static_cast<double>(alignment.column_count());
-    const auto rows = static_cast<double>(std::max<Index>(alignment.sequence_count(), 256));
-    double items = columns * (columns - 1) / 2;
-    if (parameters.order == 3) items *= 1 + (columns - 2) / 3;
-    return GpuDemand{memory_needed(alignment, parameters, {Device::Kind::cuda, 0}, threads),
-                     items * rows * static_cast<double>(parameters.shuffles) * kSecondsPerRow};
 }
 
 Result run(const Alignment& alignment, const Parameters& parameters, const Context& context) {

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/pairs/pair_order.h"
-#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/rmsd/estimate.h"
 
 namespace pleat::rmsd {
 
@@ -27,7 +25,7 @@ ClusteringDevice choose_clustering_device(Index frames, Index atoms, const Param
     const std::int64_t superposing =
         memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0});
     if (!is_gromos) return {choose_device(is_named, superposing, context, gpus), false};
-    const std::int64_t clustering = std::max(superposing, clustering_memory(frames, atoms));
+    const std::int64_t clustering = gromos_gpu_memory(frames, atoms, parameters);
     const std::string remark = choose_device(is_named, clustering, context, gpus);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && is_named)

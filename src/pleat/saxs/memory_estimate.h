@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
+#include "pleat/core/estimate.h"
+#include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/saxs.h"
 
 namespace pleat::saxs {
@@ -16,8 +19,25 @@ std::size_t grid_points(const Parameters& parameters, bool with_curve, double di
 
 Index frame_count(std::span<const Ensemble> components);
 
+inline constexpr Index kMaxChannelPairs = kAtomChannels * (kAtomChannels + 1) / 2;
+
 /// Bytes for the profiles of these frames at so many points of q, and for their scatterers'
 /// positions, besides the coordinates.
-std::int64_t component_memory(Index frames, Index scatterers, Index points);
+std::int64_t component_memory(Index frames, Index scatterers, Index points,
+                              Index channel_pairs = kMaxChannelPairs);
+
+/// One component of a mixture, or an ensemble.
+struct ComponentSize {
+    Index frames = 0, atoms = 0;
+    double diameter = 0;  ///< an upper bound of the largest distance in a frame, angstrom
+};
+
+std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components);
+
+/// What reading the frames, run(), and writing need, with a curve of `curve_points` points; 0: no
+/// curve. The time is right to a factor of about three. Throws UsageError if the context's device
+/// is a GPU and options exclude GPUs.
+Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
+                  const Parameters& parameters, const Context& context);
 
 }  // namespace pleat::saxs

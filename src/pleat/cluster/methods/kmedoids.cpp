@@ -200,8 +200,10 @@ private:
 
 }  // namespace
 
+std::int64_t medoid_bytes(Index count, Index clusters) { return 4 * (clusters + kBatch) * count; }
+
 void require_medoids(Index count, Index clusters) {
-    require_memory(4 * (clusters + kBatch) * count,
+    require_memory(medoid_bytes(count, clusters),
                    fmt::format("{} medoids of {} items", clusters, count), "take fewer clusters");
 }
 

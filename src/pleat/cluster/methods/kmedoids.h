@@ -11,6 +11,8 @@ struct Medoids {
     Index swaps = 0;
 };
 
+/// Bytes that k_medoids() needs.
+std::int64_t medoid_bytes(Index count, Index clusters);
 /// Throws DeviceError if k_medoids() would not fit into memory.
 void require_medoids(Index count, Index clusters);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pleat/core/context.h"
+#include "pleat/core/estimate.h"
 #include "pleat/core/fields.h"
 #include "pleat/core/jobs/job_plan.h"
 
@@ -16,19 +17,12 @@ namespace pleat {
 
 class SharedInputs;
 
-/// Upper bounds of the bytes that a computation needs.
-struct JobMemory {
-    std::int64_t host = 0;
-    std::int64_t gpu = 0;      ///< 0 unless the context's device is a GPU
-    std::int64_t min_gpu = 0;  ///< the same if the computation is split into the smallest blocks
-};
-
 /// What a computation asks for once its input has been read.
 struct JobDemand {
     /// Bytes without which a GPU cannot compute it; not set: it needs no GPU.
     std::optional<std::int64_t> gpu_bytes = {};
     /// For the context's device and threads.
-    std::function<JobMemory(const Context&)> memory;
+    std::function<Estimate(const Context&)> estimate;
 };
 
 /// How one job is run. The defaults are those of a job that has the process to itself.

@@ -150,27 +150,28 @@ JobResources::Share JobResources::acquire(const JobDemand& demand, bool is_alone
         context.device = named_.front();
     const auto memory_with = [&](int threads) {
         context.threads = threads;
-        return demand.memory(context);
+        return demand.estimate(context);
     };
     // A job uses the threads that are free (ThreadBudget), up to all. If the memory of all further
     // threads is more than the share of one job, it uses as many of them as have room there.
-    JobMemory memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
+    Estimate memory = memory_with(context.device.kind == Device::Kind::reference ? 1 : threads_);
     const std::int64_t share_bytes = host_bytes_.total() / workers_;
-    if (!is_alone && context.threads > 1 && memory.host > share_bytes) {
-        const std::int64_t further_bytes = memory.host - memory_with(1).host;
+    if (!is_alone && context.threads > 1 && memory.host_bytes > share_bytes) {
+        const std::int64_t further_bytes = memory.host_bytes - memory_with(1).host_bytes;
         const double room = static_cast<double>(share_bytes) /
                             static_cast<double>(std::max(share_bytes, further_bytes));
         memory =
             memory_with(std::max(1 + static_cast<int>((threads_ - 1) * room), threads_ / workers_));
     }
     const ThreadBudget::Pause waiting;
-    share.host_bytes = host_bytes_.acquire(memory.host, is_cancelled);
+    share.host_bytes = host_bytes_.acquire(memory.host_bytes, is_cancelled);
     // A computation that cannot have all at once works through blocks that fill the GPU.
     if (gpu == nullptr) return share;
     const std::int64_t gpu_total = gpu->bytes.total();
-    share.gpu_bytes = gpu->bytes.acquire(
-        memory.min_gpu > gpu_total ? memory.min_gpu : std::min(memory.gpu, gpu_total),
-        is_cancelled);
+    share.gpu_bytes =
+        gpu->bytes.acquire(memory.min_gpu_bytes > gpu_total ? memory.min_gpu_bytes
+                                                            : std::min(memory.gpu_bytes, gpu_total),
+                           is_cancelled);
     return share;
 }
 

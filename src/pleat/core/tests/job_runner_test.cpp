@@ -71,8 +71,8 @@ public:
             ++log_.reads;
             return slurp(job_.files.front());
         });
-        task.choose_device({.memory = [](const Context&) { return JobMemory{.host = 1000}; }},
-                           context);
+        task.choose_device(
+            {.estimate = [](const Context&) { return Estimate{.host_bytes = 1000}; }}, context);
         run.context(context);
         if (log_.compute) log_.compute(*text);
         if (context.cancelled()) throw Cancelled("stopped");

@@ -1,8 +1,9 @@
-// Memory estimate: the bytes that a fit needs on the host and on a GPU, and the check before it.
+// Memory estimate: what a fit needs on the host and on a GPU, and the check before it.
 #pragma once
 
 #include "pleat/bio/alignment/alignment.h"
 #include "pleat/core/context.h"
+#include "pleat/core/estimate.h"
 #include "pleat/couplings/couplings.h"
 
 namespace pleat::couplings {
@@ -16,13 +17,13 @@ constexpr int kHistory = 4;
 /// context is missing.
 int check_memory(const Alignment& alignment, const Parameters& parameters, const Context& context);
 
-/// Upper bounds of the bytes that a fit needs.
-struct MemoryDemand {
-    std::int64_t host = 0;
-    std::int64_t gpu = 0;      ///< 0 unless the context's device is a GPU
-    std::int64_t min_gpu = 0;  ///< the same with the columns in the smallest blocks
-};
-MemoryDemand memory_demand(const Alignment& alignment, const Parameters& parameters,
-                           const Context& context);
+/// What a fit alone needs; its time is not estimated.
+Estimate memory_demand(const Alignment& alignment, const Parameters& parameters,
+                       const Context& context);
+
+/// What reading an alignment of this size, run(), and writing the results need. The time is right
+/// to a factor of three, since it depends on the number of iterations.
+Estimate estimate(Index sequences, Index columns, int letters, const Parameters& parameters,
+                  const Context& context);
 
 }  // namespace pleat::couplings

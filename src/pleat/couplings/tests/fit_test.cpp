@@ -139,7 +139,7 @@ TEST(Fit, CountsTheModelsInHostMemory) {
     const Alignment alignment = RandomFamily(40, 60, 21, 71).alignment();
     Context context = on("cpu");
     Parameters parameters;
-    const auto estimate = [&] { return memory_demand(alignment, parameters, context).host; };
+    const auto estimate = [&] { return memory_demand(alignment, parameters, context).host_bytes; };
     const std::int64_t model = 4 * (1770 * 441 + 60 * 21);
     const std::int64_t with_model = estimate();
     parameters.models = false;
@@ -174,7 +174,7 @@ TEST(Fit, AnnouncesTheMemoryItEstimates) {
     Context context = on("cpu");
     context.progress = &listener;
     EXPECT_EQ(check_memory(alignment, {}, context), kHistory);
-    const std::string needed = human_bytes(memory_demand(alignment, {}, context).host);
+    const std::string needed = human_bytes(memory_demand(alignment, {}, context).host_bytes);
     EXPECT_EQ(listener.heard.substr(0, listener.heard.find(" of ")),
               "40 sequences, 60 columns: needs " + needed);
 }

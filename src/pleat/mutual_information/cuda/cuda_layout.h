@@ -156,4 +156,9 @@ inline std::int64_t memory_needed(const Columns& columns, int order, Index shuff
            kSpareBytes;
 }
 
+/// Bytes with which it works at all: one group of shuffles at a time.
+inline std::int64_t min_memory(const Columns& columns, int order, Index shuffles) {
+    return memory_needed(columns, order, std::min(shuffles, kLanes)) + 8 * shuffles;
+}
+
 }  // namespace pleat::mutual_information::cuda

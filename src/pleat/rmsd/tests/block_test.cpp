@@ -67,8 +67,8 @@ TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
         for (const Index frames : {1, 2, 3, 50, 413}) {
             const Both both(frames == 50 ? degenerate_ensemble(frames, atoms)
                                          : random_ensemble(frames, atoms, 1.0, 3));
-            const std::vector<double> weights(
-                static_cast<std::size_t>(atoms == 9 ? atoms : 0), 0.7);
+            const std::vector<double> weights(static_cast<std::size_t>(atoms == 9 ? atoms : 0),
+                                              0.7);
             const Frames whole = centre(both.xyz, weights, 1);
             for (const Precision precision : {Precision::mixed, Precision::float64})
                 for (const auto& device :

@@ -115,13 +115,14 @@ private:
 
 }  // namespace
 
-double frame_seconds(const Model& model, const Options& options, double radius) {
+FrameCost frame_cost(const Model& model, const Options& options, double radius) {
     constexpr double kProductsASecond = 5e10;  // of float32, or half as many of float64
     const bool is_double = options.precision == Precision::float64;
     const Cost cost = count(model, SineGrid(model.q).even, !is_double, radius);
     const bool by_pairs = options.method == Method::debye || (options.method == Method::automatic &&
                                                               prefers_pairs(model, cost, radius));
-    return (by_pairs ? cost.pairs * (is_double ? 2.0 : 1.0) : cost.multipole) / kProductsASecond;
+    if (by_pairs) return {cost.pairs * (is_double ? 2.0 : 1.0) / kProductsASecond, 0};
+    return {cost.multipole / kProductsASecond, cost.multipole_bytes};
 }
 
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,

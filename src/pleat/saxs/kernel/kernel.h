@@ -33,10 +33,13 @@ public:
 std::unique_ptr<Kernel> make_kernel(const Model& model, const Options& options,
                                     const Context& context);
 
-/// An estimate of the seconds that one core needs for a frame of such scatterers within `radius`
-/// angstrom of a centre: measured on AVX-512, for the choice of a device. Uses only the sizes in
-/// `model`.
-double frame_seconds(const Model& model, const Options& options, double radius);
+/// What one core needs for a frame.
+struct FrameCost {
+    double seconds = 0;          ///< measured on AVX-512, for the choice of a device
+    double multipole_bytes = 0;  ///< of tables and sums, if multipoles are used
+};
+/// For scatterers within `radius` angstrom of a centre. Uses only the sizes in `model`.
+FrameCost frame_cost(const Model& model, const Options& options, double radius);
 
 /// Bytes that kernels need besides coordinates and results; for `cuda` the GPU's.
 std::int64_t kernel_memory(const Model& model, const Options& options, const Device& device);

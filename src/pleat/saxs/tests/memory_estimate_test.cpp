@@ -45,7 +45,7 @@ TEST(MemoryEstimate, CountsTheCurvesPointsAndTheGridOfLongStructures) {
     EXPECT_GT(fitted - plain, std::int64_t{8} * 40 * 6 * (2 * 3000 + 1000));
     const Ensemble both[] = {protein(40), protein(60)};
     EXPECT_GE(memory_needed(both, nullptr, parameters, {}),
-              component_memory(100, both[0].atom_count(), parameters.q_points));
+              component_memory(100, both[0].atom_count(), parameters.q_points, 1));
 }
 
 TEST(MemoryEstimate, TimeGrowsWithFramesAndPointsAndOptionsExcludeGpus) {
@@ -67,6 +67,27 @@ TEST(MemoryEstimate, TimeGrowsWithFramesAndPointsAndOptionsExcludeGpus) {
     parameters.precision = Precision::automatic;
     parameters.method = Method::multipole;
     EXPECT_FALSE(effort({&one, 1}, nullptr, parameters).gpu_bytes.has_value());
+}
+
+TEST(MemoryEstimate, OfSizesIsThatOfTheEnsemble) {
+    const Ensemble ensemble = protein(40);
+    const Profile curve = curve_of(300);
+    const Parameters parameters;
+    const std::vector<ComponentSize> sizes = sizes_of({&ensemble, 1});
+    const Estimate plain = estimate(sizes, 0, parameters, {});
+    const Estimate fitted = estimate(sizes, 300, parameters, {});
+    EXPECT_GE(plain.host_bytes, memory_needed({&ensemble, 1}, nullptr, parameters, {}));
+    EXPECT_GE(fitted.host_bytes, memory_needed({&ensemble, 1}, &curve, parameters, {}));
+    EXPECT_GT(fitted.seconds, plain.seconds);
+    EXPECT_EQ(plain.gpu_bytes, 0);
+    Context gpu;
+    gpu.device = {Device::Kind::cuda, 0};
+    EXPECT_EQ(estimate(sizes, 0, parameters, gpu).gpu_bytes,
+              *effort({&ensemble, 1}, nullptr, parameters).gpu_bytes);
+    Parameters multipole = parameters;
+    multipole.method = Method::multipole;
+    EXPECT_GT(estimate(sizes, 0, multipole, {}).host_bytes, plain.host_bytes);
+    EXPECT_THROW(estimate(sizes, 0, multipole, gpu), UsageError);
 }
 
 TEST(InputChecks, RefuseWhatADeviceDoesNotOffer) {

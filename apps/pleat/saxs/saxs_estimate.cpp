@@ -1,0 +1,107 @@
+// SAXS estimate: sizes of the components of a run, counted frame by frame.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "pleat/bio/ensemble/ensemble_files.h"
+#include "pleat/core/error.h"
+#include "pleat/saxs/memory_estimate.h"
+#include "saxs/saxs_run.h"
+
+namespace pleat::program {
+
+namespace {
+
+/// The smallest box around all frames so far.
+struct Box {
+    std::array<float, 3> min, max;
+
+    Box() {
+        min.fill(std::numeric_limits<float>::max());
+        max.fill(std::numeric_limits<float>::lowest());
+    }
+    void add(View<const float, 2> frame) {
+        for (Index axis = 0; axis < 3; ++axis) {
+            const auto n = static_cast<std::size_t>(axis);
+            for (const float x : frame[axis]) {
+                min[n] = std::min(min[n], x);
+                max[n] = std::max(max[n], x);
+            }
+        }
+    }
+    double diagonal() const {
+        double square = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const double side = static_cast<double>(max[axis]) - static_cast<double>(min[axis]);
+            square += side * side;
+        }
+        return std::sqrt(square);
+    }
+};
+
+/// Parts of one structure are joined as interpret_models() does. More models than that are a
+/// trajectory; up to it they are kept to be compared.
+constexpr Index kMaxParts = 202;
+
+saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::string>& sources) {
+    EnsembleSource source = options.ensemble;
+    source.sources = sources;
+    const std::size_t files = ensemble_files(sources).size();
+    saxs::ComponentSize size;
+    Box all;
+    std::vector<float> parts;
+    const EnsembleSize counted =
+        measure_ensemble(source, [&](const EnsembleReader&, View<const float, 2> frame) {
+            Box own;
+            own.add(frame);
+            all.add(frame);
+            size.diameter = std::max(size.diameter, own.diagonal());
+            if (++size.frames <= kMaxParts && files == 1)
+                parts.insert(parts.end(), frame.begin(), frame.end());
+        });
+    size.atoms = counted.atoms;
+    const bool is_detected =
+        files == 1 && size.frames > 1 && size.frames <= kMaxParts &&
+        options.models_are == saxs::ModelsAre::automatic &&
+        saxs::are_copies(View<const float, 3>(parts.data(), size.frames, 3, size.atoms));
+    if (is_detected || options.models_are == saxs::ModelsAre::parts) {
+        const auto structures = static_cast<Index>(files);
+        size.atoms *= size.frames / structures;
+        size.frames = structures;
+        size.diameter = all.diagonal();
+    }
+    return size;
+}
+
+}  // namespace
+
+RunEstimate estimate_profiles(SaxsOptions& options) {
+    check_job(options);
+    std::vector<saxs::ComponentSize> sizes;
+    if (!options.mixture)
+        sizes.push_back(measure(options, options.ensemble.sources));
+    else
+        for (const std::string& file : ensemble_files(options.ensemble.sources))
+            sizes.push_back(measure(options, {file}));
+    Index points = 0, frames = 0, atoms = 0;
+    if (!options.data.empty())
+        points = static_cast<Index>(read_profile(options.data, options.curve).profile.size());
+    for (const saxs::ComponentSize& size : sizes) {
+        frames += size.frames;
+        atoms = std::max(atoms, size.atoms);
+    }
+    std::string input = fmt::format("{} frames, {} atoms", frames, atoms);
+    if (points > 0) input += fmt::format(", a curve of {} points", points);
+    const bool is_for_gpus = options.parameters.precision != saxs::Precision::float64 &&
+                             options.parameters.method != saxs::Method::multipole;
+    return {.input = input,
+            .may_use_gpu = is_for_gpus,
+            .on = [=, parameters = options.parameters](const Context& context) {
+                return saxs::estimate(sizes, points, parameters, context);
+            }};
+}
+
+}  // namespace pleat::program

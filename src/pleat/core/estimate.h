@@ -1,0 +1,16 @@
+// Estimate: the memory and the time of a computation, told before it begins.
+#pragma once
+
+#include <cstdint>
+
+namespace pleat {
+
+/// Upper bounds of the memory that a computation needs, and about how long it takes.
+struct Estimate {
+    std::int64_t host_bytes = 0;
+    std::int64_t gpu_bytes = 0;      ///< 0 without a GPU
+    std::int64_t min_gpu_bytes = 0;  ///< the same if the work is split into the smallest blocks
+    double seconds = 0;              ///< 0: not known
+};
+
+}  // namespace pleat

@@ -1,0 +1,22 @@
+// Estimate: the memory and the time of the mutual information of an alignment.
+#pragma once
+
+#include <cstdint>
+
+#include "pleat/core/estimate.h"
+#include "pleat/mutual_information/mutual_information.h"
+
+namespace pleat::mutual_information {
+
+/// Throws as run() does for options and alignments that cannot be computed.
+void check_input(const Alignment& alignment, Parameters parameters);
+
+/// Bytes of host memory per rank, beyond the alignment.
+std::int64_t host_bytes(const Alignment& alignment, const Parameters& parameters,
+                        const Context& context);
+
+/// What reading the alignment, run(), and writing the results need. The time is right to a factor
+/// of about three. Throws as run() does.
+Estimate estimate(const Alignment& alignment, const Parameters& parameters, const Context& context);
+
+}  // namespace pleat::mutual_information

@@ -1,0 +1,73 @@
+// Estimate: sizes of packed frames, and seconds by the number of pairs.
+#include "pleat/rmsd/estimate.h"
+
+#include <algorithm>
+
+#include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/pairs/pair_order.h"
+#include "pleat/rmsd/device_choice.h"
+#include "pleat/rmsd/kernel/kernel.h"
+#include "pleat/rmsd/measures/comparison.h"
+#include "pleat/rmsd/pairs/pairs_run.h"
+
+namespace pleat::rmsd {
+
+double ComparedSizes::pairs() const {
+    if (has_reference) return static_cast<double>(frames);
+    return others > 0 ? static_cast<double>(frames) * static_cast<double>(others)
+                      : static_cast<double>(pairs_before(frames, frames));
+}
+
+double pair_seconds(Index atoms, const Parameters& parameters) {
+    const auto count = static_cast<double>(atoms);
+    switch (parameters.metric) {
+        case Metric::rmsd: break;
+        case Metric::drmsd: return 25e-9 + 0.05e-9 * count * (count - 1) / 2;
+        case Metric::tm:
+        case Metric::gdt_ts: return 3e-6 * count;
+    }
+    const double exactness = parameters.precision == Precision::float64 ? 2 : 1;
+    return (25e-9 + 0.3e-9 * count) * exactness;
+}
+
+Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
+                  const Context& context) {
+    constexpr double kWriteSeconds = 8e-9;  // per number of the matrix, on one thread
+    const bool is_one_set = sizes.others == 0 && !sizes.has_reference;
+    const bool is_plain = is_one_set && parameters.metric == Metric::rmsd && !sizes.has_sets;
+    const Index frames = sizes.frames + sizes.others + (sizes.has_reference ? 1 : 0);
+    const Index columns = is_one_set ? sizes.frames - 1 : sizes.others;
+    Estimate all;
+    // Coordinates as they are read, and in the order of atoms.
+    all.host_bytes = 24 * frames * sizes.atoms;
+    all.host_bytes +=
+        is_plain ? memory_needed(sizes.frames, sizes.atoms, parameters, {Device::Kind::cpu, 0})
+                 : comparison_memory(frames, sizes.atoms, parameters.metric, sizes.has_sets) +
+                       nearest_memory(sizes.frames, columns, parameters);
+    const bool writes = parameters.matrix != MatrixLayout::none && !sizes.has_reference;
+    const double written = writes ? kWriteSeconds * sizes.pairs() : 0;
+    switch (context.device.kind) {
+        case Device::Kind::reference: return all;
+        case Device::Kind::cpu:
+            all.seconds =
+                0.05 + written +
+                sizes.pairs() * pair_seconds(sizes.atoms, parameters) / resolve_threads(context);
+            return all;
+        case Device::Kind::cuda: break;
+    }
+    const auto demand =
+        is_plain ? gpu_demand(sizes.frames, sizes.atoms, {}, parameters, true) : std::nullopt;
+    if (!demand)
+        throw UsageError("GPUs superpose all pairs of one set; give --device cpu for others");
+    all.gpu_bytes = all.min_gpu_bytes = demand->bytes;
+    all.seconds = 0.05 + written + demand->seconds;
+    return all;
+}
+
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters) {
+    return std::max(memory_needed(frames, atoms, parameters, {Device::Kind::cuda, 0}),
+                    clustering_memory(frames, atoms));
+}
+
+}  // namespace pleat::rmsd

@@ -1,0 +1,30 @@
+// Estimate: the memory and the time of comparing frames.
+#pragma once
+
+#include "pleat/core/estimate.h"
+#include "pleat/rmsd/rmsd.h"
+
+namespace pleat::rmsd {
+
+/// What is compared with what.
+struct ComparedSizes {
+    Index frames = 0, atoms = 0;  ///< that are read
+    Index others = 0;             ///< frames of a second set; 0: all pairs of one set
+    bool has_reference = false;   ///< each frame is compared with one structure
+    bool has_sets = false;        ///< other atoms are fitted than measured
+
+    double pairs() const;
+};
+
+/// Seconds of one thread per pair; measured (README.md), right to a factor of about two.
+double pair_seconds(Index atoms, const Parameters& parameters);
+
+/// What reading the frames, comparing, and writing need. Lists of pairs below a cutoff, whose
+/// number is not known, and mapped files come on top. Throws UsageError if the context's device is
+/// a GPU and the comparison is not for GPUs.
+Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters, const Context& context);
+
+/// Bytes of GPU memory to superpose frames and to find their GROMOS clusters there.
+std::int64_t gromos_gpu_memory(Index frames, Index atoms, const Parameters& parameters);
+
+}  // namespace pleat::rmsd
