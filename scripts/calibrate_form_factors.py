@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Writes src/pleat/saxs/model/form_factor_tables.cpp from the tables that `pleat saxs-calibrate` derives.
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -8,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "pleat" / "saxs" / "model" / "form_factor_tables.cpp"
+# Packages of Debian 12 with structures of proteins; README.md of src/pleat/saxs names their versions.
+PACKAGES = ("freesasa", "pymol-data", "python-biopython-doc", "r-cran-bio3d", "theseus-examples")
 HEAD = """// Form factors of coarse resolution, as scripts/calibrate_form_factors.py derived them from structures.
 #include <algorithm>
 #include <array>
@@ -59,15 +62,31 @@ def array(name, path):
     return "\n".join(lines + ["};", ""])
 
 
+def debian_structures(folder):
+    """Downloads and unpacks the packages with apt-get and dpkg-deb, and returns a list of their structures' files."""
+    subprocess.run(["apt-get", "download", "-q", *PACKAGES], cwd=folder, check=True)
+    for package in sorted(folder.glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", package.name, "unpacked"], cwd=folder, check=True)
+    files = [path for path in sorted((folder / "unpacked").rglob("*"))
+             if path.is_file() and re.search(r"\.(pdb|ent|cif)(\.gz)?$", path.name)]
+    (folder / "list.txt").write_text("".join(f"{path}\n" for path in files), encoding="utf-8")
+    return f"@{folder / 'list.txt'}"
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Derive the form factors of coarse resolution again.")
+    parser = argparse.ArgumentParser(description="Derive the form factors of the bead models again.")
     parser.add_argument("program", help="the program pleat")
-    parser.add_argument("structures", nargs="+", help="PDB or mmCIF files, folders, or @LIST")
+    parser.add_argument("structures", nargs="*", help="PDB or mmCIF files, folders, or @LIST; by default those of the "
+                                                      f"Debian packages {', '.join(PACKAGES)}")
+    parser.add_argument("--unseen", action="append", default=[], help="structures for the test, as for saxs-calibrate")
+    parser.add_argument("-o", "--output", help="folder that keeps the run of saxs-calibrate")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
-        done = subprocess.run([arguments.program, "saxs-calibrate", *arguments.structures, "-o", str(run)],
-                              check=False)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run = Path(arguments.output or folder / "run")
+        structures = arguments.structures or [debian_structures(folder)]
+        unseen = [word for source in arguments.unseen for word in ("--unseen", source)]
+        done = subprocess.run([arguments.program, "saxs-calibrate", *structures, *unseen, "-o", str(run)], check=False)
         if done.returncode != 0:
             sys.exit(done.returncode)
         text = HEAD + array("kOneBead", run / "form_factors_one_bead.tsv") + "\n"

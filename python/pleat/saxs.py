@@ -131,7 +131,8 @@ def scatterers(ensemble, *, q=None, form_factors=None, options, how):
     scales : float32 [frame, 1, scatterer], water at each site; None without a layer
     atoms : int64 [scatterer], the first atom of each (for a site: of the scatterer that touches it);
         their residues in the topology help to divide the scatterers into rigid bodies
-    type_names : list of str [type]; sites : number of sites, the last scatterers
+    type_names : list of str [type], in which beads with other electrons than a complete residue are types
+        of their own with the same name; sites : number of sites, the last scatterers
     name : the model that was used; notes : what was left out or assumed
     """
     grid = _NO_VALUES if q is None else np.ascontiguousarray(q, dtype=np.float64).ravel()

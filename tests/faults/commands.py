@@ -14,6 +14,7 @@ PROGRAM = os.path.abspath(PROGRAM) if os.sep in PROGRAM else PROGRAM  # also fro
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 
 import test_select  # noqa: E402  (generators of a small ensemble, its contacts and its family)
+from structures import pieces_of  # noqa: E402
 
 KEPT = ("manifest.json", "log.txt")  # differ between two runs of one command
 MINE = {"notes.txt": b"mine", "checkpoint-of-mine.npz": b"mine", "figures/one.svg": b"mine"}
@@ -151,17 +152,6 @@ class Families(Command):
     has_runs = True
 
 
-def overlapping_pieces(protein, folder, residues=45, step=10):
-    """Files of so many residues each, as structures of different composition."""
-    atoms = [line for line in protein.read_text().splitlines(True) if line.startswith("ATOM")]
-    last = int(atoms[-1][22:26])
-    paths = []
-    for first in range(1, last - residues + 2, step):
-        paths.append(folder / f"piece{first}.pdb")
-        paths[-1].write_text("".join(line for line in atoms if first <= int(line[22:26]) < first + residues) + "END\n")
-    return paths
-
-
 def make_commands(folder):
     """Every command that writes results, on inputs that take it some tenths of a second."""
     def unpack(name, lines=None, columns=None):
@@ -182,7 +172,7 @@ def make_commands(folder):
     ensemble.write_text(test_select.pdb_text(frames))
     fasta.write_text(test_select.family_text())
     protein, curve = unpack("1hel.pdb.gz"), unpack("1hel_made.dat.gz")
-    pieces = overlapping_pieces(protein, folder)
+    pieces = pieces_of(protein, folder) + pieces_of(unpack("1ql9_A.pdb.gz"), folder)
     dcd = ["--topology", DATA / "hivp.pdb.gz", "--select", "ca"]
     one = ["-t", "1"]
     commands = [

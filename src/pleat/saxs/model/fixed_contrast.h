@@ -19,7 +19,9 @@ struct FixedContrastModel {
     Array<float, 3> xyz;       ///< [frame, axis, scatterer], angstrom; hydration sites come last
     Array<float, 3> scales;    ///< [frame, channel with scales, scatterer]; empty without a layer
     std::vector<Index> atoms;  ///< [scatterer]: its first atom; for a site that of what touches it
-    std::vector<std::string> type_names;  ///< [type]: "CH3", "ALA", "BB"; the last is "water"
+    /// [type]: "CH3", "ALA", "BB"; the last is "water". Beads with other electrons than a complete
+    /// one are types of their own with the same name.
+    std::vector<std::string> type_names;
     Index sites = 0;
     std::string name;                ///< of the resolution: "all-atom", ...
     std::vector<std::string> notes;  ///< what was left out or assumed, one line each

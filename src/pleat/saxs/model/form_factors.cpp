@@ -53,7 +53,9 @@ void set_bead_factors(const Scatterers& scatterers, const FormFactorTable& table
         for (std::size_t k = 0; k < column.size(); ++k)
             column[k] = table.factors(static_cast<Index>(k), column_of_type - table.types.begin());
         const std::vector<double> factors = interpolate_spline(table.q, column, model.q);
-        std::copy(factors.begin(), factors.end(), &model.factors(0, static_cast<Index>(t), 0));
+        for (std::size_t k = 0; k < factors.size(); ++k)
+            model.factors(0, static_cast<Index>(t), static_cast<Index>(k)) =
+                factors[k] + scatterers.excess_electrons[t] * excess_factor(model.q[k]);
     }
 }
 
@@ -73,12 +75,13 @@ double hydration_factor(double q) {
     return vacuum_factor(kWater, q) - excluded_factor(kWater, q);
 }
 
-std::vector<std::string> bead_types(Resolution resolution) {
-    std::vector<std::string> types = {"ALA", "ARG", "ASN", "ASP", "CYS", "GLN", "GLU",
-                                      "GLY", "HIS", "ILE", "LEU", "LYS", "MET", "PHE",
-                                      "PRO", "SER", "THR", "TRP", "TYR", "VAL"};
-    if (resolution == Resolution::two_bead) types.insert(types.begin(), "BB");
-    return types;
+double net_electrons(const UnitedAtom& atom) {
+    return vacuum_factor(atom, 0) - excluded_factor(atom, 0);
+}
+
+double excess_factor(double q) {
+    static const UnitedAtom kGroup{"C", 1};
+    return vacuum_factor(kGroup, q) / vacuum_factor(kGroup, 0);
 }
 
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,

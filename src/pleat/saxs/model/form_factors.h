@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pleat/saxs/debye/debye.h"
+#include "pleat/saxs/model/bead_types.h"
 #include "pleat/saxs/model/scatterers.h"
 #include "pleat/saxs/saxs.h"
 
@@ -14,9 +15,6 @@ namespace pleat::saxs {
 /// pleat's own table of the one- or two-bead model (README.md says how it was derived, and how
 /// accurate it is).
 const FormFactorTable& derived_form_factors(Resolution resolution);
-
-/// The names of a bead model's types, in the order of the published tables.
-std::vector<std::string> bead_types(Resolution resolution);
 
 /// Throws UsageError unless form factors of a file can be used: the option of the model must name a
 /// bead model.
@@ -29,9 +27,10 @@ inline constexpr Index kAtomChannels = 3, kBeadChannels = 2;
 /// The types and factors of these scatterers on a grid of q. All atoms: the factors of the
 /// International Tables for the heavy atom and its hydrogens; rho V exp(-V^(2/3) q^2 / 4 pi) for
 /// the water that they displace (Fraser, MacRae and Suzuki, J. Appl. Cryst. 11:693, 1978), rho =
-/// 0.334 electrons per cubic angstrom. Beads: `table` (null: pleat's own) by cubic splines; throws
-/// InputError if it lacks a type or ends below q. After the scatterers come `sites` sites of the
-/// hydration layer, each a water molecule minus the water that it displaces, scaled.
+/// 0.334 electrons per cubic angstrom. Beads: `table` (null: pleat's own) by cubic splines, plus
+/// each type's excess electrons times excess_factor(); throws InputError if the table lacks a type
+/// or ends below q. After the scatterers come `sites` sites of the hydration layer, each a water
+/// molecule minus the water that it displaces, scaled.
 Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
                  std::span<const double> q, Index sites = 0);
 
@@ -40,5 +39,12 @@ Model make_model(const Scatterers& scatterers, const FormFactorTable* table,
 double vacuum_factor(const UnitedAtom& atom, double q);
 double excluded_factor(const UnitedAtom& atom, double q);
 double hydration_factor(double q);
+
+/// Electrons of a united atom minus those of the water that it displaces, at q = 0.
+double net_electrons(const UnitedAtom& atom);
+
+/// How the electrons that a bead has beyond those of a complete one scatter: as a CH group, 1 at
+/// q = 0. A bead with d electrons more has the factor of its type plus d excess_factor(q).
+double excess_factor(double q);
 
 }  // namespace pleat::saxs

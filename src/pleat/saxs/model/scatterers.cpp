@@ -13,6 +13,7 @@
 #include "pleat/bio/scattering/scattering_factors.h"
 #include "pleat/bio/structure/topology_gemmi.h"
 #include "pleat/core/error.h"
+#include "pleat/saxs/model/bead_types.h"
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/hydrogens.h"
 
@@ -39,8 +40,12 @@ public:
 
     Scatterers build() {
         check_elements();
-        result_.alpha_carbons =
-            options_.resolution == Resolution::one_bead && has_alpha_carbons_only(topology_);
+        const bool has_alpha_carbons = has_alpha_carbons_only(topology_);
+        if (has_alpha_carbons && options_.resolution == Resolution::two_bead)
+            throw InputError(topology_.source.string(), 0,
+                             "expected backbones and side chains for the two-bead model, found CA "
+                             "atoms alone; use --model one-bead");
+        result_.alpha_carbons = has_alpha_carbons && options_.resolution == Resolution::one_bead;
         if (options_.resolution == Resolution::all_atom) {
             for (Index i = 0; i < topology_.atom_count(); ++i) {
                 if (takes(i)) add_atom(i);
@@ -115,6 +120,8 @@ private:
 
     void name_bead_types() {
         result_.type_names = bead_types(options_.resolution);
+        result_.excess_electrons.assign(result_.type_names.size(), 0);
+        complete_electrons_ = complete_bead_electrons(options_.resolution);
         for (std::size_t t = 0; t < result_.type_names.size(); ++t)
             type_of_[result_.type_names[t]] = static_cast<std::int32_t>(t);
     }
@@ -152,6 +159,7 @@ private:
     }
 
     void add_residue(const std::string& name, const std::vector<Index>& atoms) {
+        incomplete_ += static_cast<Index>(atoms.size()) < complete_residue_atoms(name);
         const bool is_whole =
             options_.resolution == Resolution::one_bead || name == "ALA" || name == "GLY";
         if (is_whole) {
@@ -159,8 +167,8 @@ private:
             return;
         }
         std::vector<Index> backbone, side;
-        static constexpr std::array<std::string_view, 9> kBackbone = {
-            "N", "CA", "C", "O", "CB", "OXT", "OT1", "OT2", "OC1"};
+        static constexpr std::array<std::string_view, 10> kBackbone = {
+            "N", "CA", "C", "O", "CB", "OXT", "OT1", "OT2", "OC1", "OC2"};
         for (const Index i : atoms) {
             const bool is_backbone =
                 std::find(kBackbone.begin(), kBackbone.end(), atom(i).name) != kBackbone.end();
@@ -168,14 +176,34 @@ private:
         }
         if (!backbone.empty()) add_bead(kBackboneType, backbone);
         if (!side.empty()) add_bead(name, side);
-        incomplete_ += backbone.empty() || side.empty();
     }
 
     void add_bead(const std::string& type, const std::vector<Index>& atoms) {
-        result_.types.push_back(type_of_.at(type));
-        for (const Index i : atoms) add_member(i);
+        double electrons = 0;
+        for (const Index i : atoms) {
+            add_member(i);
+            electrons += net_electrons({atom(i).element, hydrogens(i)});
+        }
+        const std::int32_t complete = type_of_.at(type);
+        const double excess = electrons - complete_electrons_[static_cast<std::size_t>(complete)];
+        result_.types.push_back(result_.alpha_carbons ? complete
+                                                      : type_with_excess(complete, excess));
         if (result_.alpha_carbons) result_.radii.back() = residue_radius(type);
         result_.starts.push_back(static_cast<Index>(result_.members.size()));
+    }
+
+    /// The type of a bead with so many electrons more than a complete one of type `complete`.
+    std::int32_t type_with_excess(std::int32_t complete, double excess) {
+        constexpr double kSame = 1e-6;
+        if (std::abs(excess) < kSame) return complete;
+        const auto [type, is_new] =
+            types_with_excess_.try_emplace({complete, std::llround(excess / kSame)},
+                                           static_cast<std::int32_t>(result_.type_names.size()));
+        if (is_new) {
+            result_.type_names.push_back(result_.type_names[static_cast<std::size_t>(complete)]);
+            result_.excess_electrons.push_back(excess);
+        }
+        return type->second;
     }
 
     /// Radius of a sphere of a residue's volume, from 60 (GLY) to 228 (TRP) cubic angstrom
@@ -204,9 +232,11 @@ private:
                 "{} hydrogens in the file left out: each heavy atom scatters with those that it "
                 "carries (--hydrogens explicit uses the file's)",
                 dropped_hydrogens_));
-        if (incomplete_ > 0)
+        if (incomplete_ > 0 && !result_.alpha_carbons)
             result_.notes.push_back(
-                fmt::format("{} residues without side chain or backbone", incomplete_));
+                fmt::format("{} residues lack heavy atoms: their beads scatter with the atoms "
+                            "that are listed",
+                            incomplete_));
         if (result_.alpha_carbons)
             result_.notes.push_back(
                 "only CA atoms: a whole residue scatters from each, which is approximate beyond "
@@ -217,6 +247,9 @@ private:
     const ScattererOptions& options_;
     const std::vector<int> hydrogens_;
     std::map<std::string, std::int32_t, std::less<>> type_of_;
+    std::vector<double> complete_electrons_;  ///< [complete type]
+    /// By the complete type, and the excess in millionths of an electron.
+    std::map<std::pair<std::int32_t, long long>, std::int32_t> types_with_excess_;
     Scatterers result_;
     Index waters_ = 0, dropped_hydrogens_ = 0, incomplete_ = 0;
 };

@@ -33,9 +33,13 @@ struct ScattererOptions {
 /// The scatterers of all frames of an ensemble, without their positions.
 struct Scatterers {
     Resolution resolution = Resolution::all_atom;
-    std::vector<UnitedAtom> atom_types;   ///< [type], of all_atom
-    std::vector<std::string> type_names;  ///< [type]: "CH3"; "ALA"; "BB" for the backbone
-    std::vector<std::int32_t> types;      ///< [scatterer]
+    std::vector<UnitedAtom> atom_types;  ///< [type], of all_atom
+    /// [type]: "CH3"; "ALA"; "BB" for the backbone. Beads with other electrons than a complete one
+    /// are types of their own with the same name.
+    std::vector<std::string> type_names;
+    /// [type], of beads: net electrons at q = 0 beyond those of a complete bead.
+    std::vector<double> excess_electrons;
+    std::vector<std::int32_t> types;  ///< [scatterer]
     /// The atoms of scatterer s are members[starts[s]], ..., members[starts[s + 1] - 1], indices
     /// into the topology.
     std::vector<Index> starts, members;
@@ -50,9 +54,11 @@ struct Scatterers {
     Index count() const { return static_cast<Index>(types.size()); }
 };
 
-/// Divides a structure into scatterers. `xyz` [axis, atom], angstrom, is any frame, from which
-/// bonds are derived. Throws InputError for atoms of unknown elements or elements without factors,
-/// residues that a bead model does not know, and if no scatterer is left.
+/// Divides a structure into scatterers. A bead has the electrons of the atoms that are listed, with
+/// their hydrogens; if only CA atoms are listed, those of complete residues. `xyz` [axis, atom],
+/// angstrom, is any frame, from which bonds are derived. Throws InputError for atoms of unknown
+/// elements or elements without factors, residues that a bead model does not know, and if no
+/// scatterer is left.
 Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
                            const ScattererOptions& options);
 

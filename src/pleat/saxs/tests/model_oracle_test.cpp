@@ -147,6 +147,7 @@ Array<double, 3> bead_profile(const test::Oracle& oracle, const FormFactorTable&
     Scatterers beads;
     beads.resolution = Resolution::two_bead;
     beads.type_names = bead_types(Resolution::two_bead);
+    beads.excess_electrons.assign(beads.type_names.size(), 0);
     beads.types = oracle.model.types;
     return profiles(first_channels(make_model(beads, &table, table.q), 1), oracle.xyz, {}, {},
                     cpu());

@@ -105,7 +105,9 @@ TEST(Scatterers, OfTwoBodiesStandAtCentresOfMass) {
     const Scatterers two =
         make_scatterers(*one.topology, one.xyz[0], {.resolution = Resolution::two_bead});
     ASSERT_EQ(two.count(), 3);
-    EXPECT_EQ(two.type_names.size(), 21u);
+    // The incomplete alanine has a type of its own.
+    EXPECT_EQ(two.type_names.size(), 22u);
+    EXPECT_EQ(two.types[2], 21);
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[0])], "BB");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[1])], "SER");
     EXPECT_EQ(two.type_names[static_cast<std::size_t>(two.types[2])], "ALA");
@@ -170,6 +172,7 @@ TEST(FormFactors, OfPleatEndAtTheirGrid) {
     Scatterers one;
     one.resolution = Resolution::one_bead;
     one.type_names = bead_types(Resolution::one_bead);
+    one.excess_electrons.assign(one.type_names.size(), 0);
     one.types = {0};
     EXPECT_THROW(make_model(one, nullptr, std::vector<double>{0, 0.8}), InputError);
 }
