@@ -110,8 +110,9 @@ void add_residues(ChainModel& model, const PieceGraph& graph, const Tree& tree,
     std::map<std::pair<std::size_t, std::size_t>, std::array<Index, 3>> hinges;
     for (std::size_t n = 1; n < tree.order.size(); ++n) {
         const HingeEdge& edge = graph.edges[static_cast<std::size_t>(tree.edge[n])];
-        auto& found = hinges.try_emplace({edge.chain, edge.residue}, std::array<Index, 3>{-1, -1, -1})
-                          .first->second;
+        auto& found =
+            hinges.try_emplace({edge.chain, edge.residue}, std::array<Index, 3>{-1, -1, -1})
+                .first->second;
         found[static_cast<std::size_t>(edge.kind)] = static_cast<Index>(n) - 1;
     }
     const auto at = [&](Index atom) { return model.start[static_cast<std::size_t>(atom)]; };
@@ -120,8 +121,8 @@ void add_residues(ChainModel& model, const PieceGraph& graph, const Tree& tree,
         for (std::size_t n = 0; n < all.size(); ++n) {
             if (all[n].linker < 0) continue;
             LinkerResidue one;
-            one.label = residue_label(
-                model.topology->residues[static_cast<std::size_t>(all[n].residue)]);
+            one.label =
+                residue_label(model.topology->residues[static_cast<std::size_t>(all[n].residue)]);
             one.linker = all[n].linker;
             one.residue_class = class_of(*model.topology, molecules.chains[chain], n);
             one.n = all[n].n;
@@ -169,8 +170,7 @@ void add_domains(ChainModel& model, const Molecules& molecules) {
                                          last.insertion};
                 domain.name += (domain.name.empty() ? "" : ",") + range.text();
                 for (std::size_t m = n; m < end; ++m) {
-                    domain.sum =
-                        domain.sum + model.start[static_cast<std::size_t>(all[m].ca)];
+                    domain.sum = domain.sum + model.start[static_cast<std::size_t>(all[m].ca)];
                     ++domain.residues;
                 }
             }
@@ -187,31 +187,21 @@ void add_domains(ChainModel& model, const Molecules& molecules) {
 }
 
 void add_points(ChainModel& model, const Molecules& molecules) {
-    std::vector<std::vector<ClashPoint>> by_piece(static_cast<std::size_t>(model.piece_count()));
-    const auto add = [&](Index atom, Index chain, Index residue) {
-        const auto index = static_cast<std::size_t>(atom);
-        by_piece[static_cast<std::size_t>(model.piece_of[index])].push_back(
-            {model.start[index], chain, residue});
-    };
     Index chains = 0;
     for (const PeptideChain& chain : molecules.chains) {
         for (std::size_t n = 0; n < chain.residues.size(); ++n)
-            add(chain.residues[n].ca, chains, static_cast<Index>(n));
+            model.points.push_back({chain.residues[n].ca, chains, static_cast<Index>(n)});
         ++chains;
     }
+    // Points of nucleotides have no neighbours here: their chains are rigid.
     for (const OtherMolecule& molecule : molecules.others) {
         for (const Index atom : molecule.atoms) {
-            const std::string& name =
-                model.topology->atoms[static_cast<std::size_t>(atom)].name;
-            if (name == "P" || name == "C1'" || name == "C1*") add(atom, chains, atom);
+            const std::string& name = model.topology->atoms[static_cast<std::size_t>(atom)].name;
+            if (name == "P" || name == "C1'" || name == "C1*")
+                model.points.push_back({atom, chains, 0});
         }
         ++chains;
     }
-    for (const std::vector<ClashPoint>& points : by_piece) {
-        model.first_point.push_back(static_cast<Index>(model.points.size()));
-        model.points.insert(model.points.end(), points.begin(), points.end());
-    }
-    model.first_point.push_back(static_cast<Index>(model.points.size()));
 }
 
 }  // namespace
@@ -267,9 +257,10 @@ Vector Conformation::atom(Index index) const {
     return piece(model_->piece_of[n])(model_->start[n]);
 }
 
-void Conformation::write(View<float, 2> xyz) const {
+void Conformation::write(View<float, 2> xyz, Index resting_piece) const {
+    const Transform back = inverse(piece(resting_piece));
     for (Index n = 0; n < model_->atom_count(); ++n) {
-        const Vector at = atom(n);
+        const Vector at = back(atom(n));
         xyz(0, n) = static_cast<float>(at.x);
         xyz(1, n) = static_cast<float>(at.y);
         xyz(2, n) = static_cast<float>(at.z);

@@ -30,11 +30,11 @@ struct Hinge {
 
 /// A residue of a linker. Hinges are indices, -1 for none; atoms are indices into the topology.
 struct LinkerResidue {
-    std::string label;                    ///< "A:289"
-    int linker = 0;                       ///< number of its linker
+    std::string label;  ///< "A:289"
+    int linker = 0;     ///< number of its linker
     ResidueClass residue_class = ResidueClass::other;
     Index phi_hinge = -1, bend_hinge = -1, psi_hinge = -1;
-    double phi = 0, psi = 0;  ///< of the start, radians; 0 at an end of the chain
+    double phi = 0, psi = 0;                ///< of the start, radians; 0 at an end of the chain
     bool has_phi = false, has_psi = false;  ///< whether they exist, also where they cannot turn
     double bend = 0;                        ///< N-CA-C of the start, radians
     Index c_before = -1, n = -1, ca = -1, c = -1, n_behind = -1;
@@ -51,7 +51,7 @@ inline constexpr Index kMinDomain = 5;
 
 /// A point that must not overlap others: CA of a residue, P or C1' of a nucleotide.
 struct ClashPoint {
-    Vector position;  ///< in the start structure
+    Index atom = 0;
     Index chain = 0;  ///< chains are numbered; neighbours in one may be close
     Index residue = 0;
 };
@@ -67,8 +67,7 @@ struct ChainModel {
     std::vector<Index> subtree_end;  ///< [piece]
     std::vector<LinkerResidue> residues;
     std::vector<Domain> domains;
-    std::vector<ClashPoint> points;   ///< by piece
-    std::vector<Index> first_point;   ///< [piece, and one]
+    std::vector<ClashPoint> points;
     std::vector<std::string> linkers;  ///< "A:289-301"
     std::vector<std::string> notes;
 
@@ -96,8 +95,8 @@ public:
     const std::vector<double>& angles() const { return angles_; }
     const Transform& piece(Index number) const { return pieces_[static_cast<std::size_t>(number)]; }
     Vector atom(Index index) const;
-    /// Writes all atoms, [axis, atom].
-    void write(View<float, 2> xyz) const;
+    /// Writes all atoms, [axis, atom], moved together such that one piece is as in the start.
+    void write(View<float, 2> xyz, Index resting_piece) const;
     /// Current phi, psi and N-CA-C of a linker's residue, in radians; phi and psi in [-pi, pi).
     double phi(const LinkerResidue& residue) const;
     double psi(const LinkerResidue& residue) const;

@@ -48,6 +48,14 @@ inline Transform operator*(const Transform& first, const Transform& second) {
     return product;
 }
 
+inline Transform inverse(const Transform& transform) {
+    const auto& r = transform.rotation;
+    Transform back;
+    back.rotation = {r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]};
+    back.shift = -1.0 * back.turned(transform.shift);
+    return back;
+}
+
 /// Rodrigues' rotation by `angle` about the axis through `origin` with direction `axis`, a unit
 /// vector: x' = origin + c v + s (axis x v) + (1 - c) (axis . v) axis, v = x - origin.
 inline Transform rotation_about(Vector origin, Vector axis, double angle) {

@@ -65,8 +65,7 @@ std::string chain_names(const Molecules& molecules) {
 std::size_t find_residue(const PeptideChain& chain, const Topology& topology, int number,
                          char insertion, const std::string& range) {
     for (std::size_t n = 0; n < chain.residues.size(); ++n) {
-        const auto& one =
-            topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
+        const auto& one = topology.residues[static_cast<std::size_t>(chain.residues[n].residue)];
         if (one.number == number && one.insertion == insertion) return n;
     }
     throw InputError(topology.source.string(), 0,
@@ -126,10 +125,9 @@ ResiduePosition locate(const Molecules& molecules, const Topology& topology,
         ++at.chain;
     if (at.chain == molecules.chains.size()) {
         if (!range.chain.empty() || molecules.chains.size() > 1)
-            throw InputError(
-                source, 0,
-                fmt::format("expected one of the protein chains {}, found '{}' in {}",
-                            chain_names(molecules), range.chain, range.text()));
+            throw InputError(source, 0,
+                             fmt::format("expected one of the protein chains {}, found '{}' in {}",
+                                         chain_names(molecules), range.chain, range.text()));
         at.chain = 0;
     }
     const PeptideChain& chain = molecules.chains[at.chain];
@@ -193,8 +191,8 @@ std::vector<ResidueRange> linkers_between(const Molecules& molecules, const Topo
             const auto& residue = topology.residues[static_cast<std::size_t>(
                 molecules.chains[chain].residues[n].residue)];
             if (n == 0 || marks[n - 1] != 0)
-                linkers.push_back({residue.chain, residue.number, residue.number,
-                                   residue.insertion, residue.insertion});
+                linkers.push_back({residue.chain, residue.number, residue.number, residue.insertion,
+                                   residue.insertion});
             linkers.back().last = residue.number;
             linkers.back().last_insertion = residue.insertion;
         }

@@ -15,7 +15,7 @@ struct PeptideResidue {
     Index residue = 0;  ///< index into Topology::residues
     Index n = -1, ca = -1, c = -1;
     std::vector<Index> others = {};  ///< all other atoms, CB and O among them
-    int linker = -1;            ///< number of its linker, -1 in a rigid domain
+    int linker = -1;                 ///< number of its linker, -1 in a rigid domain
 };
 
 /// The residues of one protein chain, in the order of the file.

@@ -53,8 +53,7 @@ public:
 
     void cut_chains() {
         for (std::size_t chain = 0; chain < molecules_.chains.size(); ++chain) cut_chain(chain);
-        if (graph_.edges.empty())
-            fail("expected a linker with a rotatable bond, found none");
+        if (graph_.edges.empty()) fail("expected a linker with a rotatable bond, found none");
         same_.grow(graph_.pieces);
         connected_.grow(graph_.pieces);
         for (const HingeEdge& edge : graph_.edges) connected_.join(edge.before, edge.after);
@@ -69,11 +68,11 @@ public:
             for (std::size_t n = at.first; n <= at.last; ++n) {
                 const PeptideResidue& residue = molecules_.chains[at.chain].residues[n];
                 if (residue.linker >= 0)
-                    fail(fmt::format("expected a group of rigid residues, found {} of linker {} "
-                                     "in {}",
-                                     label(residue),
-                                     linkers_[static_cast<std::size_t>(residue.linker)].text(),
-                                     text));
+                    fail(fmt::format(
+                        "expected a group of rigid residues, found {} of linker {} "
+                        "in {}",
+                        label(residue), linkers_[static_cast<std::size_t>(residue.linker)].text(),
+                        text));
                 members.push_back(piece_of(residue.ca));
             }
         }
@@ -172,8 +171,7 @@ private:
                 piece = new_piece();
                 graph_.edges.push_back({kind, before, piece, number, n, origin, axis});
             };
-            if (has_phi)
-                turn(HingeKind::phi, at(residue.ca), unit(at(residue.ca) - at(residue.n)));
+            if (has_phi) turn(HingeKind::phi, at(residue.ca), unit(at(residue.ca) - at(residue.n)));
             assign(residue.ca, piece);
             for (const Index atom : residue.others)
                 if (!is_oxygen(atom)) assign(atom, piece);
@@ -196,9 +194,10 @@ private:
     void join(Index a, Index b, const std::string& reason) {
         if (same_.find(a) == same_.find(b)) return;
         if (connected_.find(a) == connected_.find(b))
-            fail(fmt::format("expected linkers that are in no closed loop, found that {} closes "
-                             "one through {}",
-                             reason, linkers_between(a, b)));
+            fail(
+                fmt::format("expected linkers that are in no closed loop, found that {} closes "
+                            "one through {}",
+                            reason, linkers_between(a, b)));
         same_.join(a, b);
         connected_.join(a, b);
     }
@@ -251,9 +250,9 @@ private:
                 largest = count;
                 nearest = other;
             }
-        graph_.notes.push_back(fmt::format(
-            "{} moves with the rigid domain that it {}: {}", name,
-            largest > 0 ? "touches most" : "is nearest to", name_of_piece(nearest)));
+        graph_.notes.push_back(fmt::format("{} moves with the rigid domain that it {}: {}", name,
+                                           largest > 0 ? "touches most" : "is nearest to",
+                                           name_of_piece(nearest)));
         same_.join(piece, nearest);
         connected_.join(piece, nearest);
     }

@@ -42,8 +42,8 @@ Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
 
 Proposal Moves::pivot(const Conformation& from, double width, Random& random) const {
     Proposal proposal{.angles = from.angles()};
-    const Index hinge = torsions_[static_cast<std::size_t>(
-        random.below(static_cast<Index>(torsions_.size())))];
+    const Index hinge =
+        torsions_[static_cast<std::size_t>(random.below(static_cast<Index>(torsions_.size())))];
     const Index number = residue_of_[static_cast<std::size_t>(hinge)];
     const LinkerResidue& residue = model_->residues[static_cast<std::size_t>(number)];
     const double turn = width * (2 * random.uniform() - 1);
@@ -94,10 +94,8 @@ Proposal Moves::crankshaft(const Conformation& from, double width, Random& rando
     const auto moved = [&](Index atom) { return turn(from.atom(atom)); };
     const EndAngles old_i = angles_at(at(i.c_before), at(i.n), ca_i, at(i.c), at(i.n_behind)),
                     old_j = angles_at(at(j.c_before), at(j.n), ca_j, at(j.c), at(j.n_behind)),
-                    new_i =
-                        angles_at(at(i.c_before), at(i.n), ca_i, moved(i.c), moved(i.n_behind)),
-                    new_j =
-                        angles_at(moved(j.c_before), moved(j.n), ca_j, at(j.c), at(j.n_behind));
+                    new_i = angles_at(at(i.c_before), at(i.n), ca_i, moved(i.c), moved(i.n_behind)),
+                    new_j = angles_at(moved(j.c_before), moved(j.n), ca_j, at(j.c), at(j.n_behind));
     const auto set = [&](Index residue, const EndAngles& before, const EndAngles& after) {
         const LinkerResidue& end = model_->residues[static_cast<std::size_t>(residue)];
         const auto add = [&](Index hinge, double change) {

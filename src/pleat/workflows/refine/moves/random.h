@@ -25,12 +25,10 @@ public:
         return static_cast<double>((high << 21) ^ (low >> 11)) * 0x1p-53;
     }
     /// An integer in [0, range); the bias of a range below 2^20 is below 2^-33.
-    Index below(Index range) {
-        return static_cast<Index>(uniform() * static_cast<double>(range));
-    }
+    Index below(Index range) { return static_cast<Index>(uniform() * static_cast<double>(range)); }
 
-    static constexpr std::uint32_t kMoves = 0x52460000;   // "RF"
-    static constexpr std::uint32_t kStart = 0x52530000;   // "RS"
+    static constexpr std::uint32_t kMoves = 0x52460000;  // "RF"
+    static constexpr std::uint32_t kStart = 0x52530000;  // "RS"
 
 private:
     std::uint32_t word() {

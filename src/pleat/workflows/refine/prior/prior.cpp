@@ -122,10 +122,9 @@ std::pair<double, double> Prior::draw(Index residue, Random& random) const {
     const Law& one = law(residue);
     if (one.cumulative.empty()) return {0.0, 0.0};
     const double at = random.uniform() * one.cumulative.back();
-    const auto cell = static_cast<std::size_t>(
-        std::min<std::ptrdiff_t>(std::upper_bound(one.cumulative.begin(), one.cumulative.end(), at) -
-                                     one.cumulative.begin(),
-                                 static_cast<std::ptrdiff_t>(one.cumulative.size()) - 1));
+    const auto cell = static_cast<std::size_t>(std::min<std::ptrdiff_t>(
+        std::upper_bound(one.cumulative.begin(), one.cumulative.end(), at) - one.cumulative.begin(),
+        static_cast<std::ptrdiff_t>(one.cumulative.size()) - 1));
     if (one.turns_phi && one.turns_psi) {
         const double phi = angle_in(cell / kCells, random);
         return {phi, angle_in(cell % kCells, random)};

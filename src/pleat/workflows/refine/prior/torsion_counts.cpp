@@ -2,7 +2,8 @@
 //
 // 89 protein chains of 84 files, no two of which share more than 15 % of their words of
 // 4 residues: 21620 residues with phi and psi, 11396 of them outside helices and strands. Sources:
-// PDB files (coordinates: CC0) in the Debian 12 packages python-biopython-doc 1.80+dfsg-4, freesasa 2.1.2-1, pymol-data 2.5.0+dfsg-1, r-cran-bio3d 2.4-4-1, theseus-examples 3.3.0-14.
+// PDB files (coordinates: CC0) in the Debian 12 packages python-biopython-doc 1.80+dfsg-4,
+// freesasa 2.1.2-1, pymol-data 2.5.0+dfsg-1, r-cran-bio3d 2.4-4-1, theseus-examples 3.3.0-14.
 #include "pleat/workflows/refine/prior/torsion_counts.h"
 
 #include <array>

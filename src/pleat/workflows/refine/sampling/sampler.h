@@ -38,7 +38,7 @@ private:
 
 /// How a chain moves: what burn-in adapts.
 struct MoveSettings {
-    double pivot_width = 0.5, crankshaft_width = 0.5;  ///< radians
+    double pivot_width = 0.5, crankshaft_width = 0.5;         ///< radians
     std::array<double, kMoveKinds> shares = {0.4, 0.4, 0.2};  ///< by MoveKind
 };
 

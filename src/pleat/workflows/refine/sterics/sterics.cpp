@@ -1,8 +1,7 @@
-// Sterics: pairs of points, of which spheres around pieces exclude most.
+// Sterics: the energy of close points, and the pairs that do not count.
 #include "pleat/workflows/refine/sterics/sterics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -12,116 +11,74 @@ namespace {
 
 constexpr Index kNeighbours = 3;  // residues of a chain less than this apart may be close
 
+std::vector<Index> atoms_of(const std::vector<ClashPoint>& points) {
+    std::vector<Index> atoms;
+    atoms.reserve(points.size());
+    for (const ClashPoint& point : points) atoms.push_back(point.atom);
+    return atoms;
+}
+
 }  // namespace
 
 Sterics::Sterics(const ChainModel& model, StericOptions options)
-    : model_(&model),
-      options_(options),
-      x_(model.points.size()),
-      y_(model.points.size()),
-      z_(model.points.size()) {
-    for (Index piece = 0; piece < model.piece_count(); ++piece) {
-        const auto first = static_cast<std::size_t>(model.first_point[static_cast<std::size_t>(piece)]),
-                   last = static_cast<std::size_t>(
-                       model.first_point[static_cast<std::size_t>(piece) + 1]);
-        if (first == last) continue;
-        Sphere sphere;
-        for (std::size_t n = first; n < last; ++n)
-            sphere.centre = sphere.centre + model.points[n].position;
-        sphere.centre = (1.0 / static_cast<double>(last - first)) * sphere.centre;
-        for (std::size_t n = first; n < last; ++n)
-            sphere.radius =
-                std::max(sphere.radius, distance(sphere.centre, model.points[n].position));
-        pieces_.push_back(piece);
-        spheres_.push_back(sphere);
-    }
-    centres_.resize(spheres_.size());
-    const auto piece_of = [&](std::size_t point) {
-        return std::upper_bound(model.first_point.begin(), model.first_point.end(),
-                                static_cast<Index>(point));
-    };
-    std::map<std::pair<Index, Index>, std::size_t> at;  // by chain and residue
-    for (std::size_t n = 0; n < model.points.size(); ++n)
-        at[{model.points[n].chain, model.points[n].residue}] = n;
-    for (std::size_t n = 0; n < model.points.size(); ++n)
+    : options_(options), points_(model, atoms_of(model.points)) {
+    excuse_neighbours(model);
+    excuse_fixed_pairs(model);
+    std::sort(excused_.begin(), excused_.end());
+    excused_.erase(std::unique(excused_.begin(), excused_.end()), excused_.end());
+}
+
+void Sterics::excuse_neighbours(const ChainModel& model) {
+    std::map<Index, Index> point_of;  // by atom
+    for (Index point = 0; point < points_.size(); ++point) point_of[points_.atom(point)] = point;
+    std::map<std::pair<Index, Index>, Index> atom_at;  // by chain and residue
+    for (const ClashPoint& one : model.points) atom_at[{one.chain, one.residue}] = one.atom;
+    for (const ClashPoint& one : model.points)
         for (Index apart = 1; apart < kNeighbours; ++apart) {
-            const auto other = at.find({model.points[n].chain, model.points[n].residue + apart});
-            if (other != at.end() && piece_of(n) != piece_of(other->second))
-                excused_.emplace_back(static_cast<Index>(n), static_cast<Index>(other->second));
+            const auto other = atom_at.find({one.chain, one.residue + apart});
+            if (other != atom_at.end() &&
+                model.piece_of[static_cast<std::size_t>(one.atom)] !=
+                    model.piece_of[static_cast<std::size_t>(other->second)])
+                excused_.push_back(std::minmax(point_of[one.atom], point_of[other->second]));
         }
 }
 
-void Sterics::place(const Conformation& conformation) {
-    for (std::size_t n = 0; n < pieces_.size(); ++n) {
-        const Transform& move = conformation.piece(pieces_[n]);
-        centres_[n] = move(spheres_[n].centre);
-        const auto piece = static_cast<std::size_t>(pieces_[n]);
-        for (Index point = model_->first_point[piece]; point < model_->first_point[piece + 1];
-             ++point) {
-            const auto at = static_cast<std::size_t>(point);
-            const Vector position = move(model_->points[at].position);
-            x_[at] = position.x;
-            y_[at] = position.y;
-            z_[at] = position.z;
+// CA of a linker's residue is on the axes of its hinges: it keeps its distance from all points of
+// the pieces that these connect.
+void Sterics::excuse_fixed_pairs(const ChainModel& model) {
+    for (const LinkerResidue& residue : model.residues) {
+        const Index own = model.piece_of[static_cast<std::size_t>(residue.ca)];
+        std::vector<Index> pieces;
+        for (const Index hinge : {residue.phi_hinge, residue.bend_hinge, residue.psi_hinge}) {
+            if (hinge < 0) continue;
+            pieces.push_back(hinge + 1);
+            pieces.push_back(model.hinges[static_cast<std::size_t>(hinge)].parent);
+        }
+        Index ca = 0;
+        while (points_.atom(ca) != residue.ca) ++ca;
+        for (Index point = 0; point < points_.size(); ++point) {
+            const Index piece = model.piece_of[static_cast<std::size_t>(points_.atom(point))];
+            const double reach = options_.distance + 0.1;
+            if (piece != own && std::find(pieces.begin(), pieces.end(), piece) != pieces.end() &&
+                points_.square_distance(ca, point) < reach * reach)
+                excused_.push_back(std::minmax(ca, point));
         }
     }
 }
 
-void Sterics::add_pair(double square, double sign, double& energy, Index& pairs) const {
+void Sterics::add(double square, int sign, Overlap& sum) const {
     if (square >= options_.distance * options_.distance) return;
     const double depth = options_.distance - std::sqrt(square);
-    energy += sign * options_.strength * depth * depth;
-    if (square < options_.hard * options_.hard) pairs += sign > 0 ? 1 : -1;
-}
-
-void Sterics::add_pieces(std::size_t a, std::size_t b, Overlap& sum) const {
-    const double reach = options_.distance + spheres_[b].radius;
-    const Vector centre = centres_[b];
-    const double limit = options_.distance * options_.distance;
-    const auto one = static_cast<std::size_t>(pieces_[a]), other = static_cast<std::size_t>(pieces_[b]);
-    const auto first = static_cast<std::size_t>(model_->first_point[other]),
-               last = static_cast<std::size_t>(model_->first_point[other + 1]);
-    constexpr std::size_t kBlock = 32;
-    std::array<double, kBlock> squares{};
-    for (Index point = model_->first_point[one]; point < model_->first_point[one + 1]; ++point) {
-        const auto at = static_cast<std::size_t>(point);
-        const double x = x_[at], y = y_[at], z = z_[at];
-        const Vector away = Vector{x, y, z} - centre;
-        if (dot(away, away) >= reach * reach) continue;
-        for (std::size_t from = first; from < last; from += kBlock) {
-            const std::size_t count = std::min(kBlock, last - from);
-            double nearest = limit;
-            for (std::size_t n = 0; n < count; ++n) {
-                const double dx = x_[from + n] - x, dy = y_[from + n] - y, dz = z_[from + n] - z;
-                squares[n] = dx * dx + dy * dy + dz * dz;
-                nearest = std::min(nearest, squares[n]);
-            }
-            if (nearest >= limit) continue;
-            for (std::size_t n = 0; n < count; ++n)
-                add_pair(squares[n], 1.0, sum.energy, sum.hard_pairs);
-        }
-    }
+    sum.energy += sign * options_.strength * depth * depth;
+    if (square < options_.hard * options_.hard) sum.hard_pairs += sign;
 }
 
 Overlap Sterics::overlap(const Conformation& conformation) {
-    place(conformation);
+    points_.place(conformation);
     Overlap sum;
-    for (std::size_t a = 0; a < pieces_.size(); ++a)
-        for (std::size_t b = a + 1; b < pieces_.size(); ++b) {
-            const Vector away = centres_[a] - centres_[b];
-            const double reach = options_.distance + spheres_[a].radius + spheres_[b].radius;
-            if (dot(away, away) >= reach * reach) continue;
-            // The rows of the smaller piece are tested against the sphere of the larger one.
-            if (spheres_[a].radius < spheres_[b].radius)
-                add_pieces(a, b, sum);
-            else
-                add_pieces(b, a, sum);
-        }
-    for (const auto& [a, b] : excused_) {
-        const auto one = static_cast<std::size_t>(a), other = static_cast<std::size_t>(b);
-        const double dx = x_[one] - x_[other], dy = y_[one] - y_[other], dz = z_[one] - z_[other];
-        add_pair(dx * dx + dy * dy + dz * dz, -1.0, sum.energy, sum.hard_pairs);
-    }
+    points_.for_each_close_pair(options_.distance,
+                                [&](Index, Index, double square) { add(square, 1, sum); });
+    for (const auto& [a, b] : excused_) add(points_.square_distance(a, b), -1, sum);
     sum.energy = std::max(sum.energy, 0.0);
     return sum;
 }

@@ -1,9 +1,11 @@
 // Sterics: overlaps of a conformation's pieces.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "pleat/workflows/refine/chain/chain_model.h"
+#include "pleat/workflows/refine/sterics/point_set.h"
 
 namespace pleat::refine {
 
@@ -19,8 +21,8 @@ struct Overlap {
     Index hard_pairs = 0;  ///< closer than StericOptions::hard
 };
 
-/// Energy of points of different pieces. Points of one chain less than 3 residues apart, and pairs
-/// within one piece, do not count. Not thread-safe: each chain has its own.
+/// Energy of pairs of points whose distance the hinges can change. Points of one chain less than 3
+/// residues apart do not count. Not thread-safe: each chain has its own.
 class Sterics {
 public:
     explicit Sterics(const ChainModel& model, StericOptions options = {});
@@ -28,38 +30,32 @@ public:
     Overlap overlap(const Conformation& conformation);
 
 private:
-    struct Sphere {
-        Vector centre;
-        double radius = 0;
-    };
-    void place(const Conformation& conformation);
-    void add_pieces(std::size_t a, std::size_t b, Overlap& sum) const;
-    void add_pair(double square, double sign, double& energy, Index& pairs) const;
+    void excuse_neighbours(const ChainModel& model);
+    void excuse_fixed_pairs(const ChainModel& model);
+    void add(double square, int sign, Overlap& sum) const;
 
-    const ChainModel* model_;
     StericOptions options_;
-    std::vector<Index> pieces_;                     ///< those that have points
-    std::vector<Sphere> spheres_;                   ///< [index into pieces_], in the start
-    std::vector<Vector> centres_;                   ///< the same, current
-    std::vector<double> x_, y_, z_;                 ///< [point], current
-    std::vector<std::pair<Index, Index>> excused_;  ///< neighbours in a chain, of two pieces
+    PointSet points_;
+    std::vector<std::pair<Index, Index>> excused_;  ///< pairs of points that do not count
 };
 
 /// Pairs of heavy atoms of different pieces that are closer than 2.5 angstrom, except those of one
-/// residue or of neighbours in a chain, two sulfurs, and pairs as close in the start structure.
+/// residue or of neighbours in a chain, two sulfurs, and pairs as close in the start structure. Not
+/// thread-safe.
 class AtomOverlaps {
 public:
     explicit AtomOverlaps(const ChainModel& model);
-    Index count(const Conformation& conformation) const;
+    Index count(const Conformation& conformation);
 
     static constexpr double kDistance = 2.5;  ///< angstrom
 
 private:
-    /// Close pairs (a, b), a < b, ascending.
-    std::vector<std::pair<Index, Index>> close_pairs(const std::vector<Vector>& positions) const;
+    /// Close pairs of atoms, the lower index first, ascending.
+    std::vector<std::pair<Index, Index>> close_pairs() const;
     bool counts(Index a, Index b) const;
 
     const ChainModel* model_;
+    PointSet points_;
     std::vector<Index> residue_of_;  ///< [atom]: numbers of neighbours in a chain differ by 1
     std::vector<std::pair<Index, Index>> at_start_;
 };

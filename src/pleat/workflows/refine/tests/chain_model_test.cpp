@@ -96,8 +96,7 @@ TEST(ChainModel, AnglesOfHingesAreTorsionsAndBondsKeepTheirLength) {
                 const double before = distance(model.start[static_cast<std::size_t>(a)],
                                                model.start[static_cast<std::size_t>(b)]);
                 if (before < 1.7) {
-                    EXPECT_NEAR(distance(conformation.atom(a), conformation.atom(b)), before,
-                                1e-9);
+                    EXPECT_NEAR(distance(conformation.atom(a), conformation.atom(b)), before, 1e-9);
                 }
             }
     }
@@ -120,8 +119,7 @@ TEST(ChainModel, NoSubtreeHasMoreThanHalfOfTheAtoms) {
 TEST(ChainModel, LinkersAreWhatRigidResiduesLeave) {
     MadeChain made;
     add_peptide(made, "AAAAAAAAAAAAAAAAAAAA", "A");
-    const auto linkers =
-        linkers_between(*made.topology, parse_ranges("A:3-8,A:12-18", "--rigid"));
+    const auto linkers = linkers_between(*made.topology, parse_ranges("A:3-8,A:12-18", "--rigid"));
     ASSERT_EQ(linkers.size(), 3u);
     EXPECT_EQ(linkers[0].text(), "A:1-2");
     EXPECT_EQ(linkers[1].text(), "A:9-11");
@@ -186,8 +184,9 @@ TEST(ChainModel, NamesADisulfideBondThatClosesALoop) {
 }
 
 TEST(ChainModel, NamesTheDisulfideBondsOfTrypsin) {
-    const Ensemble trypsin = read_ensemble({(pleat::test::data_folder() / "1ql9_A.pdb.gz").string()},
-                                           {.topology = {}, .select = "protein", .range = {}});
+    const Ensemble trypsin =
+        read_ensemble({(pleat::test::data_folder() / "1ql9_A.pdb.gz").string()},
+                      {.topology = {}, .select = "protein", .range = {}});
     EXPECT_NE(error_text<InputError>([&] {
                   make_chain_model(trypsin.topology, trypsin.xyz.view()[0],
                                    {.linkers = parse_ranges("A:118-122", "--linkers")});
@@ -224,10 +223,9 @@ TEST(ChainModel, FlexibleChainsNeedAGroup) {
     ASSERT_EQ(model.domains.size(), 3u);
     EXPECT_EQ(model.domains[0].name, "A:1-8,B:1-8");
     grouped.groups.push_back(parse_ranges("A:13-20,B:13-20", "--group"));
-    EXPECT_NE(error_text<InputError>([&] {
-                  make_chain_model(made.topology, made.xyz(), grouped);
-              }).find("the group A:13-20,B:13-20 closes one through linker A:9-12 and linker "
-                      "B:9-12"),
+    EXPECT_NE(error_text<InputError>([&] { make_chain_model(made.topology, made.xyz(), grouped); })
+                  .find("the group A:13-20,B:13-20 closes one through linker A:9-12 and linker "
+                        "B:9-12"),
               std::string::npos);
 }
 

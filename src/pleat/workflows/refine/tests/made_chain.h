@@ -28,8 +28,8 @@ struct MadeChain {
     std::vector<Vector> atoms;
 
     void add(const std::string& name, Vector at) {
-        topology->atoms.push_back({name, name.substr(0, 1), 12.0,
-                                   static_cast<Index>(topology->residues.size()) - 1});
+        topology->atoms.push_back(
+            {name, name.substr(0, 1), 12.0, static_cast<Index>(topology->residues.size()) - 1});
         atoms.push_back(at);
     }
     Array<float, 2> xyz() const {
@@ -60,7 +60,7 @@ inline std::string residue_name(char letter) {
 inline void add_peptide(MadeChain& made, const std::string& letters, const std::string& chain,
                         double phi = -120, double psi = 130, Vector origin = {}) {
     Vector c{origin.x, origin.y, origin.z}, ca = c + Vector{-1.0, 1.1, 0.2},
-                                             n = ca + Vector{-1.2, -0.3, 0.8};
+                                            n = ca + Vector{-1.2, -0.3, 0.8};
     for (std::size_t k = 0; k < letters.size(); ++k) {
         const Vector next_n = attach(n, ca, c, 1.329, 116.6 * kDegree, psi * kDegree),
                      next_ca = attach(ca, c, next_n, 1.458, 121.7 * kDegree, 180 * kDegree),
@@ -83,7 +83,8 @@ inline void add_peptide(MadeChain& made, const std::string& letters, const std::
 inline ChainModel made_model(const std::string& letters, const std::string& linkers) {
     MadeChain made;
     add_peptide(made, letters, "A");
-    return make_chain_model(made.topology, made.xyz(), {.linkers = parse_ranges(linkers, "--linkers")});
+    return make_chain_model(made.topology, made.xyz(),
+                            {.linkers = parse_ranges(linkers, "--linkers")});
 }
 
 }  // namespace pleat::refine::test

@@ -20,7 +20,8 @@ using test::made_model;
 
 constexpr std::size_t kStates = 64;
 
-/// Four states of each of three residues: the quadrants of (phi, psi), each with a constant density.
+/// Four states of each of three residues: the quadrants of (phi, psi), each with a constant
+/// density.
 TorsionTables quadrant_tables() {
     const double shares[kResidueClasses][4] = {{0.4, 0.3, 0.2, 0.1},
                                                {0.25, 0.25, 0.25, 0.25},
@@ -30,8 +31,8 @@ TorsionTables quadrant_tables() {
     TorsionTables tables;
     for (std::size_t n = 0; n < tables.size(); ++n)
         for (std::size_t cell = 0; cell < kCells * kCells; ++cell)
-            tables[n].push_back(
-                shares[n][2 * (cell / kCells / 36) + cell % kCells / 36] / (36 * 36));
+            tables[n].push_back(shares[n][2 * (cell / kCells / 36) + cell % kCells / 36] /
+                                (36 * 36));
     return tables;
 }
 
@@ -137,8 +138,7 @@ Found compare(const ThreeResidues& three, const std::array<double, kMoveKinds>& 
         step(at, number);
         const auto batch = static_cast<std::size_t>(number / length);
         batches[batch][state_of(at)] += 1.0 / static_cast<double>(length);
-        cosines[batch] +=
-            std::cos(at.bend(three.model.residues[0])) / static_cast<double>(length);
+        cosines[batch] += std::cos(at.bend(three.model.residues[0])) / static_cast<double>(length);
     }
     const auto deviation = [&](const std::function<double(std::size_t)>& value, double expected) {
         double mean = 0, square = 0;
@@ -150,17 +150,17 @@ Found compare(const ThreeResidues& three, const std::array<double, kMoveKinds>& 
     Found found;
     const std::array<double, kStates> expected = three.probabilities();
     for (std::size_t state = 0; state < kStates; ++state)
-        found.worst_state = std::max(
-            found.worst_state, deviation([&](std::size_t n) { return batches[n][state]; },
-                                         expected[state]));
+        found.worst_state =
+            std::max(found.worst_state,
+                     deviation([&](std::size_t n) { return batches[n][state]; }, expected[state]));
     if (shares[2] > 0)
         found.bend = deviation([&](std::size_t n) { return cosines[n]; },
                                expected_cosine(three.spring, three.model.residues[0].bend));
     return found;
 }
 
-Found run_sampler(const ThreeResidues& three, Target& target, const std::array<double, kMoveKinds>& shares,
-                  Index moves) {
+Found run_sampler(const ThreeResidues& three, Target& target,
+                  const std::array<double, kMoveKinds>& shares, Index moves) {
     Sampler sampler(three.moves, target, three.model, 4, 0);
     sampler.settings = {.pivot_width = 2.5, .crankshaft_width = 2.0, .shares = shares};
     sampler.start(three.allowed_start());
@@ -222,8 +222,7 @@ TEST(Moves, CrankshaftsWithoutTheRatioOfThePriorFailTheComparison) {
                                           : three.moves.redraw(at, random);
         proposed.set_angles(proposal.angles);
         if (is_crankshaft)
-            proposal.log_ratio -=
-                three.prior.log_density(proposed) - three.prior.log_density(at);
+            proposal.log_ratio -= three.prior.log_density(proposed) - three.prior.log_density(at);
         const double log_ratio = proposal.log_ratio + state_log_weight(state_of(proposed)) -
                                  state_log_weight(state_of(at));
         if (std::log(1 - random.uniform()) <= log_ratio) at = proposed;
@@ -243,8 +242,7 @@ TEST(Moves, CrankshaftsLeaveTheRestInPlace) {
         const Proposal proposal = moves.crankshaft(before, 1.0, random);
         after.set_angles(proposal.angles);
         // The log ratio is that of the whole density.
-        EXPECT_NEAR(proposal.log_ratio, moves.log_density(after) - moves.log_density(before),
-                    1e-6);
+        EXPECT_NEAR(proposal.log_ratio, moves.log_density(after) - moves.log_density(before), 1e-6);
         Index at_rest = 0;
         for (Index atom = 0; atom < model.atom_count(); ++atom)
             at_rest += distance(before.atom(atom), after.atom(atom)) < 1e-9;

@@ -162,7 +162,8 @@ double mean_square_distance(const ChainModel& model, std::size_t residue, Index 
     for (std::size_t cell = 0; cell < table.size(); ++cell)
         for (int fine = 0; fine < kFine * kFine; ++fine) {
             const auto angle = [&](std::size_t of, int part) {
-                return (-180 + 5 * (static_cast<double>(of) + (part + 0.5) / kFine)) * test::kDegree;
+                return (-180 + 5 * (static_cast<double>(of) + (part + 0.5) / kFine)) *
+                       test::kDegree;
             };
             angles[static_cast<std::size_t>(one.phi_hinge)] =
                 angle(cell / kCells, fine / kFine) - one.phi;
