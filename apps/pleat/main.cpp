@@ -91,6 +91,7 @@ void run(int count, char** values, Ranks& ranks) {
     commands.push_back(saxs_command(program, ranks));
     commands.push_back(saxs_calibrate_command(program));
     commands.push_back(select_command(program, ranks));
+    commands.push_back(refine_command(program, ranks));
     commands.push_back(table_command(program));
     commands.push_back(report_command(program));
     commands.push_back(info_command(program));

@@ -188,7 +188,7 @@ Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
     const Effort effort = effort_of(components, curve_points > 0, parameters);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && !effort.gpu_bytes)
-        throw UsageError("GPUs compute sums over pairs in float32; give the device cpu for others");
+        throw UsageError("GPUs compute sums over pairs; give the device cpu for multipoles");
     Estimate all;
     all.host_bytes = memory_of(components, curve_points, parameters, context);
     std::int64_t of_kernel = 0;
@@ -197,7 +197,8 @@ Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
         frames += size.frames;
         all.host_bytes += 24 * size.frames * size.atoms;  // as read, and as scatterers
         const Model model = model_of_sizes(size, curve_points > 0, parameters);
-        const FrameCost cost = frame_cost(model, parameters.method, size.diameter / 2);
+        const FrameCost cost =
+            frame_cost(model, {parameters.precision, parameters.method}, size.diameter / 2);
         of_kernel = std::max(
             of_kernel, kernel_memory(model, {.method = Method::debye}, {Device::Kind::cpu, 0}) +
                            static_cast<std::int64_t>(cost.multipole_bytes));

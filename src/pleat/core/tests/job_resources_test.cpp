@@ -16,8 +16,8 @@ int threads_of(std::int64_t base, std::int64_t per_thread, bool is_alone = false
     const std::vector<std::vector<std::string>> inputs(kThreads);
     JobResources resources({.devices = {{Device::Kind::cpu, 0}}, .threads = kThreads}, inputs);
     EXPECT_EQ(resources.workers(), kThreads);
-    const JobDemand demand{.memory = [&](const Context& context) {
-        return JobMemory{.host = base + context.threads * per_thread};
+    const JobDemand demand{.estimate = [&](const Context& context) {
+        return Estimate{.host_bytes = base + context.threads * per_thread};
     }};
     Context context;
     const JobResources::Share share = resources.acquire(

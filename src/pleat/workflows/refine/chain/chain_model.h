@@ -1,0 +1,118 @@
+// Chain model: a structure as rigid pieces in a tree, which turn about the bonds of linkers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pleat/bio/structure/topology.h"
+#include "pleat/core/view.h"
+#include "pleat/workflows/refine/chain/geometry.h"
+#include "pleat/workflows/refine/chain/piece_graph.h"
+#include "pleat/workflows/refine/prior/torsion_counts.h"
+
+namespace pleat::refine {
+
+/// What divides a structure into rigid domains and linkers.
+struct ChainOptions {
+    std::vector<ResidueRange> linkers;
+    std::vector<std::vector<ResidueRange>> groups = {};  ///< rigid domains that move as one
+};
+
+/// The connection of a piece to its parent. The piece, and all that hangs on it, turns by the
+/// hinge's angle from the start structure.
+struct Hinge {
+    HingeKind kind = HingeKind::phi;
+    Index parent = 0;     ///< piece
+    Vector origin, axis;  ///< in the start structure; a positive angle raises the torsion
+};
+
+/// A residue of a linker. Hinges are indices, -1 for none; atoms are indices into the topology.
+struct LinkerResidue {
+    std::string label;  ///< "A:289"
+    int linker = 0;     ///< number of its linker
+    ResidueClass residue_class = ResidueClass::other;
+    Index phi_hinge = -1, bend_hinge = -1, psi_hinge = -1;
+    double phi = 0, psi = 0;                ///< of the start, radians; 0 at an end of the chain
+    bool has_phi = false, has_psi = false;  ///< whether they exist, also where they cannot turn
+    double bend = 0;                        ///< N-CA-C of the start, radians
+    Index c_before = -1, n = -1, ca = -1, c = -1, n_behind = -1;
+};
+
+/// A rigid domain: a piece with at least kMinDomain residues.
+struct Domain {
+    std::string name;  ///< "A:1-288"
+    Index piece = 0;
+    Vector centre;  ///< of its CA atoms in the start structure
+    Index residues = 0;
+};
+inline constexpr Index kMinDomain = 5;
+
+/// A point that must not overlap others: CA of a residue, P or C1' of a nucleotide.
+struct ClashPoint {
+    Index atom = 0;
+    Index chain = 0;  ///< chains are numbered; neighbours in one may be close
+    Index residue = 0;
+};
+
+/// Pieces are numbered such that those that hang on one follow it: piece p and all behind it up to
+/// subtree_end[p] turn together. Piece 0 is the root, which rests; no subtree has more than half of
+/// the atoms.
+struct ChainModel {
+    std::shared_ptr<const Topology> topology;
+    std::vector<Vector> start;       ///< [atom]
+    std::vector<Index> piece_of;     ///< [atom]
+    std::vector<Hinge> hinges;       ///< [piece - 1]
+    std::vector<Index> subtree_end;  ///< [piece]
+    std::vector<LinkerResidue> residues;
+    std::vector<Domain> domains;
+    std::vector<ClashPoint> points;
+    std::vector<std::string> linkers;  ///< "A:289-301"
+    std::vector<std::string> notes;
+
+    Index piece_count() const { return static_cast<Index>(subtree_end.size()); }
+    Index hinge_count() const { return static_cast<Index>(hinges.size()); }
+    Index atom_count() const { return static_cast<Index>(start.size()); }
+};
+
+/// `xyz` [axis, atom], angstrom. Throws InputError as mark_linkers() and make_pieces() do.
+ChainModel make_chain_model(std::shared_ptr<const Topology> topology, View<const float, 2> xyz,
+                            const ChainOptions& options);
+
+/// The same with the rigid residues in place of the linkers.
+std::vector<ResidueRange> linkers_between(const Topology& topology,
+                                          const std::vector<ResidueRange>& rigid);
+
+/// The positions of all pieces at given angles of the hinges.
+class Conformation {
+public:
+    explicit Conformation(const ChainModel& model);
+
+    /// The start structure turned by `angles` [hinge], radians. Everything is computed from the
+    /// angles, so errors do not add up over moves.
+    void set_angles(const std::vector<double>& angles);
+    const std::vector<double>& angles() const { return angles_; }
+    const Transform& piece(Index number) const { return pieces_[static_cast<std::size_t>(number)]; }
+    Vector atom(Index index) const;
+    /// Writes all atoms, [axis, atom], moved together such that one piece is as in the start.
+    void write(View<float, 2> xyz, Index resting_piece) const;
+    /// Current phi, psi and N-CA-C of a linker's residue, in radians; phi and psi in [-pi, pi).
+    double phi(const LinkerResidue& residue) const;
+    double psi(const LinkerResidue& residue) const;
+    double bend(const LinkerResidue& residue) const;
+
+    const ChainModel& model() const { return *model_; }
+
+private:
+    double angle(Index hinge) const {
+        return hinge < 0 ? 0.0 : angles_[static_cast<std::size_t>(hinge)];
+    }
+
+    const ChainModel* model_;
+    std::vector<double> angles_;
+    std::vector<Transform> turns_;   ///< [hinge]: about its axis in the start structure
+    std::vector<Transform> pieces_;  ///< [piece]
+};
+
+}  // namespace pleat::refine

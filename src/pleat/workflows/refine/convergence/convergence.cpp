@@ -1,0 +1,146 @@
+// Convergence: split R-hat and effective sample size of rank-normalised draws.
+#include "pleat/workflows/refine/convergence/convergence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+namespace pleat::refine {
+
+namespace {
+
+using Chains = std::vector<std::vector<double>>;
+
+/// The z with P(Z <= z) = p of the normal distribution: an approximation by Tukey's lambda
+/// distribution, then Newton's steps.
+double normal_quantile(double p) {
+    double z = 4.91 * (std::pow(p, 0.14) - std::pow(1 - p, 0.14));
+    for (int n = 0; n < 4; ++n) {
+        const double tail = 0.5 * std::erfc(-z / std::numbers::sqrt2),
+                     density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+        z -= (tail - p) / density;
+    }
+    return z;
+}
+
+/// Each chain as two halves; of an odd number of draws the middle one is left out.
+Chains halves(View<const double, 2> draws) {
+    const Index half = draws.extent(1) / 2;
+    Chains chains;
+    for (Index chain = 0; chain < draws.extent(0); ++chain)
+        for (const Index first : {Index{0}, draws.extent(1) - half})
+            chains.emplace_back(&draws(chain, first), &draws(chain, first) + half);
+    return chains;
+}
+
+/// The normal scores of the ranks, (rank - 3/8) / (count + 1/4); equal draws share their mean rank.
+Chains rank_normalised(const Chains& chains) {
+    struct Draw {
+        double value;
+        std::size_t chain, at;
+    };
+    std::vector<Draw> all;
+    for (std::size_t chain = 0; chain < chains.size(); ++chain)
+        for (std::size_t at = 0; at < chains[chain].size(); ++at)
+            all.push_back({chains[chain][at], chain, at});
+    std::sort(all.begin(), all.end(),
+              [](const Draw& a, const Draw& b) { return a.value < b.value; });
+    Chains scores = chains;
+    for (std::size_t first = 0; first < all.size();) {
+        std::size_t last = first;
+        while (last + 1 < all.size() && all[last + 1].value == all[first].value) ++last;
+        const double rank = 1 + static_cast<double>(first + last) / 2,
+                     score =
+                         normal_quantile((rank - 0.375) / (static_cast<double>(all.size()) + 0.25));
+        for (; first <= last; ++first) scores[all[first].chain][all[first].at] = score;
+    }
+    return scores;
+}
+
+double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Mean of the chains' variances, and the estimate of the whole variance.
+struct Variances {
+    double within = 0, whole = 0;
+};
+
+Variances variances(const Chains& chains) {
+    const auto draws = static_cast<double>(chains.front().size()),
+               count = static_cast<double>(chains.size());
+    std::vector<double> means;
+    double within = 0;
+    for (const std::vector<double>& chain : chains) {
+        means.push_back(mean_of(chain));
+        double sum = 0;
+        for (const double value : chain) sum += (value - means.back()) * (value - means.back());
+        within += sum / (draws - 1) / count;
+    }
+    const double mean = mean_of(means);
+    double between = 0;  // variance of the means
+    for (const double value : means) between += (value - mean) * (value - mean) / (count - 1);
+    return {within, (draws - 1) / draws * within + between};
+}
+
+double r_hat(const Chains& chains) {
+    const Variances found = variances(chains);
+    // Chains that each stay where they are: rounding alone varies within them.
+    if (found.within <= 1e-20 * found.whole) return std::numeric_limits<double>::infinity();
+    return std::sqrt(found.whole / found.within);
+}
+
+/// Sum over chains of the autocovariance at this lag, divided by the number of chains.
+double autocovariance(const Chains& chains, std::size_t lag) {
+    double sum = 0;
+    for (const std::vector<double>& chain : chains) {
+        const double mean = mean_of(chain);
+        double products = 0;
+        for (std::size_t n = 0; n + lag < chain.size(); ++n)
+            products += (chain[n] - mean) * (chain[n + lag] - mean);
+        sum += products / static_cast<double>(chain.size());
+    }
+    return sum / static_cast<double>(chains.size());
+}
+
+/// Geyer's initial monotone sequence: sums of neighbouring autocorrelations while they are
+/// positive.
+double effective_size(const Chains& chains) {
+    const auto draws = static_cast<double>(chains.front().size()),
+               total = draws * static_cast<double>(chains.size());
+    const Variances found = variances(chains);
+    const double bias = draws / (draws - 1);
+    const auto correlation = [&](std::size_t lag) {
+        return 1 - (found.within - bias * autocovariance(chains, lag)) / found.whole;
+    };
+    double sum = 0, smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t lag = 0; lag + 1 < chains.front().size(); lag += 2) {
+        const double pair = (lag == 0 ? 1.0 : correlation(lag)) + correlation(lag + 1);
+        if (pair <= 0) break;
+        smallest = std::min(smallest, pair);
+        sum += smallest;
+    }
+    const double time = std::max(2 * sum - 1, 1 / std::log10(total));
+    return total / time;
+}
+
+}  // namespace
+
+Convergence assess(View<const double, 2> draws) {
+    if (draws.extent(1) < 4) return {std::numeric_limits<double>::infinity(), 0};
+    const auto [smallest, largest] = std::minmax_element(draws.begin(), draws.end());
+    if (*smallest == *largest) return {1, static_cast<double>(draws.size())};
+    const Chains chains = halves(draws), scores = rank_normalised(chains);
+    std::vector<double> all(draws.begin(), draws.end());
+    std::sort(all.begin(), all.end());
+    const double median = (all[all.size() / 2] + all[(all.size() - 1) / 2]) / 2;
+    Chains folded = chains;
+    for (std::vector<double>& chain : folded)
+        for (double& value : chain) value = std::abs(value - median);
+    return {std::max(r_hat(scores), r_hat(rank_normalised(folded))), effective_size(scores)};
+}
+
+}  // namespace pleat::refine

@@ -1,0 +1,137 @@
+// Moves: pivots, draws from the prior, and crankshafts.
+#include "pleat/workflows/refine/moves/moves.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pleat::refine {
+
+namespace {
+
+constexpr Index kMaxRedrawn = 4;     // neighbouring residues that are drawn together
+constexpr Index kMaxCrankshaft = 6;  // residues from one end of a crankshaft to the other
+
+/// The three angles at one end of a crankshaft.
+struct EndAngles {
+    double phi = 0, bend = 0, psi = 0;
+};
+
+EndAngles angles_at(Vector c_before, Vector n, Vector ca, Vector c, Vector n_behind) {
+    return {dihedral_angle(c_before, n, ca, c), bond_angle(n, ca, c),
+            dihedral_angle(n, ca, c, n_behind)};
+}
+
+}  // namespace
+
+Moves::Moves(const ChainModel& model, const Prior& prior, BendSpring spring)
+    : model_(&model), prior_(&prior), spring_(spring), residue_of_(model.hinges.size(), -1) {
+    const auto count = static_cast<Index>(model.residues.size());
+    for (Index n = 0; n < count; ++n) {
+        const LinkerResidue& residue = model.residues[static_cast<std::size_t>(n)];
+        for (const Index hinge : {residue.phi_hinge, residue.bend_hinge, residue.psi_hinge})
+            if (hinge >= 0) residue_of_[static_cast<std::size_t>(hinge)] = n;
+        for (const Index hinge : {residue.phi_hinge, residue.psi_hinge})
+            if (hinge >= 0) torsions_.push_back(hinge);
+        for (Index m = n + 1; m < std::min(count, n + kMaxCrankshaft); ++m) {
+            const LinkerResidue& other = model.residues[static_cast<std::size_t>(m)];
+            if (other.linker != residue.linker) break;
+            if (residue.bend_hinge >= 0 && other.bend_hinge >= 0) cranks_.emplace_back(n, m);
+        }
+    }
+}
+
+Proposal Moves::pivot(const Conformation& from, double width, Random& random) const {
+    Proposal proposal{.angles = from.angles()};
+    const Index hinge =
+        torsions_[static_cast<std::size_t>(random.below(static_cast<Index>(torsions_.size())))];
+    const Index number = residue_of_[static_cast<std::size_t>(hinge)];
+    const LinkerResidue& residue = model_->residues[static_cast<std::size_t>(number)];
+    const double turn = width * (2 * random.uniform() - 1);
+    proposal.angles[static_cast<std::size_t>(hinge)] =
+        wrapped(proposal.angles[static_cast<std::size_t>(hinge)] + turn);
+    const double phi = from.phi(residue), psi = from.psi(residue);
+    const bool is_phi = hinge == residue.phi_hinge;
+    proposal.log_ratio = prior_->log_density(number, is_phi ? wrapped(phi + turn) : phi,
+                                             is_phi ? psi : wrapped(psi + turn)) -
+                         prior_->log_density(number, phi, psi);
+    return proposal;
+}
+
+void Moves::set_phi_psi(Index residue, std::pair<double, double> drawn,
+                        std::vector<double>& angles) const {
+    const LinkerResidue& one = model_->residues[static_cast<std::size_t>(residue)];
+    if (one.phi_hinge >= 0)
+        angles[static_cast<std::size_t>(one.phi_hinge)] = wrapped(drawn.first - one.phi);
+    if (one.psi_hinge >= 0)
+        angles[static_cast<std::size_t>(one.psi_hinge)] = wrapped(drawn.second - one.psi);
+}
+
+Proposal Moves::redraw(const Conformation& from, Random& random) const {
+    // The proposal's density is the prior's, so their ratio is 1. Which residues are drawn does not
+    // depend on the conformation.
+    Proposal proposal{.angles = from.angles()};
+    const auto count = static_cast<Index>(model_->residues.size());
+    const Index first = random.below(count), residues = 1 + random.below(kMaxRedrawn);
+    for (Index n = first; n < std::min(count, first + residues); ++n) {
+        if (model_->residues[static_cast<std::size_t>(n)].linker !=
+            model_->residues[static_cast<std::size_t>(first)].linker)
+            break;
+        set_phi_psi(n, prior_->draw(n, random), proposal.angles);
+    }
+    return proposal;
+}
+
+Proposal Moves::crankshaft(const Conformation& from, double width, Random& random) const {
+    Proposal proposal{.angles = from.angles()};
+    const auto [one, other] =
+        cranks_[static_cast<std::size_t>(random.below(static_cast<Index>(cranks_.size())))];
+    const LinkerResidue &i = model_->residues[static_cast<std::size_t>(one)],
+                        &j = model_->residues[static_cast<std::size_t>(other)];
+    const Vector ca_i = from.atom(i.ca), ca_j = from.atom(j.ca);
+    const Transform turn =
+        rotation_about(ca_i, unit(ca_j - ca_i), width * (2 * random.uniform() - 1));
+    const auto at = [&](Index atom) { return from.atom(atom); };
+    const auto moved = [&](Index atom) { return turn(from.atom(atom)); };
+    const EndAngles old_i = angles_at(at(i.c_before), at(i.n), ca_i, at(i.c), at(i.n_behind)),
+                    old_j = angles_at(at(j.c_before), at(j.n), ca_j, at(j.c), at(j.n_behind)),
+                    new_i = angles_at(at(i.c_before), at(i.n), ca_i, moved(i.c), moved(i.n_behind)),
+                    new_j = angles_at(moved(j.c_before), moved(j.n), ca_j, at(j.c), at(j.n_behind));
+    const auto set = [&](Index residue, const EndAngles& before, const EndAngles& after) {
+        const LinkerResidue& end = model_->residues[static_cast<std::size_t>(residue)];
+        const auto add = [&](Index hinge, double change) {
+            double& angle = proposal.angles[static_cast<std::size_t>(hinge)];
+            angle = wrapped(angle + change);
+        };
+        add(end.phi_hinge, after.phi - before.phi);
+        add(end.bend_hinge, after.bend - before.bend);
+        add(end.psi_hinge, after.psi - before.psi);
+        proposal.log_ratio +=
+            prior_->log_density(residue, wrapped(after.phi), wrapped(after.psi)) -
+            prior_->log_density(residue, wrapped(before.phi), wrapped(before.psi)) -
+            spring_.energy(after.bend, end.bend) + spring_.energy(before.bend, end.bend);
+    };
+    set(one, old_i, new_i);
+    set(other, old_j, new_j);
+    return proposal;
+}
+
+std::vector<double> Moves::draw_all(Random& random) const {
+    std::vector<double> angles(model_->hinges.size());
+    for (std::size_t n = 0; n < model_->residues.size(); ++n)
+        set_phi_psi(static_cast<Index>(n), prior_->draw(static_cast<Index>(n), random), angles);
+    return angles;
+}
+
+double Moves::bend_energy(const Conformation& conformation, Index residue) const {
+    const LinkerResidue& one = model_->residues[static_cast<std::size_t>(residue)];
+    return spring_.energy(conformation.bend(one), one.bend);
+}
+
+double Moves::log_density(const Conformation& conformation) const {
+    double energy = 0;
+    for (std::size_t n = 0; n < model_->residues.size(); ++n)
+        energy += bend_energy(conformation, static_cast<Index>(n));
+    return prior_->log_density(conformation) - energy;
+}
+
+}  // namespace pleat::refine

@@ -1,0 +1,67 @@
+// Moves: proposals of a Monte Carlo chain, with the ratio by which the prior counts for each.
+#pragma once
+
+#include <vector>
+
+#include "pleat/workflows/refine/chain/chain_model.h"
+#include "pleat/workflows/refine/moves/random.h"
+#include "pleat/workflows/refine/prior/prior.h"
+
+namespace pleat::refine {
+
+enum class MoveKind { pivot, redraw, crankshaft };
+inline constexpr int kMoveKinds = 3;
+
+/// The spring of the angle N-CA-C, which crankshafts change: a standard deviation of 2.5 degrees
+/// about the start's angle.
+struct BendSpring {
+    double deviation = 0.0436;  ///< radians
+    double energy(double bend, double start) const {
+        const double away = (bend - start) / deviation;
+        return away * away / 2;
+    }
+};
+
+/// New angles of some hinges. `log_ratio` is the logarithm of
+///     p(new) q(new -> old) / (p(old) q(old -> new))
+/// for the distribution p of prior and springs and the density q of proposals, so that a move is
+/// accepted with probability min(1, exp(log_ratio) w(new) / w(old)), where w is all that counts
+/// besides: overlaps and curves.
+struct Proposal {
+    std::vector<double> angles;  ///< [hinge]
+    double log_ratio = 0;
+};
+
+/// Proposes moves of the linkers of one model. README.md of this folder gives the formulas.
+class Moves {
+public:
+    Moves(const ChainModel& model, const Prior& prior, BendSpring spring = {});
+
+    /// Turns one torsion by an angle uniform in [-width, width].
+    Proposal pivot(const Conformation& from, double width, Random& random) const;
+    /// Draws phi and psi of 1 to 4 neighbouring residues from the prior.
+    Proposal redraw(const Conformation& from, Random& random) const;
+    /// Turns what lies between two CA atoms of a linker about their line, by an angle uniform in
+    /// [-width, width]; all else rests. The angles N-CA-C, phi and psi of the two residues change.
+    Proposal crankshaft(const Conformation& from, double width, Random& random) const;
+
+    bool has_crankshafts() const { return !cranks_.empty(); }
+    /// Draws all residues from the prior.
+    std::vector<double> draw_all(Random& random) const;
+    /// The logarithm of the density of prior and springs, up to a constant.
+    double log_density(const Conformation& conformation) const;
+
+private:
+    void set_phi_psi(Index residue, std::pair<double, double> drawn,
+                     std::vector<double>& angles) const;
+    double bend_energy(const Conformation& conformation, Index residue) const;
+
+    const ChainModel* model_;
+    const Prior* prior_;
+    BendSpring spring_;
+    std::vector<Index> torsions_;                  ///< hinges of phi and psi
+    std::vector<Index> residue_of_;                ///< [hinge]
+    std::vector<std::pair<Index, Index>> cranks_;  ///< pairs of residues
+};
+
+}  // namespace pleat::refine

@@ -1,0 +1,99 @@
+// Output: frames, their table, and the convergence of what it holds.
+#include "pleat/workflows/refine/output.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "pleat/bio/ensemble/write_dcd.h"
+#include "pleat/bio/structure/write_structure.h"
+#include "pleat/core/files/output_file.h"
+#include "pleat/core/loops/steps.h"
+
+namespace pleat::refine {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string frames_table(const Result& result) {
+    std::string text = "frame\tchain\tstep";
+    for (const Quantity& quantity : result.quantities) text += '\t' + quantity.name;
+    text += "\tdmax\tprior\tclash\tclose_atoms\n";
+    for (std::size_t n = 0; n < result.chain.size(); ++n) {
+        text += fmt::format("{}\t{}\t{}", n, result.chain[n], result.step[n]);
+        for (const Quantity& quantity : result.quantities)
+            text += fmt::format("\t{:.4f}", quantity.values[n]);
+        text += fmt::format("\t{:.4f}\t{:.6f}\t{:.6f}\t{}\n", result.diameter[n],
+                            result.log_prior[n], result.clash_energy[n], result.close_atoms[n]);
+    }
+    return text;
+}
+
+std::string convergence_text(const Result& result) {
+    Json json;
+    json["converged"] = result.is_converged();
+    json["remark"] = convergence_remark(result);
+    json["max_r_hat"] = Convergence::kMaxRHat;
+    json["min_effective_size"] = Convergence::kMinSize;
+    json["domains"] = result.domains;
+    json["linkers"] = result.linkers;
+    for (const Quantity& quantity : result.quantities)
+        json["quantities"].push_back(
+            {{"name", quantity.name},
+             {"meaning", quantity.meaning},
+             {"r_hat", number(quantity.convergence.r_hat)},
+             {"effective_size", number(quantity.convergence.effective_size)},
+             {"converged", quantity.convergence.is_reached()}});
+    for (const MoveShare& move : result.moves)
+        json["moves"].push_back(
+            {{"kind", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}});
+    return json.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string topology_name(const Result& result) {
+    return fits_pdb(*result.frames.topology) ? "topology.pdb" : "topology.cif";
+}
+
+std::string convergence_remark(const Result& result) {
+    std::string text;
+    for (const Quantity& quantity : result.quantities)
+        if (!quantity.convergence.is_reached())
+            text += fmt::format("{}{} has R-hat {:.3f} and effective size {:.0f}",
+                                text.empty() ? "not converged: " : ", ", quantity.name,
+                                quantity.convergence.r_hat, quantity.convergence.effective_size);
+    if (!text.empty())
+        text += fmt::format(" (converged: at most {} and at least {})", Convergence::kMaxRHat,
+                            Convergence::kMinSize);
+    return text;
+}
+
+void write_results(RunDirectory& run, const Result& result, const Context& context) {
+    const Ensemble& frames = result.frames;
+    StructureWriter structure(run.output(topology_name(result)), *frames.topology);
+    structure.add(frames.xyz.view()[0]);
+    structure.close();
+    DcdWriter dcd(run.output("frames.dcd"), frames.atom_count());
+    for_each_frame(context, "write", frames.frame_count(),
+                   [&](Index frame) { dcd.add(frames.xyz.view()[frame]); });
+    dcd.close();
+    write_text(run.output("frames.tsv"), frames_table(result));
+    write_text(run.output("convergence.json"), convergence_text(result));
+}
+
+void record_facts(RunDirectory& run, const Result& result) {
+    run.fact("frames", static_cast<std::int64_t>(result.frames.frame_count()));
+    run.fact("frames_count_from", std::int64_t{0});
+    run.fact("atoms", static_cast<std::int64_t>(result.frames.atom_count()));
+    run.fact("angles", static_cast<std::int64_t>(result.hinges));
+    run.fact("domains", static_cast<std::int64_t>(result.domains.size()));
+    run.fact("converged", result.is_converged() ? "yes" : "no");
+    if (!result.is_converged()) run.fact("remark", convergence_remark(result));
+}
+
+}  // namespace pleat::refine

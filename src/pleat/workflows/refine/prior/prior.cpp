@@ -1,0 +1,136 @@
+// Prior: the smoothed table, its conditional and marginal distributions, and draws from them.
+#include "pleat/workflows/refine/prior/prior.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+namespace pleat::refine {
+
+namespace {
+
+constexpr double kKappa = 30, kUniformShare = 0.02;
+constexpr double kCellWidth = 2 * std::numbers::pi / static_cast<double>(kCells);
+
+std::vector<double> smoothed_table(ResidueClass residue_class) {
+    std::array<double, kCells> kernel{};
+    double sum = 0;
+    for (std::size_t n = 0; n < kCells; ++n)
+        sum += kernel[n] = std::exp(kKappa * (std::cos(kCellWidth * static_cast<double>(n)) - 1));
+    for (double& value : kernel) value /= sum;
+    // The kernel is a product: first along phi, then along psi.
+    std::vector<double> along_phi(kCells * kCells), table(kCells * kCells);
+    double total = 0;
+    for (const TorsionCount& one : torsion_counts(residue_class)) {
+        total += one.count;
+        for (std::size_t phi = 0; phi < kCells; ++phi)
+            along_phi[phi * kCells + one.psi_cell] +=
+                one.count * kernel[(phi + kCells - one.phi_cell) % kCells];
+    }
+    constexpr double kUniform = kUniformShare / static_cast<double>(kCells * kCells);
+    for (std::size_t phi = 0; phi < kCells; ++phi)
+        for (std::size_t psi = 0; psi < kCells; ++psi) {
+            double value = 0;
+            for (std::size_t from = 0; from < kCells; ++from)
+                value += along_phi[phi * kCells + from] * kernel[(psi + kCells - from) % kCells];
+            table[phi * kCells + psi] = (1 - kUniformShare) * value / total + kUniform;
+        }
+    return table;
+}
+
+/// An angle drawn uniformly from a cell.
+double angle_in(std::size_t cell, Random& random) {
+    return -std::numbers::pi + kCellWidth * (static_cast<double>(cell) + random.uniform());
+}
+
+}  // namespace
+
+const TorsionTables& coil_tables() {
+    static const TorsionTables kTables = [] {
+        TorsionTables tables;
+        for (std::size_t n = 0; n < tables.size(); ++n)
+            tables[n] = smoothed_table(static_cast<ResidueClass>(n));
+        return tables;
+    }();
+    return kTables;
+}
+
+std::size_t cell_of(double angle) {
+    const double cell = (angle + std::numbers::pi) / kCellWidth;
+    return cell <= 0 ? 0 : std::min(static_cast<std::size_t>(cell), kCells - 1);
+}
+
+Prior::Prior(const ChainModel& model, const TorsionTables& tables) {
+    std::array<std::shared_ptr<const Law>, kResidueClasses> both;
+    for (const LinkerResidue& residue : model.residues) {
+        const auto number = static_cast<std::size_t>(residue.residue_class);
+        if (residue.phi_hinge >= 0 && residue.psi_hinge >= 0) {
+            if (!both[number]) both[number] = make_law(residue, tables[number]);
+            laws_.push_back(both[number]);
+        } else {
+            laws_.push_back(make_law(residue, tables[number]));
+        }
+    }
+}
+
+std::shared_ptr<const Prior::Law> Prior::make_law(const LinkerResidue& residue,
+                                                  const std::vector<double>& table) {
+    auto law = std::make_shared<Law>();
+    law->turns_phi = residue.phi_hinge >= 0;
+    law->turns_psi = residue.psi_hinge >= 0;
+    std::vector<double> probability;
+    if (law->turns_phi && law->turns_psi) {
+        probability = table;
+    } else if (law->turns_phi || law->turns_psi) {
+        probability.assign(kCells, 0);
+        // The other angle is fixed by the structure, or absent at an end of the chain.
+        const bool is_given = law->turns_psi ? residue.has_phi : residue.has_psi;
+        const std::size_t given = cell_of(law->turns_psi ? residue.phi : residue.psi);
+        for (std::size_t phi = 0; phi < kCells; ++phi)
+            for (std::size_t psi = 0; psi < kCells; ++psi)
+                if (!is_given || given == (law->turns_psi ? phi : psi))
+                    probability[law->turns_psi ? psi : phi] += table[phi * kCells + psi];
+    }
+    double sum = 0;
+    for (const double value : probability) law->cumulative.push_back(sum += value);
+    for (const double value : probability)
+        law->log_probability.push_back(value > 0 ? std::log(value / sum)
+                                                 : -std::numeric_limits<double>::infinity());
+    return law;
+}
+
+double Prior::log_density(Index residue, double phi, double psi) const {
+    const Law& one = law(residue);
+    if (one.turns_phi && one.turns_psi)
+        return one.log_probability[cell_of(phi) * kCells + cell_of(psi)];
+    if (one.turns_phi) return one.log_probability[cell_of(phi)];
+    return one.turns_psi ? one.log_probability[cell_of(psi)] : 0.0;
+}
+
+double Prior::log_density(const Conformation& conformation) const {
+    double sum = 0;
+    const std::vector<LinkerResidue>& residues = conformation.model().residues;
+    for (std::size_t n = 0; n < residues.size(); ++n)
+        sum += log_density(static_cast<Index>(n), conformation.phi(residues[n]),
+                           conformation.psi(residues[n]));
+    return sum;
+}
+
+std::pair<double, double> Prior::draw(Index residue, Random& random) const {
+    const Law& one = law(residue);
+    if (one.cumulative.empty()) return {0.0, 0.0};
+    const double at = random.uniform() * one.cumulative.back();
+    const auto cell = static_cast<std::size_t>(std::min<std::ptrdiff_t>(
+        std::upper_bound(one.cumulative.begin(), one.cumulative.end(), at) - one.cumulative.begin(),
+        static_cast<std::ptrdiff_t>(one.cumulative.size()) - 1));
+    if (one.turns_phi && one.turns_psi) {
+        const double phi = angle_in(cell / kCells, random);
+        return {phi, angle_in(cell % kCells, random)};
+    }
+    const double angle = angle_in(cell, random);
+    return one.turns_phi ? std::pair(angle, 0.0) : std::pair(0.0, angle);
+}
+
+}  // namespace pleat::refine

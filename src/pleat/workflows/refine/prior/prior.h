@@ -1,0 +1,54 @@
+// Prior: the distribution of phi and psi of each residue of the linkers.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "pleat/workflows/refine/chain/chain_model.h"
+#include "pleat/workflows/refine/moves/random.h"
+#include "pleat/workflows/refine/prior/torsion_counts.h"
+
+namespace pleat::refine {
+
+inline constexpr std::size_t kCells = 72;  ///< of 5 degrees
+
+/// The probability of each cell, [72 phi cell + psi cell], for each class; sum 1.
+using TorsionTables = std::array<std::vector<double>, kResidueClasses>;
+
+/// The counts smoothed by a product of von Mises kernels (kappa 30), and 2 % of the uniform
+/// distribution.
+const TorsionTables& coil_tables();
+
+/// The cell of an angle in radians.
+std::size_t cell_of(double angle);
+
+/// Phi and psi of the residues of a model's linkers, each residue independent of the others. The
+/// density is constant within a cell. If the structure fixes phi (proline), psi is distributed as
+/// given that phi; at an end of a chain, where one of them does not exist, as its marginal.
+class Prior {
+public:
+    Prior(const ChainModel& model, const TorsionTables& tables);
+
+    /// The logarithm of the density, up to a constant, at these angles in [-pi, pi).
+    double log_density(Index residue, double phi, double psi) const;
+    /// The same of all residues of a conformation.
+    double log_density(const Conformation& conformation) const;
+    /// Draws (phi, psi); an angle that cannot turn is 0.
+    std::pair<double, double> draw(Index residue, Random& random) const;
+
+private:
+    struct Law {
+        bool turns_phi = false, turns_psi = false;
+        std::vector<double> log_probability;  ///< [cell], of 72 x 72 or 72
+        std::vector<double> cumulative;       ///< [cell]
+    };
+    const Law& law(Index residue) const { return *laws_[static_cast<std::size_t>(residue)]; }
+    static std::shared_ptr<const Law> make_law(const LinkerResidue& residue,
+                                               const std::vector<double>& table);
+
+    std::vector<std::shared_ptr<const Law>> laws_;
+};
+
+}  // namespace pleat::refine

@@ -1,0 +1,28 @@
+// Torsion counts: how often residues in coils of known structures have which phi and psi.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace pleat::refine {
+
+/// Classes of residues that differ most in their phi and psi.
+enum class ResidueClass : std::uint8_t {
+    glycine,
+    proline,
+    before_proline,  ///< the next residue is proline
+    beta_branched,   ///< isoleucine and valine
+    other
+};
+inline constexpr int kResidueClasses = 5;
+
+/// Residues with phi in [5 phi_cell - 180, 5 phi_cell - 175) degrees, and psi likewise.
+struct TorsionCount {
+    std::uint8_t phi_cell = 0, psi_cell = 0;
+    std::uint16_t count = 0;
+};
+
+/// The counts that are not 0.
+std::span<const TorsionCount> torsion_counts(ResidueClass residue_class);
+
+}  // namespace pleat::refine

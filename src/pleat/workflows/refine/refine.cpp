@@ -1,0 +1,239 @@
+// Refine: from a structure and its linkers to frames, and whether the chains agree.
+#include "pleat/workflows/refine/refine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
+#include "pleat/saxs/model/hydrogens.h"
+#include "pleat/workflows/refine/convergence/convergence.h"
+#include "pleat/workflows/refine/sampling/pool.h"
+
+namespace pleat::refine {
+
+namespace {
+
+constexpr Index kMinBurnIn = 20;  // frames of a chain
+
+/// The first frame without hydrogens and water.
+struct HeavyAtoms {
+    std::shared_ptr<const Topology> topology;
+    Array<float, 2> xyz;  ///< [axis, atom]
+};
+
+HeavyAtoms heavy_atoms(const Ensemble& structure) {
+    if (structure.frame_count() < 1) throw UsageError("expected a structure, found no frame");
+    const Topology& topology = *structure.topology;
+    std::vector<Index> kept;
+    for (Index atom = 0; atom < topology.atom_count(); ++atom) {
+        const std::string& element = topology.atoms[static_cast<std::size_t>(atom)].element;
+        if (element != "H" && element != "D" && !saxs::is_water(topology.residue_of(atom).name))
+            kept.push_back(atom);
+    }
+    HeavyAtoms heavy{std::make_shared<const Topology>(subset(topology, kept)),
+                     Array<float, 2>(Index{3}, static_cast<Index>(kept.size()))};
+    for (Index axis = 0; axis < 3; ++axis)
+        for (std::size_t n = 0; n < kept.size(); ++n)
+            heavy.xyz(axis, static_cast<Index>(n)) = structure.xyz(0, axis, kept[n]);
+    return heavy;
+}
+
+ChainOptions chain_options(const Parameters& parameters, const Topology& topology) {
+    if (parameters.linkers.empty() == parameters.rigid.empty())
+        throw UsageError("give either --linkers or --rigid");
+    ChainOptions options;
+    options.linkers = parameters.rigid.empty()
+                          ? parse_ranges(parameters.linkers, "linkers")
+                          : linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
+    std::string_view groups = parameters.group;
+    while (!groups.empty()) {
+        const std::size_t slash = groups.find('/');
+        options.groups.push_back(parse_ranges(groups.substr(0, slash), "group"));
+        groups.remove_prefix(slash == std::string_view::npos ? groups.size() : slash + 1);
+    }
+    return options;
+}
+
+PoolOptions pool_options(const Parameters& parameters) {
+    PoolOptions options;
+    options.chains = std::min<Index>(parameters.chains, parameters.frames);
+    options.moves = parameters.moves;
+    options.kept = (parameters.frames + options.chains - 1) / options.chains;
+    options.burn_in = parameters.burn_in.value_or(std::max<Index>(options.kept / 2, kMinBurnIn));
+    return options;
+}
+
+std::string problem_of(const HeavyAtoms& heavy, const Parameters& parameters,
+                       const PoolOptions& options, std::uint64_t seed) {
+    Sha256 hash;
+    hash.field("refine pool 1").field(View<const float, 2>(heavy.xyz));
+    for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
+        hash.field(heavy.topology->identity(atom));
+    hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
+    for (const Index number : {options.chains, options.moves, options.kept, options.burn_in})
+        hash.field(number);
+    return hash.field(static_cast<std::int64_t>(seed)).hex();
+}
+
+/// Rg of the atoms, weighted by mass (carbon's for unknown elements).
+double gyration_radius(const Topology& topology, View<const float, 2> xyz) {
+    constexpr double kCarbon = 12.011;
+    double mass = 0, sum[3] = {}, squares = 0;
+    for (Index atom = 0; atom < xyz.extent(1); ++atom) {
+        const double known = topology.atoms[static_cast<std::size_t>(atom)].mass,
+                     one = known > 0 ? known : kCarbon;
+        mass += one;
+        for (Index axis = 0; axis < 3; ++axis) {
+            const double x = xyz(axis, atom);
+            sum[axis] += one * x;
+            squares += one * x * x;
+        }
+    }
+    const double centre = (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / (mass * mass);
+    return std::sqrt(std::max(squares / mass - centre, 0.0));
+}
+
+double diameter(const Conformation& conformation) {
+    const ChainModel& model = conformation.model();
+    std::vector<Vector> at;
+    at.reserve(model.points.size());
+    for (const ClashPoint& point : model.points) at.push_back(conformation.atom(point.atom));
+    double largest = 0;
+    for (std::size_t a = 0; a < at.size(); ++a)
+        for (std::size_t b = a + 1; b < at.size(); ++b) {
+            const Vector apart = at[a] - at[b];
+            largest = std::max(largest, dot(apart, apart));
+        }
+    return std::sqrt(largest);
+}
+
+/// The piece that rests in frames: the largest domain, else the root.
+Index resting_piece(const ChainModel& model) {
+    const auto largest =
+        std::max_element(model.domains.begin(), model.domains.end(),
+                         [](const Domain& a, const Domain& b) { return a.residues < b.residues; });
+    return largest == model.domains.end() ? 0 : largest->piece;
+}
+
+void prepare_quantities(const ChainModel& model, std::size_t frames, Result& result) {
+    result.quantities.push_back({"rg", "radius of gyration of the atoms, by mass", {}, {}});
+    for (std::size_t a = 0; a < model.domains.size(); ++a)
+        for (std::size_t b = a + 1; b < model.domains.size(); ++b)
+            result.quantities.push_back(
+                {fmt::format("distance_{}_{}", a + 1, b + 1),
+                 fmt::format("distance between the centres (CA) of {} and {}",
+                             model.domains[a].name, model.domains[b].name),
+                 {},
+                 {}});
+    for (Quantity& quantity : result.quantities) quantity.values.resize(frames);
+    for (std::vector<double>* values : {&result.diameter, &result.log_prior, &result.clash_energy})
+        values->resize(frames);
+    for (std::vector<Index>* numbers : {&result.chain, &result.step, &result.close_atoms})
+        numbers->resize(frames);
+}
+
+/// Fills in the numbers and coordinates of one frame.
+void measure(const Conformation& conformation, const Moves& moves, Sterics& sterics,
+             AtomOverlaps& overlaps, Index resting, Index frame, Result& result) {
+    const ChainModel& model = conformation.model();
+    const auto at = static_cast<std::size_t>(frame);
+    const View<float, 2> xyz = result.frames.xyz.view()[frame];
+    conformation.write(xyz, resting);
+    result.quantities[0].values[at] = gyration_radius(*model.topology, xyz);
+    std::size_t quantity = 1;
+    const auto centre = [&](const Domain& domain) {
+        return conformation.piece(domain.piece)(domain.centre);
+    };
+    for (std::size_t a = 0; a < model.domains.size(); ++a)
+        for (std::size_t b = a + 1; b < model.domains.size(); ++b)
+            result.quantities[quantity++].values[at] =
+                distance(centre(model.domains[a]), centre(model.domains[b]));
+    result.diameter[at] = diameter(conformation);
+    result.log_prior[at] = moves.log_density(conformation);
+    result.clash_energy[at] = sterics.overlap(conformation).energy;
+    result.close_atoms[at] = overlaps.count(conformation);
+}
+
+void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
+                 const PoolOptions& options, Index frames, const Context& context, Result& result) {
+    const Index resting = resting_piece(model);
+    const int threads = resolve_threads(context);
+    std::vector<Sterics> sterics(static_cast<std::size_t>(threads), Sterics(model));
+    std::vector<AtomOverlaps> overlaps(static_cast<std::size_t>(threads), AtomOverlaps(model));
+    prepare_quantities(model, static_cast<std::size_t>(frames), result);
+    constexpr Index kBlock = 256;
+    for_each_block(
+        context, "measure", frames, kBlock,
+        [&](Index first, Index count) {
+            parallel_for(threads, count, [&](Index n, int thread) {
+                const Index frame = first + n, round = frame / options.chains,
+                            chain = frame % options.chains;
+                Conformation conformation(model);
+                const double* const angles = pool.angles.view()[round][chain].data;
+                conformation.set_angles({angles, angles + model.hinge_count()});
+                measure(conformation, moves, sterics[static_cast<std::size_t>(thread)],
+                        overlaps[static_cast<std::size_t>(thread)], resting, frame, result);
+                result.chain[static_cast<std::size_t>(frame)] = chain;
+                result.step[static_cast<std::size_t>(frame)] =
+                    (options.burn_in + round + 1) * options.moves;
+            });
+        },
+        "frames");
+}
+
+/// Chains of equal length: the frames of the last round count if all chains have one.
+void assess_all(const PoolOptions& options, Index frames, Result& result) {
+    const Index draws = frames / options.chains;
+    Array<double, 2> by_chain(options.chains, draws);
+    for (Quantity& quantity : result.quantities) {
+        for (Index draw = 0; draw < draws; ++draw)
+            for (Index chain = 0; chain < options.chains; ++chain)
+                by_chain(chain, draw) =
+                    quantity.values[static_cast<std::size_t>(draw * options.chains + chain)];
+        quantity.convergence = assess(by_chain.view());
+    }
+}
+
+}  // namespace
+
+bool Result::is_converged() const {
+    return std::all_of(quantities.begin(), quantities.end(),
+                       [](const Quantity& quantity) { return quantity.convergence.is_reached(); });
+}
+
+Result run(const Ensemble& structure, const Parameters& parameters, const Context& context) {
+    Parameters checked = parameters;
+    check(fields(checked));
+    if (context.device.kind == Device::Kind::cuda)
+        throw UsageError("refine runs on the CPU: expected --device cpu");
+    const HeavyAtoms heavy = heavy_atoms(structure);
+    const ChainModel model =
+        make_chain_model(heavy.topology, heavy.xyz, chain_options(parameters, *heavy.topology));
+    const Prior prior(model, coil_tables());
+    const Moves moves(model, prior);
+    const PoolOptions options = pool_options(parameters);
+    const Pool pool = sample_pool(model, moves, options,
+                                  problem_of(heavy, parameters, options, context.seed), context);
+    Result result;
+    result.frames.topology = result.frames.all_atoms = heavy.topology;
+    result.frames.xyz =
+        Array<float, 3>::unset(Index{parameters.frames}, Index{3}, heavy.xyz.extent(1));
+    measure_all(model, moves, pool, options, parameters.frames, context, result);
+    assess_all(options, parameters.frames, result);
+    for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
+    result.linkers = model.linkers;
+    result.hinges = model.hinge_count();
+    result.notes = model.notes;
+    constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
+    for (std::size_t kind = 0; kind < kMoveKinds; ++kind)
+        result.moves.push_back({kNames[kind], pool.proposed[kind], pool.accepted[kind]});
+    return result;
+}
+
+}  // namespace pleat::refine

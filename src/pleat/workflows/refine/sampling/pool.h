@@ -1,0 +1,31 @@
+// Pool: many Monte Carlo chains of one model, which are saved and resumed together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/core/context.h"
+#include "pleat/workflows/refine/moves/moves.h"
+#include "pleat/workflows/refine/sampling/sampler.h"
+
+namespace pleat::refine {
+
+struct PoolOptions {
+    Index chains = 1;
+    Index moves = 1;    ///< between two frames of a chain
+    Index burn_in = 1;  ///< frames of each chain that are left out
+    Index kept = 1;     ///< frames of each chain that are kept
+};
+
+struct Pool {
+    Array<double, 3> angles;  ///< [frame of a chain, chain, hinge]: the kept conformations
+    std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};  ///< after burn-in
+};
+
+/// Runs the chains; `problem`: hash of the input and options. Throws InputError if a chain finds no
+/// start, Cancelled.
+Pool sample_pool(const ChainModel& model, const Moves& moves, const PoolOptions& options,
+                 const std::string& problem, const Context& context);
+
+}  // namespace pleat::refine

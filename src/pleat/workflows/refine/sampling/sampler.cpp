@@ -1,0 +1,128 @@
+// Sampler: Metropolis moves, the widths that they have, and a start without overlaps.
+#include "pleat/workflows/refine/sampling/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+#include <utility>
+
+#include "pleat/core/error.h"
+
+namespace pleat::refine {
+
+namespace {
+
+MoveKind choose_kind(const MoveSettings& settings, bool has_crankshafts, Random& random) {
+    const auto& shares = settings.shares;
+    const double crankshafts = has_crankshafts ? shares[2] : 0.0;
+    const double at = random.uniform() * (shares[0] + shares[1] + crankshafts);
+    if (at < shares[0]) return MoveKind::pivot;
+    return at < shares[0] + shares[1] ? MoveKind::redraw : MoveKind::crankshaft;
+}
+
+Proposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
+                 const MoveSettings& settings, Random& random) {
+    if (kind == MoveKind::pivot) return moves.pivot(from, settings.pivot_width, random);
+    if (kind == MoveKind::redraw) return moves.redraw(from, random);
+    return moves.crankshaft(from, settings.crankshaft_width, random);
+}
+
+}  // namespace
+
+double StericTarget::log_weight(const Conformation& proposed) {
+    const Overlap overlap = sterics_.overlap(proposed);
+    return overlap.hard_pairs > 0 ? -std::numeric_limits<double>::infinity() : -overlap.energy;
+}
+
+Sampler::Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
+                 Index chain)
+    : moves_(&moves),
+      target_(&target),
+      current_(model),
+      proposed_(model),
+      seed_(seed),
+      chain_(chain) {}
+
+void Sampler::start(const std::vector<double>& angles) {
+    current_.set_angles(angles);
+    proposed_.set_angles(angles);
+    log_weight_ = target_->log_weight(current_);
+    if (!std::isfinite(log_weight_))
+        throw std::logic_error("a chain starts from a conformation that is not allowed");
+    target_->accept();
+}
+
+void Sampler::run(Index first, Index count) {
+    for (Index number = first; number < first + count; ++number) step(number);
+}
+
+void Sampler::step(Index number) {
+    Random random(seed_, chain_, number);
+    const MoveKind kind = choose_kind(settings, moves_->has_crankshafts(), random);
+    const Proposal proposal = propose(*moves_, kind, current_, settings, random);
+    const auto index = static_cast<std::size_t>(kind);
+    ++counts.proposed[index];
+    const double threshold = std::log(1.0 - random.uniform()) - proposal.log_ratio + log_weight_;
+    // Targets only lower the weight of what the prior excludes, so its cost can be saved.
+    if (std::isinf(threshold) && threshold > 0) return;
+    proposed_.set_angles(proposal.angles);
+    const double log_weight = target_->log_weight(proposed_);
+    if (log_weight >= threshold && std::isfinite(log_weight)) {
+        target_->accept();
+        std::swap(current_, proposed_);
+        log_weight_ = log_weight;
+        ++counts.accepted[index];
+    } else {
+        target_->reject();
+    }
+}
+
+void Sampler::adapt() {
+    const auto change = [&](MoveKind kind, double& width) {
+        const auto index = static_cast<std::size_t>(kind);
+        if (counts.proposed[index] < 20) return;
+        const double share = static_cast<double>(counts.accepted[index]) /
+                             static_cast<double>(counts.proposed[index]);
+        if (share < 0.2) width *= 0.7;
+        if (share > 0.5) width = std::min(width * 1.4, std::numbers::pi);
+    };
+    change(MoveKind::pivot, settings.pivot_width);
+    change(MoveKind::crankshaft, settings.crankshaft_width);
+    counts = {};
+}
+
+std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,
+                               std::uint64_t seed, Index chain) {
+    constexpr Index kDraws = 20, kMovesPerDraw = 1000;
+    Sterics sterics(model, options);
+    Conformation current(model), proposed(model);
+    const Overlap at_start = sterics.overlap(current);
+    Index fewest = std::numeric_limits<Index>::max();
+    for (Index draw = 0; draw < kDraws; ++draw) {
+        Random drawn(seed, chain, draw * (kMovesPerDraw + 1), Random::kStart);
+        current.set_angles(moves.draw_all(drawn));
+        Overlap overlap = sterics.overlap(current);
+        for (Index n = 0; n < kMovesPerDraw && overlap.hard_pairs > 0; ++n) {
+            Random random(seed, chain, draw * (kMovesPerDraw + 1) + 1 + n, Random::kStart);
+            const Proposal proposal = moves.redraw(current, random);
+            proposed.set_angles(proposal.angles);
+            const Overlap after = sterics.overlap(proposed);
+            if (after.energy > overlap.energy) continue;
+            std::swap(current, proposed);
+            overlap = after;
+        }
+        if (overlap.hard_pairs == 0) return current.angles();
+        fewest = std::min(fewest, overlap.hard_pairs);
+    }
+    throw InputError(
+        model.topology->source.string(), 0,
+        fmt::format("expected linkers that can move the domains apart, found at best {} pairs of "
+                    "CA atoms closer than {} angstrom ({} in the structure as given)",
+                    fewest, options.hard, at_start.hard_pairs));
+}
+
+}  // namespace pleat::refine

@@ -1,0 +1,89 @@
+// Sampler: one Monte Carlo chain over the conformations of a chain model.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "pleat/workflows/refine/moves/moves.h"
+#include "pleat/workflows/refine/sterics/sterics.h"
+
+namespace pleat::refine {
+
+/// What counts besides prior and springs: overlaps, and the curve.
+class Target {
+public:
+    Target() = default;
+    virtual ~Target() = default;
+    Target(const Target&) = delete;
+    Target& operator=(const Target&) = delete;
+
+    /// The logarithm of the weight of a conformation; minus infinity: not allowed. Each call is
+    /// followed by accept() or reject().
+    virtual double log_weight(const Conformation& proposed) = 0;
+    virtual void accept() {}
+    virtual void reject() {}
+};
+
+/// Overlaps alone: the target of a pool.
+class StericTarget final : public Target {
+public:
+    explicit StericTarget(const ChainModel& model, StericOptions options = {})
+        : sterics_(model, options) {}
+    double log_weight(const Conformation& proposed) override;
+
+private:
+    Sterics sterics_;
+};
+
+/// How a chain moves: what burn-in adapts.
+struct MoveSettings {
+    double pivot_width = 0.5, crankshaft_width = 0.5;         ///< radians
+    std::array<double, kMoveKinds> shares = {0.4, 0.4, 0.2};  ///< by MoveKind
+};
+
+/// Proposed and accepted moves by MoveKind.
+struct MoveCounts {
+    std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};
+};
+
+/// A chain in a conformation, which run() changes by Metropolis moves. Step k of a chain draws the
+/// same numbers in every run with this seed.
+class Sampler {
+public:
+    /// All must outlive the sampler. `chain`: number of the chain, for random numbers.
+    Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
+            Index chain);
+
+    /// Starts from these angles. Throws std::logic_error if they are not allowed.
+    void start(const std::vector<double>& angles);
+    /// Makes the moves [first, first + count).
+    void run(Index first, Index count);
+    /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
+    /// below 0.2 or above 0.5.
+    void adapt();
+
+    const Conformation& conformation() const { return current_; }
+    double log_weight() const { return log_weight_; }
+
+    MoveSettings settings;
+    MoveCounts counts;
+
+private:
+    void step(Index number);
+
+    const Moves* moves_;
+    Target* target_;
+    Conformation current_, proposed_;
+    std::uint64_t seed_;
+    Index chain_;
+    double log_weight_ = 0;
+};
+
+/// Angles without hard overlaps, from a draw of all residues, which moves then free of overlaps.
+/// Different chains start from different draws. Throws InputError if the linkers cannot free the
+/// structure of overlaps, with their number.
+std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,
+                               std::uint64_t seed, Index chain);
+
+}  // namespace pleat::refine

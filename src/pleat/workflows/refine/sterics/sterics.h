@@ -1,0 +1,63 @@
+// Sterics: overlaps of a conformation's pieces.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "pleat/workflows/refine/chain/chain_model.h"
+#include "pleat/workflows/refine/sterics/point_set.h"
+
+namespace pleat::refine {
+
+/// Two points (CA, P or C1') closer than `distance` have the energy
+/// strength * (distance - d)^2; closer than `hard` they are not allowed.
+struct StericOptions {
+    double distance = 4.0, hard = 3.6;  ///< angstrom
+    double strength = 10.0;             ///< kT per square angstrom
+};
+
+struct Overlap {
+    double energy = 0;     ///< kT
+    Index hard_pairs = 0;  ///< closer than StericOptions::hard
+};
+
+/// Energy of pairs of points whose distance the hinges can change. Points of one chain less than 3
+/// residues apart do not count. Not thread-safe: each chain has its own.
+class Sterics {
+public:
+    explicit Sterics(const ChainModel& model, StericOptions options = {});
+
+    Overlap overlap(const Conformation& conformation);
+
+private:
+    void excuse_neighbours(const ChainModel& model);
+    void excuse_fixed_pairs(const ChainModel& model);
+    void add(double square, int sign, Overlap& sum) const;
+
+    StericOptions options_;
+    PointSet points_;
+    std::vector<std::pair<Index, Index>> excused_;  ///< pairs of points that do not count
+};
+
+/// Pairs of heavy atoms of different pieces that are closer than 2.5 angstrom, except those of one
+/// residue or of neighbours in a chain, two sulfurs, and pairs as close in the start structure. Not
+/// thread-safe.
+class AtomOverlaps {
+public:
+    explicit AtomOverlaps(const ChainModel& model);
+    Index count(const Conformation& conformation);
+
+    static constexpr double kDistance = 2.5;  ///< angstrom
+
+private:
+    /// Close pairs of atoms, the lower index first, ascending.
+    std::vector<std::pair<Index, Index>> close_pairs() const;
+    bool counts(Index a, Index b) const;
+
+    const ChainModel* model_;
+    PointSet points_;
+    std::vector<Index> residue_of_;  ///< [atom]: numbers of neighbours in a chain differ by 1
+    std::vector<std::pair<Index, Index>> at_start_;
+};
+
+}  // namespace pleat::refine

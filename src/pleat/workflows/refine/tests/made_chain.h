@@ -1,0 +1,90 @@
+// Made chains: peptides of ideal geometry, as a test wants them.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pleat/core/array.h"
+#include "pleat/workflows/refine/chain/chain_model.h"
+
+namespace pleat::refine::test {
+
+inline constexpr double kDegree = std::numbers::pi / 180;
+
+/// The atom at `bond` from c, with the angle b-c-atom and the dihedral a-b-c-atom.
+inline Vector attach(Vector a, Vector b, Vector c, double bond, double bend, double dihedral) {
+    const Vector u = unit(c - b), n = unit(cross(b - a, u)), m = cross(n, u);
+    return c + bond * (-std::cos(bend) * u + std::sin(bend) * std::cos(dihedral) * m +
+                       std::sin(bend) * std::sin(dihedral) * n);
+}
+
+/// A chain of N, CA, C, O and CB atoms.
+struct MadeChain {
+    std::shared_ptr<Topology> topology = std::make_shared<Topology>();
+    std::vector<Vector> atoms;
+
+    void add(const std::string& name, Vector at) {
+        topology->atoms.push_back(
+            {name, name.substr(0, 1), 12.0, static_cast<Index>(topology->residues.size()) - 1});
+        atoms.push_back(at);
+    }
+    Array<float, 2> xyz() const {
+        Array<float, 2> all(Index{3}, static_cast<Index>(atoms.size()));
+        for (std::size_t n = 0; n < atoms.size(); ++n) {
+            const auto at = static_cast<Index>(n);
+            all(0, at) = static_cast<float>(atoms[n].x);
+            all(1, at) = static_cast<float>(atoms[n].y);
+            all(2, at) = static_cast<float>(atoms[n].z);
+        }
+        return all;
+    }
+};
+
+/// The residue names of a sequence of A, G, P, V and C.
+inline std::string residue_name(char letter) {
+    switch (letter) {
+        case 'G': return "GLY";
+        case 'P': return "PRO";
+        case 'V': return "VAL";
+        case 'C': return "CYS";
+        default: return "ALA";
+    }
+}
+
+/// Adds a peptide of these letters, numbered from 1, all with the same phi and psi (degrees),
+/// beginning at `origin`.
+inline void add_peptide(MadeChain& made, const std::string& letters, const std::string& chain,
+                        double phi = -120, double psi = 130, Vector origin = {}) {
+    Vector c{origin.x, origin.y, origin.z}, ca = c + Vector{-1.0, 1.1, 0.2},
+                                            n = ca + Vector{-1.2, -0.3, 0.8};
+    for (std::size_t k = 0; k < letters.size(); ++k) {
+        const Vector next_n = attach(n, ca, c, 1.329, 116.6 * kDegree, psi * kDegree),
+                     next_ca = attach(ca, c, next_n, 1.458, 121.7 * kDegree, 180 * kDegree),
+                     next_c = attach(c, next_n, next_ca, 1.525, 111.0 * kDegree, phi * kDegree);
+        n = next_n;
+        ca = next_ca;
+        c = next_c;
+        made.topology->residues.push_back(
+            {residue_name(letters[k]), static_cast<int>(k) + 1, ' ', chain});
+        made.add("N", n);
+        made.add("CA", ca);
+        made.add("C", c);
+        made.add("O", attach(n, ca, c, 1.231, 120.5 * kDegree, (psi + 180) * kDegree));
+        if (letters[k] != 'G')
+            made.add("CB", attach(c, n, ca, 1.53, 110.5 * kDegree, 122.6 * kDegree));
+    }
+}
+
+/// A chain model of one peptide with chain name A.
+inline ChainModel made_model(const std::string& letters, const std::string& linkers) {
+    MadeChain made;
+    add_peptide(made, letters, "A");
+    return make_chain_model(made.topology, made.xyz(),
+                            {.linkers = parse_ranges(linkers, "--linkers")});
+}
+
+}  // namespace pleat::refine::test

@@ -1,0 +1,102 @@
+# pleat refine: frames of a made hinge, the same for any threads and after a stop; refusals in a line.
+import json
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, pleat, read_table
+
+STRUCTURE = DATA / "1a8o.pdb.gz"
+LINKER = ("--linkers", "A:174-179")
+FEW = ("--frames", 60, "--chains", 4, "--moves", 20)
+
+
+def frame_count(path):
+    """The number of frames in the header of a DCD file."""
+    return struct.unpack("<i", path.read_bytes()[8:12])[0]
+
+
+class Refine(ProgramTest):
+    def refine(self, folder, *options, code=0):
+        done = pleat("refine", STRUCTURE, *options, "-o", self.folder / folder)
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        return done
+
+    def test_writes_frames_and_says_that_few_have_not_converged(self):
+        done = self.refine("run", *LINKER, *FEW)
+        self.assertTrue(done.stdout.decode().startswith("not converged: rg has R-hat"))
+        self.assertIn("WARNING: not converged", done.stderr.decode())
+        run = self.folder / "run"
+        self.assertEqual(frame_count(run / "frames.dcd"), 60)
+        rows = read_table(run / "frames.tsv")
+        self.assertEqual(len(rows), 60)
+        self.assertEqual([row["chain"] for row in rows[:5]], ["0", "1", "2", "3", "0"])
+        self.assertEqual(rows[0]["step"], "420")  # 20 frames of burn-in, and this one
+        self.assertTrue(all(10 < float(row["rg"]) < 40 for row in rows))
+        self.assertGreater(len({row["distance_1_2"] for row in rows}), 30)
+        told = json.loads((run / "convergence.json").read_text(encoding="utf-8"))
+        self.assertFalse(told["converged"])
+        self.assertEqual(told["domains"], ["A:180-220", "A:151-173"])
+        self.assertEqual([one["name"] for one in told["quantities"]], ["rg", "distance_1_2"])
+        self.assertEqual(manifest(run)["results"]["converged"], "no")
+        # The names fit the frames.
+        measured = pleat("rmsd", run / "frames.dcd", "--topology", run / "topology.pdb", "-o", self.folder / "rmsd")
+        self.assertEqual(measured.returncode, 0, measured.stderr.decode())
+
+    def test_has_the_same_bits_for_any_number_of_threads(self):
+        for threads in (1, 2):
+            self.refine(f"run{threads}", *LINKER, *FEW, "-t", threads)
+        for name in ("frames.dcd", "frames.tsv", "convergence.json"):
+            self.assertEqual((self.folder / "run1" / name).read_bytes(), (self.folder / "run2" / name).read_bytes())
+        self.refine("other", *LINKER, *FEW, "--seed", 2)
+        self.assertNotEqual((self.folder / "run1" / "frames.dcd").read_bytes(),
+                            (self.folder / "other" / "frames.dcd").read_bytes())
+
+    def test_resumes_after_an_interrupt_with_the_same_bits(self):
+        options = [*LINKER, "--frames", 2000, "--chains", 4, "--moves", 200]
+        self.refine("whole", *options)
+        command = [PROGRAM, "refine", STRUCTURE, *options, "-o", self.folder / "stopped"]
+        with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=clean_environment()) as process:
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=120)
+        if process.returncode == 0:
+            self.skipTest("the run was over before it was interrupted")
+        self.assertEqual(process.returncode, 130, errors.decode())
+        self.refine("stopped", *options)
+        self.assertTrue(manifest(self.folder / "stopped")["resumed"])
+        self.assertEqual((self.folder / "whole" / "frames.dcd").read_bytes(),
+                         (self.folder / "stopped" / "frames.dcd").read_bytes())
+
+    def test_fits_the_frames_to_a_curve(self):
+        done = pleat("saxs", STRUCTURE, "-o", self.folder / "native", "--q-max", 0.3)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        rows = read_table(self.folder / "native" / "profile.tsv")
+        curve = self.folder / "curve.dat"
+        curve.write_text("".join(f"{row['q']} {row['intensity']} {0.02 * float(row['intensity'])}\n" for row in rows),
+                         encoding="utf-8")
+        self.refine("run", *LINKER, *FEW, "--data", curve, "--model", "two-bead")
+        fitted = self.folder / "run" / "saxs"
+        self.assertEqual(len(read_table(fitted / "frames.tsv")), 60)
+        self.assertTrue((fitted / "minimal_ensemble.tsv").exists())
+        self.assertEqual(manifest(fitted)["status"], "finished")
+        self.assertIn("saxs", manifest(self.folder / "run")["stages"])
+
+    def test_refuses_linkers_in_one_line(self):
+        for linkers, told in (("A:174-179,A:178-182", "do not overlap, found A:178"),
+                              ("A:300-310", "expected residue 300 of A:300-310"),
+                              ("B:174-179", "expected one of the protein chains 'A', found 'B'"),
+                              ("A:205-207", "the disulfide bond A:198-A:218 closes one through linker A:205-207")):
+            done = self.refine("run", "--linkers", linkers, code=3)
+            lines = [line for line in done.stderr.decode().splitlines() if line.startswith("pleat: ")]
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(told, lines[0])
+        for options in ((), ("--linkers", "A:174-179", "--rigid", "A:151-170"), ("--linkers", "A;174")):
+            self.refine("run", *options, code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
