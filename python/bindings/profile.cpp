@@ -15,24 +15,26 @@ namespace pleat::python {
 namespace {
 
 /// `unit`: "auto", "1/angstrom", "1/nm"; `assumed_error`: a number or None.
-ProfileOptions options_of(const std::string& unit, const py::object& assumed_error) {
+ProfileOptions options_of(const std::string& unit, const py::object& assumed_error, bool smear) {
     ProfileOptions options;
     py::dict given;
     given["q-unit"] = unit;
     given["assume-error"] = assumed_error;
     set_fields(fields(options), given);
+    options.smear = smear;
     return options;
 }
 
 ProfileFile read(const std::filesystem::path& path, const std::string& unit,
-                 const py::object& assumed_error) {
-    const ProfileOptions options = options_of(unit, assumed_error);
+                 const py::object& assumed_error, bool smear) {
+    const ProfileOptions options = options_of(unit, assumed_error, smear);
     const py::gil_scoped_release released;
     return read_profile(path, options);
 }
 
 ProfileFile make(const Argument<double>& q, const Argument<double>& intensity,
-                 const std::optional<Argument<double>>& sigma, const std::string& unit,
+                 const std::optional<Argument<double>>& sigma,
+                 const std::optional<Argument<double>>& dq, const std::string& unit,
                  const py::object& assumed_error) {
     const auto line = [](const Argument<double>& values) -> std::span<const double> {
         if (values.ndim() != 1)
@@ -42,9 +44,11 @@ ProfileFile make(const Argument<double>& q, const Argument<double>& intensity,
                             shape_text(values)));
         return {values.data(), static_cast<std::size_t>(values.size())};
     };
-    return make_profile("curve", line(q), line(intensity),
-                        sigma ? line(*sigma) : std::span<const double>{},
-                        options_of(unit, assumed_error));
+    const auto line_or_none = [&](const std::optional<Argument<double>>& values) {
+        return values ? line(*values) : std::span<const double>{};
+    };
+    return make_profile("curve", line(q), line(intensity), line_or_none(sigma),
+                        options_of(unit, assumed_error, dq.has_value()), line_or_none(dq));
 }
 
 }  // namespace
@@ -59,6 +63,9 @@ void add_profile(py::module_& module) {
     array("q", &Profile::q);
     array("intensity", &Profile::intensity);
     array("sigma", &Profile::sigma);
+    profile.def_property_readonly("dq", [](py::object self) {
+        return array_view_or_none(self.cast<const ProfileFile&>().profile.dq, self);
+    });
     profile.def_readonly("notes", &ProfileFile::notes).def("__len__", [](const ProfileFile& file) {
         return file.profile.size();
     });

@@ -69,15 +69,15 @@ def _text(path):
 
 
 @engine(_FIELDS)
-def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, mixture=False,
-         form_factors=None, options, how):
+def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, smear=False,
+         mixture=False, form_factors=None, options, how):
     """Computes scattering profiles of structures and fits them to a measured curve.
 
     ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
         with a topology as pleat.Ensemble(xyz, topology). Coordinates are copied once
     select : atoms to use, as text, indices or a mask
     data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
-    q_unit, assume_error : as for pleat.profile
+    q_unit, assume_error, smear : as for pleat.profile
     mixture : whether `ensemble` is a list of components, each with its own atoms
     form_factors : path of form factors of a bead model instead of pleat's
 
@@ -104,9 +104,9 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
         raise UsageError("expected a list of components with mixture=True, found "
                          f"{type(ensemble).__name__}")
     components = list(ensemble) if mixture else [ensemble]
-    if data is None and (q_unit != "auto" or assume_error is not None):
-        raise UsageError("expected q_unit and assume_error with data, found none")
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error)
+    if data is None and (q_unit != "auto" or assume_error is not None or smear):
+        raise UsageError("expected q_unit, assume_error and smear with data, found none")
+    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
     result = _pleat.saxs([_structures(one, select) for one in components], curve, _text(form_factors), options, how)
     for text in result.warnings:
         warnings.warn(text, stacklevel=3)

@@ -32,7 +32,7 @@ def _contacts(source):
 
 @engine(_pleat.select_fields())
 def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q_unit="auto",
-           assume_error=None, structure=None, options, how):
+           assume_error=None, smear=False, structure=None, options, how):
     """Ranks the conformations of an ensemble by contacts, clusters and scattering together.
 
     ensemble : what pleat.ensemble takes; its atoms must have names
@@ -42,7 +42,7 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
     contacts : expected contacts instead: the path of a file in CASP's RR format or of the folder of
         a `pleat couplings` run, or (sequence, [(i, j, probability)]) with i, j counted from 0
     data : what pleat.profile takes: a measured curve, to which each frame is fitted
-    q_unit, assume_error : as pleat.profile takes them
+    q_unit, assume_error, smear : as pleat.profile takes them
     structure : PDB or mmCIF file that names the residues of contacts; None: the file that named the
         atoms of the ensemble
 
@@ -72,7 +72,7 @@ def select(ensemble, *, select="ca", alignment=None, contacts=None, data=None, q
     if frames.topology is None:
         raise InputError("expected atoms with names, found coordinates alone; "
                          "pleat.Ensemble(xyz, topology) names them")
-    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error)
+    curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
     atoms = frames.indices(select)
     frames = _pleat.Structures(frames.xyz, frames.topology, frames.files, frames.origins, [])
     return _pleat.select(frames, np.sort(atoms), None if alignment is None else as_alignment(alignment),

@@ -242,6 +242,27 @@ class Saxs(ProgramTest):
                 found = json.loads((self.folder / name / "fit.json").read_text())["fit"]["chi2"]
                 self.assertAlmostEqual(found / chi2, 1, delta=0.05)
 
+    def test_smears_the_model_by_the_spread_of_q(self):
+        run = self.scatter(STRUCTURE, "--c2", "1", "--q-points", "501")
+        profile = [(float(row["q"]), float(row["intensity"])) for row in read_table(run / "profile.tsv")]
+
+        def smeared(q, dq):
+            pairs = [(math.exp(-((x - q) / dq) ** 2 / 2), y) for x, y in profile if abs(x - q) <= 3 * dq]
+            return sum(w * y for w, y in pairs) / sum(w for w, _ in pairs)
+
+        points = [(q, smeared(q, 0.012), 0.012) for q, _ in profile[40:440:5]]
+        curve = self.write("wide.dat", "".join(f"{q} {i} {0.001 * i} {dq}\n" for q, i, dq in points))
+        chi2 = {}
+        for options in ((), ("--smear",)):
+            run = self.scatter(STRUCTURE, "--data", curve, "--c1", "1", *options, run=f"fit{len(options)}")
+            fitted = json.loads((run / "fit.json").read_text())["fit"]
+            chi2[len(options)] = fitted["chi2"]
+        self.assertLess(chi2[1], 0.1)
+        self.assertGreater(chi2[0], 20)
+        self.assertAlmostEqual(fitted["c2"], 1, delta=0.02)
+        self.refused(3, "expected q, intensity, error and dq (--smear), found no dq in", STRUCTURE, "--smear", "--data",
+                     self.write("curve.dat", GOOD))
+
     def test_warns_of_a_wrong_unit(self):
         run = self.scatter(STRUCTURE, "--c2", "1")
         rows = [row.split() for row in self.curve_of(run).read_text().splitlines()]

@@ -14,9 +14,11 @@ void check(const pleat::ProfileFile& file) {
     fuzz::require(profile.size() >= 3);
     fuzz::require(profile.intensity.size() == profile.size() &&
                   profile.sigma.size() == profile.size());
+    fuzz::require(profile.dq.empty() || profile.dq.size() == profile.size());
     for (std::size_t k = 0; k < profile.size(); ++k) {
         fuzz::require(std::isfinite(profile.intensity[k]) && std::isfinite(profile.sigma[k]));
         fuzz::require(profile.sigma[k] > 0 && profile.q[k] >= 0);
+        fuzz::require(profile.dq.empty() || (profile.dq[k] >= 0 && std::isfinite(profile.dq[k])));
         fuzz::require(k == 0 || profile.q[k] >= profile.q[k - 1]);
     }
     fuzz::require(profile.q.back() <= 10 && !file.notes.empty());
@@ -24,7 +26,8 @@ void check(const pleat::ProfileFile& file) {
 
 }  // namespace
 
-/// The first byte chooses the unit and whether errors are assumed, the rest is the file.
+/// The first byte chooses the unit, whether errors are assumed and whether column 4 is read, the
+/// rest is the file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     constexpr pleat::MomentumUnit kUnits[] = {pleat::MomentumUnit::automatic,
@@ -33,6 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     pleat::ProfileOptions options;
     options.unit = kUnits[data[0] % 3];
     if (data[0] & 4) options.assumed_error = 0.05;
+    options.smear = (data[0] & 8) != 0;
     try {
         const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
         pleat::ByteSource source("fuzz", bytes, 1 << 20);

@@ -15,6 +15,7 @@
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
+#include "pleat/saxs/fit/smearing.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/memory_estimate.h"
 #include "pleat/saxs/model/fixed_contrast.h"
@@ -176,13 +177,14 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     result.has_fit = true;
     result.curve = cut_curve(curve, parameters.q_max);
     if (result.curve.size() < curve.size())
-        result.notes.push_back(fmt::format("{} points of the curve beyond q = {:g} left out",
-                                           curve.size() - result.curve.size(), parameters.q_max));
+        result.notes.push_back(fmt::format(
+            "{} points of the curve {} q = {:g} left out", curve.size() - result.curve.size(),
+            curve.dq.empty() ? "beyond" : "whose q + 3 dq is beyond", parameters.q_max));
     const Index frames = partial.extent(0);
     const auto points = static_cast<Index>(result.curve.size());
     Array<double, 3> at_curve(frames, partial.extent(1), points);
     cancellable_parallel_for(context, resolve_threads(context), frames, [&](Index frame, int) {
-        const Array<double, 2> one = resample_profiles(partial[frame], result.q, result.curve.q);
+        const Array<double, 2> one = profiles_at_curve(partial[frame], result.q, result.curve);
         std::copy(one.begin(), one.end(), at_curve[frame].begin());
     });
     const FitOptions options = fit_options(parameters);

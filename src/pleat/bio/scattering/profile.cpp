@@ -8,22 +8,21 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 
 #include "pleat/bio/input/byte_source.h"
+#include "pleat/bio/scattering/curve_points.h"
 #include "pleat/core/error.h"
 
 namespace pleat {
 
 namespace {
 
-constexpr std::size_t kMinPoints = 3;
+constexpr std::size_t kMinPoints = 3, kMaxColumns = 4;
 constexpr Index kMaxPoints = 1000000;
-constexpr double kLargest = 1e30;  // squares of what is read must stay finite
 
 struct Row {
     Index line = 0;
-    std::vector<double> values;  ///< the numbers that the line begins with, at most 3
+    std::vector<double> values;  ///< the numbers that the line begins with, at most 4
     std::size_t words = 0;       ///< of the whole line
     std::string text;
     bool decimal_commas = false;
@@ -99,7 +98,7 @@ Row split(std::string_view given, Index number) {
     if (first != std::string::npos) row.text = shown(given.substr(first));
     for_each_word(line, between, [&](std::string_view word) {
         double value = 0;
-        numbers = numbers && row.values.size() < 3 && parse(word, value);
+        numbers = numbers && row.values.size() < kMaxColumns && parse(word, value);
         if (numbers) row.values.push_back(value);
         ++row.words;
     });
@@ -178,138 +177,6 @@ std::vector<Row> find_table(ByteSource& source) {
     return rows;
 }
 
-/// Collects up to ten complaints about points and makes the curve of those that are sound.
-class Points {
-public:
-    Points(const std::string& file, const ProfileOptions& options, bool with_errors)
-        : file_(file), complaints_(file), options_(options), with_errors_(with_errors) {}
-
-    void add(const Row& row) {
-        const std::size_t wanted = with_errors_ ? 3 : 2;
-        if (row.values.size() < wanted || !is_point(row)) {
-            complaints_.add(
-                row.line,
-                fmt::format("expected {}, found '{}'",
-                            with_errors_ ? "q, intensity and error" : "q and intensity", row.text));
-            return;
-        }
-        const double q = row.values[0], intensity = row.values[1];
-        const double sigma = with_errors_ ? row.values[2] : 0;
-        if (!std::isfinite(q) || !std::isfinite(intensity) || !std::isfinite(sigma)) {
-            complaints_.add(row.line, fmt::format("expected finite numbers, found '{}'", row.text));
-        } else if (std::abs(intensity) > kLargest || sigma > kLargest ||
-                   (sigma > 0 && sigma < 1 / kLargest)) {
-            complaints_.add(row.line,
-                            fmt::format("expected intensity and error of at most {:g} and an error "
-                                        "of at least {:g}, found '{}'",
-                                        kLargest, 1 / kLargest, row.text));
-        } else if (q < 0) {
-            complaints_.add(row.line, fmt::format("expected q of 0 or more, found {:g}", q));
-        } else if (sigma < 0) {
-            complaints_.add(row.line, fmt::format("expected an error above 0, found {:g}", sigma));
-        } else {
-            keep(row.line, q, intensity, sigma);
-        }
-    }
-    /// The curve by rising q. Appends what was done to `notes`.
-    Profile finish(std::vector<std::string>& notes) {
-        complaints_.throw_if_any();
-        const std::size_t all = profile_.size() + without_error_;
-        if (profile_.size() < kMinPoints || profile_.size() < without_error_)
-            throw InputError(file_, first_without_error_,
-                             fmt::format("expected errors above 0, found none at {} of {} points; "
-                                         "{}",
-                                         without_error_, all, kAdvice));
-        if (without_error_ > 0)
-            notes.push_back(fmt::format(
-                "{} of {} points without a usable error left out{}", without_error_, all,
-                options_.assumed_error ? "" : " (--assume-error keeps those of an intensity)"));
-        if (assumed_ > 0)
-            notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
-                                        assumed_, profile_.size(), *options_.assumed_error));
-        sort(notes);
-        profile_.source = file_;
-        return std::move(profile_);
-    }
-
-    static constexpr const char* kAdvice = "--assume-error takes errors as a part of the intensity";
-
-private:
-    /// Keeps the order of points of equal q.
-    void sort(std::vector<std::string>& notes) {
-        const std::vector<double>& q = profile_.q;
-        std::size_t falls = 0, repeats = 0;
-        for (std::size_t k = 1; k < q.size(); ++k) {
-            falls += q[k] < q[k - 1];
-            repeats += q[k] == q[k - 1];
-        }
-        if (falls > 0) {
-            refuse_second_curve();
-            std::vector<std::size_t> order(q.size());
-            std::iota(order.begin(), order.end(), std::size_t{0});
-            std::stable_sort(order.begin(), order.end(),
-                             [&](std::size_t a, std::size_t b) { return q[a] < q[b]; });
-            Profile sorted;
-            for (const std::size_t k : order) {
-                sorted.q.push_back(profile_.q[k]);
-                sorted.intensity.push_back(profile_.intensity[k]);
-                sorted.sigma.push_back(profile_.sigma[k]);
-            }
-            profile_ = std::move(sorted);
-            notes.push_back(
-                fmt::format("points sorted by q, which falls at {} of {}", falls, profile_.size()));
-        } else if (repeats > 0) {
-            notes.push_back(fmt::format("q repeats at {} of {} points, which all count", repeats,
-                                        profile_.size()));
-        }
-    }
-
-    /// A q that begins again halfway down is a second curve without a line between.
-    void refuse_second_curve() const {
-        const std::vector<double>& q = profile_.q;
-        const auto [min, max] = std::minmax_element(q.begin(), q.end());
-        bool rises = false;
-        for (std::size_t k = 1; k < q.size(); ++k) {
-            rises = rises || q[k] > q[k - 1];
-            if (!rises || q[k - 1] - q[k] <= (*max - *min) / 2 || k + kMinPoints > q.size())
-                continue;
-            bool goes_on = true;
-            for (std::size_t n = k + 1; n < k + kMinPoints; ++n)
-                goes_on = goes_on && q[n] > q[n - 1];
-            if (goes_on)
-                throw InputError(
-                    file_, lines_[k],
-                    fmt::format("expected one curve, found q that begins again at {:g} "
-                                "after {:g}",
-                                q[k], q[k - 1]));
-        }
-    }
-
-    void keep(Index line, double q, double intensity, double sigma) {
-        if (sigma == 0 && options_.assumed_error && intensity != 0) {
-            sigma = *options_.assumed_error * std::abs(intensity);
-            assumed_ += sigma >= 1 / kLargest;
-        }
-        if (!(sigma >= 1 / kLargest)) {
-            if (without_error_++ == 0) first_without_error_ = line;
-            return;
-        }
-        profile_.q.push_back(q);
-        profile_.intensity.push_back(intensity);
-        profile_.sigma.push_back(sigma);
-        lines_.push_back(line);
-    }
-
-    const std::string file_;
-    Complaints complaints_;
-    const ProfileOptions& options_;
-    const bool with_errors_;
-    Profile profile_;
-    std::vector<Index> lines_;  ///< of the points kept
-    std::size_t assumed_ = 0, without_error_ = 0;
-    Index first_without_error_ = 0;
-};
-
 /// Converts q to 1/angstrom and notes which unit was assumed.
 void convert_unit(const std::string& file, MomentumUnit unit, ProfileFile& read) {
     // Curves of molecules in solution end between 0.2 and 1 (or, at wide angles, 3) 1/angstrom.
@@ -320,6 +187,7 @@ void convert_unit(const std::string& file, MomentumUnit unit, ProfileFile& read)
     read.per_nanometre = is_automatic ? end > kDivide : unit == MomentumUnit::per_nanometre;
     if (read.per_nanometre) {
         for (double& value : q) value /= 10;
+        for (double& value : read.profile.dq) value /= 10;
     }
     const char* name = read.per_nanometre ? "1/nm" : "1/angstrom";
     if (q.back() < kMinEnd || q.back() > kMaxEnd)
@@ -340,9 +208,14 @@ ProfileFile read_profile(ByteSource& source, const ProfileOptions& options) {
     if (!with_errors && !options.assumed_error)
         throw InputError(source.name(), rows.front().line,
                          fmt::format("expected q, intensity and error, found no error in '{}'; {}",
-                                     rows.front().text, Points::kAdvice));
-    Points points(source.name(), options, with_errors);
-    for (const Row& row : rows) points.add(row);
+                                     rows.front().text, CurvePoints::kAdvice));
+    if (options.smear && rows.front().values.size() < kMaxColumns)
+        throw InputError(source.name(), rows.front().line,
+                         fmt::format("expected q, intensity, error and dq (--smear), found no dq "
+                                     "in '{}'",
+                                     rows.front().text));
+    CurvePoints points(source.name(), options, with_errors);
+    for (const Row& row : rows) points.add(row.line, row.values, is_point(row), row.text);
     ProfileFile read;
     std::vector<std::string> notes;
     read.profile = points.finish(notes);
@@ -368,7 +241,10 @@ std::vector<Field> fields(ProfileOptions& options) {
              .min = 0,
              .max = 10,
              .min_excluded = true,
-             .automatic = "such curves are refused"}};
+             .automatic = "such curves are refused"},
+            {.name = "smear",
+             .target = &options.smear,
+             .help = "Smear the model by column 4 of the curve, the standard deviation of q"}};
 }
 
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options) {
@@ -379,31 +255,33 @@ ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions
 
 ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          std::span<const double> intensity, std::span<const double> sigma,
-                         const ProfileOptions& options) {
+                         const ProfileOptions& options, std::span<const double> dq) {
     const bool with_errors = !sigma.empty();
     if (q.size() != intensity.size() || (with_errors && q.size() != sigma.size()))
         throw InputError(name, 0,
                          fmt::format("expected q, intensity and error of one length, found {}, {} "
                                      "and {}",
                                      q.size(), intensity.size(), sigma.size()));
+    if (options.smear && (!with_errors || dq.size() != q.size()))
+        throw InputError(name, 0,
+                         fmt::format("expected q, intensity, error and dq of one length, found {}, "
+                                     "{}, {} and {}",
+                                     q.size(), intensity.size(), sigma.size(), dq.size()));
     if (q.size() < kMinPoints || q.size() > static_cast<std::size_t>(kMaxPoints))
         throw InputError(name, 0,
                          fmt::format("expected from {} to {} points, found {}", kMinPoints,
                                      kMaxPoints, q.size()));
     if (!with_errors && !options.assumed_error)
-        throw InputError(
-            name, 0,
-            fmt::format("expected q, intensity and error, found no error; {}", Points::kAdvice));
-    Points points(name, options, with_errors);
+        throw InputError(name, 0,
+                         fmt::format("expected q, intensity and error, found no error; {}",
+                                     CurvePoints::kAdvice));
+    CurvePoints points(name, options, with_errors);
     for (std::size_t n = 0; n < q.size(); ++n) {
-        Row row{.line = static_cast<Index>(n) + 1,
-                .values = {q[n], intensity[n]},
-                .words = 2,
-                .text = {}};
-        if (with_errors) row.values.push_back(sigma[n]);
-        row.words = row.values.size();
-        row.text = fmt::format("{:g}", fmt::join(row.values, " "));
-        points.add(row);
+        std::vector<double> values = {q[n], intensity[n]};
+        if (with_errors) values.push_back(sigma[n]);
+        if (options.smear) values.push_back(dq[n]);
+        points.add(static_cast<Index>(n) + 1, values, true,
+                   fmt::format("{:g}", fmt::join(values, " ")));
     }
     ProfileFile made;
     std::vector<std::string> notes;

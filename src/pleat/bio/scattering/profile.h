@@ -16,11 +16,14 @@ namespace pleat {
 
 class ByteSource;
 
-/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, never falling; intensities and
-/// their standard errors in the curve's own unit.
+/// A scattering curve: q = 4 pi sin(theta) / lambda in 1/angstrom, rising; intensities and their
+/// standard errors in the curve's own unit.
 struct Profile {
     std::vector<double> q, intensity, sigma;  ///< of one length; `sigma` above 0
     std::string source = {};                  ///< its file or name, for messages; may be empty
+    /// Standard deviation of q at each point, by which a fit smears the model, 1/angstrom, 0 or
+    /// more; empty: the model is not smeared.
+    std::vector<double> dq = {};
 
     std::size_t size() const { return q.size(); }
 };
@@ -36,13 +39,15 @@ struct ProfileOptions {
     /// Error of points that have none (no third column, or 0 there), as a fraction of the absolute
     /// intensity. Not set: curves without errors are refused, and points of error 0 are left out.
     std::optional<double> assumed_error = {};
+    bool smear = false;  ///< column 4 is the standard deviation of q, which becomes Profile::dq
 };
 std::vector<Field> fields(ProfileOptions& options);
 
 struct ProfileFile {
     Profile profile;
     bool per_nanometre = false;  ///< whether q was in 1/nm in the file
-    /// What the reader decided, one line each: unit of q, errors that were assumed.
+    /// What the reader decided, one line each: unit of q, errors that were assumed, points that
+    /// were sorted or merged.
     std::vector<std::string> notes;
 };
 
@@ -50,21 +55,23 @@ struct ProfileFile {
 /// commas or semicolons; commas between digits are decimal commas if lines have other separators.
 /// The table begins with the first three consecutive lines of numbers. Lines before and after it
 /// are titles and footers, and so are one or two lines of two numbers above a table of three
-/// columns; blank lines and lines of # may be in between. Points are sorted by q; points without a
-/// usable error are left out. The file may be plain or compressed.
+/// columns; blank lines and lines of # may be in between. Points are sorted by q (curve_points.h
+/// says how settings of an instrument differ from a second curve), points of equal q are merged,
+/// and points without a usable error are left out. The file may be plain or compressed.
 ///
 /// Throws InputError, naming the lines: numbers missing or not finite, errors that are negative,
-/// absent (see `assumed_error`) or 0 at more than half of the points, less than 3 points, a second
-/// table or curve, a range of q that no unit explains.
+/// absent (see `assumed_error`) or 0 at more than half of the points, column 4 missing or unfit for
+/// `smear`, less than 3 points, a second table or curve, a range of q that no unit explains.
 ProfileFile read_profile(const std::filesystem::path& path, const ProfileOptions& options = {});
 ProfileFile read_profile(ByteSource& source, const ProfileOptions& options = {});
 
 /// The curve of numbers in memory, under the conditions of the reader. They must have one length;
-/// `sigma` may be empty if errors are assumed. An automatic unit is 1/angstrom. Throws InputError
-/// that names `name` instead of a file, and the number of the point, from 1, instead of a line.
+/// `sigma` may be empty if errors are assumed; `dq` is needed if `options.smear`. An automatic unit
+/// is 1/angstrom. Throws InputError that names `name` instead of a file, and the number of the
+/// point, from 1, instead of a line.
 ProfileFile make_profile(const std::string& name, std::span<const double> q,
                          std::span<const double> intensity, std::span<const double> sigma,
-                         const ProfileOptions& options = {});
+                         const ProfileOptions& options = {}, std::span<const double> dq = {});
 
 }  // namespace pleat
 

@@ -1,6 +1,7 @@
 // Tests of profiles: dialects of measured curves, units, errors that are missing, and refusals.
 #include "pleat/bio/scattering/profile.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,17 +117,70 @@ TEST(Profile, LeavesOutPointsWithoutAUsableError) {
               "errors as a part of the intensity");
 }
 
-TEST(Profile, SortsPointsAndKeepsThoseOfEqualQ) {
+TEST(Profile, SortsPointsAndMergesThoseOfEqualQ) {
+    // Weights 1 and 4.
     const ProfileFile repeats = read(kTable + "0.0400 6 1\n0.05 5 1\n");
-    EXPECT_EQ(repeats.profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04, 0.04, 0.05}));
-    EXPECT_EQ(repeats.profile.intensity, (std::vector<double>{10, 9, 8, 7, 6, 5}));
-    EXPECT_EQ(repeats.notes.at(1), "q repeats at 1 of 6 points, which all count");
+    EXPECT_EQ(repeats.profile.q, (std::vector<double>{0.01, 0.02, 0.03, 0.04, 0.05}));
+    EXPECT_DOUBLE_EQ(repeats.profile.intensity[3], (4 * 7 + 6) / 5.0);
+    EXPECT_DOUBLE_EQ(repeats.profile.sigma[3], 1 / std::sqrt(5.0));
+    EXPECT_EQ(repeats.notes.at(1),
+              "points of equal q merged by their weights 1 / error^2: 5 of 6 remain");
     const ProfileFile mixed = read("0.01 10 1\n0.03 8 0.5\n0.02 9 1\n0.04 7 0.5\n");
     expect_table(mixed.profile);
     EXPECT_EQ(mixed.notes.at(1), "points sorted by q, which falls at 1 of 4");
     expect_table(read("0.04 7 0.5\n0.03 8 0.5\n0.02 9 1\n0.01 10 1\n").profile);
+    EXPECT_EQ(refusal("0.01 1 1\n0.01 2 1\n0.02 1 1\n0.02 2 1\n"),
+              "curve: expected 3 or more different q, found 2 at 4 points");
+}
+
+TEST(Profile, SortsSettingsThatOverlapAndRefusesASecondCurve) {
+    std::string wide, narrow, low;
+    for (int k = 5; k <= 30; ++k) wide += fmt::format("{} 1 1\n", 0.01 * k);
+    for (int k = 1; k <= 12; ++k) narrow += fmt::format("{} 1 1\n", 0.0052 * k);
+    for (int k = 0; k <= 5; ++k) low += fmt::format("{} 1 1\n", 0.055 + 0.01 * k);
+    // Settings in either order: the shorter one begins at smaller q, or overlaps little.
+    for (const std::string& text : {wide + narrow, narrow + wide}) {
+        const ProfileFile file = read(text);
+        EXPECT_EQ(file.profile.size(), 38U);
+        EXPECT_TRUE(std::is_sorted(file.profile.q.begin(), file.profile.q.end()));
+        EXPECT_EQ(file.notes.at(1), "points sorted by q, which falls at 1 of 38");
+    }
     EXPECT_EQ(refusal(kTable + kTable),
               "curve:5: expected one curve, found q that begins again at 0.01 after 0.04");
+    EXPECT_EQ(refusal(wide + low),
+              "curve:27: expected one curve, found q that begins again at 0.055 after 0.3");
+}
+
+TEST(Profile, ReadsTheSpreadOfQOnlyWhereAsked) {
+    const std::string table = "0.1 10 1 0.01\n0.2 9 1 0.02\n0.2 7 1 0.04\n2 8 0.5 0\n";
+    EXPECT_TRUE(read(table).profile.dq.empty());
+    const ProfileFile smeared = read(table, {.smear = true});
+    ASSERT_EQ(smeared.profile.dq.size(), 3U);
+    EXPECT_TRUE(smeared.per_nanometre);
+    EXPECT_DOUBLE_EQ(smeared.profile.dq[0], 0.001);
+    EXPECT_DOUBLE_EQ(smeared.profile.dq[1], std::sqrt((0.02 * 0.02 + 0.04 * 0.04) / 2) / 10);
+    EXPECT_EQ(smeared.profile.dq[2], 0);
+    const auto refused = [](const std::string& text) {
+        return error_text<InputError>([&] { read(text, {.smear = true}); });
+    };
+    EXPECT_EQ(refused(kTable),
+              "curve:1: expected q, intensity, error and dq (--smear), found no dq in '0.01 10 1'");
+    EXPECT_EQ(refused("0.1 1 1 0.01\n0.2 1 1\n0.3 1 1 0.01\n"),
+              "curve:2: expected q, intensity, error and dq (--smear), found '0.2 1 1'");
+    EXPECT_EQ(refused("0.1 1 1 0.01\n0.2 1 1 -0.01\n0.3 1 1 0.01\n"),
+              "curve:2: expected dq of 0 or more, found -0.01");
+    EXPECT_EQ(refused("0.1 1 1 0.01\n0.2 1 1 nan\n0.3 1 1 0.01\n"),
+              "curve:2: expected finite numbers, found '0.2 1 1 nan'");
+    EXPECT_EQ(refused("0.1 1 1 0\n0.2 1 1 0\n0.3 1 1 0\n"),
+              "curve:1: expected dq above 0 in column 4 (--smear), found 0 at all points");
+    EXPECT_EQ(refused("0.1 1 1 0.1\n0.2 1 1 7\n0.3 1 1 0.1\n"),
+              "curve:2: expected dq in column 4 (--smear) of at most half of the largest q (0.3), "
+              "found 7");
+    const std::vector<double> q = {0.1, 0.2, 0.3}, ones = {1, 1, 1}, dq = {0.01, 0.01, 0.02};
+    EXPECT_EQ(make_profile("curve", q, ones, ones, {.smear = true}, dq).profile.dq, dq);
+    EXPECT_EQ(
+        error_text<InputError>([&] { make_profile("curve", q, ones, ones, {.smear = true}); }),
+        "curve: expected q, intensity, error and dq of one length, found 3, 3, 3 and 0");
 }
 
 TEST(Profile, TellsDecimalCommasFromCommasBetweenNumbers) {

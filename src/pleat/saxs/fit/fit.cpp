@@ -9,6 +9,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/fit/smearing.h"
 #include "pleat/saxs/fit/spline.h"
 #include "pleat/saxs/model/form_factors.h"
 
@@ -297,12 +298,17 @@ Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<cons
 }
 
 Profile cut_curve(const Profile& curve, double q_max) {
-    const auto count = static_cast<std::size_t>(
-        std::upper_bound(curve.q.begin(), curve.q.end(), q_max) - curve.q.begin());
-    const auto fraction = [&](const std::vector<double>& all) {
-        return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
-    };
-    return {fraction(curve.q), fraction(curve.intensity), fraction(curve.sigma), curve.source};
+    Profile cut;
+    cut.source = curve.source;
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+        const double reach = curve.dq.empty() ? 0 : kSmearingReach * curve.dq[k];
+        if (curve.q[k] + reach > q_max) continue;
+        cut.q.push_back(curve.q[k]);
+        cut.intensity.push_back(curve.intensity[k]);
+        cut.sigma.push_back(curve.sigma[k]);
+        if (!curve.dq.empty()) cut.dq.push_back(curve.dq[k]);
+    }
+    return cut;
 }
 
 }  // namespace pleat::saxs

@@ -55,7 +55,8 @@ bool are_atomic(View<const double, 2> partial);
 Array<double, 2> resample_profiles(View<const double, 2> partial, std::span<const double> q,
                                    std::span<const double> to);
 
-/// The points of a curve with q of at most `q_max`.
+/// The points of a curve that see q of at most `q_max`: q, and where they have dq the q within
+/// kSmearingReach dq of it.
 Profile cut_curve(const Profile& curve, double q_max);
 
 }  // namespace pleat::saxs
