@@ -76,8 +76,12 @@ TEST(Pruned, MostPairsAreNotComparedAgain) {
     for (Index i = 0; i < 1100; ++i) {
         const float distance = i == 0 ? 0.0f : stored.at(0, i);
         EXPECT_EQ(positions[i] == Neighbours::neighbour, distance < 1.0f) << i;
-        if (distance < 2.0f) EXPECT_NE(positions[i], Neighbours::far) << i;
-        if (distance > 2.001f) EXPECT_EQ(positions[i], Neighbours::far) << i;
+        if (distance < 2.0f) {
+            EXPECT_NE(positions[i], Neighbours::far) << i;
+        }
+        if (distance > 2.001f) {
+            EXPECT_EQ(positions[i], Neighbours::far) << i;
+        }
     }
 }
 
