@@ -18,7 +18,8 @@ public:
     FrameStore() = default;
     /// `xyz` must outlive this object and its copies.
     FrameStore(View<const float, 3> xyz) : shape_(xyz) {}
-    FrameStore(View<float, 3> xyz) : shape_(xyz.data, xyz.extent(0), xyz.extent(1), xyz.extent(2)) {}
+    FrameStore(View<float, 3> xyz)
+        : shape_(xyz.data, xyz.extent(0), xyz.extent(1), xyz.extent(2)) {}
     FrameStore(const Array<float, 3>& xyz) : shape_(xyz.view()) {}
     /// Opens a file of nothing but the numbers. Throws InputError if it cannot be read or has
     /// another length.
