@@ -13,10 +13,10 @@ FRAMES = "checkpoint.frames.f32"
 
 
 class LargerThanMemory(ProgramTest):
-    # Kept in memory these need 48 MiB beside the process itself, read in blocks 55 MiB.
-    LIMIT = ("--memory", "0.09", "--device", "cpu", "--threads", "1")
+    # Beside the process itself these need 37 MB to be kept in memory, and 35 MB to be read in blocks.
+    LIMIT = ("--memory", "0.065", "--device", "cpu", "--threads", "1")
 
-    def ensemble(self, frames=2000, atoms=100):
+    def ensemble(self, frames=1500, atoms=40):
         source = random.Random(3)
         shapes = [[source.gauss(0, 8) for _ in range(3 * atoms)] for _ in range(3)]
         moves = [source.gauss(0, 0.8) for _ in range(10007)]
@@ -42,8 +42,8 @@ class LargerThanMemory(ProgramTest):
                 whole, told = self.run_quietly(*call, "--device", "cpu", run=f"whole{number}")
                 self.assertNotIn("from disk", told)
                 streamed, told = self.run_quietly(*call, *self.LIMIT, run=f"streamed{number}")
-                self.assertEqual(told.count("2000 frames of 100 atoms need"), 1, told)
-                self.assertIn(f"they are read in blocks from {streamed / FRAMES} (2.3 MiB)", told)
+                self.assertEqual(told.count("1500 frames of 40 atoms need"), 1, told)
+                self.assertIn(f"they are read in blocks from {streamed / FRAMES} (703.1 KiB)", told)
                 self.assertEqual(results(streamed), results(whole))
                 for fact, value in manifest(whole)["results"].items():
                     self.assertEqual(manifest(streamed)["results"][fact], value, fact)
@@ -64,7 +64,7 @@ class LargerThanMemory(ProgramTest):
     def test_a_stopped_run_resumes(self):
         path = self.ensemble()
         limit = (*self.LIMIT[:3], "reference", *self.LIMIT[4:])
-        call = ("cluster", path, "--cutoff", "1.2", "--frames", ":1500")
+        call = ("cluster", path, "--cutoff", "1.2")
         whole, _ = self.run_quietly(*call, "--device", "reference", "--threads", "2", run="whole")
         for sign, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
             with self.subTest(sign):
@@ -80,7 +80,7 @@ class LargerThanMemory(ProgramTest):
         path = self.ensemble()
         done = pleat("rmsd", path, "--matrix", "none", *self.LIMIT, "-o", self.folder / "run",
                      preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
-                                         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))))
+                                         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))))
         self.assertEqual(done.returncode, 5, done.stderr.decode())
         self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
         self.assertIn(FRAMES, done.stderr.decode())
@@ -89,7 +89,7 @@ class LargerThanMemory(ProgramTest):
     def test_what_needs_all_frames_or_pairs_in_memory_is_refused(self):
         path = self.ensemble(7000, 10)
         self.assert_refused(
-            pleat("cluster", path, "-m", "ward", "--k", "3", "--memory", "0.1", "-q",
+            pleat("cluster", path, "-m", "ward", "--k", "3", "--memory", "0.095", "-q",
                   "-o", self.folder / "tree"), 4,
             "the distances of all pairs of 7000 items: ", "gromos, dbscan")
         self.assert_refused(

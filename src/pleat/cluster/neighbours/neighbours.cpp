@@ -125,25 +125,24 @@ public:
 
     /// Ranks share the items.
     std::vector<std::uint32_t> around(Index centre, std::span<const Index> items) const override {
-        const std::size_t ranks = static_cast<std::size_t>(context_.ranks()),
-                          rank = static_cast<std::size_t>(context_.rank()), size = items.size();
-        const std::size_t first = size * rank / ranks, end = size * (rank + 1) / ranks;
-        const std::span<const Index> own = items.subspan(first, end - first);
+        const RankRows share(context_);
+        const auto size = static_cast<Index>(items.size());
+        std::vector<Index> own;
+        for (Index n = 0; n < share.count_of(size); ++n) own.push_back(items[share.row(n)]);
         std::vector<float> values(own.size());
         if (!own.empty()) comparison_.distances.between({&centre, 1}, own, values.data());
         const double twice = 2 * comparison_.cutoff;
         // Above the rounding of the cutoff and of three distances.
         const double margin = 3 * comparison_.distances.error(twice) + 1e-6 * twice;
-        std::vector<std::uint32_t> positions(size);
-        parallel_for(resolve_threads(context_), static_cast<Index>(own.size()), [&](Index n, int) {
-            std::uint32_t& position = positions[first + static_cast<std::size_t>(n)];
-            const bool is_self = own[n] == centre;
-            if (is_self || comparison_.is_below(values[n], centre, own[n]))
+        std::vector<std::uint32_t> positions(items.size());
+        parallel_for(resolve_threads(context_), share.count_of(size), [&](Index n, int) {
+            std::uint32_t& position = positions[share.row(n)];
+            if (own[n] == centre || comparison_.is_below(values[n], centre, own[n]))
                 position = neighbour;
             else if (values[n] < twice + margin)
                 position = near;
         });
-        if (ranks > 1) context_.comm->sum(std::span<std::uint32_t>(positions));
+        all_gather_rows(context_, View<std::uint32_t, 2>(positions.data(), size, Index{1}));
         return positions;
     }
 
@@ -151,22 +150,27 @@ public:
     std::vector<std::uint32_t> count_between(std::span<const Index> members,
                                              std::span<const Index> others) const override {
         constexpr std::size_t kMembers = 960, kOthers = std::size_t{1} << 14;
-        std::vector<std::uint32_t> counts(others.size());
-        const std::size_t batches = (members.size() + kMembers - 1) / kMembers;
+        Array<std::uint32_t, 2> counts(Index{context_.ranks()}, static_cast<Index>(others.size()));
+        std::uint32_t* const own_counts = counts[context_.rank()].data;
+        const auto batches = static_cast<Index>((members.size() + kMembers - 1) / kMembers);
+        const RankRows share(context_);
         std::vector<float> values;
-        for (std::size_t n = static_cast<std::size_t>(context_.rank()); n < batches;
-             n += static_cast<std::size_t>(context_.ranks())) {
-            const std::size_t first = n * kMembers;
+        for (Index n = 0; n < share.count_of(batches); ++n) {
+            const std::size_t first = static_cast<std::size_t>(share.row(n)) * kMembers;
             const auto own = members.subspan(first, std::min(kMembers, members.size() - first));
             for (std::size_t at = 0; at < others.size(); at += kOthers) {
                 const auto some = others.subspan(at, std::min(kOthers, others.size() - at));
                 values.resize(own.size() * some.size());
                 comparison_.distances.between(own, some, values.data());
-                add_counts(own, some, values.data(), counts.data() + at);
+                add_counts(own, some, values.data(), own_counts + at);
             }
         }
-        if (context_.ranks() > 1) context_.comm->sum(std::span<std::uint32_t>(counts));
-        return counts;
+        all_gather_rows(context_, counts.view());
+        std::vector<std::uint32_t> sums(others.size());
+        for (Index rank = 0; rank < counts.extent(0); ++rank)
+            for (std::size_t n = 0; n < sums.size(); ++n)
+                sums[n] += counts(rank, static_cast<Index>(n));
+        return sums;
     }
 
 private:

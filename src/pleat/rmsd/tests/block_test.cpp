@@ -63,8 +63,8 @@ std::vector<float> bands(Kernel& kernel, Index frames, Index height) {
 }
 
 TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
-    for (const Index atoms : {1, 2, 9, 70})
-        for (const Index frames : {1, 2, 3, 50, 413}) {
+    for (const Index atoms : {1, 2, 9, 40})
+        for (const Index frames : {1, 2, 3, 50, 170}) {
             const Both both(frames == 50 ? degenerate_ensemble(frames, atoms)
                                          : random_ensemble(frames, atoms, 1.0, 3));
             const std::vector<double> weights(static_cast<std::size_t>(atoms == 9 ? atoms : 0),
@@ -78,7 +78,7 @@ TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
                     const Accuracy accuracy{precision, 1.5};
                     const auto kernel = kernel_for(whole, accuracy, context);
                     const std::vector<float> expected = bands(*kernel, frames, 48);
-                    for (const Index block : {1, 64, 256, 1000})
+                    for (const Index block : {17, 64, 1000})
                         for (const Index height : {48, 100}) {
                             SCOPED_TRACE(testing::Message() << atoms << ' ' << frames << ' '
                                                             << block << ' ' << height);
