@@ -20,10 +20,10 @@ namespace {
 constexpr Index kMaxChannelPairs = kAtomChannels * (kAtomChannels + 1) / 2;
 
 /// An upper bound of the largest distance between atoms of a frame, angstrom.
-double max_diameter_of(std::span<const Ensemble> components) {
+double max_diameter_of(std::span<const Ensemble> components, int threads) {
     double diameter = 0;
     for (const Ensemble& ensemble : components)
-        diameter = std::max(diameter, max_diameter(ensemble.xyz));
+        diameter = std::max(diameter, max_diameter(ensemble.xyz, threads));
     return diameter;
 }
 
@@ -107,7 +107,7 @@ std::int64_t component_memory(Index frames, Index scatterers, Index points) {
 
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
                            const Parameters& parameters, const Context& context) {
-    const double diameter = max_diameter_of(components);
+    const double diameter = max_diameter_of(components, resolve_threads(context));
     const auto points =
         static_cast<std::int64_t>(grid_points(parameters, curve != nullptr, diameter));
     const Index frames = frame_count(components);
@@ -130,7 +130,7 @@ Effort effort(std::span<const Ensemble> components, const Profile* curve,
     Effort sum;
     if (!excludes_gpus) sum.gpu_bytes = 0;
     for (const Ensemble& ensemble : components) {
-        const double diameter = max_diameter(ensemble.xyz);
+        const double diameter = max_diameter(ensemble.xyz, 1);
         const Model model =
             model_of_sizes(ensemble, with_curve, with_hydration, parameters, diameter);
         sum.cpu_seconds += static_cast<double>(ensemble.frame_count()) *

@@ -20,8 +20,8 @@ int threads_of(std::int64_t base, std::int64_t per_thread, bool is_alone = false
         return JobMemory{.host = base + context.threads * per_thread};
     }};
     Context context;
-    const JobResources::Share share =
-        resources.acquire(demand, is_alone, [] { return false; }, context);
+    const JobResources::Share share = resources.acquire(
+        demand, is_alone, [] { return false; }, context);
     return context.threads;
 }
 

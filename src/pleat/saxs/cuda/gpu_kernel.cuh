@@ -156,22 +156,21 @@ private:
         bulk_xyz_.upload(xyz.data, 0, xyz.size());
         grow(bulk_scales_, std::max<Index>(scales.size(), 1));
         if (scales.size() > 0) bulk_scales_.upload(scales.data, 0, scales.size());
-        Array<PairJob> device_jobs;
-        upload(device_jobs, jobs);
+        upload(bulk_jobs_, jobs);
         grow(bulk_sums_,
              std::max<Index>(std::min(at_once, count) * sum_bytes(std::min(tasks, max_tasks)) / 4,
                              1));
         const Index max_jobs = std::min(at_once, count);
         grow(slices_, max_jobs * size * slice_count(std::min(tasks, max_tasks)));
         grow(arrived_, max_jobs * model_.pair_count() * q_blocks());
-        Array<double> device_partial(count * size);
+        grow(bulk_partial_, count * size);
         typename Gpu::Timer timer;
         timer.start();
         for (Index first = 0; first < count; first += at_once) {
             const Index now = std::min(at_once, count - first);
             for (Index task = 0; task == 0 || task < max_tasks; task += tasks) {
                 const Index some = std::min(tasks, max_tasks - task);
-                const Work work{device_jobs.data() + first,
+                const Work work{bulk_jobs_.data() + first,
                                 bulk_xyz_.data(),
                                 bulk_scales_.data(),
                                 xyz.extent(2),
@@ -179,7 +178,7 @@ private:
                                 static_cast<std::int32_t>(task),
                                 static_cast<std::int32_t>(some),
                                 bulk_sums_.data(),
-                                device_partial.data() + first * size,
+                                bulk_partial_.data() + first * size,
                                 task > 0 ? 1 : 0,
                                 static_cast<std::int32_t>(slice_count(some)),
                                 slices_.data(),
@@ -189,12 +188,13 @@ private:
         }
         timer.stop();
         device_seconds_ = timer.seconds();
-        device_partial.download(partial.data);
+        bulk_partial_.download(partial.data, 0, count * size);
     }
 
     void require_gpu_memory(const View<const float, 3>& xyz, const View<const float, 3>& scales,
                             Index jobs, Index tasks, Index results) const {
-        const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size());
+        const Index held = 4 * (bulk_xyz_.size() + bulk_scales_.size() + bulk_sums_.size()) +
+                           8 * bulk_partial_.size();
         require_memory(4 * (xyz.size() + scales.size()) + jobs * sum_bytes(tasks) +
                            8 * (results + jobs * profile_size() * slice_count(tasks)),
                        std::to_string(xyz.extent(0)) + " frames of " +
@@ -217,6 +217,8 @@ private:
     Array<SplitNumber<float>> turns_;
     Array<Pass> passes_;
     std::optional<SmallCalls<Gpu>> calls_;
+    Array<PairJob> bulk_jobs_;
+    Array<double> bulk_partial_;
     Array<float> bulk_xyz_, bulk_scales_, bulk_sums_;
     Array<double> slices_;  ///< of the last step of a reduction
     Array<unsigned> arrived_;
@@ -231,9 +233,10 @@ constexpr Index kFrames = 512;
 template <class Gpu>
 class GpuKernel final : public Kernel {
 public:
-    GpuKernel(const Model& model, Gpu gpu)
+    /// `threads`: for the host's part.
+    GpuKernel(const Model& model, Gpu gpu, int threads)
         : sorted_(sort_by_type(model)),
-          frames_(model, sorted_),
+          frames_(model, sorted_, threads),
           pairs_(model, sorted_, std::move(gpu)) {}
 
     void profiles(View<const float, 3> xyz, View<const float, 3> scales,
