@@ -265,7 +265,10 @@ SaxsOutcome make_profiles(SaxsOptions& options, const JobTask& task, Ranks& rank
     const Input input = read_input(options, read, context);
     if (run) prepare_run(options, input, context.checkpoint, *run);
     const std::string remark = choose_saxs_device(options, task, input, ranks, context);
-    if (run) run->context(context);
+    if (run) {
+        run->context(context);
+        run->stage("scatterers");
+    }
     if (options.run.verbose) context.message(remark);
     saxs::Result result = compute(options, input, context);
     for (const std::string& text : result.notes) context.message(text);

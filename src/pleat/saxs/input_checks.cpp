@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pleat/core/error.h"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/kernel/kernel.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
@@ -50,8 +51,8 @@ void check_bead_options(Resolution resolution, const Parameters& parameters) {
 }  // namespace
 
 void check_input(std::span<const Ensemble> components, const Profile* curve,
-                 const Parameters& parameters, const Device& device) {
-    check_device(parameters, device);
+                 const Parameters& parameters, const Context& context) {
+    check_device(parameters, context.device);
     Parameters checked = parameters;
     check(fields(checked));
     check_order("c1", parameters.c1_min, parameters.c1_max);
@@ -59,7 +60,8 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
     if (parameters.bin_width > 0 && parameters.bin_width < 0.01)
         throw UsageError(fmt::format("expected --bin-width of 0 or at least 0.01, found {:g}",
                                      parameters.bin_width));
-    for (const Ensemble& ensemble : components) check_structures(ensemble);
+    for (const Ensemble& ensemble : components)
+        check_structures(ensemble, resolve_threads(context));
     if (components.empty()) throw UsageError("expected at least 1 structure, found none");
     if (curve == nullptr) return;
     const std::size_t points = cut_curve(*curve, parameters.q_max).size();
@@ -70,7 +72,7 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
                                      parameters.q_max, points, curve->size()));
 }
 
-void check_structures(const Ensemble& ensemble) {
+void check_structures(const Ensemble& ensemble, int threads) {
     const Index frames = ensemble.frame_count(), atoms = ensemble.atom_count();
     if (frames < 1 || atoms < 1)
         throw UsageError(
@@ -79,11 +81,10 @@ void check_structures(const Ensemble& ensemble) {
         throw UsageError(fmt::format("expected coordinates of {} atoms, found [{}, {}, {}]",
                                      ensemble.topology->atom_count(), frames,
                                      ensemble.xyz.extent(1), atoms));
-    for (Index frame = 0; frame < frames; ++frame)
-        for (const float x : ensemble.xyz[frame])
-            if (!(std::fabs(x) <= kMaxCoordinate))
-                throw InputError(ensemble.error_in(
-                    frame, fmt::format("expected coordinates within 1e8 angstrom, found {}", x)));
+    if (const auto wrong = find_wrong_coordinate(ensemble.xyz, threads))
+        throw InputError(ensemble.error_in(
+            wrong->set,
+            fmt::format("expected coordinates within 1e8 angstrom, found {}", wrong->value)));
 }
 
 void check_size(const Ensemble& ensemble, View<const float, 3> xyz, const Parameters& parameters) {

@@ -12,13 +12,14 @@
 namespace pleat::saxs {
 
 /// Throws unless run() can use this input: UsageError for options that exclude each other and for
-/// what the device does not offer, InputError for structures and a curve (may be null).
+/// what the device of the context does not offer, InputError for structures and a curve (may be
+/// null).
 void check_input(std::span<const Ensemble> components, const Profile* curve,
-                 const Parameters& parameters, const Device& device);
+                 const Parameters& parameters, const Context& context);
 
 /// Throws unless an ensemble has frames, atoms, a topology of these atoms, and coordinates within
 /// 1e8 angstrom: UsageError for shapes, InputError for values.
-void check_structures(const Ensemble& ensemble);
+void check_structures(const Ensemble& ensemble, int threads = 1);
 
 /// Throws InputError, naming file and frame, if P(r) of a frame would have more than kMaxBins bins.
 /// `xyz` [frame, axis, scatterer]: the scatterers of the ensemble.

@@ -11,7 +11,6 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/ranks/gather_rows.h"
-#include "pleat/core/ranks/lanes.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
@@ -37,8 +36,9 @@ std::vector<double> amplitudes_at(Index k, const Model& model, View<const float,
         const Index type = model.types[i];
         double net = model.factors(0, type, k);
         if (is_atomic) net -= volume * model.factors(1, type, k);
-        net += contrast.c2 * static_cast<double>(scales(0, static_cast<Index>(i))) *
-               model.factors(model.channel_count() - 1, type, k);
+        if (scales.size() > 0)
+            net += contrast.c2 * static_cast<double>(scales(0, static_cast<Index>(i))) *
+                   model.factors(model.channel_count() - 1, type, k);
         amplitudes[i] = net;
     }
     return amplitudes;
@@ -71,7 +71,9 @@ Shape measure_frame(const Component& component, Index frame, const Parameters& p
     const ScattererPositions& positions = component.positions;
     const double radius = component.scatterers.mean_radius;
     const auto amplitudes = [&](Index k) {
-        return amplitudes_at(k, component.near_zero, positions.scales[frame], contrast, radius);
+        const View<const float, 2> scales =
+            positions.scales.size() > 0 ? positions.scales[frame] : View<const float, 2>();
+        return amplitudes_at(k, component.near_zero, scales, contrast, radius);
     };
     const std::vector<double> at_0 = amplitudes(0);
     Shape shape =
@@ -205,17 +207,23 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     result.has_ensemble = parameters.max_members > 0 || parameters.reweight;
 }
 
-void combine_frames(View<const double, 3> partial, double mean_radius, Result& result) {
+void combine_frames(View<const double, 3> partial, double mean_radius, int threads,
+                    Result& result) {
+    constexpr Index kPoints = 16;  // of q that a thread averages at a time
     const Index frames = partial.extent(0), points = partial.extent(2);
-    result.intensity = Array<double, 2>(frames, points);
+    const Array<double, 2> factors =
+        channel_pair_factors(partial.extent(1), result.q, mean_radius, result.contrast);
+    result.intensity = Array<double, 2>::unset(frames, points);
+    parallel_for(threads, frames, [&](Index frame, int) {
+        std::ranges::copy(intensity(partial[frame], factors), result.intensity[frame].begin());
+    });
     result.mean.assign(static_cast<std::size_t>(points), 0);
-    for (Index frame = 0; frame < frames; ++frame) {
-        const std::vector<double> one =
-            intensity(partial[frame], result.q, mean_radius, result.contrast);
-        std::copy(one.begin(), one.end(), result.intensity[frame].begin());
-        for (std::size_t k = 0; k < one.size(); ++k)
-            result.mean[k] += one[k] / static_cast<double>(frames);
-    }
+    parallel_for(threads, (points + kPoints - 1) / kPoints, [&](Index block, int) {
+        for (Index frame = 0; frame < frames; ++frame)
+            for (Index k = block * kPoints; k < std::min(points, (block + 1) * kPoints); ++k)
+                result.mean[static_cast<std::size_t>(k)] +=
+                    result.intensity(frame, k) / static_cast<double>(frames);
+    });
 }
 
 /// Warns if the curve's Rg is about ten times or a tenth of the structures' Rg, as it is if the
@@ -279,6 +287,9 @@ void compute_profiles(std::vector<Component>& components, const FormFactorTable*
         if (fixes_contrast)
             component.model =
                 fix_contrast(component.model, result.contrast, mean_radius, with_hydration);
+        if (component.model.scale_count() > 0 && component.positions.scales.size() == 0)
+            component.positions.scales = Array<float, 3>(component.positions.xyz.extent(0), 1,
+                                                         component.positions.xyz.extent(2));
         const View<const float, 3> scales = component.model.scale_count() > 0
                                                 ? component.positions.scales.view()
                                                 : View<const float, 3>();
@@ -328,11 +339,7 @@ double root_mean_gyration(std::span<const Shape> shapes) {
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
            const Context& context) {
-    if (!context.lanes.empty())
-        return first_of_lanes(context, [&](const Context& lane) {
-            return run(ensembles, curve, form_factors, parameters, lane);
-        });
-    check_input(ensembles, curve, parameters, context.device);
+    check_input(ensembles, curve, parameters, context);
     require_memory(memory_needed(ensembles, curve, parameters, context),
                    fmt::format("profiles of {} frames", frame_count(ensembles)),
                    "fewer frames (--frames), --q-points or a wider --bin-width would fit");
@@ -345,14 +352,15 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
     double radius = 0, diameter = 0;
     for (const Component& component : components) {
         radius += component.scatterers.mean_radius / static_cast<double>(components.size());
-        diameter = std::max(diameter, max_diameter(component.positions.xyz));
+        diameter =
+            std::max(diameter, max_diameter(component.positions.xyz, resolve_threads(context)));
     }
     result.q = even_grid(parameters.q_max, grid_points(parameters, with_curve, diameter));
     compute_profiles(components, form_factors, parameters, radius, !with_curve, with_hydration,
                      context, result);
     const Array<double, 3> partial = concatenated(components);
     if (with_curve) fit_curve(*curve, partial, radius, parameters, context, result);
-    combine_frames(partial, radius, result);
+    combine_frames(partial, radius, resolve_threads(context), result);
     for (const Component& component : components)
         measure_shapes(component, parameters, context, partial.extent(0), result);
     if (with_curve) check_unit(result);

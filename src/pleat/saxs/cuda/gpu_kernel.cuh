@@ -242,9 +242,10 @@ constexpr Index kFrames = 512;
 template <class Gpu, class Real = float>
 class GpuKernel final : public Kernel {
 public:
-    GpuKernel(const Model& model, Gpu gpu)
+    /// `threads`: for the host's part.
+    GpuKernel(const Model& model, Gpu gpu, int threads)
         : sorted_(sort_by_type(model)),
-          frames_(model, sorted_),
+          frames_(model, sorted_, threads),
           pairs_(model, sorted_, gpu),
           gradients_(model, sorted_, pairs_.scattering(), std::move(gpu)) {}
 

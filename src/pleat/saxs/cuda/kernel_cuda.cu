@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "pleat/core/cuda/cuda_gpu.cuh"
+#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cuda/gpu_kernel.cuh"
 
 namespace pleat::saxs {
@@ -12,9 +13,10 @@ using pleat::cuda::CudaGpu;
 std::unique_ptr<Kernel> make_cuda_kernel(const Model& model, Precision precision,
                                          const Context& context) {
     CudaGpu gpu(context.device.index);
+    const int threads = resolve_threads(context);
     if (precision == Precision::float64)
-        return std::make_unique<cuda::GpuKernel<CudaGpu, double>>(model, std::move(gpu));
-    return std::make_unique<cuda::GpuKernel<CudaGpu>>(model, std::move(gpu));
+        return std::make_unique<cuda::GpuKernel<CudaGpu, double>>(model, std::move(gpu), threads);
+    return std::make_unique<cuda::GpuKernel<CudaGpu>>(model, std::move(gpu), threads);
 }
 
 std::unique_ptr<BodyPairs> make_cuda_body_pairs(const Model& model, const SortedScatterers& sorted,

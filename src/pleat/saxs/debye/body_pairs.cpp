@@ -256,19 +256,20 @@ void set_zero_angle_profile(const ZeroAngleSums& sums, const PairJob& job,
 }
 
 Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const float, 3> from,
-                                 Index first, Index count) {
+                                 Index first, Index count, int threads) {
     const auto scatterers = static_cast<Index>(sorted.order.size());
     if (from.size() == 0) return Array<float, 3>(count, Index{0}, scatterers);
     Array<float, 3> to = Array<float, 3>::unset(count, from.extent(1), scatterers);
-    float* out = to.data();
-    for (Index set = first; set < first + count; ++set)
+    parallel_for(threads, count, [&](Index set, int) {
+        float* out = to[set].data;
         for (Index row = 0; row < from.extent(1); ++row)
-            for (const Index scatterer : sorted.order) *out++ = from(set, row, scatterer);
+            for (const Index scatterer : sorted.order) *out++ = from(first + set, row, scatterer);
+    });
     return to;
 }
 
-FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted)
-    : model_(model), sorted_(sorted) {
+FrameProfiles::FrameProfiles(const Model& model, const SortedScatterers& sorted, int threads)
+    : model_(model), sorted_(sorted), threads_(threads) {
     if (model.scale_count() == 0) self_ = self_profile(model, sorted, {});
 }
 
@@ -281,16 +282,16 @@ void FrameProfiles::compute(BodyPairs& pairs, Index batch_size, View<const float
         View<double, 3> to = partial;
         to.data = partial[first].data;
         to.extents[0] = count;
-        pairs.evaluate(sorted_positions(sorted_, xyz, first, count),
-                       sorted_positions(sorted_, scales, first, count), jobs, to);
+        pairs.evaluate(sorted_positions(sorted_, xyz, first, count, threads_),
+                       sorted_positions(sorted_, scales, first, count, threads_), jobs, to);
     }
     const bool scaled = model_.scale_count() > 0;
-    for (Index frame = 0; frame < partial.extent(0); ++frame) {
+    parallel_for(threads_, partial.extent(0), [&](Index frame, int) {
         const Array<double, 2> of_frame =
             scaled ? self_profile(model_, sorted_, scales[frame]) : Array<double, 2>();
         const double* const self = scaled ? of_frame.data() : self_.data();
         for (Index n = 0; n < partial[frame].size(); ++n) partial[frame].data[n] += self[n];
-    }
+    });
 }
 
 }  // namespace pleat::saxs

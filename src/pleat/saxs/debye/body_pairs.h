@@ -45,7 +45,7 @@ std::unique_ptr<BodyPairs> make_body_pairs(const Model& model, const SortedScatt
 /// The sets [first, first + count) of `from` [set, row, scatterer] in the order of
 /// SortedScatterers.
 Array<float, 3> sorted_positions(const SortedScatterers& sorted, View<const float, 3> from,
-                                 Index first, Index count);
+                                 Index first, Index count, int threads = 1);
 
 /// The terms i = j of the partial profiles, [channel pair, q]; `scales` [channel with scales,
 /// scatterer].
@@ -56,7 +56,7 @@ Array<double, 2> self_profile(const Model& model, const SortedScatterers& sorted
 class FrameProfiles {
 public:
     /// The model and `sorted` must outlive it.
-    FrameProfiles(const Model& model, const SortedScatterers& sorted);
+    FrameProfiles(const Model& model, const SortedScatterers& sorted, int threads);
     /// Does the same as Kernel::profiles(), `batch_size` frames at a time.
     void compute(BodyPairs& pairs, Index batch_size, View<const float, 3> xyz,
                  View<const float, 3> scales, View<double, 3> partial) const;
@@ -64,6 +64,7 @@ public:
 private:
     const Model& model_;
     const SortedScatterers& sorted_;
+    const int threads_;
     Array<double, 2> self_;  ///< terms i = j, if scatterers have no scales
 };
 

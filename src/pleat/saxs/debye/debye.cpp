@@ -12,9 +12,12 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
+#include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/loops/tile_file.h"
 #include "pleat/core/ranks/gather_rows.h"
+#include "pleat/core/ranks/lanes.h"
 #include "pleat/saxs/kernel/kernel.h"
 
 namespace pleat::saxs {
@@ -54,7 +57,7 @@ View<T, 3> frames_of(View<T, 3> all, Block block) {
 }
 
 /// A 64-bit checksum of many numbers, much faster than SHA-256.
-std::uint64_t checksum(View<const float, 3> numbers) {
+std::uint64_t checksum(View<const float, 2> numbers) {
     std::uint64_t sum = 0;
     for (Index n = 0; n < numbers.size(); ++n) {
         sum = (sum ^ std::bit_cast<std::uint32_t>(numbers.data[n])) * 0x9e3779b97f4a7c15u;
@@ -65,7 +68,7 @@ std::uint64_t checksum(View<const float, 3> numbers) {
 
 /// A hash of all input that determines the bits of the profiles.
 std::string problem_hash(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
-                         const Options& options, const Device& device) {
+                         const Options& options, const Context& context) {
     Sha256 hash;
     hash.field(View<const double, 1>(model.q.data(), model.q_count()));
     hash.field(View<const std::int32_t, 1>(model.types.data(), model.scatterer_count()));
@@ -73,10 +76,14 @@ std::string problem_hash(const Model& model, View<const float, 3> xyz, View<cons
     for (const std::uint8_t scaled : model.scaled) hash.field(scaled);
     for (const View<const float, 3>& numbers : {xyz, scales}) {
         for (const Index extent : numbers.extents) hash.field(extent);
-        hash.field(checksum(numbers));
+        std::vector<std::uint64_t> sums(static_cast<std::size_t>(numbers.extent(0)));
+        parallel_for(resolve_threads(context), numbers.extent(0), [&](Index frame, int) {
+            sums[static_cast<std::size_t>(frame)] = checksum(numbers[frame]);
+        });
+        hash.field(View<const std::uint64_t, 1>(sums.data(), numbers.extent(0)));
     }
     hash.field(static_cast<int>(options.precision)).field(static_cast<int>(options.method));
-    hash.field(static_cast<int>(device.kind));
+    hash.field(static_cast<int>(context.device.kind));
     return hash.hex();
 }
 
@@ -122,6 +129,21 @@ std::span<const std::string_view> names_of(Method) {
     return kNames;
 }
 
+std::optional<WrongCoordinate> find_wrong_coordinate(View<const float, 3> xyz, int threads) {
+    std::vector<std::uint8_t> is_wrong(static_cast<std::size_t>(xyz.extent(0)));
+    parallel_for(threads, xyz.extent(0), [&](Index n, int) {
+        int wrong = 0;
+        for (const float x : xyz[n]) wrong += !(std::fabs(x) <= kMaxCoordinate);
+        is_wrong[static_cast<std::size_t>(n)] = wrong > 0;
+    });
+    const auto first = std::find(is_wrong.begin(), is_wrong.end(), std::uint8_t{1});
+    if (first == is_wrong.end()) return std::nullopt;
+    const Index set = first - is_wrong.begin();
+    for (const float x : xyz[set])
+        if (!(std::fabs(x) <= kMaxCoordinate)) return WrongCoordinate{set, x};
+    return std::nullopt;
+}
+
 Index Model::scale_count() const {
     return static_cast<Index>(
         std::count_if(scaled.begin(), scaled.end(), [](std::uint8_t s) { return s != 0; }));
@@ -157,7 +179,7 @@ void check(const Model& model) {
 }
 
 void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
-                const char* set) {
+                const char* set, int threads) {
     if (xyz.extent(1) != 3 || xyz.extent(2) != model.scatterer_count())
         throw UsageError(fmt::format("expected coordinates [{}, 3, {}], found [{}, {}, {}]", set,
                                      model.scatterer_count(), xyz.extent(0), xyz.extent(1),
@@ -168,11 +190,9 @@ void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 
         throw UsageError(fmt::format("expected scales [{}, {}, {}], found [{}, {}, {}]",
                                      xyz.extent(0), scale_count, model.scatterer_count(),
                                      scales.extent(0), scales.extent(1), scales.extent(2)));
-    for (Index n = 0; n < xyz.extent(0); ++n)
-        for (const float x : xyz[n])
-            if (!(std::fabs(x) <= kMaxCoordinate))
-                throw InputError(fmt::format(
-                    "{} {}: expected coordinates within 1e8 angstrom, found {}", set, n, x));
+    if (const auto wrong = find_wrong_coordinate(xyz, threads))
+        throw InputError(fmt::format("{} {}: expected coordinates within 1e8 angstrom, found {}",
+                                     set, wrong->set, wrong->value));
     if (scale_count == 0) return;
     for (const float s : scales)
         if (!std::isfinite(s)) throw InputError(fmt::format("expected finite scales, found {}", s));
@@ -181,25 +201,32 @@ void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 
 Array<double, 3> profiles(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
                           const Options& options, const Context& context) {
     check(model);
-    check_sets(model, xyz, scales, "frame");
+    const int threads = resolve_threads(context);
+    check_sets(model, xyz, scales, "frame", threads);
     require_memory(kernel_memory(model, options, {Device::Kind::cpu, 0}),
                    fmt::format("profiles of {} scatterers", model.scatterer_count()),
                    "take fewer scatterers or values of q");
     const Index frames = xyz.extent(0);
-    Array<double, 3> partial(frames, model.pair_count(), model.q_count());
+    auto partial = Array<double, 3>::unset(frames, model.pair_count(), model.q_count());
     if (frames == 0) return partial;
-    const std::unique_ptr<Kernel> kernel = make_kernel(model, options, context);
     const std::vector<Tile> tiles = make_tiles(model, frames);
-    std::unique_ptr<TileFile> file;
-    if (!context.checkpoint.empty() && tiles.size() > 1)
-        file = open_on_ranks(context, context.checkpoint,
-                             problem_hash(model, xyz, scales, options, context.device), tiles);
+    const bool has_file = !context.checkpoint.empty() && tiles.size() > 1;
+    const std::string problem =
+        has_file ? problem_hash(model, xyz, scales, options, context) : std::string();
+    // The lanes of this process share the profiles; each writes those of its tiles.
     std::vector<std::uint8_t> has_frame(static_cast<std::size_t>(frames));
-    const auto compute = [&](const Tile& tile) {
-        kernel->profiles(frames_of(xyz, tile.side[0]), frames_of(scales, tile.side[0]),
-                         frames_of(partial.view(), tile.side[0]));
-    };
-    compute_tiles(context, tiles, file.get(), compute, partial, has_frame);
+    on_lanes(context, [&](const Context& lane) {
+        const std::unique_ptr<Kernel> kernel = make_kernel(model, options, lane);
+        if (lane.device.kind == Device::Kind::cuda) StageProgress(lane, "device", 1).advance_to(1);
+        std::unique_ptr<TileFile> file;
+        if (has_file) file = open_on_ranks(lane, lane.checkpoint, problem, tiles);
+        const auto compute = [&](const Tile& tile) {
+            const View<double, 3> out = frames_of(partial.view(), tile.side[0]);
+            std::fill(out.begin(), out.end(), 0.0);  // its pages are then those of this thread
+            kernel->profiles(frames_of(xyz, tile.side[0]), frames_of(scales, tile.side[0]), out);
+        };
+        compute_tiles(lane, tiles, file.get(), compute, partial, has_frame);
+    });
     all_gather_rows(context,
                     View<double, 2>(partial.data(), frames, model.pair_count() * model.q_count()),
                     has_frame);

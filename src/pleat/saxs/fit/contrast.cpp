@@ -50,17 +50,17 @@ Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, do
     return factors;
 }
 
+std::vector<double> intensity(View<const double, 2> partial, View<const double, 2> factors) {
+    std::vector<double> sum(static_cast<std::size_t>(partial.extent(1)), 0);
+    for (Index pair = 0; pair < partial.extent(0); ++pair)
+        for (Index k = 0; k < partial.extent(1); ++k)
+            sum[static_cast<std::size_t>(k)] += factors(pair, k) * partial(pair, k);
+    return sum;
+}
+
 std::vector<double> intensity(View<const double, 2> partial, std::span<const double> q,
                               double mean_radius, const Contrast& contrast) {
-    std::vector<double> sum(q.size(), 0);
-    for (std::size_t k = 0; k < q.size(); ++k) {
-        const Weights weights(partial.extent(0), q[k], mean_radius, contrast);
-        for (Index a = 0; a < weights.channels; ++a)
-            for (Index b = a; b < weights.channels; ++b)
-                sum[k] += weights.pair(a, b) *
-                          partial(channel_pair(a, b, weights.channels), static_cast<Index>(k));
-    }
-    return sum;
+    return intensity(partial, channel_pair_factors(partial.extent(0), q, mean_radius, contrast));
 }
 
 }  // namespace pleat::saxs

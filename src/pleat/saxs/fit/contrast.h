@@ -23,5 +23,7 @@ Array<double, 2> channel_pair_factors(Index pairs, std::span<const double> q, do
 /// hydration), 2 (net, hydration) or 1 (net); c1 changes only the 3 channels.
 std::vector<double> intensity(View<const double, 2> partial, std::span<const double> q,
                               double mean_radius, const Contrast& contrast);
+/// The same with `factors` [channel pair, q] from channel_pair_factors().
+std::vector<double> intensity(View<const double, 2> partial, View<const double, 2> factors);
 
 }  // namespace pleat::saxs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "pleat/core/context.h"
 #include "pleat/saxs/debye/debye.h"
@@ -48,11 +49,19 @@ std::int64_t kernel_memory(const Model& model, const Options& options, const Dev
 /// for a profile.
 inline constexpr float kMaxCoordinate = 1e8f;
 
+struct WrongCoordinate {
+    Index set = 0;
+    float value = 0;
+};
+/// The first coordinate of `xyz` [set, axis, scatterer] that is beyond kMaxCoordinate or not a
+/// number.
+std::optional<WrongCoordinate> find_wrong_coordinate(View<const float, 3> xyz, int threads);
+
 /// Throws unless positions and scales belong to the model: UsageError for shapes, InputError for
 /// values. `xyz` [set, axis, scatterer], `scales` [set, channel with scales, scatterer]; `set`
 /// names the first axis in messages ("frame", "chain").
 void check_sets(const Model& model, View<const float, 3> xyz, View<const float, 3> scales,
-                const char* set);
+                const char* set, int threads = 1);
 
 /// Every pair and q by sin in float64, one after another; one thread.
 std::unique_ptr<Kernel> make_reference_kernel(const Model& model, const Context& context = {});

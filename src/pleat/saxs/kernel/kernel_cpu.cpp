@@ -27,7 +27,7 @@ public:
         : model_(model),
           grid_(model.q),
           sorted_(sort_by_type(model)),
-          frames_(model_, sorted_),
+          frames_(model_, sorted_, resolve_threads(context)),
           pieces_(split_segments(sorted_.segments, kRows)),
           context_(context),
           threads_(resolve_threads(context)),

@@ -50,20 +50,20 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
     ScattererPositions positions;
     positions.sites = static_cast<Index>(wet.size());
     positions.xyz = Array<float, 3>::unset(frames, 3, count + positions.sites);
-    positions.scales = Array<float, 3>(frames, 1, count + positions.sites);
-    Array<float, 2> centres(3, count);
-    for (Index frame = 0; frame < frames; ++frame) {
-        set_centres_of_mass(scatterers, xyz[frame], centres);
-        for (Index axis = 0; axis < 3; ++axis) {
-            std::copy_n(centres[axis].data, count, positions.xyz[frame][axis].data);
-            for (Index w = 0; w < positions.sites; ++w)
-                positions.xyz(frame, axis, count + w) =
-                    layers(frame, 1 + axis, wet[static_cast<std::size_t>(w)]);
+    if (with_hydration)
+        positions.scales = Array<float, 3>::unset(frames, 1, count + positions.sites);
+    cancellable_parallel_for(context, resolve_threads(context), frames, [&](Index frame, int) {
+        set_centres_of_mass(scatterers, xyz[frame], positions.xyz[frame]);
+        if (!with_hydration) return;
+        std::fill_n(positions.scales[frame].data, count, 0.0f);
+        for (Index w = 0; w < positions.sites; ++w) {
+            const Index scatterer = wet[static_cast<std::size_t>(w)];
+            positions.scales(frame, 0, count + w) = layers(frame, 0, scatterer);
+            for (Index axis = 0; axis < 3; ++axis)
+                positions.xyz(frame, axis, count + w) = layers(frame, 1 + axis, scatterer);
         }
-        for (Index w = 0; w < positions.sites; ++w)
-            positions.scales(frame, 0, count + w) =
-                layers(frame, 0, wet[static_cast<std::size_t>(w)]);
-    }
+    });
+    StageProgress(context, "scatterers", frames, "frames").advance_to(frames);
     positions.scatterer_of_site = std::move(wet);
     return positions;
 }
@@ -78,11 +78,12 @@ double box_diagonal(View<const float, 2> frame) {
     return std::sqrt(square);
 }
 
-double max_diameter(View<const float, 3> xyz) {
-    double diameter = 0;
-    for (Index frame = 0; frame < xyz.extent(0); ++frame)
-        diameter = std::max(diameter, box_diagonal(xyz[frame]));
-    return diameter;
+double max_diameter(View<const float, 3> xyz, int threads) {
+    std::vector<double> diameters(static_cast<std::size_t>(xyz.extent(0)));
+    parallel_for(threads, xyz.extent(0), [&](Index frame, int) {
+        diameters[static_cast<std::size_t>(frame)] = box_diagonal(xyz[frame]);
+    });
+    return diameters.empty() ? 0 : std::ranges::max(diameters);
 }
 
 }  // namespace pleat::saxs

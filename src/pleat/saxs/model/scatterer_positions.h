@@ -13,7 +13,8 @@ namespace pleat::saxs {
 /// layer, one for each scatterer that touches water in any frame.
 struct ScattererPositions {
     Array<float, 3> xyz;     ///< [frame, axis, scatterer or site], angstrom
-    Array<float, 3> scales;  ///< [frame, 1, scatterer or site]: water at each; 0 for scatterers
+    Array<float, 3> scales;  ///< [frame, 1, scatterer or site]: water at each, 0 for scatterers;
+                             ///< empty without hydration
     Index sites = 0;
     std::vector<Index> scatterer_of_site;  ///< [site]: the scatterer that touches it
 };
@@ -27,6 +28,6 @@ ScattererPositions scatterer_positions(View<const float, 3> xyz, const Scatterer
 /// angstrom.
 double box_diagonal(View<const float, 2> frame);
 /// The largest such bound of all frames [frame, axis, atom].
-double max_diameter(View<const float, 3> xyz);
+double max_diameter(View<const float, 3> xyz, int threads);
 
 }  // namespace pleat::saxs

@@ -65,7 +65,8 @@ Scatterers make_scatterers(const Topology& topology, View<const float, 2> xyz,
 /// Whether (almost) every residue has a CA atom alone.
 bool has_alpha_carbons_only(const Topology& topology);
 
-/// Sets `positions` [axis, scatterer] to the scatterers' centres of mass in a frame [axis, atom].
+/// Sets the first columns of `positions` [axis, scatterer] to the scatterers' centres of mass in a
+/// frame [axis, atom].
 void set_centres_of_mass(const Scatterers& scatterers, View<const float, 2> frame,
                          View<float, 2> positions);
 

@@ -99,7 +99,7 @@ void expect_sums(const RandomShape& shape, Index count, Index max_sum_bytes = cu
 template <class Real>
 std::unique_ptr<Kernel> make_on_host(const Model& model) {
     static HostGpuState state;
-    return std::make_unique<cuda::GpuKernel<HostGpu, Real>>(model, HostGpu(state));
+    return std::make_unique<cuda::GpuKernel<HostGpu, Real>>(model, HostGpu(state), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(OnHost, EveryGpu,

@@ -1,6 +1,7 @@
 // Profiles of frames dealt over ranks: the same bits on every rank as of one, and cancelling.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -41,6 +42,20 @@ TEST(Ranks, GetTheProfilesOfOne) {
             for (Index n = 0; n < own.size(); ++n)
                 ASSERT_EQ(own.data()[n], expected.data()[n]) << n;
         }
+    }
+}
+
+TEST(Ranks, LanesOfAProcessShareTheProfiles) {
+    const RandomScatterers given = random_scatterers(
+        {.scatterers = 6, .types = 2, .channels = 2, .scaled = 1, .q = 20, .frames = 700});
+    const Array<double, 3> expected =
+        profiles(given.model, given.xyz, given.scales, {}, one_thread());
+    for (const std::size_t lanes : {1, 2, 4}) {  // of the four one has no tile
+        Context context = one_thread();
+        context.device = {Device::Kind::cpu, 0};
+        context.lanes.assign(lanes, context.device);
+        const Array<double, 3> found = profiles(given.model, given.xyz, given.scales, {}, context);
+        EXPECT_TRUE(std::ranges::equal(found, expected)) << lanes;
     }
 }
 
