@@ -49,8 +49,7 @@ std::vector<std::uint32_t> quadruples_of(const Topology& topology) {
     std::uint32_t letters = 0;
     Index length = 0;
     for (std::size_t r = 0; r < topology.residues.size(); ++r) {
-        const auto name =
-            std::find(names.begin(), names.end(), amino_acid(topology.residues[r]));
+        const auto name = std::find(names.begin(), names.end(), amino_acid(topology.residues[r]));
         if (r > 0 && topology.residues[r].chain != topology.residues[r - 1].chain) length = 0;
         letters = letters << 8 | static_cast<std::uint32_t>(name - names.begin());
         if (++length >= 4) quadruples.push_back(letters);
@@ -117,10 +116,10 @@ public:
     PairSums(const Scatterers& beads, std::size_t types)
         : beads_(beads), types_(types), rows_(types + 1), sums_(rows_ * rows_ * kPoints, 0) {}
 
-    std::vector<double> run(View<const float, 2> positions,
-                            const std::vector<std::size_t>& types) {
+    std::vector<double> run(View<const float, 2> positions, const std::vector<std::size_t>& types) {
         for (Index i = 0; i < beads_.count(); ++i) {
-            for (Index j = 0; j <= i; ++j) add(i, j, types, sinc_on_grid(distance(positions, i, positions, j)));
+            for (Index j = 0; j <= i; ++j)
+                add(i, j, types, sinc_on_grid(distance(positions, i, positions, j)));
         }
         std::vector<double> by_q(sums_.size());
         for (std::size_t n = 0; n < rows_ * rows_; ++n) {
@@ -171,8 +170,8 @@ std::vector<std::size_t> complete_types(const Scatterers& beads,
     std::vector<std::size_t> types;
     for (const std::int32_t type : beads.types) {
         const std::string& name = beads.type_names[static_cast<std::size_t>(type)];
-        types.push_back(static_cast<std::size_t>(
-            std::find(names.begin(), names.end(), name) - names.begin()));
+        types.push_back(
+            static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
     }
     return types;
 }

@@ -1,4 +1,5 @@
-// Tests of bead factors: their electrons, their accuracy beside all atoms, and how they are derived.
+// Tests of bead factors: their electrons, their accuracy beside all atoms, and how they are
+// derived.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,41 +57,40 @@ TEST(Beads, HaveTheElectronsOfTheirAtoms) {
 
 TEST(Beads, OfOtherElectronsAreTypesOfTheirOwn) {
     const Ensemble lysozyme = committed("1hel.pdb.gz");
-    const Scatterers beads = make_scatterers(*lysozyme.topology, lysozyme.xyz[0],
-                                             {.resolution = Resolution::two_bead});
+    const Scatterers beads =
+        make_scatterers(*lysozyme.topology, lysozyme.xyz[0], {.resolution = Resolution::two_bead});
     ASSERT_EQ(beads.type_names.size(), beads.excess_electrons.size());
     std::map<std::string, std::map<int, int>> counts;  // by name and thousandths of an electron
     for (const std::int32_t type : beads.types) {
         const auto t = static_cast<std::size_t>(type);
-        counts[beads.type_names[t]][static_cast<int>(std::lround(1000 * beads.excess_electrons[t]))]++;
+        counts[beads.type_names[t]]
+              [static_cast<int>(std::lround(1000 * beads.excess_electrons[t]))]++;
     }
     const double hydrogen = net_electrons({"H", 0}), oxygen = net_electrons({"O", 0});
     const auto thousandths = [](double x) { return static_cast<int>(std::lround(1000 * x)); };
     // All eight cysteines are bridged; the last leucine has the oxygen OXT; isoleucine, threonine,
     // valine and proline have a hydrogen less in their backbones.
     EXPECT_EQ(counts["CYS"], (std::map<int, int>{{thousandths(-hydrogen), 8}}));
-    EXPECT_EQ(counts["BB"], (std::map<int, int>{{0, 83},
-                                                {thousandths(-hydrogen), 21},
-                                                {thousandths(oxygen), 1}}));
+    EXPECT_EQ(counts["BB"], (std::map<int, int>{
+                                {0, 83}, {thousandths(-hydrogen), 21}, {thousandths(oxygen), 1}}));
     for (const char* complete : {"ALA", "ARG", "ILE", "PRO", "TRP"})
         EXPECT_EQ(counts[complete].begin()->first, 0) << complete;
     const Ensemble capsid = committed("1a8o.pdb.gz");
-    const Scatterers whole = make_scatterers(*capsid.topology, capsid.xyz[0],
-                                             {.resolution = Resolution::one_bead});
+    const Scatterers whole =
+        make_scatterers(*capsid.topology, capsid.xyz[0], {.resolution = Resolution::one_bead});
     const double selenium = net_electrons({"Se", 0}) - net_electrons({"S", 0});
     bool has_selenium = false;
     for (std::size_t t = 0; t < whole.type_names.size(); ++t)
-        has_selenium |= whole.type_names[t] == "MET" &&
-                        std::abs(whole.excess_electrons[t] - selenium) < 1e-9;
+        has_selenium |=
+            whole.type_names[t] == "MET" && std::abs(whole.excess_electrons[t] - selenium) < 1e-9;
     EXPECT_TRUE(has_selenium);
 }
 
 TEST(Beads, OfAlphaCarbonsAreWholeResidues) {
-    const Ensemble traced = read_ensemble(
-        {(pleat::test::data_folder() / "1hel.pdb.gz").string()},
-        {.topology = {}, .select = "ca", .range = {}});
-    const Scatterers beads = make_scatterers(*traced.topology, traced.xyz[0],
-                                             {.resolution = Resolution::one_bead});
+    const Ensemble traced = read_ensemble({(pleat::test::data_folder() / "1hel.pdb.gz").string()},
+                                          {.topology = {}, .select = "ca", .range = {}});
+    const Scatterers beads =
+        make_scatterers(*traced.topology, traced.xyz[0], {.resolution = Resolution::one_bead});
     for (const double excess : beads.excess_electrons) EXPECT_EQ(excess, 0);
     EXPECT_EQ(beads.notes.size(), 1u);
     EXPECT_NE(pleat::test::error_text<InputError>([&] {
@@ -110,8 +110,7 @@ TEST(Beads, WithoutAtomsAreReported) {
     }
     const Topology fewer = subset(*lysozyme.topology, kept);
     const Array<float, 2> xyz(3, fewer.atom_count());
-    const Scatterers beads =
-        make_scatterers(fewer, xyz, {.resolution = Resolution::two_bead});
+    const Scatterers beads = make_scatterers(fewer, xyz, {.resolution = Resolution::two_bead});
     EXPECT_TRUE(std::find(beads.notes.begin(), beads.notes.end(),
                           "1 residues lack heavy atoms: their beads scatter with the atoms that "
                           "are listed") != beads.notes.end());
@@ -138,7 +137,9 @@ double worst(const CalibrationCase& one, Resolution resolution) {
 
 TEST(FormFactors, ReproduceProfilesOfAllAtoms) {
     const std::map<std::string, std::pair<double, double>> limits = {
-        {"1hel.pdb.gz", {0.70, 0.35}}, {"1ql9_A.pdb.gz", {0.32, 0.22}}, {"1a8o.pdb.gz", {0.55, 0.22}}};
+        {"1hel.pdb.gz", {0.70, 0.35}},
+        {"1ql9_A.pdb.gz", {0.32, 0.22}},
+        {"1a8o.pdb.gz", {0.55, 0.22}}};
     for (const auto& [name, limit] : limits) {
         const Ensemble one = committed(name.c_str());
         const auto worst_of = [&](Resolution resolution) {
@@ -172,8 +173,7 @@ TEST(FormFactors, ReproduceProfilesOfSharedProteins) {
 /// A case of this structure whose reference is the profile of its beads as pleat saxs computes it.
 CalibrationCase case_of_beads(const Ensemble& one, Resolution resolution) {
     CalibrationCase made = make_case("made", *one.topology, one.xyz[0], resolution, {});
-    const Scatterers beads =
-        make_scatterers(*one.topology, one.xyz[0], {.resolution = resolution});
+    const Scatterers beads = make_scatterers(*one.topology, one.xyz[0], {.resolution = resolution});
     const std::vector<double> q = calibration_grid();
     const Model full = make_model(beads, nullptr, q);
     Model model = full;
@@ -193,8 +193,7 @@ TEST(Calibration, SumsThePairsThatProfilesSum) {
         for (const char* name : {"1hel.pdb.gz", "1a8o.pdb.gz"}) {
             const CalibrationCase one = case_of_beads(committed(name), resolution);
             const Deviations all = deviations({one}, derived_form_factors(resolution));
-            for (const double d : all.front())
-                EXPECT_NEAR(d, 0, 1e-6) << name;
+            for (const double d : all.front()) EXPECT_NEAR(d, 0, 1e-6) << name;
         }
     }
 }
@@ -206,18 +205,18 @@ TEST(Calibration, DividesSequencesIntoClusters) {
     };
     fill(cases[0], 0, 100);
     fill(cases[1], 1000, 100);
-    fill(cases[2], 84, 100);    // shares 16 of 100 with the first
+    fill(cases[2], 84, 100);     // shares 16 of 100 with the first
     fill(cases[3], 1085, 1000);  // shares 15 of 100 with the second
-    fill(cases[4], 150, 20);    // inside the third
+    fill(cases[4], 150, 20);     // inside the third
     EXPECT_EQ(sequence_clusters(cases), (std::vector<Index>{0, 1, 0, 2, 0}));
     EXPECT_TRUE(sequence_clusters({}).empty());
 }
 
 TEST(Calibration, MeasuresDeviationsByTheErrorModel) {
     std::vector<double> row(51, 0);
-    row[0] = -0.09;   // 2 sigma at q = 0
-    row[33] = 0.1;    // q = 0.495
-    row[34] = 10;     // beyond 0.5
+    row[0] = -0.09;  // 2 sigma at q = 0
+    row[33] = 0.1;   // q = 0.495
+    row[34] = 10;    // beyond 0.5
     EXPECT_DOUBLE_EQ(error_model(0), 0.045);
     EXPECT_NEAR(largest_by_error_model({row, std::vector<double>(51, 0)}, 0.5)[0], 2, 1e-12);
     EXPECT_EQ(largest_by_error_model({row, std::vector<double>(51, 0)}, 0.5)[1], 0);
@@ -227,11 +226,13 @@ TEST(Calibration, NeedsClustersToLeaveOut) {
     const Ensemble lysozyme = committed("1hel.pdb.gz");
     const CalibrationCase one =
         make_case("one", *lysozyme.topology, lysozyme.xyz[0], Resolution::two_bead, {});
-    EXPECT_NE(pleat::test::error_text<InputError>([&] {
-                  calibrate({one, one, one, one, one, one}, Resolution::two_bead, {});
-              }).find("expected structures of 5 or more clusters of sequences, to leave each fifth "
-                      "of them out, found 1"),
-              std::string::npos);
+    EXPECT_NE(
+        pleat::test::error_text<InputError>([&] {
+            calibrate({one, one, one, one, one, one}, Resolution::two_bead, {});
+        })
+            .find("expected structures of 5 or more clusters of sequences, to leave each fifth "
+                  "of them out, found 1"),
+        std::string::npos);
     EXPECT_NE(pleat::test::error_text<InputError>([&] {
                   calibrate({}, Resolution::two_bead, {});
               }).find("found none with BB"),
@@ -254,8 +255,8 @@ TEST(Calibration, FindsFactorsThatLowerTheDeviations) {
             for (Index axis = 0; axis < 3; ++axis)
                 for (std::size_t i = 0; i < atoms.size(); ++i)
                     xyz(axis, static_cast<Index>(i)) = one.xyz(0, axis, atoms[i]);
-            cases.push_back(make_case(name, subset(*one.topology, atoms), xyz,
-                                      Resolution::two_bead, {}));
+            cases.push_back(
+                make_case(name, subset(*one.topology, atoms), xyz, Resolution::two_bead, {}));
         }
     }
     ASSERT_EQ(cases.size(), 8u);
