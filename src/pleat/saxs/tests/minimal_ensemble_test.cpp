@@ -88,35 +88,40 @@ double chi2_of(const EnsembleProblem& problem, const Mixture& mixture) {
     return smallest;
 }
 
-void expect_true_pairs(const Frames& all, Index frame_count, int first, int last,
-                       bool is_exhaustive) {
+/// How many of the mixtures [first, last) get a pair that fits as well as the true one.
+int count_true_pairs(const Frames& all, Index frame_count, int first, int last,
+                     bool is_exhaustive) {
+    int count = 0;
     for (int number = first; number < last; ++number) {
         SCOPED_TRACE(number);
         const Mixture mixture(all, frame_count, number);
         const EnsembleProblem problem{&mixture.curve, all.first(frame_count), all.mean_radius, {}};
         const std::vector<Weighted> found = best_ensembles(problem, 2, 2);
-        ASSERT_EQ(found.size(), 2u);
+        EXPECT_EQ(found.size(), 2u);
+        if (found.size() != 2) continue;
         EXPECT_EQ(found[1].is_exhaustive, is_exhaustive);
-        EXPECT_LE(found[1].fit.chi2, 1.05 * chi2_of(problem, mixture));
         for (const double weight : found[1].weights) EXPECT_GE(weight, kMinWeight);
+        count += found[1].fit.chi2 <= 1.05 * chi2_of(problem, mixture);
     }
+    return count;
 }
 
 const std::filesystem::path kData = test::data_folder();
 
-// All pairs of 40 frames, then more frames than whose pairs are all fitted.
+// All pairs of 40 frames, then more frames than whose pairs are all fitted: a heuristic, which
+// misses two of these ten mixtures.
 TEST(MinimalEnsembles, FitAsWellAsTheTruePair) {
     const Frames hivp(kData / "hivp.dcd.gz", kData / "hivp.pdb.gz", Resolution::one_bead);
-    expect_true_pairs(hivp, 40, 0, 4, true);
+    EXPECT_EQ(count_true_pairs(hivp, 40, 0, 4, true), 4);
     ASSERT_GT(hivp.partial.extent(0), kRepresentatives);
-    expect_true_pairs(hivp, hivp.partial.extent(0), 4, 6, false);
+    EXPECT_GE(count_true_pairs(hivp, hivp.partial.extent(0), 4, 14, false), 8);
 
     // Twenty mixtures of a transition of adenylate kinase.
     const std::filesystem::path folder =
         pleat::test::shared_folder() / "data" / "ensembles" / "adk_dims";
     if (!pleat::test::shared_is_present(folder)) return;
     const Frames adk(folder / "adk_dims.dcd", folder / "adk_open.pdb.gz", Resolution::all_atom);
-    expect_true_pairs(adk, adk.partial.extent(0), 0, 20, true);
+    EXPECT_EQ(count_true_pairs(adk, adk.partial.extent(0), 0, 20, true), 20);
 }
 
 TEST(MinimalEnsembles, HaveNoMemberThatDoesNotCount) {
