@@ -89,10 +89,9 @@ int main() {
     rows.clear();
     for (const Index sequences : {1000, 10'000, 100'000})
         for (const int order : {2, 3})
-            rows.push_back({std::to_string(sequences) + (order == 2 ? ", pairs" : ", triples"),
-                            [=](Index columns) {
-                                return shuffle_bytes(sequences, columns, order);
-                            }});
+            rows.push_back(
+                {std::to_string(sequences) + (order == 2 ? ", pairs" : ", triples"),
+                 [=](Index columns) { return shuffle_bytes(sequences, columns, order); }});
     print_table("sequences", 20'000, rows);
     std::printf("\n`rmsd` and `cluster`: frames, by selected atoms\n\n");
     rows.clear();

@@ -51,16 +51,15 @@ EstimateTable::EstimateTable(const RunOptions& options, bool is_list)
 }
 
 std::string EstimateTable::line(const Row& row, const Estimate& needed) const {
-    std::string text = fmt::format("  {}: up to {} of memory", row.device,
-                                   human_bytes(needed.host_bytes));
+    std::string text =
+        fmt::format("  {}: up to {} of memory", row.device, human_bytes(needed.host_bytes));
     if (needed.gpu_bytes > 0) {
         text += fmt::format(" and {} of GPU memory", human_bytes(needed.gpu_bytes));
         if (needed.min_gpu_bytes < needed.gpu_bytes)
             text += fmt::format(" (at least {})", human_bytes(needed.min_gpu_bytes));
     }
     const bool has_gpu = row.context.device.kind == Device::Kind::cuda;
-    return fmt::format("{}, {}{}\n", text, time_text(needed.seconds),
-                       has_gpu ? " on an H200" : "");
+    return fmt::format("{}, {}{}\n", text, time_text(needed.seconds), has_gpu ? " on an H200" : "");
 }
 
 std::string EstimateTable::add(const std::string& name, const RunEstimate& run) {

@@ -63,10 +63,10 @@ saxs::ComponentSize measure(const SaxsOptions& options, const std::vector<std::s
                 parts.insert(parts.end(), frame.begin(), frame.end());
         });
     size.atoms = counted.atoms;
-    const bool is_detected = files == 1 && size.frames > 1 && size.frames <= kMaxParts &&
-                             options.models_are == saxs::ModelsAre::automatic &&
-                             saxs::are_copies(View<const float, 3>(
-                                 parts.data(), size.frames, 3, size.atoms));
+    const bool is_detected =
+        files == 1 && size.frames > 1 && size.frames <= kMaxParts &&
+        options.models_are == saxs::ModelsAre::automatic &&
+        saxs::are_copies(View<const float, 3>(parts.data(), size.frames, 3, size.atoms));
     if (is_detected || options.models_are == saxs::ModelsAre::parts) {
         const auto structures = static_cast<Index>(files);
         size.atoms *= size.frames / structures;

@@ -66,12 +66,11 @@ Estimate estimate(Index items, const DistanceCost& distances, const Parameters& 
     if (context.device.kind == Device::Kind::reference) return all;
     const double passes = passes_of(trials, parameters);
     const bool is_read = is_kept || distances.is_stored;
-    const double per_pair =
-        distances.is_stored ? kStoredPair * passes
-        : is_kept           ? distances.pair_seconds + kStoredPair * (passes - 1)
-                            : distances.pair_seconds * passes;
-    all.seconds = 0.05 + static_cast<double>(pairs) *
-                             (per_pair + of_method + (is_read ? 0 : kStoredPair));
+    const double per_pair = distances.is_stored ? kStoredPair * passes
+                            : is_kept ? distances.pair_seconds + kStoredPair * (passes - 1)
+                                      : distances.pair_seconds * passes;
+    all.seconds =
+        0.05 + static_cast<double>(pairs) * (per_pair + of_method + (is_read ? 0 : kStoredPair));
     return all;
 }
 

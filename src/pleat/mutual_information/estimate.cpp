@@ -50,9 +50,8 @@ double pair_seconds(double symbols, double rows) {
 }
 
 double triple_seconds(double symbols, double rows) {
-    const double by_planes =
-        0.05e-9 * (symbols - 1) * (symbols - 1) * (rows / 64 + symbols) +
-        0.3e-9 * symbols * symbols * symbols;
+    const double by_planes = 0.05e-9 * (symbols - 1) * (symbols - 1) * (rows / 64 + symbols) +
+                             0.3e-9 * symbols * symbols * symbols;
     return std::min(by_planes, 1e-9 * rows);
 }
 
@@ -77,8 +76,8 @@ double observed_seconds(const Columns& columns, const Parameters& parameters, do
 double shuffle_seconds(const Columns& columns, const Parameters& parameters, double symbols) {
     if (!parameters.has_gpu_work()) return 0;
     const auto rows = static_cast<double>(columns.row_count());
-    double seconds = static_cast<double>(pair_count(columns.column_count())) *
-                     pair_seconds(symbols, rows);
+    double seconds =
+        static_cast<double>(pair_count(columns.column_count())) * pair_seconds(symbols, rows);
     if (parameters.order == 3)
         seconds += static_cast<double>(triple_count(columns.column_count())) *
                    triple_seconds(symbols, rows);
@@ -132,8 +131,8 @@ Estimate estimate(const Alignment& alignment, const Parameters& parameters,
         all.min_gpu_bytes = cuda::min_memory(columns, order, shuffles);
     }
     if (context.device.kind == Device::Kind::reference) return all;
-    const double symbols = static_cast<double>(columns.counts.size()) /
-                           static_cast<double>(columns.column_count());
+    const double symbols =
+        static_cast<double>(columns.counts.size()) / static_cast<double>(columns.column_count());
     const auto gpu = has_gpu ? gpu_demand(alignment, parameters, own.threads) : std::nullopt;
     const double on_cpu = observed_seconds(columns, parameters, symbols) +
                           (gpu ? 0 : shuffle_seconds(columns, parameters, symbols));

@@ -50,14 +50,14 @@ Estimate estimate(const ComparedSizes& sizes, const Parameters& parameters,
     switch (context.device.kind) {
         case Device::Kind::reference: return all;
         case Device::Kind::cpu:
-            all.seconds = 0.05 + written +
-                          sizes.pairs() * pair_seconds(sizes.atoms, parameters) /
-                              resolve_threads(context);
+            all.seconds =
+                0.05 + written +
+                sizes.pairs() * pair_seconds(sizes.atoms, parameters) / resolve_threads(context);
             return all;
         case Device::Kind::cuda: break;
     }
-    const auto demand = is_plain ? gpu_demand(sizes.frames, sizes.atoms, {}, parameters, true)
-                                 : std::nullopt;
+    const auto demand =
+        is_plain ? gpu_demand(sizes.frames, sizes.atoms, {}, parameters, true) : std::nullopt;
     if (!demand)
         throw UsageError("GPUs superpose all pairs of one set; give --device cpu for others");
     all.gpu_bytes = all.min_gpu_bytes = demand->bytes;
