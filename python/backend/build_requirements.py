@@ -9,7 +9,7 @@ from pathlib import Path
 
 # What each Debian package brings: headers for the compiler, or programs.
 HEADERS = {"libfmt-dev": "fmt/format.h", "libhwy-dev": "hwy/highway.h", "gemmi-dev": "gemmi/version.hpp",
-           "nlohmann-json3-dev": "nlohmann/json.hpp", "zlib1g-dev": "zlib.h", "libzstd-dev": "zstd.h",
+           "nlohmann-json3-dev": "nlohmann/json.hpp", "libcli11-dev": "CLI/CLI.hpp", "zlib1g-dev": "zlib.h", "libzstd-dev": "zstd.h",
            "tao-pegtl-dev": "tao/pegtl.hpp", "libstb-dev": "stb/stb_sprintf.h",
            "librandom123-dev": "Random123/philox.h", "pybind11-dev": "pybind11/pybind11.h"}
 PROGRAMS = {"cmake": "cmake", "ninja-build": "ninja", "pkg-config": "pkg-config"}

@@ -1,6 +1,7 @@
 // The module pleat._pleat: the library's engines for the package pleat, which alone imports it.
 #include <pybind11/pybind11.h>
 
+#include "jobs.h"
 #include "parts.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/hardware/instruction_set.h"
@@ -53,4 +54,5 @@ PYBIND11_MODULE(_pleat, module) {
     add_saxs(module);
     add_saxs_session(module);
     add_select(module);
+    add_jobs(module);
 }

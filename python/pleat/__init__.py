@@ -17,6 +17,7 @@ from .alignment import Alignment, alignment, read_alignment
 from .engines import cluster, couplings, mean_structure, mutual_information, rmsd, square
 from .ensemble import Ensemble, Topology, ensemble, read_ensemble
 from .errors import DeviceError, Error, InputError, OutputError, UsageError
+from .jobs import JobTable, run_jobs
 from .profile import Profile, profile, read_profile
 from .selection import Selection, select
 
@@ -33,7 +34,8 @@ Saxs.__doc__ = "What pleat.saxs returns; its docstring says what each part is."
 __version__ = _pleat.version
 
 __all__ = ["Alignment", "Clusters", "Couplings", "DeviceError", "Ensemble", "Error", "InputError",
-           "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Selection", "Topology",
+           "JobTable", "MutualInformation", "OutputError", "Profile", "Rmsd", "Saxs", "Selection", "Topology",
            "UsageError",
            "alignment", "cluster", "couplings", "ensemble", "mean_structure", "mutual_information",
-           "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "saxs", "select", "square"]
+           "profile", "read_alignment", "read_ensemble", "read_profile", "rmsd", "run_jobs", "saxs", "select",
+           "square"]

@@ -1,5 +1,5 @@
 # Types of the module pleat, written by python/stubs/make_stubs.py from head.pyi and the options.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -380,4 +380,24 @@ def read_profile(
     assume_error: float | None = None,
     smear: bool = False,
 ) -> Profile: ...
+class JobTable(list[dict[str, Any]]):
+    @property
+    def failed(self) -> list[dict[str, Any]]: ...
+    def to_dataframe(self) -> Any: ...
+
+def run_jobs(
+    command: Literal["couplings", "mi", "rmsd", "cluster", "saxs", "select"],
+    inputs: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+    *,
+    output: str | PathLike[str],
+    list_file: str | PathLike[str] | None = None,
+    sweep: Mapping[str, Any] | str | PathLike[str] | None = None,
+    share: bool = False,
+    jobs: int | None = None,
+    force: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    progress: Callable[[str, int, int, str], object] | None = None,
+    **options: Any,
+) -> JobTable: ...
 def square(values: ArrayLike, diagonal: float = 0.0) -> NDArray[Any]: ...

@@ -56,9 +56,10 @@ JobFunctions<CouplingsOptions> job_functions() {
 void run_couplings(const CLI::App& parser, CouplingsOptions& options,
                    const std::vector<std::string>& arguments, const Ranks& ranks) {
     const std::vector<std::string>& paths = options.alignment.paths;
+    const bool has_jobs = options.jobs.is_used() || ranks.caller() != nullptr;
     // Columns of a list and sweeps may still name a structure.
-    if (!options.jobs.is_used()) check_structure_options(options.structure);
-    if (options.jobs.is_used() || paths.size() > 1)
+    if (!has_jobs) check_structure_options(options.structure);
+    if (has_jobs || paths.size() > 1)
         return run_job_list(parser, options, paths, arguments, job_functions(), ranks);
     if (paths.empty())
         throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help couplings'");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "jobs/job_caller.h"
 #include "options/options.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
@@ -147,25 +148,34 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
     if (run.estimate) return print_estimates(plan, call, run);
     const Context context = make_context(run);
     restrict_instruction_set_by_environment();
-    install_interrupt_handler();
-    return_freed_memory();
+    JobCaller* const caller = ranks.caller();
+    if (caller == nullptr) {
+        install_interrupt_handler();
+        return_freed_memory();
+    }
     std::vector<Device> devices = context.lanes;
     if (devices.empty() && run.names_device()) devices = {context.device};
-    JobListRequest request{.folder = run.output,
-                           .call = std::move(call.arguments),
-                           .devices = std::move(devices),
-                           .threads = resolve_threads(context),
-                           .workers = options.jobs,
-                           .force = run.force,
-                           .share = options.share,
-                           .verbose = run.verbose,
-                           .shown = make_progress(stderr, run.quiet)};
+    JobListRequest request{
+        .folder = run.output,
+        .call = std::move(call.arguments),
+        .devices = std::move(devices),
+        .threads = resolve_threads(context),
+        .workers = options.jobs,
+        .force = run.force,
+        .share = options.share,
+        .verbose = run.verbose,
+        .shown = caller != nullptr ? std::move(caller->shown) : make_progress(stderr, run.quiet),
+        .shows_count = caller != nullptr};
     if (run.quiet)
         // If this cannot be printed, the other jobs go on; the table has the error, too.
         request.report_failure = [](const std::string& line) {
             std::fputs((printable(line) + '\n').c_str(), stderr);
         };
-    const JobListResult result = pleat::run_job_list(plan, command, std::move(request));
+    JobListResult result = pleat::run_job_list(plan, command, std::move(request));
+    if (caller != nullptr) {
+        caller->result = std::move(result);
+        return;
+    }
     const std::string table = (std::filesystem::path(run.output) / kJobTable).string();
     const std::string skipped =
         result.skipped > 0 ? fmt::format(" ({} skipped)", result.skipped) : "";

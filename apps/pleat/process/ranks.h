@@ -17,6 +17,8 @@
 
 namespace pleat::program {
 
+struct JobCaller;
+
 /// The ranks of this run; one if no launcher started the program. Made once, in main(), before
 /// anything else that may fail. A command that supports several ranks does, on every rank:
 ///
@@ -35,6 +37,10 @@ namespace pleat::program {
 class Ranks {
 public:
     Ranks() : comm_(world()) {}
+    /// One rank, in a library that calls a command; `caller` must outlive it.
+    explicit Ranks(JobCaller& caller) : comm_(std::make_unique<Comm>()), caller_(&caller) {}
+    /// Null in the program.
+    JobCaller* caller() const { return caller_; }
     Comm& comm() { return *comm_; }
     int size() const { return comm_->size(); }
     /// Whether this rank has the run directory, the terminal and the standard streams.
@@ -68,6 +74,7 @@ public:
 
 private:
     std::unique_ptr<Comm> comm_;
+    JobCaller* caller_ = nullptr;
 };
 
 }  // namespace pleat::program

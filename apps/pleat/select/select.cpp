@@ -295,7 +295,7 @@ JobFunctions<SelectOptions> job_functions(Ranks& ranks) {
 void run_select(const CLI::App& parser, SelectOptions& options,
                 const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& sources = options.ensemble.sources;
-    if (options.jobs.is_used())
+    if (options.jobs.is_used() || ranks.caller() != nullptr)
         return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
     if (sources.empty())
         throw UsageError("give an --ensemble or a --list of ensembles; see 'pleat help select'");

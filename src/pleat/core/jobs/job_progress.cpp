@@ -24,20 +24,24 @@ private:
     std::string name_;
 };
 
-JobProgress::JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose)
+JobProgress::JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose,
+                         bool shows_count)
     : shown_(std::move(shown)),
       bar_(dynamic_cast<TerminalProgress*>(shown_.get())),
       total_(total),
-      is_verbose_(is_verbose) {}
+      is_verbose_(is_verbose),
+      shows_count_(shows_count) {}
 
 std::unique_ptr<Progress> JobProgress::watch(const std::string& name) {
     return std::make_unique<Watch>(*this, name);
 }
 
 void JobProgress::draw() {
-    if (bar_ == nullptr) return;
+    if (bar_ == nullptr && !shows_count_) return;
+    const std::string note = fmt::format("{} running", running_);
+    if (bar_ == nullptr) return shown_->update("jobs", ended_, total_, note);
     const double share = all_work_ > 0 ? done_work_ / all_work_ : 0.0;
-    bar_->update("jobs", ended_, total_, fmt::format("{} running", running_), share);
+    bar_->update("jobs", ended_, total_, note, share);
 }
 
 void JobProgress::start(Index ended, double work) {

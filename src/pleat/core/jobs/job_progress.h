@@ -15,7 +15,9 @@ namespace pleat {
 class JobProgress {
 public:
     /// `shown`: as make_progress() makes it. `is_verbose`: messages of jobs are shown, too.
-    JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose);
+    /// `shows_count`: `shown` gets the count though it is no bar.
+    JobProgress(std::unique_ptr<Progress> shown, Index total, bool is_verbose,
+                bool shows_count = false);
 
     /// Starts the count with the jobs that have ended before. `work`: of all others together, in
     /// any unit, for the time left.
@@ -42,7 +44,7 @@ private:
     TerminalProgress* bar_ = nullptr;  ///< shown_ if that is one, else null
     double all_work_ = 0, done_work_ = 0;
     Index total_, ended_ = 0, running_ = 0;
-    bool is_verbose_;
+    bool is_verbose_, shows_count_;
 };
 
 }  // namespace pleat

@@ -93,7 +93,8 @@ JobRunner::JobRunner(const JobPlan& plan, const JobCommand& command, JobListRequ
       request_(request),
       is_shared_(request.share),
       table_(request.call, plan, command.numbers),
-      progress_(std::move(request.shown), static_cast<Index>(plan.jobs.size()), request.verbose) {
+      progress_(std::move(request.shown), static_cast<Index>(plan.jobs.size()), request.verbose,
+                request.shows_count) {
     for (std::size_t k = 0; k < plan.jobs.size(); ++k)
         items_.push_back({.job = &plan.jobs[k],
                           .row = &table_.rows[k],

@@ -26,6 +26,7 @@ struct JobListRequest {
     bool share = false;                    ///< other processes work on the same jobs: see JobClaims
     bool verbose = false;                  ///< messages of jobs are shown
     std::unique_ptr<Progress> shown = {};  ///< as make_progress() makes it
+    bool shows_count = false;  ///< `shown` is no log: it gets the number of jobs that have ended
     /// Gets the line of each job that fails, instead of `shown`; may be empty.
     std::function<void(const std::string& line)> report_failure = {};
 };
