@@ -54,9 +54,9 @@ JobListResult run_jobs(const JobCall& call, std::unique_ptr<Progress> shown) {
     CLI::App program("", "pleat");
     program.require_subcommand(1, 1);
     const std::vector<Command> commands = {
-        couplings_command(program, ranks), mi_command(program, ranks), rmsd_command(program, ranks),
-        cluster_command(program, ranks),   saxs_command(program, ranks),
-        select_command(program, ranks)};
+        couplings_command(program, ranks), mi_command(program, ranks),
+        rmsd_command(program, ranks),      cluster_command(program, ranks),
+        saxs_command(program, ranks),      select_command(program, ranks)};
     std::vector<std::string> names;
     for (const Command& command : commands) names.push_back(command.parser->get_name());
     const auto named = std::find(names.begin(), names.end(), call.command);

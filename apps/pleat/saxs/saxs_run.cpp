@@ -166,7 +166,7 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
     const Profile* const curve = input.curve ? &input.curve->profile : nullptr;
     if (task.choose_device) {
         const saxs::Effort effort = saxs::effort(input.components, curve, options.parameters);
-        const std::vector<saxs::ComponentSize> sizes = saxs::sizes_of(input.components);
+        const std::vector<saxs::ComponentSize> sizes = saxs::sizes_of(input.components, 1);
         const auto estimate = [&, points = curve != nullptr ? static_cast<Index>(curve->size())
                                                             : 0](const Context& chosen) {
             return saxs::estimate(sizes, points, options.parameters, chosen);

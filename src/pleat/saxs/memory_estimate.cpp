@@ -74,11 +74,11 @@ std::int64_t histogram_memory(Index frames, double diameter, double bin_width,
 
 }  // namespace
 
-std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components) {
+std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components, int threads) {
     std::vector<ComponentSize> sizes;
     for (const Ensemble& ensemble : components)
         sizes.push_back(
-            {ensemble.frame_count(), ensemble.atom_count(), max_diameter(ensemble.xyz)});
+            {ensemble.frame_count(), ensemble.atom_count(), max_diameter(ensemble.xyz, threads)});
     return sizes;
 }
 
@@ -175,12 +175,13 @@ double fit_seconds(Index frames, Index curve_points, const Parameters& parameter
 
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
                            const Parameters& parameters, const Context& context) {
-    return memory_of(sizes_of(components), points_of(curve), parameters, context);
+    return memory_of(sizes_of(components, resolve_threads(context)), points_of(curve), parameters,
+                     context);
 }
 
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
               const Parameters& parameters) {
-    return effort_of(sizes_of(components), curve != nullptr, parameters);
+    return effort_of(sizes_of(components, 1), curve != nullptr, parameters);
 }
 
 Estimate estimate(std::span<const ComponentSize> components, Index curve_points,

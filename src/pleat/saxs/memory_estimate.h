@@ -32,7 +32,7 @@ struct ComponentSize {
     double diameter = 0;  ///< an upper bound of the largest distance in a frame, angstrom
 };
 
-std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components);
+std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components, int threads);
 
 /// What reading the frames, run(), and writing need, with a curve of `curve_points` points; 0: no
 /// curve. The time is right to a factor of about three. Throws UsageError if the context's device
