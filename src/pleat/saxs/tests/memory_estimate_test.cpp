@@ -73,7 +73,7 @@ TEST(MemoryEstimate, OfSizesIsThatOfTheEnsemble) {
     const Ensemble ensemble = protein(40);
     const Profile curve = curve_of(300);
     const Parameters parameters;
-    const std::vector<ComponentSize> sizes = sizes_of({&ensemble, 1});
+    const std::vector<ComponentSize> sizes = sizes_of({&ensemble, 1}, 1);
     const Estimate plain = estimate(sizes, 0, parameters, {});
     const Estimate fitted = estimate(sizes, 300, parameters, {});
     EXPECT_GE(plain.host_bytes, memory_needed({&ensemble, 1}, nullptr, parameters, {}));
