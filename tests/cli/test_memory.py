@@ -34,9 +34,9 @@ class LargerThanMemory(ProgramTest):
     def test_results_are_those_in_memory(self):
         path = self.ensemble()
         for number, call in enumerate((
-                ("rmsd", path, "--matrix", "none", "--cutoff", "1.2", "--nearest", "3"),
+                ("rmsd", path, "--matrix", "none", "--cutoff", "2", "--nearest", "3"),
                 ("rmsd", path, "--precision", "float64"),
-                ("cluster", path, "--cutoff", "1.2"),
+                ("cluster", path, "--cutoff", "2"),
                 ("cluster", path, "-m", "average", "--k", "4"))):
             with self.subTest(call[0]):
                 whole, told = self.run_quietly(*call, "--device", "cpu", run=f"whole{number}")
@@ -53,7 +53,7 @@ class LargerThanMemory(ProgramTest):
                               env=clean_environment(PLEAT_CHECKPOINT_SECONDS="0"),
                               stderr=subprocess.PIPE) as process:
             until = time.monotonic() + 120
-            while not [path for path in run.glob("checkpoint.*") if path.name != FRAMES] and \
+            while not [path for path in run.glob("checkpoint.*") if not path.name.startswith(FRAMES)] and \
                     time.monotonic() < until:
                 time.sleep(0.002)
             self.assertIsNone(process.poll(), "the run ended before it could be stopped")
@@ -64,7 +64,7 @@ class LargerThanMemory(ProgramTest):
     def test_a_stopped_run_resumes(self):
         path = self.ensemble()
         limit = (*self.LIMIT[:3], "reference", *self.LIMIT[4:])
-        call = ("cluster", path, "--cutoff", "1.2")
+        call = ("cluster", path, "--cutoff", "2")
         whole, _ = self.run_quietly(*call, "--device", "reference", "--threads", "2", run="whole")
         for sign, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
             with self.subTest(sign):
@@ -73,7 +73,7 @@ class LargerThanMemory(ProgramTest):
                 self.assertEqual((run / FRAMES).exists(), sign == signal.SIGKILL)
                 done = pleat(*call, *limit, "-o", run)
                 self.assertEqual(done.returncode, 0, done.stderr.decode())
-                self.assertIn("resumed", done.stderr.decode())
+                self.assertIn("resuming the unfinished run", done.stderr.decode())
                 self.assertEqual(results(run), results(whole))
 
     def test_a_disk_that_is_full_is_refused(self):

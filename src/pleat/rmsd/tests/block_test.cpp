@@ -78,14 +78,12 @@ TEST(Blocks, OfAnySizeGiveTheBitsOfFramesInMemory) {
                     const Accuracy accuracy{precision, 1.5};
                     const auto kernel = kernel_for(whole, accuracy, context);
                     const std::vector<float> expected = bands(*kernel, frames, 48);
-                    for (const Index block : {17, 64, 1000})
-                        for (const Index height : {48, 100}) {
-                            SCOPED_TRACE(testing::Message() << atoms << ' ' << frames << ' '
-                                                            << block << ' ' << height);
-                            const auto source = block_source(both.on_disk, weights, 2, block);
-                            const auto blocks = make_block_kernel(*source, accuracy, context);
-                            ASSERT_EQ(bands(*blocks, frames, height), expected);
-                        }
+                    for (const Index block : {17, 64, 1000}) {
+                        SCOPED_TRACE(testing::Message() << atoms << ' ' << frames << ' ' << block);
+                        const auto source = block_source(both.on_disk, weights, 2, block);
+                        const auto blocks = make_block_kernel(*source, accuracy, context);
+                        ASSERT_EQ(bands(*blocks, frames, 48), expected);
+                    }
                 }
         }
 }
