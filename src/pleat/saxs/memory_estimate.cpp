@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/components.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
@@ -18,6 +19,7 @@ namespace pleat::saxs {
 namespace {
 
 constexpr Index kMaxChannelPairs = kAtomChannels * (kAtomChannels + 1) / 2;
+constexpr Index kNeutronPairs = kNeutronChannels * (kNeutronChannels + 1) / 2;
 
 /// An upper bound of the largest distance between atoms of a frame, angstrom.
 double max_diameter_of(std::span<const Ensemble> components) {
@@ -28,10 +30,9 @@ double max_diameter_of(std::span<const Ensemble> components) {
 }
 
 /// A model with the sizes of the run's model, but without its values.
-Model model_of_sizes(const Ensemble& ensemble, bool with_curve, bool with_hydration,
+Model model_of_sizes(const Ensemble& ensemble, Index channels, bool with_curve, bool with_hydration,
                      const Parameters& parameters, double diameter) {
     constexpr Index kTypes = 20;
-    const Index channels = with_curve ? kAtomChannels : with_hydration ? 2 : 1;
     // About every second atom of a protein touches water.
     const Index count = ensemble.atom_count() * (with_hydration ? 3 : 2) / 2;
     Model model;
@@ -106,7 +107,8 @@ std::int64_t component_memory(Index frames, Index scatterers, Index points) {
 }
 
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
-                           const Parameters& parameters, const Context& context) {
+                           const Parameters& parameters, const Context& context,
+                           std::span<const FurtherCurve> further) {
     const double diameter = max_diameter_of(components);
     const auto points =
         static_cast<std::int64_t>(grid_points(parameters, curve != nullptr, diameter));
@@ -114,6 +116,9 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
     std::int64_t bytes = histogram_memory(frames, diameter, parameters.bin_width, context);
     for (const Ensemble& ensemble : components)
         bytes += component_memory(ensemble.frame_count(), ensemble.atom_count(), points);
+    // Partial profiles of neutrons beside those of X-rays, and their copy at one D2O fraction.
+    if (Probes(parameters, further).d2o.size() > 1 || !further.empty())
+        bytes += 8 * frames * points * (kNeutronPairs + kMaxChannelPairs);
     // Bytes of the buffers for messages between ranks.
     if (context.ranks() > 1) bytes += 3 * 8 * frames * kMaxChannelPairs * points;
     if (curve != nullptr)
@@ -122,21 +127,30 @@ std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* 
 }
 
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
-              const Parameters& parameters) {
+              const Parameters& parameters, std::span<const FurtherCurve> further) {
     const bool excludes_gpus =
         parameters.precision == Precision::float64 || parameters.method == Method::multipole;
     const bool with_curve = curve != nullptr;
     const bool with_hydration = parameters.c2.value_or(with_curve ? 1 : 0) != 0;
+    const Probes probes(parameters, further);
+    const Index few = with_curve ? kAtomChannels : with_hydration ? 2 : 1;
+    std::vector<Index> channels_of_sums;
+    if (probes.xrays) channels_of_sums.push_back(few);
+    if (probes.has_neutrons())
+        channels_of_sums.push_back(probes.d2o.size() > 1 ? kNeutronChannels : few);
     Effort sum;
     if (!excludes_gpus) sum.gpu_bytes = 0;
     for (const Ensemble& ensemble : components) {
         const double diameter = max_diameter(ensemble.xyz);
-        const Model model =
-            model_of_sizes(ensemble, with_curve, with_hydration, parameters, diameter);
-        sum.cpu_seconds += static_cast<double>(ensemble.frame_count()) *
-                           frame_seconds(model, parameters.method, diameter / 2);
-        if (excludes_gpus) continue;
-        sum.gpu_bytes = std::max(*sum.gpu_bytes, kernel_memory(model, {}, {Device::Kind::cuda, 0}));
+        for (const Index channels : channels_of_sums) {
+            const Model model = model_of_sizes(ensemble, channels, with_curve, with_hydration,
+                                               parameters, diameter);
+            sum.cpu_seconds += static_cast<double>(ensemble.frame_count()) *
+                               frame_seconds(model, parameters.method, diameter / 2);
+            if (excludes_gpus) continue;
+            sum.gpu_bytes =
+                std::max(*sum.gpu_bytes, kernel_memory(model, {}, {Device::Kind::cuda, 0}));
+        }
     }
     return sum;
 }

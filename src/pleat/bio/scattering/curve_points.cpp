@@ -79,11 +79,10 @@ void CurvePoints::keep(Index line, double q, double intensity, double sigma, dou
 void CurvePoints::check_errors() const {
     const std::size_t all = profile_.size() + without_error_;
     if (profile_.size() >= kMinPoints && profile_.size() >= without_error_) return;
-    throw InputError(
-        file_, first_without_error_,
-        fmt::format("expected errors above 0, found none at {} of {} points; "
-                    "{}",
-                    without_error_, all, kAdvice));
+    throw InputError(file_, first_without_error_,
+                     fmt::format("expected errors above 0, found none at {} of {} points; "
+                                 "{}",
+                                 without_error_, all, kAdvice));
 }
 
 /// Column 4 of other programs' files may be a model.
@@ -109,10 +108,11 @@ Profile CurvePoints::finish(std::vector<std::string>& notes) {
     check_dq();
     const std::size_t all = profile_.size() + without_error_;
     if (without_error_ > 0)
-        notes.push_back(
-            fmt::format("{} of {} points without a usable error left out{}", without_error_, all,
-                        options_.assumed_error ? "" : " (--assume-error keeps those of an "
-                                                      "intensity)"));
+        notes.push_back(fmt::format("{} of {} points without a usable error left out{}",
+                                    without_error_, all,
+                                    options_.assumed_error ? ""
+                                                           : " (--assume-error keeps those of an "
+                                                             "intensity)"));
     if (assumed_ > 0)
         notes.push_back(fmt::format("errors of {} of {} points taken as {:g} of the intensity",
                                     assumed_, profile_.size(), *options_.assumed_error));
@@ -162,9 +162,10 @@ void CurvePoints::merge(std::vector<std::string>& notes) {
         throw InputError(file_, 0,
                          fmt::format("expected {} or more different q, found {} at {} points",
                                      kMinPoints, merged.size(), q.size()));
-    notes.push_back(fmt::format("points of equal q merged by their weights 1 / error^2: {} of {} "
-                                "remain",
-                                merged.size(), q.size()));
+    notes.push_back(
+        fmt::format("points of equal q merged by their weights 1 / error^2: {} of {} "
+                    "remain",
+                    merged.size(), q.size()));
     profile_ = std::move(merged);
 }
 

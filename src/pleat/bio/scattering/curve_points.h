@@ -13,18 +13,18 @@ namespace pleat {
 
 /// Collects up to ten complaints about points, and makes the curve of the sound ones.
 ///
-/// Points are sorted by q: the settings of an instrument may be in any order and overlap. Refused as
-/// a second curve is a range of q that begins again behind another one if it begins within that
+/// Points are sorted by q: the settings of an instrument may be in any order and overlap. Refused
+/// as a second curve is a range of q that begins again behind another one if it begins within that
 /// range, or if both overlap by more than half of the curve. Points of equal q become one, of the
-/// mean intensity weighted by 1 / sigma^2, with 1 / sigma^2 the sum of theirs and dq^2 the mean with
-/// the same weights.
+/// mean intensity weighted by 1 / sigma^2, with 1 / sigma^2 the sum of theirs and dq^2 the mean
+/// with the same weights.
 class CurvePoints {
 public:
     CurvePoints(const std::string& file, const ProfileOptions& options, bool with_errors)
         : file_(file), complaints_(file), options_(options), with_errors_(with_errors) {}
 
-    /// A point: q, intensity and, as wanted, error and dq. `is_point` false: its line cannot be one.
-    /// `text` is what messages show.
+    /// A point: q, intensity and, as wanted, error and dq. `is_point` false: its line cannot be
+    /// one. `text` is what messages show.
     void add(Index line, std::span<const double> values, bool is_point, const std::string& text);
     /// The curve by rising q. Appends what was done to `notes`. Throws InputError.
     Profile finish(std::vector<std::string>& notes);

@@ -43,7 +43,8 @@ Profile curve_of(const std::vector<double>& q, const std::vector<double>& dq) {
 TEST(Smearing, IsTheMeanOverTheGaussianOfQ) {
     const Made made;
     // The first point sees negative q; spreads overlap and differ.
-    const std::vector<double> q = {0.004, 0.05, 0.11, 0.12, 0.3}, dq = {0.005, 0.002, 0.01, 0, 0.014};
+    const std::vector<double> q = {0.004, 0.05, 0.11, 0.12, 0.3},
+                              dq = {0.005, 0.002, 0.01, 0, 0.014};
     const Array<double, 2> smeared = profiles_at_curve(made.partial, made.q, curve_of(q, dq));
     for (std::size_t k = 0; k < q.size(); ++k) {
         double sum = 0, weights = 0;
