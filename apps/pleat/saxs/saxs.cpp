@@ -19,8 +19,8 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Compute small angle X-ray or neutron scattering profiles of structures, and fit them to "
-    "measured curves.";
+    "Compute small angle scattering profiles (X-rays, neutrons) of structures, and fit them to "
+    "curves.";
 
 constexpr const char* kExamples =
     "Examples:\n"
