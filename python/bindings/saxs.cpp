@@ -88,12 +88,18 @@ struct SaxsResult {
     std::string device;
 };
 
+/// Further curves and their D2O fractions; none: X-rays.
+using Series = std::vector<std::pair<const ProfileFile*, std::optional<double>>>;
+
 std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
-                                    const ProfileFile* curve, const std::string& form_factors,
-                                    const py::dict& given, const py::dict& how) {
+                                    const ProfileFile* curve, const Series& series,
+                                    const std::string& form_factors, const py::dict& given,
+                                    const py::dict& how) {
     SaxsOptions options;
     set_fields(options.fields(), given);
     CallContext call(parse_execution_options(how));
+    std::vector<saxs::FurtherCurve> further;
+    for (const auto& [file, d2o] : series) further.push_back({file->profile, d2o});
     auto result = std::make_unique<SaxsResult>();
     result->bin_width = options.parameters.bin_width;
     without_lock(call.progress, [&] {
@@ -101,7 +107,7 @@ std::unique_ptr<SaxsResult> scatter(const std::vector<Structures*>& components,
         const SaxsInput input = saxs_input(components, form_factors, options);
         result->result = saxs::run(input.ensembles, curve != nullptr ? &curve->profile : nullptr,
                                    input.form_factors ? &*input.form_factors : nullptr,
-                                   options.parameters, call.context);
+                                   options.parameters, call.context, further);
         result->result.notes.insert(result->result.notes.begin(), input.notes.begin(),
                                     input.notes.end());
     });
@@ -133,6 +139,32 @@ py::array_t<double> of_frames(const SaxsResult& scattered, double saxs::Shape::*
 py::object number_or_none(double number) {
     if (std::isnan(number)) return py::none();
     return py::float_(number);
+}
+
+py::list match_points_of(const SaxsResult& scattered) {
+    py::list all;
+    for (const saxs::MatchPoint& one : scattered.result.match_points) {
+        py::dict entry;
+        entry["name"] = one.name;
+        entry["d2o"] = number_or_none(one.d2o);
+        entry["d2o_with_layer"] = number_or_none(one.with_layer);
+        entry["volume"] = one.volume;
+        entry["length"] = one.length;
+        entry["gain"] = one.gain;
+        all.append(entry);
+    }
+    return all;
+}
+
+py::object joint_of(const SaxsResult& scattered) {
+    if (scattered.result.further.empty()) return py::none();
+    const saxs::JointFit& joint = scattered.result.joint;
+    py::dict all;
+    all["chi2"] = joint.chi2;
+    all["chi2_reduced"] = joint.chi2_reduced;
+    all["points"] = joint.points;
+    all["parameters"] = joint.parameters;
+    return all;
 }
 
 void add_fits(py::module_& module) {
@@ -272,8 +304,17 @@ void add_saxs(py::module_& module) {
     };
     result.def_property_readonly("fit", of_fit([](const SaxsResult& s) { return &s.result.fit; }))
         .def_property_readonly("curve", of_fit([](const SaxsResult& s) { return &s.curve; }))
-        .def_property_readonly("guinier", &guinier_of);
-    module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg());
+        .def_property_readonly("guinier", &guinier_of)
+        .def_property_readonly("series",
+                               [](py::object self) {
+                                   return listed(
+                                       self.cast<const SaxsResult&>().result.further, self,
+                                       [](const saxs::FurtherFit& one) { return &one.fit; });
+                               })
+        .def_property_readonly("joint", &joint_of)
+        .def_property_readonly("match_points", &match_points_of);
+    module.def("saxs", &scatter, py::arg(), py::arg().none(true), py::arg(), py::arg(), py::arg(),
+               py::arg());
     module.def("saxs_fields", [] { return describe_fields(SaxsOptions().fields()); });
 }
 

@@ -1,12 +1,12 @@
 # SAXS: scattering profiles and fits by calling this module, and sessions of Monte Carlo chains.
-"""Small angle X-ray scattering. The module is a function too:
+"""Small angle scattering of X-rays and neutrons. The module is a function too:
 
     result = pleat.saxs("protein.pdb", data="curve.dat")     # profile, fit
     session = pleat.saxs.ProfileSession(model, xyz)          # Monte Carlo chains
 
 Partial profiles I_ab are float64 [channel pair, q], pairs a <= b of the channels of amplitudes, with
 I(q) = sum of w_a w_b I_ab(q) for channel weights w (see `combine`); with one channel I(q) is row 0.
-q is 4 pi sin(theta) / lambda in 1/angstrom, lengths are angstrom, intensities electrons^2. Papers and
+q is 4 pi sin(theta) / lambda in 1/angstrom, lengths are angstrom, intensities electrons^2 (fm^2 of neutrons). Papers and
 formulas: the library's README of saxs; Antonov, Andreetta, Hamelryck, BIOINFORMATICS 2012, 102-108.
 """
 import os
@@ -68,33 +68,50 @@ def _text(path):
     return "" if path is None else os.fspath(path)
 
 
+def _further(pair, q_unit, assume_error, smear):
+    """A further curve as (Profile, D2O fraction or None)."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2 or isinstance(pair[1], (str, bool)):
+        raise InputError("expected series of pairs (curve, D2O fraction or None for X-rays), found "
+                         f"{type(pair).__name__}")
+    return (as_profile(pair[0], q_unit=q_unit, assume_error=assume_error, smear=smear),
+            None if pair[1] is None else float(pair[1]))
+
+
 @engine(_FIELDS)
 def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, smear=False,
-         mixture=False, form_factors=None, options, how):
-    """Computes scattering profiles of structures and fits them to a measured curve.
+         series=(), mixture=False, form_factors=None, options, how):
+    """Computes scattering profiles of structures and fits them to measured curves.
 
     ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
         with a topology as pleat.Ensemble(xyz, topology). Coordinates are copied once
     select : atoms to use, as text, indices or a mask
     data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
     q_unit, assume_error, smear : as for pleat.profile
+    series : further curves of the same sample, fitted together with `data` with one c1 and c2: pairs
+        (what pleat.profile takes, D2O fraction of neutrons or None for X-rays)
     mixture : whether `ensemble` is a list of components, each with its own atoms
     form_factors : path of form factors of a bead model instead of pleat's
 
     Returns pleat.Saxs:
     q : float64 [q], 1/angstrom; with data more points than asked for if the structure needs them
-    intensity : float64 [frame, q], electrons^2; mean : float64 [q], of the frames; both at c1 and c2
+    intensity : float64 [frame, q], electrons^2 or with neutrons fm^2; mean : float64 [q], of the frames; both at c1 and c2
     c1, c2 : scale factor of the radii in the excluded volume, hydration-layer contrast
     rg, i0, dmax : float64 [frame], angstrom, electrons^2, angstrom; rg is NaN where its square is
         negative
     pr : float64 [bin], P(r) of the mean, bins of `bin_width` angstrom; None with bin_width=0
     model, scatterers, frames, files, notes, device : what was used; files [frame]
     warnings : list of str, what is probably wrong (also Python warnings)
+    match_points : list of dict of the molecule and its chains, with neutrons: name; d2o, the fraction of
+        D2O at which it scatters as the solvent; d2o_with_layer, the same with its hydration layer;
+        volume displaced, angstrom^3; length in H2O and gain in D2O, fm
     With data, else None:
     curve : pleat.Profile, the points that were fitted
     fit : pleat.saxs.Fit of the mean; guinier : dict of rg, rg_error, i0, i0_error and the points first
         to last, None if the curve has no such range
-    With data and several frames, else empty:
+    With series, else empty or None:
+    series : list of pleat.saxs.Fit, of each further curve
+    joint : dict of chi2, chi2_reduced, points, parameters of all curves together
+    With data and several frames, without series, else empty:
     minimal : list of pleat.saxs.Weights, the best ensembles by number of frames; numbers that do not
         improve the fit are left out; minimal_chosen : index
     reweighted : list of pleat.saxs.Weights of all frames, by maximum entropy at each of `thetas`;
@@ -107,13 +124,16 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     if data is None and (q_unit != "auto" or assume_error is not None or smear):
         raise UsageError("expected q_unit, assume_error and smear with data, found none")
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
-    result = _pleat.saxs([_structures(one, select) for one in components], curve, _text(form_factors), options, how)
+    further = [_further(one, q_unit, assume_error, smear) for one in series]
+    result = _pleat.saxs([_structures(one, select) for one in components], curve, further,
+                         _text(form_factors), options, how)
     for text in result.warnings:
         warnings.warn(text, stacklevel=3)
     return result
 
 
-@engine(_fields("model", "q-max", "q-points", "water", "hydrogens", "c1", "c2", "models-are"))
+@engine(_fields("model", "q-max", "q-points", "water", "hydrogens", "neutrons", "d2o", "deuterate",
+                "backbone-exchange", "c1", "c2", "models-are"))
 def scatterers(ensemble, *, q=None, form_factors=None, options, how):
     """Divides structures into scatterers: a model and positions for ProfileSession and profiles.
 

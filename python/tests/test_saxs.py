@@ -372,3 +372,37 @@ def test_ctrl_c_is_a_keyboard_interrupt():
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
         assert (process.wait(60), rest) == (7, "interrupted\n")
+
+
+def test_neutrons_and_a_series_of_contrasts():
+    kept = {"c1": 1.01, "c2": 1.2, "q_points": 201}
+    xrays = pleat.saxs(STRUCTURE, **kept)
+    heavy = pleat.saxs(STRUCTURE, neutrons=True, d2o=1.0, **kept)
+    point, = heavy.match_points
+    light, dense = ((2 * h + 5.8037) / 29.9 for h in (-3.7409, 6.6681))
+    match = (point["length"] - light * point["volume"]) / ((dense - light) * point["volume"] - point["gain"])
+    assert abs(point["d2o"] - match) < 1e-6 and xrays.match_points == []
+    made = pleat.saxs.scatterers(STRUCTURE, neutrons=True, d2o=1.0, **kept)
+    partial = pleat.saxs.profiles(made.model, made.xyz, scales=made.scales)
+    np.testing.assert_allclose(partial.sum(axis=1)[0], heavy.mean, rtol=1e-5)
+
+    def curve(result):
+        scaled = result.mean / result.mean[0]
+        return result.q[2:-2], scaled[2:-2], 0.01 * scaled[2:-2]
+
+    fitted = pleat.saxs(STRUCTURE, data=curve(xrays), series=[(curve(heavy), 1.0)])
+    assert abs(fitted.c1 - 1.01) < 0.01 and abs(fitted.c2 - 1.2) < 0.2
+    assert fitted.series[0].c2 == fitted.c2 and fitted.joint["points"] == 2 * fitted.fit.points
+    assert abs(fitted.series[0].background) < 1e-3 and fitted.joint["chi2"] < 0.05
+    with pytest.raises(pleat.InputError, match="series of pairs"):
+        pleat.saxs(STRUCTURE, data=curve(xrays), series=[curve(heavy)])
+
+
+def test_curves_smear_by_the_spread_of_q():
+    q = np.linspace(0.01, 0.3, 60)
+    columns = (q, 1 / (1 + 100 * q), 0.01 + 0 * q, 0.002 + 0 * q)
+    read = pleat.profile(columns, smear=True)
+    np.testing.assert_array_equal(read.dq, columns[3])
+    assert pleat.profile(columns[:3]).dq is None
+    with pytest.raises(pleat.InputError, match="q, intensity, sigma and dq"):
+        pleat.profile(columns[:3], smear=True)

@@ -1,4 +1,4 @@
-// pleat saxs: scattering profiles of structures and ensembles, fitted to a measured curve.
+// pleat saxs: scattering profiles of structures and ensembles, fitted to measured curves.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,15 +19,17 @@ namespace pleat::program {
 namespace {
 
 constexpr const char* kDescription =
-    "Compute small angle X-ray scattering profiles of structures, and fit them to a measured "
-    "curve.";
+    "Compute small angle scattering profiles (X-rays, neutrons) of structures, and fit them to "
+    "curves.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  pleat saxs protein.pdb -o run --data curve.dat\n"
     "  pleat saxs protein.cif.gz -o run --q-points 501 --q-max 0.5 --c2 1\n"
     "  pleat saxs run.xtc --topology protein.pdb -o run --data curve.dat --frames 100::10\n"
-    "  pleat saxs models/ -o run --model two-bead --data curve.dat --max-members 4\n\n"
+    "  pleat saxs models/ -o run --model two-bead --data curve.dat --max-members 4\n"
+    "  pleat saxs complex.pdb -o run --neutrons --d2o 0.42 --deuterate B:0.75\n"
+    "  pleat saxs protein.pdb -o run --data xray.dat --series h2o.dat:0,d2o.dat:0.99\n\n"
     "Several files, folders, and lists (@FILE, one path per line) are one ensemble, which must\n"
     "have the same atoms. Frames count from 0. Selections: all, ca, backbone, heavy, protein, name "
     "CA "
@@ -44,7 +46,8 @@ JobFunctions<SaxsOptions> job_functions(Ranks& ranks) {
         .command = "saxs",
         .input_column = "structure",
         .joins_files = true,
-        .numbers = {"frames", "rg", "i0", "dmax", "c1", "c2", "chi2", "chi2_reduced"},
+        .numbers = {"frames", "rg", "i0", "dmax", "c1", "c2", "chi2", "chi2_reduced",
+                    "match_point"},
         .fields = result_fields,
         .set_input = set_ensemble<SaxsOptions>,
         .check = check_job,

@@ -95,12 +95,14 @@ RunEstimate estimate_profiles(SaxsOptions& options) {
     }
     std::string input = fmt::format("{} frames, {} atoms", frames, atoms);
     if (points > 0) input += fmt::format(", a curve of {} points", points);
-    const bool is_for_gpus = options.parameters.precision != saxs::Precision::float64 &&
-                             options.parameters.method != saxs::Method::multipole;
+    std::vector<saxs::FurtherCurve> further;
+    for (const SeriesFile& one : parse_series(options.series))
+        further.push_back({read_profile(one.path, options.curve).profile, one.d2o});
+    const bool is_for_gpus = options.parameters.method != saxs::Method::multipole;
     return {.input = input,
             .may_use_gpu = is_for_gpus,
             .on = [=, parameters = options.parameters](const Context& context) {
-                return saxs::estimate(sizes, points, parameters, context);
+                return saxs::estimate(sizes, points, parameters, context, further);
             }};
 }
 

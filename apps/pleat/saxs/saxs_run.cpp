@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -34,6 +36,7 @@ struct Input {
     std::shared_ptr<const Components> read;
     std::span<const Ensemble> components;  ///< of `read`, or read before
     std::optional<ProfileFile> curve;
+    std::vector<saxs::FurtherCurve> further;
     std::optional<saxs::FormFactorTable> form_factors;
 };
 
@@ -94,12 +97,50 @@ Components read_components(const SaxsOptions& options) {
     return components;
 }
 
+/// A file of --series and its D2O fraction; not set: X-rays.
+struct SeriesFile {
+    std::string path;
+    std::optional<double> d2o;
+};
+
+/// Throws UsageError unless `text` is CURVE:D2O,... with fractions from 0 to 1 or "xray".
+std::vector<SeriesFile> parse_series(const std::string& text) {
+    std::vector<SeriesFile> files;
+    std::size_t from = 0;
+    while (from < text.size()) {
+        const std::size_t to = std::min(text.find(',', from), text.size());
+        const std::string one = text.substr(from, to - from);
+        const std::size_t colon = one.rfind(':');
+        const std::string number = colon == std::string::npos ? "" : one.substr(colon + 1);
+        double fraction = -1;
+        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), fraction);
+        const bool is_number = parsed.ec == std::errc() &&
+                               parsed.ptr == number.data() + number.size() && fraction >= 0 &&
+                               fraction <= 1;
+        if (colon == 0 || (!is_number && number != "xray"))
+            throw UsageError(
+                fmt::format("give --series CURVE:D2O,... with D2O fractions from 0 to 1, or xray, "
+                            "behind each curve; found '{}'",
+                            one));
+        files.push_back({one.substr(0, colon), is_number ? std::optional(fraction) : std::nullopt});
+        from = to + 1;
+    }
+    return files;
+}
+
+/// All curves, the form factors and the topology.
+std::vector<std::string> other_files(const SaxsOptions& options) {
+    std::vector<std::string> files = {options.ensemble.topology, options.data,
+                                      options.form_factors};
+    for (const SeriesFile& one : parse_series(options.series)) files.push_back(one.path);
+    return files;
+}
+
 /// Every file that is read is looked at first, as the frames may take long. `refused_pipes`: why a
 /// pipe cannot be read; null if it can.
 void check_files(const SaxsOptions& options, const char* refused_pipes) {
     if (!options.form_factors.empty()) saxs::check_bead_model(options.parameters.model);
-    const std::vector<std::string> others = {options.ensemble.topology, options.data,
-                                             options.form_factors};
+    const std::vector<std::string> others = other_files(options);
     check_ensemble_files(options.ensemble.sources);
     check_readable(others);
     if (refused_pipes == nullptr) return;
@@ -127,6 +168,12 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
         for (const std::string& text : input.curve->notes)
             context.message(fmt::format("{}: {}", options.data, text));
     }
+    for (const SeriesFile& one : parse_series(options.series)) {
+        ProfileFile curve = read_profile(one.path, options.curve);
+        for (const std::string& text : curve.notes)
+            context.message(fmt::format("{}: {}", one.path, text));
+        input.further.push_back({std::move(curve.profile), one.d2o});
+    }
     if (!options.form_factors.empty()) {
         std::vector<std::string> notes;
         input.form_factors =
@@ -140,14 +187,14 @@ Input read_input(const SaxsOptions& options, const SaxsInputRead& read, const Co
 /// Lists the inputs, and the checkpoint of each component, for the leading rank's run.
 void prepare_run(const SaxsOptions& options, const Input& input,
                  const std::filesystem::path& checkpoint, RunDirectory& run) {
-    for (std::size_t n = 1; n < input.components.size(); ++n)
+    const std::size_t kinds = input.further.empty() ? 1 : 2;  // X-rays and neutrons
+    for (std::size_t n = 1; n < kinds * input.components.size(); ++n)
         run.checkpoint(saxs::component_checkpoint(checkpoint, n).filename().string());
     record_lists(options.ensemble.sources, run);
     for (const Ensemble& ensemble : input.components) {
         for (const std::string& file : ensemble.files) record_input(file, run);
     }
-    for (const std::string& file :
-         {options.ensemble.topology, options.data, options.form_factors}) {
+    for (const std::string& file : other_files(options)) {
         if (!file.empty()) record_input(file, run);
     }
 }
@@ -155,7 +202,7 @@ void prepare_run(const SaxsOptions& options, const Input& input,
 saxs::Result compute(const SaxsOptions& options, const Input& input, const Context& context) {
     return saxs::run(input.components, input.curve ? &input.curve->profile : nullptr,
                      input.form_factors ? &*input.form_factors : nullptr, options.parameters,
-                     context);
+                     context, input.further);
 }
 
 /// Chooses the device if the user named none: a GPU for sums that take the CPU much longer than a
@@ -165,11 +212,12 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
     constexpr double kMinSeconds = 1.0;
     const Profile* const curve = input.curve ? &input.curve->profile : nullptr;
     if (task.choose_device) {
-        const saxs::Effort effort = saxs::effort(input.components, curve, options.parameters);
+        const saxs::Effort effort =
+            saxs::effort(input.components, curve, options.parameters, input.further);
         const std::vector<saxs::ComponentSize> sizes = saxs::sizes_of(input.components, 1);
         const auto estimate = [&, points = curve != nullptr ? static_cast<Index>(curve->size())
                                                             : 0](const Context& chosen) {
-            return saxs::estimate(sizes, points, options.parameters, chosen);
+            return saxs::estimate(sizes, points, options.parameters, chosen, input.further);
         };
         // Other jobs use the other threads.
         const bool pays = effort.cpu_seconds >= kMinSeconds;
@@ -177,8 +225,9 @@ std::string choose_saxs_device(const SaxsOptions& options, const JobTask& task, 
             {.gpu_bytes = pays ? effort.gpu_bytes : std::nullopt, .estimate = estimate}, context);
     }
     if (options.run.names_device()) return choose_device(options.run, {}, ranks, context);
-    const saxs::Effort effort = saxs::effort(
-        input.components, input.curve ? &input.curve->profile : nullptr, options.parameters);
+    const saxs::Effort effort =
+        saxs::effort(input.components, input.curve ? &input.curve->profile : nullptr,
+                     options.parameters, input.further);
     const double seconds = effort.cpu_seconds / (resolve_threads(context) * ranks.size());
     if (effort.gpu_bytes && seconds >= kMinSeconds)
         return choose_device(options.run, {*effort.gpu_bytes, effort.gpu_seconds()}, ranks,
@@ -226,7 +275,13 @@ std::vector<Field> curve_fields(SaxsOptions& options) {
     std::vector<Field> all = {{.name = "data",
                                .target = &options.data,
                                .help = "Measured curve to fit to: q, intensity, error",
-                               .value_name = "CURVE"}};
+                               .value_name = "CURVE"},
+                              {.name = "series",
+                               .target = &options.series,
+                               .help = "Further curves of the same sample, fitted together with "
+                                       "--data with one c1 and c2: of neutrons at this fraction of "
+                                       "D2O, or of X-rays (CURVE:xray)",
+                               .value_name = "CURVE:D2O,..."}};
     for (const Field& field : fields(options.curve)) all.push_back(field);
     return all;
 }

@@ -19,7 +19,7 @@ struct SaxsOptions {
     RunOptions run;
     EnsembleSource ensemble;  ///< without weights
     saxs::ModelsAre models_are = saxs::ModelsAre::automatic;
-    std::string data, form_factors;
+    std::string data, series, form_factors;
     ProfileOptions curve;
     bool mixture = false;
     saxs::Parameters parameters;

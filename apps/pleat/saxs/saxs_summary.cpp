@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "pleat/core/files/printable.h"
 
@@ -21,8 +23,9 @@ std::string shape_lines(const saxs::Result& result) {
                     [](const saxs::Shape& shape) { return shape.gyration_radius2 < 0; }))
         note = "Rg NA: Rg^2 is negative at this contrast\n";
     if (shapes.size() == 1)
-        return fmt::format("Rg {} angstrom, I(0) {:.4g} electrons^2, Dmax {:.1f} angstrom\n{}",
-                           rg(shapes[0]), shapes[0].forward_intensity, shapes[0].diameter, note);
+        return fmt::format("Rg {} angstrom, I(0) {:.4g} {}^2, Dmax {:.1f} angstrom\n{}",
+                           rg(shapes[0]), shapes[0].forward_intensity,
+                           result.neutrons ? "fm" : "electrons", shapes[0].diameter, note);
     const auto by_gyration = [](const saxs::Shape& a, const saxs::Shape& b) {
         return a.gyration_radius2 < b.gyration_radius2;
     };
@@ -43,6 +46,43 @@ std::string fit_line(const std::string& name, const saxs::Fit& fit, bool is_atom
                         fit.c2_at_bound ? " (bound)" : "", fit.scale);
     if (fit.background != 0) text += fmt::format(", background {:.4g}", fit.background);
     return text + "\n";
+}
+
+std::string probe_name(std::optional<double> d2o) {
+    return d2o ? fmt::format("neutrons, {:g} % D2O", 100 * *d2o) : "X-rays";
+}
+
+/// The fits of further curves, and chi^2 of all.
+std::string series_lines(const saxs::Result& result, bool is_atomic) {
+    if (result.further.empty()) return {};
+    std::string text;
+    for (const saxs::FurtherFit& one : result.further)
+        text += fit_line(
+            fmt::format("Fit of {} ({})", printable(one.curve.source), probe_name(one.d2o)),
+            one.fit, is_atomic);
+    return text + fmt::format("All {} curves: chi^2 {:.3f} per point, {:.3f} reduced ({} points)\n",
+                              result.further.size() + 1, result.joint.chi2,
+                              result.joint.chi2_reduced, result.joint.points);
+}
+
+/// At most 12 match points; match_points.tsv has all.
+std::string match_lines(const saxs::Result& result) {
+    constexpr std::size_t kMaxLines = 12;
+    const auto percent = [](double d2o) {
+        return std::isfinite(d2o) ? fmt::format("{:.2f} % D2O", 100 * d2o) : "none";
+    };
+    std::string text;
+    for (std::size_t n = 0; n < std::min(result.match_points.size(), kMaxLines); ++n) {
+        const saxs::MatchPoint& one = result.match_points[n];
+        text += fmt::format("Match point of the {}: {}", printable(one.name), percent(one.d2o));
+        if (std::isfinite(one.with_layer) && result.contrast.c2 != 0)
+            text += fmt::format(", with the hydration layer {}", percent(one.with_layer));
+        text += fmt::format(" (volume {:.5g} angstrom^3)\n", one.volume);
+    }
+    if (result.match_points.size() > kMaxLines)
+        text += fmt::format("{} more match points are in match_points.tsv\n",
+                            result.match_points.size() - kMaxLines);
+    return text;
 }
 
 /// Explains c1 or c2 at a bound; empty if neither is.
@@ -98,10 +138,14 @@ std::string saxs_summary(const SaxsRun& run, const saxs::Result& result) {
                     printable(run.sources.front()), run.sources.size() > 1 ? " and more" : "",
                     result.shapes.size(), result.shapes.size() == 1 ? "" : "s", result.scatterers,
                     saxs::name_of(result.model), result.q.size(), result.q.back());
+    if (result.neutrons)
+        text += fmt::format("Neutrons, {:g} % D2O in the solvent\n", 100 * result.d2o);
     text += shape_lines(result);
+    text += match_lines(result);
     if (result.has_fit) {
         text +=
             fit_line(result.shapes.size() == 1 ? "Fit" : "Fit of the mean", result.fit, is_atomic);
+        text += series_lines(result, is_atomic);
         text += bound_lines(result);
         if (result.guinier.is_valid)
             text +=

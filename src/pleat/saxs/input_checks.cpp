@@ -2,12 +2,15 @@
 #include "pleat/saxs/input_checks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/kernel/kernel.h"
+#include "pleat/saxs/model/neutrons.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::saxs {
@@ -50,11 +53,69 @@ void check_bead_options(Resolution resolution, const Parameters& parameters) {
 
 }  // namespace
 
+void check_neutrons(const Parameters& parameters, bool has_neutron_curves) {
+    if (parameters.d2o && !parameters.neutrons)
+        throw UsageError(
+            "give --d2o with --neutrons; --series names the D2O fractions of its curves");
+    if (!parameters.neutrons && !has_neutron_curves) {
+        if (!parameters.deuterate.empty())
+            throw UsageError("give --deuterate with --neutrons or a --series with D2O fractions");
+        return;
+    }
+    parse_deuteration(parameters.deuterate);
+    if (parameters.model != Resolution::automatic && parameters.model != Resolution::all_atom)
+        throw UsageError(
+            fmt::format("expected the all-atom model of neutrons, found {}, whose "
+                        "form factors are of X-rays",
+                        name_of(parameters.model)));
+}
+
+void require_atoms_for_neutrons(const Ensemble& ensemble, Resolution resolution) {
+    if (resolution != Resolution::all_atom)
+        throw InputError(ensemble.topology->source.string(), 0,
+                         "expected all atoms for neutrons, found only CA atoms");
+}
+
+namespace {
+
+/// Throws InputError if a curve has fewer than 8 points up to --q-max.
+void check_curve(const Profile& curve, const Parameters& parameters) {
+    const std::size_t points = cut_curve(curve, parameters.q_max).size();
+    if (points < 8)
+        throw InputError(curve.source, 0,
+                         fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
+                                     "1/angstrom, found {} of {}",
+                                     parameters.q_max, points, curve.size()));
+}
+
+}  // namespace
+
+void check_deuterated_chains(std::span<const Ensemble> components, const std::string& deuterate) {
+    std::vector<std::string> chains;
+    for (const Ensemble& ensemble : components)
+        for (const std::string& chain : ensemble.topology->chains()) chains.push_back(chain);
+    for (const auto& [chain, fraction] : parse_deuteration(deuterate))
+        if (std::find(chains.begin(), chains.end(), chain) == chains.end())
+            throw InputError(components[0].topology->source.string(), 0,
+                             fmt::format("expected a chain of the structure for --deuterate "
+                                         "({}), found '{}'",
+                                         fmt::join(chains, ", "), chain));
+}
+
 void check_input(std::span<const Ensemble> components, const Profile* curve,
-                 const Parameters& parameters, const Context& context) {
+                 const Parameters& parameters, const Context& context,
+                 std::span<const FurtherCurve> further) {
     check_device(parameters, context.device);
     Parameters checked = parameters;
     check(fields(checked));
+    const bool has_neutron_curves =
+        std::any_of(further.begin(), further.end(),
+                    [](const FurtherCurve& one) { return one.d2o.has_value(); });
+    check_neutrons(parameters, has_neutron_curves);
+    for (const FurtherCurve& one : further)
+        if (one.d2o && !(*one.d2o >= 0 && *one.d2o <= 1))
+            throw UsageError(fmt::format(
+                "expected a D2O fraction from 0 to 1 in --series, found {:g}", *one.d2o));
     check_order("c1", parameters.c1_min, parameters.c1_max);
     check_order("c2", parameters.c2_min, parameters.c2_max);
     if (parameters.bin_width > 0 && parameters.bin_width < 0.01)
@@ -63,13 +124,11 @@ void check_input(std::span<const Ensemble> components, const Profile* curve,
     for (const Ensemble& ensemble : components)
         check_structures(ensemble, resolve_threads(context));
     if (components.empty()) throw UsageError("expected at least 1 structure, found none");
-    if (curve == nullptr) return;
-    const std::size_t points = cut_curve(*curve, parameters.q_max).size();
-    if (points < 8)
-        throw InputError(curve->source, 0,
-                         fmt::format("expected a curve of 8 or more points up to --q-max {:g} "
-                                     "1/angstrom, found {} of {}",
-                                     parameters.q_max, points, curve->size()));
+    check_deuterated_chains(components, parameters.deuterate);
+    if (curve == nullptr && !further.empty())
+        throw UsageError("give --data, the first curve, with --series");
+    if (curve != nullptr) check_curve(*curve, parameters);
+    for (const FurtherCurve& one : further) check_curve(one.curve, parameters);
 }
 
 void check_structures(const Ensemble& ensemble, int threads) {
@@ -119,7 +178,7 @@ ScattererOptions scatterer_options(const Ensemble& ensemble, const Parameters& p
 
 FitOptions fit_options(const Parameters& p) {
     return {p.c1.value_or(p.c1_min), p.c1.value_or(p.c1_max), p.c2.value_or(p.c2_min),
-            p.c2.value_or(p.c2_max), p.background};
+            p.c2.value_or(p.c2_max), p.background || p.neutrons};
 }
 
 std::vector<double> even_grid(double q_max, std::size_t points) {

@@ -12,10 +12,21 @@
 namespace pleat::saxs {
 
 /// Throws unless run() can use this input: UsageError for options that exclude each other and for
-/// what the device of the context does not offer, InputError for structures and a curve (may be
-/// null).
+/// what the device of the context does not offer, InputError for structures and curves (`curve` may
+/// be null).
 void check_input(std::span<const Ensemble> components, const Profile* curve,
-                 const Parameters& parameters, const Context& context);
+                 const Parameters& parameters, const Context& context,
+                 std::span<const FurtherCurve> further = {});
+
+/// Throws UsageError unless the options of neutrons fit together. `has_neutron_curves`: whether
+/// further curves are of neutrons.
+void check_neutrons(const Parameters& parameters, bool has_neutron_curves);
+
+/// Throws InputError if a chain of --deuterate is in no structure.
+void check_deuterated_chains(std::span<const Ensemble> components, const std::string& deuterate);
+
+/// Throws InputError unless a structure of this resolution has the atoms that neutrons need.
+void require_atoms_for_neutrons(const Ensemble& ensemble, Resolution resolution);
 
 /// Throws unless an ensemble has frames, atoms, a topology of these atoms, and coordinates within
 /// 1e8 angstrom: UsageError for shapes, InputError for values.

@@ -7,6 +7,7 @@
 
 #include "pleat/core/error.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/saxs/components.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
@@ -18,6 +19,8 @@
 namespace pleat::saxs {
 
 namespace {
+
+constexpr Index kNeutronPairs = kNeutronChannels * (kNeutronChannels + 1) / 2;
 
 Index points_of(const Profile* curve) {
     return curve == nullptr ? 0 : static_cast<Index>(curve->size());
@@ -33,10 +36,10 @@ Index channel_count(const Parameters& parameters, bool with_curve) {
 }
 
 /// A model with the sizes of the run's model, but without its values.
-Model model_of_sizes(const ComponentSize& size, bool with_curve, const Parameters& parameters) {
+Model model_of_sizes(const ComponentSize& size, Index channels, bool with_curve,
+                     const Parameters& parameters) {
     constexpr Index kTypes = 20;
     const bool with_hydration = has_hydration(parameters, with_curve);
-    const Index channels = channel_count(parameters, with_curve);
     // About every second atom of a protein touches water.
     const Index count = size.atoms * (with_hydration ? 3 : 2) / 2;
     Model model;
@@ -121,7 +124,8 @@ std::int64_t component_memory(Index frames, Index scatterers, Index points, Inde
 namespace {
 
 std::int64_t memory_of(std::span<const ComponentSize> components, Index curve_points,
-                       const Parameters& parameters, const Context& context) {
+                       const Parameters& parameters, const Context& context,
+                       std::span<const FurtherCurve> further) {
     const Index channels = channel_count(parameters, curve_points > 0);
     const Index channel_pairs = channels * (channels + 1) / 2;
     double diameter = 0;
@@ -135,24 +139,41 @@ std::int64_t memory_of(std::span<const ComponentSize> components, Index curve_po
     std::int64_t bytes = histogram_memory(frames, diameter, parameters.bin_width, context);
     for (const ComponentSize& size : components)
         bytes += component_memory(size.frames, size.atoms, points, channel_pairs);
+    // Partial profiles of neutrons beside those of X-rays, and their copy at one D2O fraction.
+    if (Probes(parameters, further).d2o.size() > 1 || !further.empty())
+        bytes += 8 * frames * points * (kNeutronPairs + kMaxChannelPairs);
     // Bytes of the buffers for messages between ranks.
     if (context.ranks() > 1) bytes += 3 * 8 * frames * channel_pairs * points;
     if (curve_points > 0) bytes += fit_memory(frames, curve_points, parameters);
     return bytes;
 }
 
+/// The channels of each Debye sum: of X-rays, and of neutrons.
+std::vector<Index> channels_of_sums(const Parameters& parameters, bool with_curve,
+                                    std::span<const FurtherCurve> further) {
+    const Probes probes(parameters, further);
+    const Index few = channel_count(parameters, with_curve);
+    std::vector<Index> channels;
+    if (probes.xrays) channels.push_back(few);
+    if (probes.has_neutrons()) channels.push_back(probes.d2o.size() > 1 ? kNeutronChannels : few);
+    return channels;
+}
+
 Effort effort_of(std::span<const ComponentSize> components, bool with_curve,
-                 const Parameters& parameters) {
+                 const Parameters& parameters, std::span<const FurtherCurve> further) {
     const bool excludes_gpus = parameters.method == Method::multipole;
     Effort sum;
     if (!excludes_gpus) sum.gpu_bytes = 0;
     for (const ComponentSize& size : components) {
-        const Model model = model_of_sizes(size, with_curve, parameters);
-        sum.cpu_seconds +=
-            static_cast<double>(size.frames) *
-            frame_cost(model, {parameters.precision, parameters.method}, size.diameter / 2).seconds;
-        if (excludes_gpus) continue;
-        sum.gpu_bytes = std::max(*sum.gpu_bytes, kernel_memory(model, {}, {Device::Kind::cuda, 0}));
+        for (const Index channels : channels_of_sums(parameters, with_curve, further)) {
+            const Model model = model_of_sizes(size, channels, with_curve, parameters);
+            const Options options{parameters.precision, parameters.method};
+            sum.cpu_seconds += static_cast<double>(size.frames) *
+                               frame_cost(model, options, size.diameter / 2).seconds;
+            if (excludes_gpus) continue;
+            sum.gpu_bytes =
+                std::max(*sum.gpu_bytes, kernel_memory(model, {}, {Device::Kind::cuda, 0}));
+        }
     }
     return sum;
 }
@@ -174,35 +195,40 @@ double fit_seconds(Index frames, Index curve_points, const Parameters& parameter
 }  // namespace
 
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
-                           const Parameters& parameters, const Context& context) {
+                           const Parameters& parameters, const Context& context,
+                           std::span<const FurtherCurve> further) {
     return memory_of(sizes_of(components, resolve_threads(context)), points_of(curve), parameters,
-                     context);
+                     context, further);
 }
 
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
-              const Parameters& parameters) {
-    return effort_of(sizes_of(components, 1), curve != nullptr, parameters);
+              const Parameters& parameters, std::span<const FurtherCurve> further) {
+    return effort_of(sizes_of(components, 1), curve != nullptr, parameters, further);
 }
 
 Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
-                  const Parameters& parameters, const Context& context) {
-    const Effort effort = effort_of(components, curve_points > 0, parameters);
+                  const Parameters& parameters, const Context& context,
+                  std::span<const FurtherCurve> further) {
+    const bool with_curve = curve_points > 0;
+    const Effort effort = effort_of(components, with_curve, parameters, further);
     const bool has_gpu = context.device.kind == Device::Kind::cuda;
     if (has_gpu && !effort.gpu_bytes)
         throw UsageError("GPUs compute sums over pairs; give the device cpu for multipoles");
     Estimate all;
-    all.host_bytes = memory_of(components, curve_points, parameters, context);
+    all.host_bytes = memory_of(components, curve_points, parameters, context, further);
     std::int64_t of_kernel = 0;
     Index frames = 0;
     for (const ComponentSize& size : components) {
         frames += size.frames;
         all.host_bytes += 24 * size.frames * size.atoms;  // as read, and as scatterers
-        const Model model = model_of_sizes(size, curve_points > 0, parameters);
-        const FrameCost cost =
-            frame_cost(model, {parameters.precision, parameters.method}, size.diameter / 2);
-        of_kernel = std::max(
-            of_kernel, kernel_memory(model, {.method = Method::debye}, {Device::Kind::cpu, 0}) +
-                           static_cast<std::int64_t>(cost.multipole_bytes));
+        for (const Index channels : channels_of_sums(parameters, with_curve, further)) {
+            const Model model = model_of_sizes(size, channels, with_curve, parameters);
+            const FrameCost cost =
+                frame_cost(model, {parameters.precision, parameters.method}, size.diameter / 2);
+            of_kernel = std::max(
+                of_kernel, kernel_memory(model, {.method = Method::debye}, {Device::Kind::cpu, 0}) +
+                               static_cast<std::int64_t>(cost.multipole_bytes));
+        }
     }
     if (has_gpu)
         all.gpu_bytes = all.min_gpu_bytes = *effort.gpu_bytes;

@@ -38,6 +38,7 @@ std::vector<ComponentSize> sizes_of(std::span<const Ensemble> components, int th
 /// curve. The time is right to a factor of about three. Throws UsageError if the context's device
 /// is a GPU and options exclude GPUs.
 Estimate estimate(std::span<const ComponentSize> components, Index curve_points,
-                  const Parameters& parameters, const Context& context);
+                  const Parameters& parameters, const Context& context,
+                  std::span<const FurtherCurve> further = {});
 
 }  // namespace pleat::saxs

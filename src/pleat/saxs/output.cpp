@@ -69,6 +69,19 @@ std::string fit_table(const Profile& curve, const Fit& fit) {
     return text;
 }
 
+/// Match points in percent D2O; NA: there is none.
+std::string match_table(const Result& result) {
+    const auto percent = [](double d2o) {
+        return std::isfinite(d2o) ? fmt::format("{:.4f}", 100 * d2o) : std::string("NA");
+    };
+    std::string text = "name\tmatch_d2o_percent\twith_layer_percent\tvolume\tlength\tgain\n";
+    for (const MatchPoint& one : result.match_points)
+        text += fmt::format("{}\t{}\t{}\t{:.6g}\t{:.6g}\t{:.6g}\n", table_cell(one.name),
+                            percent(one.d2o), percent(one.with_layer), one.volume, one.length,
+                            one.gain);
+    return text;
+}
+
 /// ln I against q^2 for points with positive intensities.
 std::string guinier_table(const Result& result) {
     std::string text = "q2\tln_intensity\tsigma\tln_model\tused\n";
@@ -148,11 +161,49 @@ Json ensemble_json(const Result& result, bool is_atomic) {
     return json;
 }
 
+Json probe_json(bool neutrons, double d2o) {
+    Json json;
+    json["radiation"] = neutrons ? "neutrons" : "x-rays";
+    json["d2o"] = neutrons ? Json(d2o) : Json(nullptr);
+    return json;
+}
+
+/// The fits of further curves, and of all together.
+Json series_json(const Result& result, bool is_atomic) {
+    Json json;
+    for (const FurtherFit& one : result.further) {
+        Json entry = probe_json(one.d2o.has_value(), one.d2o.value_or(0));
+        entry["curve"] = one.curve.source;
+        entry.update(fit_json(one.fit, is_atomic));
+        json["curves"].push_back(std::move(entry));
+    }
+    json["points"] = result.joint.points;
+    json["parameters"] = result.joint.parameters;
+    json["chi2"] = number(result.joint.chi2);
+    json["chi2_reduced"] = number(result.joint.chi2_reduced);
+    return json;
+}
+
+Json match_points_json(const Result& result) {
+    Json json = Json::array();
+    for (const MatchPoint& one : result.match_points)
+        json.push_back({{"name", one.name},
+                        {"d2o", number(one.d2o)},
+                        {"d2o_with_layer", number(one.with_layer)},
+                        {"volume", number(one.volume)},
+                        {"length", number(one.length)},
+                        {"gain", number(one.gain)}});
+    return json;
+}
+
 Json summary_json(const Result& result) {
     const bool is_atomic = result.model == Resolution::all_atom;
     Json json;
     json["model"] = name_of(result.model);
+    json.update(probe_json(result.neutrons, result.d2o));
     json["fit"] = fit_json(result.fit, is_atomic);
+    if (!result.further.empty()) json["series"] = series_json(result, is_atomic);
+    if (!result.match_points.empty()) json["match_points"] = match_points_json(result);
     if (result.guinier.is_valid) {
         json["guinier"] = {{"rg", result.guinier.gyration_radius},
                            {"rg_error", result.guinier.gyration_radius_error},
@@ -215,8 +266,13 @@ void write_results(RunDirectory& run, const Result& result, const Parameters& pa
         write_npy(run.output("q.npy"), result.q.data(), {static_cast<Index>(result.q.size())});
         write_text(run.output("frames.tsv"), frames_table(result));
     }
+    if (!result.match_points.empty())
+        write_text(run.output("match_points.tsv"), match_table(result));
     if (!result.has_fit) return;
     write_text(run.output("fit.tsv"), fit_table(result.curve, result.fit));
+    for (std::size_t n = 0; n < result.further.size(); ++n)
+        write_text(run.output(fmt::format("series_{}_fit.tsv", n + 1)),
+                   fit_table(result.further[n].curve, result.further[n].fit));
     write_text(run.output("guinier.tsv"), guinier_table(result));
     write_text(run.output("kratky.tsv"), kratky_table(result));
     write_text(run.output("fit.json"), summary_json(result).dump(2) + "\n");
@@ -241,6 +297,15 @@ void record_facts(RunDirectory& run, const Result& result) {
     run.fact("dmax", diameter);
     if (result.model == Resolution::all_atom) run.fact("c1", result.contrast.c1);
     run.fact("c2", result.contrast.c2);
+    if (result.neutrons) run.fact("d2o", result.d2o);
+    if (!result.match_points.empty()) {
+        const double match = result.match_points.front().d2o;
+        if (std::isfinite(match))
+            run.fact("match_point", match);
+        else
+            run.fact("match_point", std::string_view("NA"));
+    }
+    if (!result.further.empty()) run.fact("joint_chi2", result.joint.chi2);
     if (!result.has_fit) return;
     run.fact("chi2", result.fit.chi2);
     run.fact("chi2_reduced", result.fit.chi2_reduced);
@@ -253,6 +318,7 @@ std::vector<std::string_view> citations(const Result& result) {
     std::vector<std::string_view> keys = {"Antonov2012", "Debye1915"};
     keys.push_back(result.model == Resolution::all_atom ? "Fraser1978" : "Stovgaard2010");
     if (result.has_fit) keys.push_back("SchneidmanDuhovny2013");
+    if (!result.match_points.empty()) keys.push_back("Jacrot1976");
     if (!result.ensemble.scan.empty()) keys.push_back("Rozycki2011");
     return keys;
 }

@@ -12,14 +12,14 @@
 #include "pleat/core/loops/sweep.h"
 #include "pleat/core/ranks/gather_rows.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/components.h"
+#include "pleat/saxs/fit/joint_fit.h"
 #include "pleat/saxs/fit/set_fit.h"
 #include "pleat/saxs/fit/shape.h"
 #include "pleat/saxs/fit/smearing.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/memory_estimate.h"
-#include "pleat/saxs/model/fixed_contrast.h"
-#include "pleat/saxs/model/scatterer_positions.h"
-#include "pleat/saxs/model/scatterers.h"
+#include "pleat/saxs/model/form_factors.h"
 
 namespace pleat::saxs {
 
@@ -54,17 +54,6 @@ double gyration2_with_extent(double of_centres, std::span<const double> at_0,
     const double slope = (sum_1 - sum_0) / (sum_0 * q_1 * q_1);
     return of_centres - 6 * slope;
 }
-
-/// One component of the sample: an ensemble of structures with the same atoms.
-struct Component {
-    const Ensemble* ensemble;
-    Scatterers scatterers;
-    ScattererPositions positions;
-    Model model;
-    Model near_zero;           // the same scatterers at q = 0 and q = kNearZero, with all channels
-    Array<double, 3> partial;  // [frame, channel pair, q]
-};
-constexpr double kNearZero = 0.005;  // 1/angstrom
 
 Shape measure_frame(const Component& component, Index frame, const Parameters& parameters,
                     const Contrast& contrast, const Context& context) {
@@ -174,14 +163,53 @@ void fit_frames(const EnsembleProblem& problem, Result& result) {
     progress.advance_to(frames);
 }
 
-void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_radius,
-               const Parameters& parameters, const Context& context, Result& result) {
-    result.has_fit = true;
-    result.curve = cut_curve(curve, parameters.q_max);
-    if (result.curve.size() < curve.size())
-        result.notes.push_back(fmt::format(
-            "{} points of the curve {} q = {:g} left out", curve.size() - result.curve.size(),
-            curve.dq.empty() ? "beyond" : "whose q + 3 dq is beyond", parameters.q_max));
+/// The points of a curve that are fitted; notes how many are not. `name`: of a further curve.
+Profile points_to_fit(const Profile& curve, const std::string& name, double q_max, Result& result) {
+    Profile cut = cut_curve(curve, q_max);
+    if (cut.size() < curve.size())
+        result.notes.push_back(
+            fmt::format("{} points of the curve{} {} q = {:g} left out", curve.size() - cut.size(),
+                        name, curve.dq.empty() ? "beyond" : "whose q + 3 dq is beyond", q_max));
+    return cut;
+}
+
+/// Fits the mean of the frames to all curves together.
+void fit_series(std::span<const FurtherCurve> further, const ProbeProfiles& computed,
+                double mean_radius, const Parameters& parameters, const Context& context,
+                Result& result) {
+    std::vector<Array<double, 2>> at_curves;
+    std::vector<CurveProblem> problems;
+    const auto add = [&](const Profile& curve, std::optional<double> d2o) {
+        at_curves.push_back(profiles_at_curve(computed.mean(d2o), result.q, curve));
+        FitOptions options = fit_options(parameters);
+        options.background = parameters.background || d2o;
+        problems.push_back({&curve, {}, options});
+    };
+    for (const FurtherCurve& one : further)
+        result.further.push_back(
+            {points_to_fit(one.curve, " " + one.curve.source, parameters.q_max, result),
+             one.d2o,
+             {}});
+    add(result.curve, result.neutrons ? std::optional(result.d2o) : std::nullopt);
+    for (const FurtherFit& one : result.further) add(one.curve, one.d2o);
+    for (std::size_t n = 0; n < problems.size(); ++n) problems[n].partial = at_curves[n];
+    std::vector<Fit> fits = fit_jointly(problems, mean_radius, context);
+    FitOptions bounds = problems.front().options;
+    if (result.model != Resolution::all_atom) bounds.c1_max = bounds.c1_min;
+    result.joint = summarize(fits, bounds);
+    result.fit = std::move(fits.front());
+    for (std::size_t n = 0; n < result.further.size(); ++n)
+        result.further[n].fit = std::move(fits[n + 1]);
+    result.contrast = result.fit.contrast;
+    if (computed.frames() > 1)
+        result.notes.push_back(
+            "several curves: they are fitted to the mean of the frames; minimal ensembles and "
+            "weights of frames need a single curve");
+}
+
+/// Fits the mean of the frames, and weights of frames, to the curve of the result.
+void fit_curve(View<const double, 3> partial, double mean_radius, const Parameters& parameters,
+               const Context& context, Result& result) {
     const Index frames = partial.extent(0);
     const auto points = static_cast<Index>(result.curve.size());
     Array<double, 3> at_curve(frames, partial.extent(1), points);
@@ -192,7 +220,6 @@ void fit_curve(const Profile& curve, View<const double, 3> partial, double mean_
     const FitOptions options = fit_options(parameters);
     result.fit = fit(result.curve, mean_of(at_curve), mean_radius, options, nullptr, context);
     result.contrast = result.fit.contrast;
-    result.guinier = guinier(result.curve);
     if (frames < 2) return;
     const EnsembleProblem problem{&result.curve, at_curve, mean_radius, options, context};
     fit_frames(problem, result);
@@ -240,81 +267,6 @@ void check_unit(Result& result) {
                     curve, model, ratio > 1 ? "1/angstrom" : "1/nm"));
 }
 
-/// Divides the structures into scatterers, and adds to the result what is reported about them.
-std::vector<Component> make_components(std::span<const Ensemble> ensembles, bool with_hydration,
-                                       const Parameters& parameters, const Context& context,
-                                       Result& result) {
-    std::vector<Component> components;
-    for (const Ensemble& ensemble : ensembles) {
-        Component component;
-        component.ensemble = &ensemble;
-        component.scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
-                                               scatterer_options(ensemble, parameters));
-        const Scatterers& scatterers = component.scatterers;
-        const std::string source = ensemble.topology->source.string();
-        if (!components.empty() && scatterers.resolution != result.model)
-            throw InputError(source, 0,
-                             fmt::format("expected structures for the {} model as before, found "
-                                         "one for the {} model",
-                                         name_of(result.model), name_of(scatterers.resolution)));
-        result.model = scatterers.resolution;
-        result.scatterers = std::max(result.scatterers, scatterers.count());
-        for (const std::string& note : scatterers.notes)
-            result.notes.push_back(fmt::format("{}: {}", source, note));
-        component.positions =
-            scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
-        check_size(ensemble, component.positions.xyz, parameters);
-        for (const FrameOrigin& origin : ensemble.origins) {
-            result.files.push_back(ensemble.files[static_cast<std::size_t>(origin.file)]);
-            result.frames_of_files.push_back(origin.frame);
-        }
-        components.push_back(std::move(component));
-    }
-    return components;
-}
-
-/// Computes the partial profiles of each component, with one c1 for all.
-void compute_profiles(std::vector<Component>& components, const FormFactorTable* form_factors,
-                      const Parameters& parameters, double mean_radius, bool fixes_contrast,
-                      bool with_hydration, const Context& context, const Result& result) {
-    for (std::size_t n = 0; n < components.size(); ++n) {
-        Component& component = components[n];
-        const Index sites = component.positions.sites;
-        component.scatterers.mean_radius = mean_radius;
-        component.model = make_model(component.scatterers, form_factors, result.q, sites);
-        component.near_zero = make_model(component.scatterers, form_factors,
-                                         std::vector<double>{0, kNearZero}, sites);
-        if (fixes_contrast)
-            component.model =
-                fix_contrast(component.model, result.contrast, mean_radius, with_hydration);
-        if (component.model.scale_count() > 0 && component.positions.scales.size() == 0)
-            component.positions.scales = Array<float, 3>(component.positions.xyz.extent(0), 1,
-                                                         component.positions.xyz.extent(2));
-        const View<const float, 3> scales = component.model.scale_count() > 0
-                                                ? component.positions.scales.view()
-                                                : View<const float, 3>();
-        Context of_component = context;
-        of_component.checkpoint = component_checkpoint(context.checkpoint, n);
-        component.partial = profiles(component.model, component.positions.xyz, scales,
-                                     {parameters.precision, parameters.method}, of_component);
-    }
-}
-
-/// The partial profiles of all frames of all components.
-Array<double, 3> concatenated(std::vector<Component>& components) {
-    if (components.size() == 1) return std::move(components.front().partial);
-    Index frames = 0;
-    for (const Component& component : components) frames += component.partial.extent(0);
-    auto all = Array<double, 3>::unset(frames, components.front().partial.extent(1),
-                                       components.front().partial.extent(2));
-    double* to = all.data();
-    for (Component& component : components) {
-        to = std::copy(component.partial.begin(), component.partial.end(), to);
-        component.partial = {};
-    }
-    return all;
-}
-
 }  // namespace
 
 std::filesystem::path component_checkpoint(const std::filesystem::path& checkpoint,
@@ -338,17 +290,20 @@ double root_mean_gyration(std::span<const Shape> shapes) {
 
 Result run(std::span<const Ensemble> ensembles, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
-           const Context& context) {
-    check_input(ensembles, curve, parameters, context);
-    require_memory(memory_needed(ensembles, curve, parameters, context),
+           const Context& context, std::span<const FurtherCurve> further) {
+    check_input(ensembles, curve, parameters, context, further);
+    require_memory(memory_needed(ensembles, curve, parameters, context, further),
                    fmt::format("profiles of {} frames", frame_count(ensembles)),
                    "fewer frames (--frames), --q-points or a wider --bin-width would fit");
     const bool with_curve = curve != nullptr;
+    const Probes probes(parameters, further);
     Result result;
+    result.neutrons = parameters.neutrons;
+    result.d2o = parameters.d2o.value_or(0);
     result.contrast = {parameters.c1.value_or(1), parameters.c2.value_or(0)};
     const bool with_hydration = parameters.c2.value_or(with_curve ? 1 : 0) != 0;
     std::vector<Component> components =
-        make_components(ensembles, with_hydration, parameters, context, result);
+        make_components(ensembles, probes, with_hydration, parameters, context, result);
     double radius = 0, diameter = 0;
     for (const Component& component : components) {
         radius += component.scatterers.mean_radius / static_cast<double>(components.size());
@@ -356,13 +311,21 @@ Result run(std::span<const Ensemble> ensembles, const Profile* curve,
             std::max(diameter, max_diameter(component.positions.xyz, resolve_threads(context)));
     }
     result.q = even_grid(parameters.q_max, grid_points(parameters, with_curve, diameter));
-    compute_profiles(components, form_factors, parameters, radius, !with_curve, with_hydration,
-                     context, result);
-    const Array<double, 3> partial = concatenated(components);
-    if (with_curve) fit_curve(*curve, partial, radius, parameters, context, result);
+    ProbeProfiles computed = compute_profiles(components, probes, form_factors, parameters, radius,
+                                              !with_curve, with_hydration, context, result);
+    if (with_curve) {
+        result.has_fit = true;
+        result.curve = points_to_fit(*curve, "", parameters.q_max, result);
+        result.guinier = guinier(result.curve);
+    }
+    if (!further.empty()) fit_series(further, computed, radius, parameters, context, result);
+    const Array<double, 3> partial =
+        computed.all(result.neutrons ? std::optional(result.d2o) : std::nullopt);
+    if (with_curve && further.empty()) fit_curve(partial, radius, parameters, context, result);
     combine_frames(partial, radius, resolve_threads(context), result);
     for (const Component& component : components)
         measure_shapes(component, parameters, context, partial.extent(0), result);
+    if (probes.has_neutrons()) result.match_points = match_points(components, result.contrast);
     if (with_curve) check_unit(result);
     return result;
 }

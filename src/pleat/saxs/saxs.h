@@ -1,4 +1,4 @@
-// SAXS: scattering profiles of structures and ensembles, fitted to measured curves.
+// SAXS and SANS: scattering profiles of structures and ensembles, fitted to measured curves.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,12 @@ struct Parameters {
     double c1_min = 0.95, c1_max = 1.05;
     std::optional<double> c2;  ///< not set: fitted to a curve, 0 without one
     double c2_min = -2, c2_max = 4;
-    bool background = false;
+    bool background = false;    ///< curves of neutrons always have one
+    bool neutrons = false;      ///< neutrons instead of X-rays; all_atom alone
+    std::optional<double> d2o;  ///< fraction of D2O in the solvent; not set: 0
+    std::string deuterate;      ///< CHAIN[:FRACTION],...: D on carbon, of neutrons
+    double backbone_exchange =
+        0.9;               ///< fraction of the backbone's NH that exchange with the solvent
     double bin_width = 1;  ///< of P(r), angstrom; 0: no P(r)
     std::int64_t max_members = 5;
     bool reweight = true;
@@ -89,6 +94,39 @@ struct Fit {
     std::vector<double> model;  ///< [point], scaled and with background
 };
 
+/// A further curve of the same sample, fitted together with the first: a contrast series.
+struct FurtherCurve {
+    Profile curve;
+    std::optional<double> d2o;  ///< D2O fraction of a curve of neutrons; not set: X-rays
+};
+
+/// The fit of a further curve, with the contrast of all.
+struct FurtherFit {
+    Profile curve;  ///< the points that were fitted
+    std::optional<double> d2o;
+    Fit fit;
+};
+
+/// The fit of several curves together: the contrast (c1, c2) is shared, scales and backgrounds are
+/// not.
+struct JointFit {
+    double chi2 = 0;          ///< mean over all points of all curves
+    double chi2_reduced = 0;  ///< sum over the points divided by the degrees of freedom
+    Index points = 0, parameters = 0;
+};
+
+/// The D2O fraction at which a molecule, or one of its chains, scatters as the solvent that it
+/// displaces: length + f gain = solvent density (f) volume. The hydration layer is not part of it.
+struct MatchPoint {
+    std::string name;       ///< "molecule", "component 2" of a mixture, "chain A"
+    double volume = 0;      ///< displaced at the result's c1, angstrom^3
+    double length = 0;      ///< scattering length in H2O, fm
+    double gain = 0;        ///< how much more it is in D2O, by exchange of hydrogens, fm
+    double d2o = 0;         ///< the fraction, which may lie outside of 0 to 1; NaN: there is none
+    double with_layer = 0;  ///< the same with the hydration layer of c2, where I(0) = 0; of
+                            ///< chains NaN
+};
+
 /// Weights of frames, with the fit of their mean profile.
 struct Weighted {
     std::vector<Index> frames;    ///< ascending
@@ -108,12 +146,13 @@ struct Reweighted {
     Weighted result;
 };
 
-/// The shape of scatterers with net amplitudes at q = 0, in angstrom and electrons.
+/// The shape of scatterers with net amplitudes at q = 0, in angstrom and electrons (fm of
+/// neutrons).
 struct Shape {
     double gyration_radius2 = 0;   ///< Rg^2 = sum A |x - centre|^2 / sum A; below 0 if negative
                                    ///< amplitudes outweigh the others
     double gyration_radius = 0;    ///< Rg; NaN if Rg^2 is negative
-    double forward_intensity = 0;  ///< I(0) = (sum A)^2, electrons^2
+    double forward_intensity = 0;  ///< I(0) = (sum A)^2, electrons^2 or fm^2
     double diameter = 0;  ///< largest distance between two scatterers, without hydration sites
     std::vector<double> pairs;  ///< P(r): sum of A_i A_j over pairs i, j (both orders) by distance
 };
@@ -139,7 +178,7 @@ struct Result {
     std::vector<double> q;               ///< 1/angstrom
     std::vector<std::string> files;      ///< [frame]: the file of each
     std::vector<Index> frames_of_files;  ///< [frame]: its number within its file, from 0
-    Array<double, 2> intensity;          ///< [frame, q], electrons^2, at `contrast`
+    Array<double, 2> intensity;          ///< [frame, q], electrons^2 or fm^2, at `contrast`
     std::vector<double> mean;            ///< [q]: mean over the frames
     Contrast contrast;                   ///< fitted if there is a curve, else as given
     std::vector<Shape> shapes;           ///< [frame]; Rg with the extent of scatterers; no P(r)
@@ -149,12 +188,19 @@ struct Result {
     std::vector<std::string> notes;     ///< what was assumed or left out, one line each
     std::vector<std::string> warnings;  ///< what is probably wrong, one line each
 
+    bool neutrons = false;                 ///< whether profiles and the first curve are of neutrons
+    double d2o = 0;                        ///< their D2O fraction
+    std::vector<MatchPoint> match_points;  ///< of each component and its chains, if a curve or the
+                                           ///< profile is of neutrons
+
     bool has_fit = false;
     Profile curve;  ///< the points that were fitted
     Fit fit;        ///< of the mean profile to the curve
     /// [frame], empty for one frame: each frame fitted alone, with its own contrast; no Fit::model.
     std::vector<Fit> frame_fits;
-    Guinier guinier;  ///< of the curve
+    std::vector<FurtherFit> further;  ///< of further curves, in their order
+    JointFit joint;                   ///< of all curves, if there are further ones
+    Guinier guinier;                  ///< of the curve
     bool has_ensemble = false;
     EnsembleResult ensemble;
 };
@@ -162,15 +208,17 @@ struct Result {
 /// Computes the profile of each frame and, with a curve (may be null), fits scale, background, c1
 /// and c2 of the mean, and for several frames weights. Components of a mixture may have different
 /// atoms; their frames are numbered one component after another. `form_factors` (may be null:
-/// pleat's own table) is for the bead models. Frames are divided among the ranks of `context`; each
+/// pleat's own table) is for the bead models. `further` curves are fitted together with the first;
+/// then no weights of frames are fitted. Frames are divided among the ranks of `context`; each
 /// rank does the fits. Finished profiles of many or large frames are kept in
 /// component_checkpoint(context.checkpoint, n), from which the same call resumes with the same
 /// bits. Throws UsageError, InputError, DeviceError, Cancelled.
 Result run(std::span<const Ensemble> components, const Profile* curve,
            const FormFactorTable* form_factors, const Parameters& parameters,
-           const Context& context);
+           const Context& context, std::span<const FurtherCurve> further = {});
 
-/// The file that keeps the profiles of a component of a run, numbered from 0; empty if the
+/// The file that keeps the profiles of a component of a run, numbered from 0; if there are curves
+/// of both neutrons and X-rays, those of neutrons follow as further components. Empty if the
 /// checkpoint is.
 std::filesystem::path component_checkpoint(const std::filesystem::path& checkpoint,
                                            std::size_t component);
@@ -181,7 +229,8 @@ double root_mean_gyration(std::span<const Shape> shapes);
 
 /// Bytes of memory that run() needs for profiles, fits and P(r), besides the coordinates.
 std::int64_t memory_needed(std::span<const Ensemble> components, const Profile* curve,
-                           const Parameters& parameters, const Context& context);
+                           const Parameters& parameters, const Context& context,
+                           std::span<const FurtherCurve> further = {});
 
 /// Estimated cost of the pair sums of run(), which decides on the device.
 struct Effort {
@@ -192,7 +241,7 @@ struct Effort {
     double gpu_seconds() const { return cpu_seconds / 300; }
 };
 Effort effort(std::span<const Ensemble> components, const Profile* curve,
-              const Parameters& parameters);
+              const Parameters& parameters, std::span<const FurtherCurve> further = {});
 
 }  // namespace pleat::saxs
 

@@ -37,7 +37,7 @@ void expect_table(const Profile& profile) {
 }
 
 TEST(Profile, IsReadInEveryDialect) {
-    const auto with = [](std::string table, std::string from, const std::string& to) {
+    const auto with = [](std::string table, const std::string& from, const std::string& to) {
         for (std::size_t at = 0; (at = table.find(from, at)) != std::string::npos; at += to.size())
             table.replace(at, from.size(), to);
         return table;

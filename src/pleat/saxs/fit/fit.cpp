@@ -136,15 +136,18 @@ private:
         for (int i = 0; i < rows; ++i)
             for (int j = 0; j < columns; ++j)
                 values.push_back(value({position(i, rows), position(j, columns)}));
+        const auto at = [&](int i, int j) {
+            return static_cast<std::size_t>(i) * static_cast<std::size_t>(columns) +
+                   static_cast<std::size_t>(j);
+        };
         std::vector<Minimum> minima;
         for (int i = 0; i < rows; ++i) {
             for (int j = 0; j < columns; ++j) {
-                const double centre = values[static_cast<std::size_t>(i * columns + j)];
+                const double centre = values[at(i, j)];
                 bool is_minimum = true;
                 for (int a = std::max(0, i - 1); a <= std::min(rows - 1, i + 1); ++a)
                     for (int b = std::max(0, j - 1); b <= std::min(columns - 1, j + 1); ++b)
-                        is_minimum = is_minimum &&
-                                     !(values[static_cast<std::size_t>(a * columns + b)] < centre);
+                        is_minimum = is_minimum && !(values[at(a, b)] < centre);
                 if (is_minimum)
                     minima.push_back({centre, {position(i, rows), position(j, columns)}});
             }

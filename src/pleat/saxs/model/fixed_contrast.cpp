@@ -9,6 +9,7 @@
 #include "pleat/saxs/fit/contrast.h"
 #include "pleat/saxs/input_checks.h"
 #include "pleat/saxs/memory_estimate.h"
+#include "pleat/saxs/model/neutrons.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 #include "pleat/saxs/model/scatterers.h"
 
@@ -36,6 +37,25 @@ Model fix_contrast(const Model& full, const Contrast& contrast, double mean_radi
     return model;
 }
 
+namespace {
+
+/// The model of all channels of X-rays, or of neutrons at the D2O fraction of the options. Sets the
+/// names of its types.
+Model full_model(const Ensemble& ensemble, const Scatterers& scatterers,
+                 const FormFactorTable* form_factors, const Parameters& parameters,
+                 std::span<const double> q, Index sites, std::vector<std::string>& type_names) {
+    type_names = scatterers.type_names;
+    if (!parameters.neutrons) return make_model(scatterers, form_factors, q, sites);
+    const NeutronAtoms atoms =
+        make_neutron_atoms(*ensemble.topology, ensemble.xyz[0], scatterers,
+                           parse_deuteration(parameters.deuterate), parameters.backbone_exchange);
+    type_names.clear();
+    for (const NeutronAtom& type : atoms.types) type_names.push_back(type.atom.name());
+    return at_fraction(make_neutron_model(atoms, q, sites), parameters.d2o.value_or(0));
+}
+
+}  // namespace
+
 FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
                                              const FormFactorTable* form_factors,
                                              const Parameters& parameters,
@@ -43,6 +63,8 @@ FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
     Parameters checked = parameters;
     check(fields(checked));
     check_structures(ensemble);
+    check_neutrons(parameters, false);
+    check_deuterated_chains({&ensemble, 1}, parameters.deuterate);
     const Contrast contrast{parameters.c1.value_or(1), parameters.c2.value_or(0)};
     const bool with_hydration = contrast.c2 != 0;
     require_memory(component_memory(ensemble.frame_count(), ensemble.atom_count(),
@@ -51,10 +73,12 @@ FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
                    "fewer frames would fit");
     Scatterers scatterers = make_scatterers(*ensemble.topology, ensemble.xyz[0],
                                             scatterer_options(ensemble, parameters));
+    if (parameters.neutrons) require_atoms_for_neutrons(ensemble, scatterers.resolution);
     ScattererPositions positions =
         scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
-    const Model full = make_model(scatterers, form_factors, q, positions.sites);
     FixedContrastModel result;
+    const Model full = full_model(ensemble, scatterers, form_factors, parameters, q,
+                                  positions.sites, result.type_names);
     result.model = fix_contrast(full, contrast, scatterers.mean_radius, with_hydration);
     if (with_hydration)
         for (double& factor : result.model.factors[1]) factor *= contrast.c2;
@@ -65,7 +89,6 @@ FixedContrastModel make_fixed_contrast_model(const Ensemble& ensemble,
     }
     for (const Index scatterer : positions.scatterer_of_site)
         result.atoms.push_back(result.atoms[static_cast<std::size_t>(scatterer)]);
-    result.type_names = scatterers.type_names;
     result.type_names.emplace_back("water");
     result.sites = positions.sites;
     result.xyz = std::move(positions.xyz);

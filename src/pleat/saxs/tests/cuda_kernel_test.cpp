@@ -46,6 +46,7 @@ const RandomShape kShapes[] = {
     {.scatterers = 129, .types = 2, .q = 101, .step = 0.005},
     {.scatterers = 90, .types = 90, .q = 40, .even = false},
     {.scatterers = 150, .types = 3, .channels = 3, .scaled = 1, .frames = 2},
+    {.scatterers = 150, .types = 3, .channels = 4, .scaled = 1, .q = 40},
     {.scatterers = 150, .types = 3, .channels = 2, .scaled = 2, .q = 20, .even = false},
     {.scatterers = 600, .types = 4, .channels = 3, .scaled = 1, .frames = 300},
     {.scatterers = 600, .types = 4, .channels = 3, .scaled = 1, .even = false, .frames = 300},
