@@ -136,17 +136,20 @@ double worst(const CalibrationCase& one, Resolution resolution) {
 }
 
 TEST(FormFactors, ReproduceProfilesOfAllAtoms) {
-    const std::map<std::string, std::pair<double, double>> limits = {
-        {"1hel.pdb.gz", {0.70, 0.35}},
-        {"1ql9_A.pdb.gz", {0.32, 0.22}},
-        {"1a8o.pdb.gz", {0.55, 0.22}}};
-    for (const auto& [name, limit] : limits) {
-        const Ensemble one = committed(name.c_str());
+    struct Limits {
+        const char* name;
+        double one_bead, two_bead;
+    };
+    for (const Limits& limits : {Limits{"1hel.pdb.gz", 0.70, 0.35},
+                                 {"1ql9_A.pdb.gz", 0.32, 0.22},
+                                 {"1a8o.pdb.gz", 0.55, 0.22}}) {
+        const Ensemble one = committed(limits.name);
         const auto worst_of = [&](Resolution resolution) {
-            return worst(make_case(name, *one.topology, one.xyz[0], resolution, {}), resolution);
+            return worst(make_case(limits.name, *one.topology, one.xyz[0], resolution, {}),
+                         resolution);
         };
-        EXPECT_LE(worst_of(Resolution::one_bead), limit.first) << name;
-        EXPECT_LE(worst_of(Resolution::two_bead), limit.second) << name;
+        EXPECT_LE(worst_of(Resolution::one_bead), limits.one_bead) << limits.name;
+        EXPECT_LE(worst_of(Resolution::two_bead), limits.two_bead) << limits.name;
     }
 }
 
