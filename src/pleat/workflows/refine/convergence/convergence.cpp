@@ -46,14 +46,15 @@ Chains rank_normalised(const Chains& chains) {
     for (std::size_t chain = 0; chain < chains.size(); ++chain)
         for (std::size_t at = 0; at < chains[chain].size(); ++at)
             all.push_back({chains[chain][at], chain, at});
-    std::sort(all.begin(), all.end(), [](const Draw& a, const Draw& b) { return a.value < b.value; });
+    std::sort(all.begin(), all.end(),
+              [](const Draw& a, const Draw& b) { return a.value < b.value; });
     Chains scores = chains;
     for (std::size_t first = 0; first < all.size();) {
         std::size_t last = first;
         while (last + 1 < all.size() && all[last + 1].value == all[first].value) ++last;
         const double rank = 1 + static_cast<double>(first + last) / 2,
-                     score = normal_quantile((rank - 0.375) /
-                                             (static_cast<double>(all.size()) + 0.25));
+                     score =
+                         normal_quantile((rank - 0.375) / (static_cast<double>(all.size()) + 0.25));
         for (; first <= last; ++first) scores[all[first].chain][all[first].at] = score;
     }
     return scores;
@@ -105,7 +106,8 @@ double autocovariance(const Chains& chains, std::size_t lag) {
     return sum / static_cast<double>(chains.size());
 }
 
-/// Geyer's initial monotone sequence: sums of neighbouring autocorrelations while they are positive.
+/// Geyer's initial monotone sequence: sums of neighbouring autocorrelations while they are
+/// positive.
 double effective_size(const Chains& chains) {
     const auto draws = static_cast<double>(chains.front().size()),
                total = draws * static_cast<double>(chains.size());

@@ -4,7 +4,9 @@
 namespace pleat::refine {
 
 PointSet::PointSet(const ChainModel& model, const std::vector<Index>& atoms) : atoms_(atoms) {
-    const auto piece_of = [&](Index atom) { return model.piece_of[static_cast<std::size_t>(atom)]; };
+    const auto piece_of = [&](Index atom) {
+        return model.piece_of[static_cast<std::size_t>(atom)];
+    };
     std::stable_sort(atoms_.begin(), atoms_.end(),
                      [&](Index a, Index b) { return piece_of(a) < piece_of(b); });
     start_.reserve(atoms_.size());

@@ -20,14 +20,13 @@ Array<double, 2> made_draws(Index chains, Index draws,
     std::normal_distribution<double> normal;
     for (Index chain = 0; chain < chains; ++chain)
         for (Index draw = 0; draw < draws; ++draw)
-            all(chain, draw) = value(chain, draw, draw > 0 ? all(chain, draw - 1) : 0.0,
-                                     normal(random));
+            all(chain, draw) =
+                value(chain, draw, draw > 0 ? all(chain, draw - 1) : 0.0, normal(random));
     return all;
 }
 
 TEST(Convergence, IndependentDrawsCountEach) {
-    const auto draws =
-        made_draws(8, 500, [](Index, Index, double, double noise) { return noise; });
+    const auto draws = made_draws(8, 500, [](Index, Index, double, double noise) { return noise; });
     const Convergence found = assess(draws.view());
     EXPECT_LT(found.r_hat, 1.005);
     EXPECT_NEAR(found.effective_size, 4000, 500);
@@ -36,9 +35,8 @@ TEST(Convergence, IndependentDrawsCountEach) {
 
 TEST(Convergence, CorrelatedDrawsCountByTheirAutocorrelation) {
     // x' = 0.9 x + noise has (1 - 0.9) / (1 + 0.9) effective draws per draw.
-    const auto draws = made_draws(16, 2000, [](Index, Index, double before, double noise) {
-        return 0.9 * before + noise;
-    });
+    const auto draws = made_draws(
+        16, 2000, [](Index, Index, double before, double noise) { return 0.9 * before + noise; });
     EXPECT_NEAR(assess(draws.view()).effective_size, 32000 / 19.0, 300);
 }
 
