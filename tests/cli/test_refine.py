@@ -71,19 +71,41 @@ class Refine(ProgramTest):
         self.assertEqual((self.folder / "whole" / "frames.dcd").read_bytes(),
                          (self.folder / "stopped" / "frames.dcd").read_bytes())
 
-    def test_fits_the_frames_to_a_curve(self):
+    def made_curve(self):
         done = pleat("saxs", STRUCTURE, "-o", self.folder / "native", "--q-max", 0.3)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         rows = read_table(self.folder / "native" / "profile.tsv")
         curve = self.folder / "curve.dat"
         curve.write_text("".join(f"{row['q']} {row['intensity']} {0.02 * float(row['intensity'])}\n" for row in rows),
                          encoding="utf-8")
-        self.refine("run", *LINKER, *FEW, "--data", curve, "--model", "two-bead")
+        return curve
+
+    def test_fits_the_frames_to_a_curve(self):
+        self.refine("run", *LINKER, *FEW, "--data", self.made_curve(), "--model", "two-bead")
         fitted = self.folder / "run" / "saxs"
         self.assertEqual(len(read_table(fitted / "frames.tsv")), 60)
         self.assertTrue((fitted / "minimal_ensemble.tsv").exists())
         self.assertEqual(manifest(fitted)["status"], "finished")
         self.assertIn("saxs", manifest(self.folder / "run")["stages"])
+        self.assertNotIn("chi2", read_table(self.folder / "run" / "frames.tsv")[0])
+
+    def test_draws_frames_by_the_likelihood_of_a_curve(self):
+        curve = self.made_curve()
+        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 2, "--moves", 10, "--rungs", 4,
+                           "--data", curve, "--model", "two-bead", "--no-reweight")
+        self.assertIn("powers of the likelihood: 0 ", done.stdout.decode())
+        rows = read_table(self.folder / "fit" / "frames.tsv")
+        self.refine("pool", *LINKER, "--frames", 40, "--chains", 2, "--moves", 10)
+        pool = read_table(self.folder / "pool" / "frames.tsv")
+
+        def spread(table):
+            return sorted(float(row["rg"]) for row in table)[35] - sorted(float(row["rg"]) for row in table)[4]
+        self.assertLess(spread(rows), spread(pool))
+        self.assertLess(sorted(float(row["chi2"]) for row in rows)[20], 5)
+        told = json.loads((self.folder / "fit" / "convergence.json").read_text(encoding="utf-8"))
+        self.assertEqual((told["powers"][0], told["powers"][-1]), (0, 1))
+        self.refine("none", *LINKER, "--mode", "fit", code=2)
+        self.refine("none", *LINKER, "--mode", "fit", "--data", curve, "--background", code=2)
 
     def test_refuses_linkers_in_one_line(self):
         for linkers, told in (("A:174-179,A:178-182", "do not overlap, found A:178"),

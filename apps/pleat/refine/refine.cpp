@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,13 @@ constexpr const char* kExamples =
     "  pleat refine protein.pdb --linkers A:225-242,A:446-448 -o run\n"
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
+    "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat report run run/saxs -o page.html\n\n"
     "Linkers turn about phi and psi, as in coils of known structures; the rest of the protein is\n"
-    "rigid. The frames are samples from this distribution without overlaps, not one refined "
-    "model.\n"
+    "rigid. The frames are samples, not one refined model: in mode pool of this distribution "
+    "without\n"
+    "overlaps, in mode fit of the same times the likelihood of the curve, where each frame alone\n"
+    "explains it (one conformation of unknown place; not for proteins that stay flexible).\n"
     "Chains, ligands and nucleic acids without linkers move with the domain that they touch most.\n"
     "With --data the frames are fitted in RUN/saxs as 'pleat saxs' does: chi^2 of each, minimal\n"
     "ensembles and weights. A run that has not converged says so; its files stay. The same "
@@ -77,6 +81,14 @@ std::vector<Field> result_fields(RefineOptions& options) {
     return all;
 }
 
+refine::CurveInput curve_input(const RefineOptions& options, const Profile* curve) {
+    const saxs::Parameters& parameters = options.saxs.parameters;
+    return {.curve = curve,
+            .q_max = parameters.q_max,
+            .c2_min = parameters.c2.value_or(parameters.c2_min),
+            .c2_max = parameters.c2.value_or(parameters.c2_max)};
+}
+
 std::string moves_line(const refine::Result& result) {
     std::string text = "accepted moves:";
     for (const refine::MoveShare& move : result.moves)
@@ -86,6 +98,11 @@ std::string moves_line(const refine::Result& result) {
                 100.0 * static_cast<double>(move.accepted) / static_cast<double>(move.proposed));
     text.back() = '\n';
     return text;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
 }
 
 std::string summary(const RefineOptions& options, const refine::Result& result,
@@ -98,6 +115,13 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
     for (std::size_t n = 0; n < result.domains.size(); ++n)
         text += fmt::format("domain {}: {}\n", n + 1, result.domains[n]);
     text += moves_line(result);
+    if (!result.swaps.empty())
+        text += fmt::format("powers of the likelihood: {:.3g}; swaps: {:.2f}\n",
+                            fmt::join(result.betas, " "), fmt::join(result.swaps, " "));
+    if (!result.chi2.empty())
+        text += fmt::format("chi^2 per point, by beads: smallest {:.3f}, median {:.3f}\n",
+                            *std::min_element(result.chi2.begin(), result.chi2.end()),
+                            median(result.chi2));
     text += fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>9}{:>8}\n", "angstrom", "5 %", "median",
                         "95 %", "R-hat", "ESS");
     for (const refine::Quantity& quantity : result.quantities) {
@@ -137,6 +161,8 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     if (options.structure.empty()) throw UsageError("give a STRUCTURE; see 'pleat help refine'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
+    if (options.parameters.mode == refine::Mode::fit && options.saxs.parameters.background)
+        throw UsageError("mode fit has no background: leave out --background");
     check_readable({options.structure, options.saxs.data});
     if (!options.saxs.data.empty()) refuse_pipes({options.saxs.data}, "it is read again");
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
@@ -153,8 +179,8 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     context.checkpoint = run.checkpoint();
     run.parameters(result_fields(options));
     run.stage("read");
-    // A curve that cannot be read is told before the frames are sampled.
-    if (!options.saxs.data.empty()) read_profile(options.saxs.data, options.saxs.curve);
+    std::optional<ProfileFile> curve;
+    if (!options.saxs.data.empty()) curve = read_profile(options.saxs.data, options.saxs.curve);
     const Ensemble structure =
         read_ensemble({options.structure}, {.topology = {},
                                             .assembly = options.source.assembly,
@@ -164,7 +190,9 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     if (!options.saxs.data.empty()) record_input(options.saxs.data, run);
     for (const std::string& note : structure.notes) context.message(note);
     run.context(context);
-    const refine::Result result = refine::run(structure, options.parameters, context);
+    const refine::Result result =
+        refine::run(structure, curve_input(options, curve ? &curve->profile : nullptr),
+                    options.parameters, context);
     for (const std::string& note : result.notes) context.message(note);
     refine::write_results(run, result, context);
     refine::record_facts(run, result);

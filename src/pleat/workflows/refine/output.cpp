@@ -22,11 +22,14 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 std::string frames_table(const Result& result) {
     std::string text = "frame\tchain\tstep";
     for (const Quantity& quantity : result.quantities) text += '\t' + quantity.name;
+    if (!result.chi2.empty()) text += "\tchi2\tc2";
     text += "\tdmax\tprior\tclash\tclose_atoms\n";
     for (std::size_t n = 0; n < result.chain.size(); ++n) {
         text += fmt::format("{}\t{}\t{}", n, result.chain[n], result.step[n]);
         for (const Quantity& quantity : result.quantities)
             text += fmt::format("\t{:.4f}", quantity.values[n]);
+        if (!result.chi2.empty())
+            text += fmt::format("\t{:.6g}\t{:.4g}", result.chi2[n], result.c2[n]);
         text += fmt::format("\t{:.4f}\t{:.6f}\t{:.6f}\t{}\n", result.diameter[n],
                             result.log_prior[n], result.clash_energy[n], result.close_atoms[n]);
     }
@@ -51,6 +54,8 @@ std::string convergence_text(const Result& result) {
     for (const MoveShare& move : result.moves)
         json["moves"].push_back(
             {{"kind", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}});
+    if (!result.betas.empty()) json["powers"] = result.betas;
+    if (!result.swaps.empty()) json["swap_probabilities"] = result.swaps;
     return json.dump(2) + "\n";
 }
 

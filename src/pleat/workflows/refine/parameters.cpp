@@ -1,7 +1,14 @@
 // Parameters: the options of a refinement, described once.
+#include <array>
+
 #include "pleat/workflows/refine/refine.h"
 
 namespace pleat::refine {
+
+std::span<const std::string_view> names_of(Mode) {
+    static constexpr std::array<std::string_view, 2> kNames = {"pool", "fit"};
+    return kNames;
+}
 
 std::vector<Field> fields(Parameters& p) {
     return {{.name = "linkers",
@@ -17,27 +24,45 @@ std::vector<Field> fields(Parameters& p) {
              .help = "Rigid domains that move as one, such as A:1-200,B:1-180; '/' separates "
                      "groups",
              .value_name = "RESIDUES"},
+            {.name = "mode",
+             .target = &p.mode,
+             .help = "pool: frames that linkers allow; fit: frames that each alone also explain "
+                     "the curve of --data"},
             {.name = "frames",
              .target = &p.frames,
              .help = "Number of conformations to write",
              .min = 1,
-             .max = 1e7},
+             .max = 1e7,
+             .automatic = "10000; fit: 1000"},
             {.name = "chains",
              .target = &p.chains,
              .help = "Number of Monte Carlo chains, each from a start of its own",
              .min = 1,
-             .max = 100000},
+             .max = 100000,
+             .automatic = "16; fit: 4"},
             {.name = "moves",
              .target = &p.moves,
              .help = "Moves of a chain between two of its frames",
              .min = 1,
-             .max = 1e6},
+             .max = 1e6,
+             .automatic = "100; fit: 25"},
             {.name = "burn-in",
              .target = &p.burn_in,
              .help = "Frames of each chain to leave out at its start",
              .min = 1,
              .max = 1e7,
-             .automatic = "half of those that are kept, at least 20"}};
+             .automatic = "half of those that are kept, at least 20"},
+            {.name = "rungs",
+             .target = &p.rungs,
+             .help = "fit: conformations of each chain, at powers of the likelihood from 0 to 1, "
+                     "which are exchanged",
+             .min = 2,
+             .max = 1000},
+            {.name = "model-error",
+             .target = &p.model_error,
+             .help = "fit: relative error of computed profiles, beside the curve's errors",
+             .min = 0,
+             .max = 1}};
 }
 
 }  // namespace pleat::refine

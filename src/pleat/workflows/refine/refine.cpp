@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
+#include "pleat/bio/scattering/profile.h"
 #include "pleat/core/error.h"
 #include "pleat/core/files/hash.h"
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/saxs/model/hydrogens.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
+#include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/sampling/pool.h"
 
 namespace pleat::refine {
@@ -60,24 +63,38 @@ ChainOptions chain_options(const Parameters& parameters, const Topology& topolog
     return options;
 }
 
-PoolOptions pool_options(const Parameters& parameters) {
+/// `frames`: the number to write.
+PoolOptions pool_options(const Parameters& parameters, Index& frames) {
+    const bool fits = parameters.mode == Mode::fit;
+    frames = parameters.frames.value_or(fits ? 1000 : 10000);
     PoolOptions options;
-    options.chains = std::min<Index>(parameters.chains, parameters.frames);
-    options.moves = parameters.moves;
-    options.kept = (parameters.frames + options.chains - 1) / options.chains;
+    options.chains = std::min<Index>(parameters.chains.value_or(fits ? 4 : 16), frames);
+    options.rungs = fits ? parameters.rungs : 1;
+    options.moves = parameters.moves.value_or(fits ? 25 : 100);
+    options.kept = (frames + options.chains - 1) / options.chains;
     options.burn_in = parameters.burn_in.value_or(std::max<Index>(options.kept / 2, kMinBurnIn));
     return options;
 }
 
-std::string problem_of(const HeavyAtoms& heavy, const Parameters& parameters,
-                       const PoolOptions& options, std::uint64_t seed) {
+std::string problem_of(const HeavyAtoms& heavy, const CurveInput& curve,
+                       const Parameters& parameters, const PoolOptions& options,
+                       std::uint64_t seed) {
     Sha256 hash;
-    hash.field("refine pool 1").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 1").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
-    for (const Index number : {options.chains, options.moves, options.kept, options.burn_in})
+    for (const Index number :
+         {options.chains, options.rungs, options.moves, options.kept, options.burn_in})
         hash.field(number);
+    hash.field(static_cast<std::int64_t>(parameters.mode));
+    if (parameters.mode == Mode::fit) {
+        for (const double number :
+             {parameters.model_error, curve.q_max, curve.c2_min, curve.c2_max})
+            hash.field(number);
+        for (const auto* values : {&curve.curve->q, &curve.curve->intensity, &curve.curve->sigma})
+            hash.field(View<const double, 1>(values->data(), static_cast<Index>(values->size())));
+    }
     return hash.field(static_cast<std::int64_t>(seed)).hex();
 }
 
@@ -200,6 +217,32 @@ void assess_all(const PoolOptions& options, Index frames, Result& result) {
     }
 }
 
+/// What the chains kept of the curve.
+void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result& result) {
+    Quantity likelihood{"ln_likelihood", "ln of the likelihood of the curve", {}, {}};
+    for (Index frame = 0; frame < frames; ++frame) {
+        const double* const fit = &pool.fits(frame / options.chains, frame % options.chains, 0);
+        likelihood.values.push_back(fit[0]);
+        result.chi2.push_back(fit[1]);
+        result.c2.push_back(fit[2]);
+    }
+    result.quantities.push_back(std::move(likelihood));
+    result.betas = pool.ladder.betas;
+    for (std::size_t rung = 0; rung + 1 < result.betas.size(); ++rung)
+        result.swaps.push_back(pool.ladder.numbers[rung] > 0
+                                   ? pool.ladder.sums[rung] / pool.ladder.numbers[rung]
+                                   : 0.0);
+}
+
+void check_options(const Parameters& parameters, const CurveInput& curve, const Context& context) {
+    Parameters checked = parameters;
+    check(fields(checked));
+    if (context.device.kind == Device::Kind::cuda)
+        throw UsageError("refine runs on the CPU: expected --device cpu");
+    if (parameters.mode == Mode::fit && curve.curve == nullptr)
+        throw UsageError("give a curve by --data for --mode fit");
+}
+
 }  // namespace
 
 bool Result::is_converged() const {
@@ -207,29 +250,36 @@ bool Result::is_converged() const {
                        [](const Quantity& quantity) { return quantity.convergence.is_reached(); });
 }
 
-Result run(const Ensemble& structure, const Parameters& parameters, const Context& context) {
-    Parameters checked = parameters;
-    check(fields(checked));
-    if (context.device.kind == Device::Kind::cuda)
-        throw UsageError("refine runs on the CPU: expected --device cpu");
+Result run(const Ensemble& structure, const CurveInput& curve, const Parameters& parameters,
+           const Context& context) {
+    check_options(parameters, curve, context);
     const HeavyAtoms heavy = heavy_atoms(structure);
     const ChainModel model =
         make_chain_model(heavy.topology, heavy.xyz, chain_options(parameters, *heavy.topology));
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
-    const PoolOptions options = pool_options(parameters);
-    const Pool pool = sample_pool(model, moves, options,
-                                  problem_of(heavy, parameters, options, context.seed), context);
+    Index frames = 0;
+    const PoolOptions options = pool_options(parameters, frames);
+    std::optional<CurveFitSetup> setup;
+    if (parameters.mode == Mode::fit) setup.emplace(model, moves, curve, parameters, context);
+    const auto make_target = [&]() -> std::unique_ptr<Target> {
+        if (setup) return setup->make_target();
+        return std::make_unique<StericTarget>(model);
+    };
+    const Pool pool =
+        sample_pool(model, moves, make_target, options,
+                    problem_of(heavy, curve, parameters, options, context.seed), context);
     Result result;
     result.frames.topology = result.frames.all_atoms = heavy.topology;
-    result.frames.xyz =
-        Array<float, 3>::unset(Index{parameters.frames}, Index{3}, heavy.xyz.extent(1));
-    measure_all(model, moves, pool, options, parameters.frames, context, result);
-    assess_all(options, parameters.frames, result);
+    result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, heavy.xyz.extent(1));
+    measure_all(model, moves, pool, options, frames, context, result);
+    if (setup) add_fits(pool, options, frames, result);
+    assess_all(options, frames, result);
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
     result.notes = model.notes;
+    if (setup) result.notes.insert(result.notes.end(), setup->notes.begin(), setup->notes.end());
     constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)
         result.moves.push_back({kNames[kind], pool.proposed[kind], pool.accepted[kind]});

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pleat/bio/ensemble/ensemble.h"
@@ -13,21 +15,42 @@
 
 #pragma GCC visibility push(default)
 
+namespace pleat {
+struct Profile;
+}
+
 namespace pleat::refine {
+
+/// From which distribution frames are drawn.
+enum class Mode {
+    pool,  ///< prior without overlaps
+    fit    ///< the same times the likelihood of a curve: each frame alone explains it
+};
+std::span<const std::string_view> names_of(Mode);
 
 /// The options; fields() describes each. README.md of this folder gives the formulas.
 struct Parameters {
     std::string linkers;  ///< "A:289-301,A:320-330"; or `rigid`
     std::string rigid;    ///< the rigid domains instead; all else of their chains is linkers
     std::string group;    ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
-    std::int64_t frames = 10000;
-    std::int64_t chains = 16;
-    std::int64_t moves = 100;  ///< between two frames of a chain
+    Mode mode = Mode::pool;
+    std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
+    std::optional<std::int64_t> chains;  ///< not set: 16; fit: 4
+    std::optional<std::int64_t> moves;   ///< between two frames of a chain; not set: 100; fit: 25
     /// Frames of each chain that are left out at the start; not set: half of those that are kept,
     /// at least 20.
     std::optional<std::int64_t> burn_in;
+    std::int64_t rungs = 8;     ///< fit: powers of the likelihood, from 0 to 1
+    double model_error = 0.02;  ///< fit: relative error of profiles
 };
 std::vector<Field> fields(Parameters& parameters);
+
+/// The curve that mode `fit` compares frames with.
+struct CurveInput {
+    const Profile* curve = nullptr;  ///< not null in mode `fit`
+    double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
+    double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
+};
 
 /// How far the chains agree, by Vehtari et al. 2021.
 struct Convergence {
@@ -42,7 +65,7 @@ struct Convergence {
 struct Quantity {
     std::string name;            ///< "rg", "distance_1_2"
     std::string meaning;         ///< one line
-    std::vector<double> values;  ///< [frame], angstrom
+    std::vector<double> values;  ///< [frame], angstrom; ln L
     Convergence convergence;
 };
 
@@ -53,12 +76,18 @@ struct MoveShare {
 };
 
 struct Result {
-    Ensemble frames;                   ///< the largest domain rests
-    std::vector<Index> chain, step;    ///< [frame]: Monte Carlo chain, and its moves so far
-    std::vector<Quantity> quantities;  ///< Rg, then the distances between domains
+    Ensemble frames;                 ///< the largest domain rests
+    std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain, and its moves so far
+    /// Rg, the distances between domains, and in mode fit ln L.
+    std::vector<Quantity> quantities;
     std::vector<double> diameter;      ///< [frame]: largest distance between CA atoms, angstrom
     std::vector<double> log_prior;     ///< [frame], up to a constant
     std::vector<double> clash_energy;  ///< [frame], kT
+    /// [frame], mode fit: chi^2 per point of the profile by which the chain moved, at the best c2,
+    /// and that c2; empty otherwise.
+    std::vector<double> chi2, c2;
+    std::vector<double> betas;         ///< [rung]: powers of the likelihood
+    std::vector<double> swaps;         ///< [rung - 1]: mean swap probability with the one below
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;
@@ -69,12 +98,13 @@ struct Result {
     bool is_converged() const;
 };
 
-/// Samples `parameters.frames` conformations from prior and overlaps alone. The structure is the
-/// first frame; water and hydrogens are left out. Chains run on the threads of `context`; the same
-/// seed gives the same bits for any number of threads. A stopped run resumes from
-/// context.checkpoint. Throws UsageError (options), InputError (linkers that the structure does not
-/// have or cannot turn), Cancelled.
-Result run(const Ensemble& structure, const Parameters& parameters, const Context& context);
+/// Samples conformations by `parameters.mode`. The structure is the first frame; water and
+/// hydrogens are left out. Chains run on the threads of `context`; the same seed gives the same
+/// bits for any number of threads. A stopped run resumes from context.checkpoint. Throws UsageError
+/// (options), InputError (linkers that the structure does not have or cannot turn, a curve of too
+/// few points), Cancelled.
+Result run(const Ensemble& structure, const CurveInput& curve, const Parameters& parameters,
+           const Context& context);
 
 }  // namespace pleat::refine
 

@@ -28,6 +28,7 @@ public:
     Index below(Index range) { return static_cast<Index>(uniform() * static_cast<double>(range)); }
 
     static constexpr std::uint32_t kMoves = 0x52460000;  // "RF"
+    static constexpr std::uint32_t kSwaps = 0x52580000;  // "RX"
     static constexpr std::uint32_t kStart = 0x52530000;  // "RS"
 
 private:

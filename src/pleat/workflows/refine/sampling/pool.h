@@ -1,31 +1,42 @@
 // Pool: many Monte Carlo chains of one model, which are saved and resumed together.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/workflows/refine/moves/moves.h"
+#include "pleat/workflows/refine/sampling/ladder.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 
 namespace pleat::refine {
 
 struct PoolOptions {
     Index chains = 1;
+    Index rungs = 1;    ///< conformations of each chain, at different powers of the likelihood
     Index moves = 1;    ///< between two frames of a chain
     Index burn_in = 1;  ///< frames of each chain that are left out
     Index kept = 1;     ///< frames of each chain that are kept
 };
 
+/// The conformations of each chain at power 1.
 struct Pool {
-    Array<double, 3> angles;  ///< [frame of a chain, chain, hinge]: the kept conformations
+    Array<double, 3> angles;  ///< [frame of a chain, chain, hinge]
+    Array<double, 3> fits;    ///< [frame of a chain, chain, 3]: ln L, chi^2, c2
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};  ///< after burn-in
+    Ladder ladder{1};                                             ///< its swaps after burn-in
 };
+
+/// Makes the target of one conformation.
+using TargetFactory = std::function<std::unique_ptr<Target>()>;
 
 /// Runs the chains; `problem`: hash of the input and options. Throws InputError if a chain finds no
 /// start, Cancelled.
-Pool sample_pool(const ChainModel& model, const Moves& moves, const PoolOptions& options,
-                 const std::string& problem, const Context& context);
+Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_target,
+                 const PoolOptions& options, const std::string& problem, const Context& context);
 
 }  // namespace pleat::refine

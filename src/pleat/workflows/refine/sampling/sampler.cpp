@@ -35,7 +35,8 @@ Proposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
 
 double StericTarget::log_weight(const Conformation& proposed) {
     const Overlap overlap = sterics_.overlap(proposed);
-    return overlap.hard_pairs > 0 ? -std::numeric_limits<double>::infinity() : -overlap.energy;
+    return pending_ =
+               overlap.hard_pairs > 0 ? -std::numeric_limits<double>::infinity() : -overlap.energy;
 }
 
 Sampler::Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
@@ -79,6 +80,16 @@ void Sampler::step(Index number) {
     } else {
         target_->reject();
     }
+}
+
+void Sampler::refresh() {
+    target_->refresh();
+    log_weight_ = target_->accepted_log_weight();
+}
+
+void Sampler::set_beta(double beta) {
+    target_->set_beta(beta);
+    log_weight_ = target_->accepted_log_weight();
 }
 
 void Sampler::adapt() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pleat/workflows/refine/fit/curve_likelihood.h"
 #include "pleat/workflows/refine/moves/moves.h"
 #include "pleat/workflows/refine/sterics/sterics.h"
 
@@ -23,6 +24,14 @@ public:
     virtual double log_weight(const Conformation& proposed) = 0;
     virtual void accept() {}
     virtual void reject() {}
+    /// The logarithm of the weight of the accepted conformation.
+    virtual double accepted_log_weight() const = 0;
+    /// Computes again what moves changed step by step.
+    virtual void refresh() {}
+    /// The power of the curve's likelihood, from 0 to 1.
+    virtual void set_beta(double) {}
+    /// The curve's fit to the accepted conformation.
+    virtual CurveFit fit() const { return {}; }
 };
 
 /// Overlaps alone: the target of a pool.
@@ -31,9 +40,12 @@ public:
     explicit StericTarget(const ChainModel& model, StericOptions options = {})
         : sterics_(model, options) {}
     double log_weight(const Conformation& proposed) override;
+    void accept() override { accepted_ = pending_; }
+    double accepted_log_weight() const override { return accepted_; }
 
 private:
     Sterics sterics_;
+    double accepted_ = 0, pending_ = 0;
 };
 
 /// How a chain moves: what burn-in adapts.
@@ -62,7 +74,11 @@ public:
     /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
     /// below 0.2 or above 0.5.
     void adapt();
+    /// Removes rounding that moves add up, so that a resumed chain has the same bits.
+    void refresh();
+    void set_beta(double beta);
 
+    CurveFit fit() const { return target_->fit(); }
     const Conformation& conformation() const { return current_; }
     double log_weight() const { return log_weight_; }
 

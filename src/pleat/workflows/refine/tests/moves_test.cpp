@@ -62,6 +62,7 @@ public:
     double log_weight(const Conformation& proposed) override {
         return state_log_weight(state_of(proposed));
     }
+    double accepted_log_weight() const override { return 0; }  // chains do not refresh here
 };
 
 /// A wrong Jacobian of crankshafts: as if angles and not positions were uniform.

@@ -21,6 +21,7 @@ using test::made_model;
 
 struct NoTarget final : Target {
     double log_weight(const Conformation&) override { return 0; }
+    double accepted_log_weight() const override { return 0; }
 };
 
 TEST(Prior, TablesAreProbabilitiesWithTheKnownBasins) {

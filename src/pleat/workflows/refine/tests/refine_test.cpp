@@ -48,14 +48,14 @@ bool same_bits(const Array<float, 3>& one, const Array<float, 3>& other) {
 TEST(Refine, HasTheSameBitsForAnyNumberOfThreads) {
     Context context;
     context.threads = 1;
-    const Result one = run(made_structure(), few_frames(), context);
+    const Result one = run(made_structure(), {}, few_frames(), context);
     context.threads = 3;
-    const Result three = run(made_structure(), few_frames(), context);
+    const Result three = run(made_structure(), {}, few_frames(), context);
     EXPECT_TRUE(same_bits(one.frames.xyz, three.frames.xyz));
     EXPECT_EQ(one.log_prior, three.log_prior);
     context.seed = 2;
     EXPECT_FALSE(
-        same_bits(one.frames.xyz, run(made_structure(), few_frames(), context).frames.xyz));
+        same_bits(one.frames.xyz, run(made_structure(), {}, few_frames(), context).frames.xyz));
 }
 
 /// Asks to stop at the n-th report.
@@ -71,26 +71,26 @@ TEST(Refine, ResumesWithTheSameBits) {
     const TemporaryFolder folder;
     Context context;
     context.threads = 2;
-    const Result whole = run(made_structure(), few_frames(), context);
+    const Result whole = run(made_structure(), {}, few_frames(), context);
     context.checkpoint = folder / "checkpoint.npz";
     for (const int reports : {5, 12}) {  // in burn-in, and later
         StopAfter stop(reports);
         context.progress = &stop;
-        EXPECT_THROW(run(made_structure(), few_frames(), context), Cancelled);
+        EXPECT_THROW(run(made_structure(), {}, few_frames(), context), Cancelled);
     }
     context.progress = nullptr;
-    const Result resumed = run(made_structure(), few_frames(), context);
+    const Result resumed = run(made_structure(), {}, few_frames(), context);
     EXPECT_TRUE(same_bits(whole.frames.xyz, resumed.frames.xyz));
     EXPECT_EQ(whole.moves[0].accepted, resumed.moves[0].accepted);
     Parameters other = few_frames();
     other.linkers = "A:10-14";
-    EXPECT_THROW(run(made_structure(), other, context), InputError);
+    EXPECT_THROW(run(made_structure(), {}, other, context), InputError);
 }
 
 TEST(Refine, FramesHaveNoOverlapsAndKeepBondsAndTheLargestDomain) {
     Context context;
     const Ensemble structure = made_structure();
-    const Result result = run(structure, few_frames(), context);
+    const Result result = run(structure, {}, few_frames(), context);
     ASSERT_EQ(result.frames.frame_count(), 70);
     ASSERT_EQ(result.domains.size(), 2u);
     ASSERT_EQ(result.quantities.size(), 2u);
@@ -125,19 +125,19 @@ TEST(Refine, FramesHaveNoOverlapsAndKeepBondsAndTheLargestDomain) {
 }
 
 TEST(Refine, SaysThatFewFramesHaveNotConverged) {
-    EXPECT_FALSE(run(made_structure(), few_frames(), {}).is_converged());
+    EXPECT_FALSE(run(made_structure(), {}, few_frames(), {}).is_converged());
 }
 
 TEST(Refine, RefusesBadOptions) {
     Parameters parameters = few_frames();
     parameters.rigid = "A:1-5";
-    EXPECT_THROW(run(made_structure(), parameters, {}), UsageError);
+    EXPECT_THROW(run(made_structure(), {}, parameters, {}), UsageError);
     parameters.linkers.clear();
     parameters.rigid.clear();
-    EXPECT_THROW(run(made_structure(), parameters, {}), UsageError);
+    EXPECT_THROW(run(made_structure(), {}, parameters, {}), UsageError);
     parameters = few_frames();
     parameters.chains = 0;
-    EXPECT_THROW(run(made_structure(), parameters, {}), UsageError);
+    EXPECT_THROW(run(made_structure(), {}, parameters, {}), UsageError);
 }
 
 TEST(Refine, RefusesAStructureThatItsLinkersCannotFree) {
@@ -160,7 +160,7 @@ TEST(Refine, RefusesAStructureThatItsLinkersCannotFree) {
     parameters.linkers = "A:9-10";
     parameters.chains = 1;
     EXPECT_NE(error_text<InputError>([&] {
-                  run(structure, parameters, {});
+                  run(structure, {}, parameters, {});
               }).find("expected linkers that can move the domains apart, found at best "),
               std::string::npos);
 }

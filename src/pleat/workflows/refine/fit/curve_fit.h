@@ -1,0 +1,34 @@
+// Curve fit: what all targets of mode `fit` share: scatterers, the curve and its likelihood.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pleat/workflows/refine/fit/curve_likelihood.h"
+#include "pleat/workflows/refine/fit/profile_model.h"
+#include "pleat/workflows/refine/moves/moves.h"
+#include "pleat/workflows/refine/refine.h"
+#include "pleat/workflows/refine/sampling/sampler.h"
+
+namespace pleat::refine {
+
+/// Made once per run. `chain` must outlive it and its targets.
+class CurveFitSetup {
+public:
+    /// Throws InputError for a curve with fewer points up to q_max than parameters are fitted.
+    CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
+                  const Parameters& parameters, const Context& context);
+
+    std::unique_ptr<Target> make_target() const;
+
+    std::vector<std::string> notes;
+
+private:
+    const ChainModel* chain_;
+    ProfileModel model_;
+    std::optional<CurveLikelihood> likelihood_;
+};
+
+}  // namespace pleat::refine

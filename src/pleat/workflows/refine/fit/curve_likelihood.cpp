@@ -1,0 +1,183 @@
+// Curve likelihood: the covariance inverted once, and the sums of each profile.
+#include "pleat/workflows/refine/fit/curve_likelihood.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+#include "pleat/saxs/fit/spline.h"
+
+namespace pleat::refine {
+
+namespace {
+
+/// Replaces a symmetric positive definite matrix [n, n] by its inverse, by Cholesky factors.
+void invert(std::vector<double>& matrix, std::size_t n) {
+    std::vector<double>& l = matrix;
+    for (std::size_t row = 0; row < n; ++row)
+        for (std::size_t column = 0; column <= row; ++column) {
+            double sum = l[row * n + column];
+            for (std::size_t k = 0; k < column; ++k) sum -= l[row * n + k] * l[column * n + k];
+            if (row == column) {
+                if (sum <= 0) throw std::logic_error("a covariance is not positive definite");
+                l[row * n + row] = std::sqrt(sum);
+            } else {
+                l[row * n + column] = sum / l[column * n + column];
+            }
+        }
+    // Inverse of the factor, in place, then its product with its transpose.
+    for (std::size_t column = 0; column < n; ++column) {
+        l[column * n + column] = 1 / l[column * n + column];
+        for (std::size_t row = column + 1; row < n; ++row) {
+            double sum = 0;
+            for (std::size_t k = column; k < row; ++k) sum -= l[row * n + k] * l[k * n + column];
+            l[row * n + column] = sum / l[row * n + row];
+        }
+    }
+    std::vector<double> inverse(n * n);
+    for (std::size_t row = 0; row < n; ++row)
+        for (std::size_t column = 0; column <= row; ++column) {
+            double sum = 0;
+            for (std::size_t k = row; k < n; ++k) sum += l[k * n + row] * l[k * n + column];
+            inverse[row * n + column] = inverse[column * n + row] = sum;
+        }
+    matrix = std::move(inverse);
+}
+
+/// The curve without its noise, as far as the model's error needs it: weighted means over `width`.
+std::vector<double> smoothed(const Profile& curve, double width) {
+    std::vector<double> values(curve.size());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        double sum = 0, weights = 0;
+        for (std::size_t l = 0; l < values.size(); ++l) {
+            const double away = (curve.q[k] - curve.q[l]) / width,
+                         weight = std::exp(-away * away / 2) / (curve.sigma[l] * curve.sigma[l]);
+            sum += weight * curve.intensity[l];
+            weights += weight;
+        }
+        values[k] = sum / weights;
+    }
+    return values;
+}
+
+/// ln Phi(x) of the normal distribution, also for x far below 0.
+double log_normal_tail(double x) {
+    if (x > -20) return std::log(std::erfc(-x / std::numbers::sqrt2) / 2);
+    return -x * x / 2 - std::log(-x) - std::log(2 * std::numbers::pi) / 2;
+}
+
+}  // namespace
+
+CurveLikelihood::CurveLikelihood(const Profile& curve, std::span<const double> q,
+                                 const LikelihoodOptions& options)
+    : grid_(q.size()), points_(curve.size()), options_(options), intensity_(curve.intensity) {
+    spline_.resize(points_ * grid_);
+    std::vector<double> one(grid_);
+    for (std::size_t column = 0; column < grid_; ++column) {
+        one[column] = 1;
+        const std::vector<double> values = saxs::interpolate_spline(q, one, curve.q);
+        for (std::size_t k = 0; k < points_; ++k) spline_[k * grid_ + column] = values[k];
+        one[column] = 0;
+    }
+    std::vector<double> diagonal(points_ * points_);
+    for (std::size_t k = 0; k < points_; ++k)
+        diagonal[k * points_ + k] = curve.sigma[k] * curve.sigma[k];
+    std::vector<double> covariance = diagonal;
+    const std::vector<double> level = smoothed(curve, options.correlation / 4);
+    for (std::size_t k = 0; k < points_; ++k)
+        for (std::size_t l = 0; l < points_; ++l) {
+            const double away = (curve.q[k] - curve.q[l]) / options.correlation;
+            covariance[k * points_ + l] += options.model_error * options.model_error * level[k] *
+                                           level[l] * std::exp(-away * away / 2);
+        }
+    invert(covariance, points_);
+    with_model_error_ = forms(covariance);
+    for (std::size_t k = 0; k < points_; ++k)
+        diagonal[k * points_ + k] = 1 / diagonal[k * points_ + k];
+    without_ = forms(diagonal);
+}
+
+CurveLikelihood::Forms CurveLikelihood::forms(const std::vector<double>& inverse) const {
+    std::vector<double> half(points_ * grid_), weighted(points_);  // Sigma^-1 W, Sigma^-1 y
+    for (std::size_t k = 0; k < points_; ++k)
+        for (std::size_t l = 0; l < points_; ++l) {
+            const double weight = inverse[k * points_ + l];
+            if (weight == 0) continue;
+            weighted[k] += weight * intensity_[l];
+            for (std::size_t n = 0; n < grid_; ++n)
+                half[k * grid_ + n] += weight * spline_[l * grid_ + n];
+        }
+    Forms all{std::vector<double>(grid_ * grid_), std::vector<double>(grid_), 0};
+    for (std::size_t k = 0; k < points_; ++k) {
+        all.constant += weighted[k] * intensity_[k];
+        for (std::size_t n = 0; n < grid_; ++n) {
+            const double weight = spline_[k * grid_ + n];
+            if (weight == 0) continue;
+            all.linear[n] += weight * weighted[k];
+            for (std::size_t m = 0; m < grid_; ++m)
+                all.square[n * grid_ + m] += weight * half[k * grid_ + m];
+        }
+    }
+    return all;
+}
+
+CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
+    const bool has_layer = partial.extent(0) == 3;
+    const auto pairs = static_cast<std::size_t>(partial.extent(0));
+    const auto row = [&](std::size_t pair) { return &partial(static_cast<Index>(pair), 0); };
+    // Products of partial profiles, of which any c2 needs sums alone.
+    struct Products {
+        double square[3][3] = {}, linear[3] = {};
+    };
+    const auto products = [&](const Forms& of) {
+        Products all;
+        std::vector<double> image(grid_);
+        for (std::size_t a = 0; a < pairs; ++a) {
+            const double* const one = row(a);
+            for (std::size_t n = 0; n < grid_; ++n) {
+                double sum = 0;
+                for (std::size_t m = 0; m < grid_; ++m) sum += of.square[n * grid_ + m] * one[m];
+                image[n] = sum;
+                all.linear[a] += of.linear[n] * one[n];
+            }
+            for (std::size_t b = 0; b < pairs; ++b)
+                for (std::size_t n = 0; n < grid_; ++n) all.square[a][b] += row(b)[n] * image[n];
+        }
+        return all;
+    };
+    const Products correlated = products(with_model_error_), plain = products(without_);
+    const auto sums = [&](const Products& of, double c2) {
+        const double powers[3] = {1, c2, c2 * c2};
+        double a = 0, e = 0;
+        for (std::size_t n = 0; n < (has_layer ? 3u : 1u); ++n) {
+            e += powers[n] * of.linear[n];
+            for (std::size_t m = 0; m < (has_layer ? 3u : 1u); ++m)
+                a += powers[n] * powers[m] * of.square[n][m];
+        }
+        return std::pair(a, e);
+    };
+    CurveFit best{.chi2 = std::numeric_limits<double>::infinity()};
+    std::vector<double> logs;
+    for (const double c2 : options_.c2) {
+        const auto [a, e] = sums(correlated, c2);
+        logs.push_back(-std::log(a) / 2 + log_normal_tail(e / std::sqrt(a)) -
+                       (with_model_error_.constant - e * e / a) / 2);
+        const auto [square, product] = sums(plain, c2);
+        const double scale = std::max(product / square, 0.0),
+                     chi2 = (without_.constant - scale * (2 * product - scale * square)) /
+                            static_cast<double>(points_);
+        if (chi2 < best.chi2) {
+            best.chi2 = chi2;
+            best.c2 = c2;
+        }
+    }
+    const double largest = *std::max_element(logs.begin(), logs.end());
+    double sum = 0;
+    for (const double value : logs) sum += std::exp(value - largest);
+    best.log_likelihood = largest + std::log(sum / static_cast<double>(logs.size()));
+    return best;
+}
+
+}  // namespace pleat::refine
