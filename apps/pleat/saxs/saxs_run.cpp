@@ -24,6 +24,30 @@
 
 namespace pleat::program {
 
+std::vector<SeriesFile> parse_series(const std::string& text) {
+    std::vector<SeriesFile> files;
+    std::size_t from = 0;
+    while (from < text.size()) {
+        const std::size_t to = std::min(text.find(',', from), text.size());
+        const std::string one = text.substr(from, to - from);
+        const std::size_t colon = one.rfind(':');
+        const std::string number = colon == std::string::npos ? "" : one.substr(colon + 1);
+        double fraction = -1;
+        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), fraction);
+        const bool is_number = parsed.ec == std::errc() &&
+                               parsed.ptr == number.data() + number.size() && fraction >= 0 &&
+                               fraction <= 1;
+        if (colon == 0 || (!is_number && number != "xray"))
+            throw UsageError(
+                fmt::format("give --series CURVE:D2O,... with D2O fractions from 0 to 1, or xray, "
+                            "behind each curve; found '{}'",
+                            one));
+        files.push_back({one.substr(0, colon), is_number ? std::optional(fraction) : std::nullopt});
+        from = to + 1;
+    }
+    return files;
+}
+
 namespace {
 
 /// The components of a mixture, or one ensemble, and what reading said.
@@ -95,37 +119,6 @@ Components read_components(const SaxsOptions& options) {
     for (const std::string& file : ensemble_files(options.ensemble.sources))
         read_component(options, {file}, components);
     return components;
-}
-
-/// A file of --series and its D2O fraction; not set: X-rays.
-struct SeriesFile {
-    std::string path;
-    std::optional<double> d2o;
-};
-
-/// Throws UsageError unless `text` is CURVE:D2O,... with fractions from 0 to 1 or "xray".
-std::vector<SeriesFile> parse_series(const std::string& text) {
-    std::vector<SeriesFile> files;
-    std::size_t from = 0;
-    while (from < text.size()) {
-        const std::size_t to = std::min(text.find(',', from), text.size());
-        const std::string one = text.substr(from, to - from);
-        const std::size_t colon = one.rfind(':');
-        const std::string number = colon == std::string::npos ? "" : one.substr(colon + 1);
-        double fraction = -1;
-        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), fraction);
-        const bool is_number = parsed.ec == std::errc() &&
-                               parsed.ptr == number.data() + number.size() && fraction >= 0 &&
-                               fraction <= 1;
-        if (colon == 0 || (!is_number && number != "xray"))
-            throw UsageError(
-                fmt::format("give --series CURVE:D2O,... with D2O fractions from 0 to 1, or xray, "
-                            "behind each curve; found '{}'",
-                            one));
-        files.push_back({one.substr(0, colon), is_number ? std::optional(fraction) : std::nullopt});
-        from = to + 1;
-    }
-    return files;
 }
 
 /// All curves, the form factors and the topology.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ std::vector<Field> input_fields(SaxsOptions& options);
 std::vector<Field> curve_fields(SaxsOptions& options);
 /// The options that decide what is computed, in the manifest's order.
 std::vector<Field> result_fields(SaxsOptions& options);
+
+/// A file of --series and its D2O fraction; not set: X-rays.
+struct SeriesFile {
+    std::string path;
+    std::optional<double> d2o;
+};
+
+/// Throws UsageError unless `text` is CURVE:D2O,... with fractions from 0 to 1 or "xray".
+std::vector<SeriesFile> parse_series(const std::string& text);
 
 /// Input that was read before: states of one ensemble, and a curve.
 struct SaxsInputRead {
