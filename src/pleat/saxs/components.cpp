@@ -49,9 +49,8 @@ std::vector<Component> make_components(std::span<const Ensemble> ensembles, cons
             result.notes.push_back(fmt::format("{}: {}", source, note));
         if (probes.has_neutrons()) {
             require_atoms_for_neutrons(ensemble, scatterers.resolution);
-            component.neutrons =
-                make_neutron_atoms(*ensemble.topology, ensemble.xyz[0], scatterers, deuteration,
-                                   parameters.backbone_exchange);
+            component.neutrons = make_neutron_atoms(*ensemble.topology, ensemble.xyz[0], scatterers,
+                                                    deuteration, parameters.backbone_exchange);
         }
         component.positions =
             scatterer_positions(ensemble.xyz, scatterers, with_hydration, context);
@@ -67,8 +66,8 @@ std::vector<Component> make_components(std::span<const Ensemble> ensembles, cons
 
 namespace {
 
-/// The model of a component of X-rays, or of neutrons with `d2o` fractions: at one with the channels
-/// of X-rays, at several with all of neutrons.
+/// The model of a component of X-rays, or of neutrons with `d2o` fractions: at one with the
+/// channels of X-rays, at several with all of neutrons.
 Model model_of(const Component& component, bool is_xray, std::span<const double> d2o,
                const FormFactorTable* form_factors, std::span<const double> q) {
     const Index sites = component.positions.sites;
@@ -117,9 +116,8 @@ Array<double, 2> ProbeProfiles::mean(std::optional<double> d2o) const {
 Array<double, 3> ProbeProfiles::all(std::optional<double> d2o) {
     if (!d2o) return std::move(xrays);
     if (!has_neutron_channels(neutrons)) return std::move(neutrons);
-    auto converted = Array<double, 3>::unset(neutrons.extent(0),
-                                             kAtomChannels * (kAtomChannels + 1) / 2,
-                                             neutrons.extent(2));
+    auto converted = Array<double, 3>::unset(
+        neutrons.extent(0), kAtomChannels * (kAtomChannels + 1) / 2, neutrons.extent(2));
     double* to = converted.data();
     for (Index frame = 0; frame < neutrons.extent(0); ++frame) {
         const Array<double, 2> one = at_fraction(neutrons[frame], *d2o);

@@ -46,8 +46,9 @@ Array<double, 2> mean_of(View<const double, 3> partial);
 
 /// Partial profiles of all frames of all components, [frame, channel pair, q].
 struct ProbeProfiles {
-    Array<double, 3> xrays;     ///< empty unless wanted
-    Array<double, 3> neutrons;  ///< the same; of kNeutronChannels channels for several D2O fractions
+    Array<double, 3> xrays;  ///< empty unless wanted
+    Array<double, 3>
+        neutrons;  ///< the same; of kNeutronChannels channels for several D2O fractions
 
     /// Partial profiles of X-rays or, at a D2O fraction, of neutrons, [channel pair, q]: the mean
     /// over the frames.

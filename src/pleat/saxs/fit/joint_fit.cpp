@@ -10,10 +10,10 @@ std::vector<Fit> fit_jointly(std::span<const CurveProblem> problems, double mean
     const auto chi2 = [&](const Contrast& contrast) {
         double sum = 0;
         for (const CurveProblem& one : problems)
-            sum += fit_scale(*one.curve,
-                             intensity(one.partial, one.curve->q, mean_radius, contrast),
-                             one.options.background)
-                       .chi2;
+            sum +=
+                fit_scale(*one.curve, intensity(one.partial, one.curve->q, mean_radius, contrast),
+                          one.options.background)
+                    .chi2;
         return sum;
     };
     const CurveProblem& first = problems.front();
@@ -26,8 +26,7 @@ std::vector<Fit> fit_jointly(std::span<const CurveProblem> problems, double mean
 }
 
 JointFit summarize(std::span<const Fit> fits, const FitOptions& options) {
-    const Index searched =
-        (options.c1_min < options.c1_max) + (options.c2_min < options.c2_max);
+    const Index searched = (options.c1_min < options.c1_max) + (options.c2_min < options.c2_max);
     JointFit joint;
     joint.parameters = searched;
     double sum = 0;

@@ -79,8 +79,8 @@ private:
             if (is_hydrogen(element(j))) continue;
             double square = 0;
             for (Index axis = 0; axis < 3; ++axis) {
-                const double d = static_cast<double>(xyz_(axis, hydrogen)) -
-                                 static_cast<double>(xyz_(axis, j));
+                const double d =
+                    static_cast<double>(xyz_(axis, hydrogen)) - static_cast<double>(xyz_(axis, j));
                 square += d * d;
             }
             if (square >= nearest) continue;
@@ -112,9 +112,10 @@ void check_lengths(const Topology& topology, const Scatterers& scatterers) {
         double length = 0;
         if (find_neutron_length(type.element, length) || !reported.insert(type.element).second)
             continue;
-        complaints.add(0, fmt::format("expected elements with a neutron scattering length that does "
-                                      "not depend on the wavelength, found {}",
-                                      type.element));
+        complaints.add(0,
+                       fmt::format("expected elements with a neutron scattering length that does "
+                                   "not depend on the wavelength, found {}",
+                                   type.element));
     }
     complaints.throw_if_any();
 }
@@ -130,8 +131,7 @@ std::map<std::string, double> parse_deuteration(const std::string& text) {
         const std::size_t colon = one.find(':');
         const std::string number = colon == std::string::npos ? "1" : one.substr(colon + 1);
         double fraction = -1;
-        const auto parsed =
-            std::from_chars(number.data(), number.data() + number.size(), fraction);
+        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), fraction);
         const std::string chain = one.substr(0, colon);
         if (chain.empty() || parsed.ec != std::errc() ||
             parsed.ptr != number.data() + number.size() || !(fraction >= 0 && fraction <= 1) ||

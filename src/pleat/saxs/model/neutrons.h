@@ -19,10 +19,10 @@ std::map<std::string, double> parse_deuteration(const std::string& text);
 
 /// A united atom as neutrons see it.
 struct NeutronAtom {
-    UnitedAtom atom;          ///< its hydrogens and its volume; H or D if the file's hydrogens scatter
-    bool is_labile = false;   ///< whether its hydrogens exchange with the solvent: those on N, O, S
-    double exchange = 1;      ///< the fraction of labile hydrogens that does
-    double deuteration = 0;   ///< the fraction of D among hydrogens that are not labile
+    UnitedAtom atom;  ///< its hydrogens and its volume; H or D if the file's hydrogens scatter
+    bool is_labile = false;  ///< whether its hydrogens exchange with the solvent: those on N, O, S
+    double exchange = 1;     ///< the fraction of labile hydrogens that does
+    double deuteration = 0;  ///< the fraction of D among hydrogens that are not labile
 
     double length() const;         ///< in H2O, fm
     double exchange_gain() const;  ///< how much more it is in D2O, fm
@@ -47,8 +47,8 @@ NeutronAtoms make_neutron_atoms(const Topology& topology, View<const float, 2> x
 /// fm / angstrom^3 (1e-5 / angstrom^2).
 double solvent_density(double d2o);
 
-/// Volume of solvent, angstrom^3, whose scattering a site of the hydration layer adds at q = 0: that
-/// of a molecule minus the volume that it displaces.
+/// Volume of solvent, angstrom^3, whose scattering a site of the hydration layer adds at q = 0:
+/// that of a molecule minus the volume that it displaces.
 double layer_volume();
 
 /// The D2O fraction at which a molecule scatters as the solvent that it displaces,

@@ -39,13 +39,13 @@ struct Composition {
 
 Composition composition(const std::string& sequence) {
     static const std::map<char, Composition> kResidues = {
-        {'A', {3, 5, 1, 1, 0, 1}},   {'R', {6, 13, 4, 1, 0, 6}}, {'N', {4, 6, 2, 2, 0, 3}},
-        {'D', {4, 4, 1, 3, 0, 1}},   {'C', {3, 4, 1, 1, 1, 1}},  {'Q', {5, 8, 2, 2, 0, 3}},
-        {'E', {5, 6, 1, 3, 0, 1}},   {'G', {2, 3, 1, 1, 0, 1}},  {'H', {6, 7, 3, 1, 0, 2}},
-        {'I', {6, 11, 1, 1, 0, 1}},  {'L', {6, 11, 1, 1, 0, 1}}, {'K', {6, 13, 2, 1, 0, 4}},
-        {'M', {5, 9, 1, 1, 1, 1}},   {'F', {9, 9, 1, 1, 0, 1}},  {'P', {5, 7, 1, 1, 0, 0}},
-        {'S', {3, 5, 1, 2, 0, 2}},   {'T', {4, 7, 1, 2, 0, 2}},  {'W', {11, 10, 2, 1, 0, 2}},
-        {'Y', {9, 9, 1, 2, 0, 2}},   {'V', {5, 9, 1, 1, 0, 1}}};
+        {'A', {3, 5, 1, 1, 0, 1}},  {'R', {6, 13, 4, 1, 0, 6}}, {'N', {4, 6, 2, 2, 0, 3}},
+        {'D', {4, 4, 1, 3, 0, 1}},  {'C', {3, 4, 1, 1, 1, 1}},  {'Q', {5, 8, 2, 2, 0, 3}},
+        {'E', {5, 6, 1, 3, 0, 1}},  {'G', {2, 3, 1, 1, 0, 1}},  {'H', {6, 7, 3, 1, 0, 2}},
+        {'I', {6, 11, 1, 1, 0, 1}}, {'L', {6, 11, 1, 1, 0, 1}}, {'K', {6, 13, 2, 1, 0, 4}},
+        {'M', {5, 9, 1, 1, 1, 1}},  {'F', {9, 9, 1, 1, 0, 1}},  {'P', {5, 7, 1, 1, 0, 0}},
+        {'S', {3, 5, 1, 2, 0, 2}},  {'T', {4, 7, 1, 2, 0, 2}},  {'W', {11, 10, 2, 1, 0, 2}},
+        {'Y', {9, 9, 1, 2, 0, 2}},  {'V', {5, 9, 1, 1, 0, 1}}};
     Composition sum;
     for (const char letter : sequence) {
         const Composition& one = kResidues.at(letter);
@@ -115,13 +115,14 @@ Ensemble ball(double core, double radius) {
 
 TEST(NeutronLengths, AreThoseOfTheTable) {
     double length = 0;
-    const std::map<std::string, double> expected = {{"H", kH}, {"D", kD}, {"C", kC}, {"N", kN},
+    const std::map<std::string, double> expected = {{"H", kH}, {"D", kD},   {"C", kC}, {"N", kN},
                                                     {"O", kO}, {"P", 5.13}, {"S", kS}};
     for (const auto& [symbol, value] : expected) {
         ASSERT_TRUE(find_neutron_length(symbol, length)) << symbol;
         EXPECT_EQ(length, value) << symbol;
     }
-    for (const char* symbol : {"Cd", "Gd", "X", ""}) EXPECT_FALSE(find_neutron_length(symbol, length));
+    for (const char* symbol : {"Cd", "Gd", "X", ""})
+        EXPECT_FALSE(find_neutron_length(symbol, length));
     EXPECT_NEAR(solvent_density(0), -0.05612, 1e-5);
     EXPECT_NEAR(solvent_density(1), 0.6401, 1e-4);
 }
@@ -159,9 +160,8 @@ TEST(MatchPoint, OfAStructureIsThatOfTheFormula) {
         EXPECT_NEAR(point.volume, sum.volume(), 1e-6);
         const double exchanged = sum.labile - (1 - backbone) * (residues - prolines);
         EXPECT_NEAR(point.gain, exchanged * (kD - kH), 1e-6);
-        const double expected =
-            (sum.length() - kLight * sum.volume()) /
-            ((kHeavy - kLight) * sum.volume() - exchanged * (kD - kH));
+        const double expected = (sum.length() - kLight * sum.volume()) /
+                                ((kHeavy - kLight) * sum.volume() - exchanged * (kD - kH));
         EXPECT_NEAR(point.d2o, expected, 1e-6);  // the bar is 1e-4
         EXPECT_NEAR(point.with_layer, expected, 1e-6);
     }
@@ -247,12 +247,14 @@ TEST(Neutrons, SeeDeuteratedChains) {
     EXPECT_NEAR(points[2].gain, kD - kH, 1e-9);
     EXPECT_NEAR(points[0].length, points[1].length + points[2].length, 1e-9);
     parameters.deuterate = "A,C:0.5";
-    EXPECT_NE(error_text<InputError>([&] { scatter(both, 0.4, parameters); })
-                  .find("expected a chain of the structure for --deuterate (A, B), found 'C'"),
+    EXPECT_NE(error_text<InputError>([&] {
+                  scatter(both, 0.4, parameters);
+              }).find("expected a chain of the structure for --deuterate (A, B), found 'C'"),
               std::string::npos);
     for (const char* wrong : {"A:2", "A:", ":1", "A,A", "A:x", ",A", "A:nan"})
         EXPECT_THROW(parse_deuteration(wrong), UsageError) << wrong;
-    EXPECT_EQ(parse_deuteration("A,B:0.25"), (std::map<std::string, double>{{"A", 1}, {"B", 0.25}}));
+    EXPECT_EQ(parse_deuteration("A,B:0.25"),
+              (std::map<std::string, double>{{"A", 1}, {"B", 0.25}}));
 }
 
 TEST(Neutrons, SeeTheHydrogensOfTheFile) {
@@ -271,20 +273,22 @@ TEST(Neutrons, SeeTheHydrogensOfTheFile) {
 TEST(Neutrons, NeedAtomsAndLengths) {
     std::string trace;
     for (int n = 1; n < 12; ++n) trace += atom("CA", "ALA", n, 'A', 3.8 * n, 0, 0, "C");
-    EXPECT_NE(error_text<InputError>([&] { scatter(structure(trace), 0); })
-                  .find("expected all atoms for neutrons, found only CA atoms"),
+    EXPECT_NE(error_text<InputError>([&] {
+                  scatter(structure(trace), 0);
+              }).find("expected all atoms for neutrons, found only CA atoms"),
               std::string::npos);
     Parameters parameters;
     parameters.model = Resolution::two_bead;
     EXPECT_EQ(error_text<UsageError>([&] { scatter(structure(trace), 0, parameters); }),
               "expected the all-atom model of neutrons, found two-bead, whose form factors are of "
               "X-rays");
-    const std::string cadmium = atom("O", "GLY", 1, 'A', 0, 0, 0, "O") +
-                                atom("CD", "CD", 2, 'A', 3, 0, 0, "CD");
-    EXPECT_NE(error_text<InputError>([&] { scatter(structure(cadmium), 0); })
-                  .find("expected elements with a neutron scattering length that does not depend on "
-                        "the wavelength, found Cd"),
-              std::string::npos);
+    const std::string cadmium =
+        atom("O", "GLY", 1, 'A', 0, 0, 0, "O") + atom("CD", "CD", 2, 'A', 3, 0, 0, "CD");
+    EXPECT_NE(
+        error_text<InputError>([&] { scatter(structure(cadmium), 0); })
+            .find("expected elements with a neutron scattering length that does not depend on "
+                  "the wavelength, found Cd"),
+        std::string::npos);
 }
 
 TEST(Neutrons, OfOneModelAndOfAllChannelsAgree) {
@@ -305,7 +309,8 @@ TEST(Neutrons, OfOneModelAndOfAllChannelsAgree) {
         const double sum = direct(0, 0, static_cast<Index>(k)) +
                            direct(0, 1, static_cast<Index>(k)) +
                            direct(0, 2, static_cast<Index>(k));
-        EXPECT_NEAR(sum / result.mean[static_cast<std::size_t>(std::lround(q[k] / 0.005))], 1, 1e-5);
+        EXPECT_NEAR(sum / result.mean[static_cast<std::size_t>(std::lround(q[k] / 0.005))], 1,
+                    1e-5);
     }
 }
 

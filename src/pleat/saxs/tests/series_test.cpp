@@ -58,8 +58,7 @@ TEST(Series, SharesOneContrastAmongAllCurves) {
         further.push_back({made_curve(ensemble, d2o, 0.02 * (1 + d2o), further.size() + 2), d2o});
     Parameters parameters;
     parameters.bin_width = 0;
-    const Result joint =
-        run({&ensemble, 1}, &xrays, nullptr, parameters, one_thread(), further);
+    const Result joint = run({&ensemble, 1}, &xrays, nullptr, parameters, one_thread(), further);
     EXPECT_NEAR(joint.contrast.c1, kTruth.c1, 0.005);
     EXPECT_NEAR(joint.contrast.c2, kTruth.c2, 0.1);
     ASSERT_EQ(joint.further.size(), 5U);
@@ -104,8 +103,7 @@ TEST(Series, OfOneNeutronCurveIsTheFitOfThatCurve) {
         at_found.c1 = series.contrast.c1;
         at_found.c2 = series.contrast.c2;
         at_found.q_points = static_cast<std::int64_t>(series.q.size());
-        static const Result direct =
-            run({&ensemble, 1}, nullptr, nullptr, at_found, one_thread());
+        static const Result direct = run({&ensemble, 1}, nullptr, nullptr, at_found, one_thread());
         ASSERT_NEAR(series.mean[k] / direct.mean[k], 1, 1e-4) << k;
     }
 }
@@ -115,8 +113,9 @@ TEST(Series, RefusesWhatDoesNotFitTogether) {
     const Profile xrays = made_curve(ensemble, {}, 0, 1);
     const auto refused = [&](const Profile* curve, const Parameters& parameters,
                              std::vector<FurtherCurve> further) {
-        return error_text<Error>(
-            [&] { run({&ensemble, 1}, curve, nullptr, parameters, one_thread(), further); });
+        return error_text<Error>([&] {
+            run({&ensemble, 1}, curve, nullptr, parameters, one_thread(), further);
+        });
     };
     EXPECT_EQ(refused(nullptr, {}, {{xrays, {}}}), "give --data, the first curve, with --series");
     EXPECT_EQ(refused(&xrays, {}, {{xrays, 1.5}}),
