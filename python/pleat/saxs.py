@@ -79,7 +79,7 @@ def _further(pair, q_unit, assume_error, smear):
 
 @engine(_FIELDS)
 def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None, smear=False,
-         series=(), mixture=False, form_factors=None, options, how):
+         series=None, mixture=False, form_factors=None, options, how):
     """Computes scattering profiles of structures and fits them to measured curves.
 
     ensemble : what pleat.ensemble takes: a path, paths, an Ensemble, objects of other packages; arrays
@@ -88,7 +88,7 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     data : what pleat.profile takes: a path, a Profile, (q, intensity, sigma), an array [point, 3]
     q_unit, assume_error, smear : as for pleat.profile
     series : further curves of the same sample, fitted together with `data` with one c1 and c2: pairs
-        (what pleat.profile takes, D2O fraction of neutrons or None for X-rays)
+        (what pleat.profile takes, D2O fraction of neutrons or None for X-rays); None: none
     mixture : whether `ensemble` is a list of components, each with its own atoms
     form_factors : path of form factors of a bead model instead of pleat's
 
@@ -124,7 +124,7 @@ def saxs(ensemble, *, select="all", data=None, q_unit="auto", assume_error=None,
     if data is None and (q_unit != "auto" or assume_error is not None or smear):
         raise UsageError("expected q_unit, assume_error and smear with data, found none")
     curve = None if data is None else as_profile(data, q_unit=q_unit, assume_error=assume_error, smear=smear)
-    further = [_further(one, q_unit, assume_error, smear) for one in series]
+    further = [_further(one, q_unit, assume_error, smear) for one in series or ()]
     result = _pleat.saxs([_structures(one, select) for one in components], curve, further,
                          _text(form_factors), options, how)
     for text in result.warnings:

@@ -61,6 +61,7 @@ Array<double, 2> profiles_at_curve(View<const double, 2> partial, std::span<cons
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return nodes[a] < nodes[b]; });
     std::vector<double> rising;
+    rising.reserve(order.size());
     for (const std::size_t n : order) rising.push_back(nodes[n]);
     const Array<double, 2> at_nodes = resample_profiles(partial, q, rising);
     Array<double, 2> smeared(partial.extent(0), static_cast<Index>(curve.size()));
