@@ -55,19 +55,18 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
                                      kMinPoints, input.q_max, curve.size()));
     const Conformation open = open_conformation(chain, moves, context.seed);
     const double extent = extent_of(open), last = curve.q.back();
-    const Index points = std::clamp<Index>(static_cast<Index>(std::ceil(2 * last * extent)) + 1,
-                                           kMinGrid, kMaxGrid);
+    const Index points =
+        std::clamp<Index>(static_cast<Index>(std::ceil(2 * last * extent)) + 1, kMinGrid, kMaxGrid);
     std::vector<double> q;
     for (Index n = 0; n < points; ++n)
         q.push_back(last * static_cast<double>(n) / static_cast<double>(points - 1));
     model_ = make_profile_model(chain, open, q, context);
-    LikelihoodOptions options{.model_error = parameters.model_error,
-                              .correlation = std::numbers::pi / extent,
-                              .c2 = {}};
+    LikelihoodOptions options{
+        .model_error = parameters.model_error, .correlation = std::numbers::pi / extent, .c2 = {}};
     const int contrasts = input.c2_max > input.c2_min ? kContrasts : 1;
     for (int n = 0; n < contrasts; ++n)
-        options.c2.push_back(input.c2_min + (input.c2_max - input.c2_min) * n /
-                                                std::max(contrasts - 1, 1));
+        options.c2.push_back(input.c2_min +
+                             (input.c2_max - input.c2_min) * n / std::max(contrasts - 1, 1));
     likelihood_.emplace(curve, q, options);
     notes.push_back(fmt::format(
         "chains move by profiles of {} beads and {} sites of the hydration layer at {} values of "

@@ -10,8 +10,8 @@
 namespace pleat::refine {
 
 struct LikelihoodOptions {
-    double model_error = 0.02;  ///< relative error of profiles, correlated over `correlation`
-    double correlation = 0.03;  ///< 1/angstrom
+    double model_error = 0.02;     ///< relative error of profiles, correlated over `correlation`
+    double correlation = 0.03;     ///< 1/angstrom
     std::vector<double> c2 = {0};  ///< equally probable
 };
 

@@ -15,8 +15,7 @@ void ProfileModel::write(const Conformation& conformation, Array<float, 2>& fram
     const Index count = scatterers.count();
     Array<float, 2> beads(Index{3}, count);
     saxs::set_centres_of_mass(scatterers, frame.view(), beads.view());
-    for (Index axis = 0; axis < 3; ++axis)
-        std::copy_n(&beads(axis, 0), count, &positions(axis, 0));
+    for (Index axis = 0; axis < 3; ++axis) std::copy_n(&beads(axis, 0), count, &positions(axis, 0));
     for (std::size_t site = 0; site < sites.size(); ++site) {
         const Vector at = conformation.piece(site_pieces[site])(sites[site]);
         const Index index = count + static_cast<Index>(site);
@@ -52,8 +51,8 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
         const Index piece = piece_of(found.scatterer_of_site[site]),
                     index = beads + static_cast<Index>(site);
         result.site_pieces.push_back(piece);
-        result.sites.push_back(inverse(open.piece(piece))(Vector{
-            found.xyz(0, 0, index), found.xyz(0, 1, index), found.xyz(0, 2, index)}));
+        result.sites.push_back(inverse(open.piece(piece))(
+            Vector{found.xyz(0, 0, index), found.xyz(0, 1, index), found.xyz(0, 2, index)}));
         add(piece);
     }
     result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));

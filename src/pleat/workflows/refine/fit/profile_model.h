@@ -15,7 +15,7 @@ namespace pleat::refine {
 /// Two beads per residue and sites of the hydration layer. The sites are found once, in an open
 /// conformation, and move with their atoms, so that a conformation has one profile.
 struct ProfileModel {
-    saxs::Model model;                 ///< channels: net amplitudes, hydration
+    saxs::Model model;  ///< channels: net amplitudes, hydration
     saxs::Scatterers scatterers;
     Array<float, 2> scales;            ///< [1, scatterer]
     std::vector<std::int32_t> bodies;  ///< [scatterer]

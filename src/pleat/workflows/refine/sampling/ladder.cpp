@@ -13,9 +13,7 @@ constexpr double kFirstStep = 0.316;  // between neighbouring powers, before the
 }  // namespace
 
 Ladder::Ladder(Index rungs)
-    : betas(static_cast<std::size_t>(rungs)),
-      sums(betas.size(), 0.0),
-      numbers(betas.size(), 0.0) {
+    : betas(static_cast<std::size_t>(rungs)), sums(betas.size(), 0.0), numbers(betas.size(), 0.0) {
     double beta = 1;
     for (std::size_t rung = betas.size(); rung-- > 0; beta *= kFirstStep) betas[rung] = beta;
     if (betas.size() > 1) betas[0] = 0;

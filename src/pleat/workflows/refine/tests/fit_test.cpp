@@ -36,9 +36,9 @@ std::vector<double> grid(Index points, double last) {
 
 struct Hinge174 {
     Ensemble ensemble = structure();
-    ChainModel chain = make_chain_model(
-        ensemble.topology, ensemble.xyz.view()[0],
-        {.linkers = parse_ranges("A:174-179", "--linkers"), .groups = {}});
+    ChainModel chain =
+        make_chain_model(ensemble.topology, ensemble.xyz.view()[0],
+                         {.linkers = parse_ranges("A:174-179", "--linkers"), .groups = {}});
     Prior prior{chain, coil_tables()};
     Moves moves{chain, prior};
     std::vector<double> q = grid(41, 0.3);
@@ -65,7 +65,8 @@ struct Hinge174 {
                                              c2 * c2 * partial(0, 2, k);
             curve.q.push_back(q[static_cast<std::size_t>(k)]);
             curve.sigma.push_back(0.02 * intensity);
-            curve.intensity.push_back(intensity + (noise ? curve.sigma.back() * normal(random) : 0));
+            curve.intensity.push_back(intensity +
+                                      (noise ? curve.sigma.back() * normal(random) : 0));
         }
         return curve;
     }
@@ -91,8 +92,7 @@ TEST(CurveLikelihood, IsItsDefinition) {
     const auto chi_square = [&](double scale) {
         double sum = 0;
         for (Index k = 0; k < 12; ++k) {
-            const double model =
-                scale * (partial(0, k) + 2 * partial(1, k) + 4 * partial(2, k));
+            const double model = scale * (partial(0, k) + 2 * partial(1, k) + 4 * partial(2, k));
             sum += std::pow((curve.intensity[static_cast<std::size_t>(k)] - model) / 2, 2);
         }
         return sum;
@@ -115,8 +115,7 @@ TEST(CurveLikelihood, IsItsDefinition) {
                          2),
                 1e-9);
     // An error of the model makes a misfit less improbable.
-    const CurveLikelihood tolerant(curve, q,
-                                   {.model_error = 0.1, .correlation = 0.03, .c2 = {-1}}),
+    const CurveLikelihood tolerant(curve, q, {.model_error = 0.1, .correlation = 0.03, .c2 = {-1}}),
         strict(curve, q, {.model_error = 0, .correlation = 0.03, .c2 = {-1}});
     EXPECT_GT(tolerant.fit(partial.view()).log_likelihood,
               strict.fit(partial.view()).log_likelihood);
@@ -164,8 +163,7 @@ TEST(Ladder, SwapsByTheRatioOfWeightsAndEvensTheirShares) {
     Ladder ladder(4);
     EXPECT_EQ(ladder.betas.front(), 0);
     EXPECT_EQ(ladder.betas.back(), 1);
-    EXPECT_NEAR(ladder.swap_probability(2, -10, -12),
-                1.0, 1e-12);  // the better one moves up
+    EXPECT_NEAR(ladder.swap_probability(2, -10, -12), 1.0, 1e-12);  // the better one moves up
     EXPECT_NEAR(ladder.swap_probability(2, -12, -10),
                 std::exp(-2 * (ladder.betas[3] - ladder.betas[2])), 1e-12);
     const std::vector<double> before = ladder.betas;
@@ -249,8 +247,8 @@ TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     }
     context.progress = nullptr;
     const Result resumed = run(hinge.ensemble, {.curve = &curve}, parameters, context);
-    EXPECT_TRUE(std::equal(whole.frames.xyz.begin(), whole.frames.xyz.end(),
-                           resumed.frames.xyz.begin()));
+    EXPECT_TRUE(
+        std::equal(whole.frames.xyz.begin(), whole.frames.xyz.end(), resumed.frames.xyz.begin()));
     EXPECT_EQ(whole.chi2, resumed.chi2);
     EXPECT_EQ(whole.swaps, resumed.swaps);
 }
