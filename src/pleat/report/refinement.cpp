@@ -65,14 +65,14 @@ void draw_distribution(Drawing& drawing, const Shown& shown, const std::vector<d
 void draw_by_frame(Drawing& drawing, const Shown& shown, const std::vector<double>& frames,
                    const std::vector<double>& values) {
     const ReducedCurve curve = reduce_curve(frames, values);
-    drawing.add({{"kind", "curve"},
-                 {"title", shown.title + " by frame"},
-                 {"note", curve.note("frames")},
-                 {"x", {{"label", "frame"}}},
-                 {"y", axis(shown)},
-                 {"positions", finite(curve.positions)},
-                 {"series", Json::array({{{"name", shown.title},
-                                          {"values", finite(curve.values)}}})}});
+    drawing.add(
+        {{"kind", "curve"},
+         {"title", shown.title + " by frame"},
+         {"note", curve.note("frames")},
+         {"x", {{"label", "frame"}}},
+         {"y", axis(shown)},
+         {"positions", finite(curve.positions)},
+         {"series", Json::array({{{"name", shown.title}, {"values", finite(curve.values)}}})}});
 }
 
 }  // namespace
