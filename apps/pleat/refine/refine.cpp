@@ -37,7 +37,7 @@ constexpr const char* kExamples =
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
-    "  pleat report run run/saxs -o page.html\n\n"
+    "  pleat report run -o page.html\n\n"
     "Linkers turn about phi and psi, as in coils of known structures; the rest of the protein is\n"
     "rigid. The frames are samples, not one refined model: in mode pool of this distribution "
     "without\n"

@@ -102,6 +102,7 @@ Json draw_run(const NamedRun& named, const Parameters& parameters,
         .run = run, .limits = limits, .structure = parameters.structure, .notes = run_notes};
     draw_selection(drawing);
     draw_columns(drawing);
+    draw_refinement(drawing);
     draw_frames(drawing);
     draw_scattering(drawing);
     draw_other_files(drawing);

@@ -34,6 +34,8 @@ struct Drawing {
 void draw_columns(Drawing& drawing);
 /// Frames ranked by several scores, and the clusters selected of them.
 void draw_selection(Drawing& drawing);
+/// Frames that Monte Carlo chains drew: distributions, and by frame.
+void draw_refinement(Drawing& drawing);
 /// Distances between frames, and clusters of them.
 void draw_frames(Drawing& drawing);
 /// Profiles of scattering, fits to a curve, and pair distances.

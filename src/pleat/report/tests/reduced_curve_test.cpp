@@ -98,6 +98,25 @@ TEST(Report, ReducesCurvesOverManyFrames) {
     EXPECT_EQ(steps["note"], "Each step is the most frequent value of 50 frames.");
 }
 
+TEST(Report, DrawsDistributionsOfSampledFrames) {
+    SmallRun run;
+    std::string text = "frame\tchain\tstep\trg\tdistance_1_2\tchi2\n";
+    for (int n = 0; n < 200; ++n)
+        text += std::to_string(n) + "\t0\t" + std::to_string(10 * n) + "\t" +
+                std::to_string(20 + n % 10) + "\t30\t" + std::to_string(n) + "\n";
+    run.add("frames.tsv", text);
+    const Json drawn = drawn_run(run.path());
+    const Json distribution = section(drawn, "Distribution of Rg");
+    ASSERT_EQ(distribution["count"].size(), 40U);
+    EXPECT_EQ(distribution["count"][0], 20);
+    EXPECT_EQ(distribution["count"][39], 20);
+    EXPECT_EQ(distribution["from"][0], 20);
+    EXPECT_EQ(distribution["to"][39], 29);
+    EXPECT_EQ(section(drawn, "Rg by frame")["positions"].size(), 200U);
+    EXPECT_EQ(section(drawn, "distance of domains 1-2 by frame")["series"][0]["values"][7], 30);
+    EXPECT_EQ(section(drawn, "chi^2 per point by frame")["x"]["label"], "frame");
+}
+
 // A file with a hole of terabytes: what memory does not hold is refused before it is read.
 TEST(Report, RefusesFilesLargerThanMemory) {
     for (const char* name : {"list.tsv", "reference.tsv", "results.json", "tree.nwk", "medoids.pdb",

@@ -35,7 +35,8 @@ TEST(Prior, TablesAreProbabilitiesWithTheKnownBasins) {
         const std::vector<double>& table = coil_tables()[static_cast<std::size_t>(of)];
         double sum = 0;
         for (std::size_t n = 0; n < table.size(); ++n) {
-            const double phi = -180 + 5.0 * static_cast<double>(n / kCells);
+            const std::size_t cell = n / kCells;
+            const double phi = -180 + 5.0 * static_cast<double>(cell);
             if (phi >= phi_from && phi < phi_to) sum += table[n];
         }
         return sum;
