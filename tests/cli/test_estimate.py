@@ -120,7 +120,7 @@ class Estimate(ProgramTest):
                             2, "GPU")
         self.assert_refused(pleat("cluster", self.folder / "frames.npy", "--estimate"), 2, "--cutoff")
         self.assert_refused(pleat("couplings", family, "--estimate", "-d", "cuda:0,1"), 2, "one device")
-        self.assert_refused(pleat("saxs", DATA / "1hel.pdb.gz", "--precision", "float64", "-d", "cuda", "--estimate"),
+        self.assert_refused(pleat("saxs", DATA / "1hel.pdb.gz", "--method", "multipole", "-d", "cuda", "--estimate"),
                             2, "GPU")
 
     def test_time_grows_with_the_work(self):

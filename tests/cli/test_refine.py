@@ -91,11 +91,11 @@ class Refine(ProgramTest):
 
     def test_draws_frames_by_the_likelihood_of_a_curve(self):
         curve = self.made_curve()
-        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 2, "--moves", 10, "--rungs", 4,
+        done = self.refine("fit", *LINKER, "--mode", "fit", "--frames", 40, "--chains", 2, "--moves", 50, "--rungs", 4,
                            "--data", curve, "--model", "two-bead", "--no-reweight")
         self.assertIn("powers of the likelihood: 0 ", done.stdout.decode())
         rows = read_table(self.folder / "fit" / "frames.tsv")
-        self.refine("pool", *LINKER, "--frames", 40, "--chains", 2, "--moves", 10)
+        self.refine("pool", *LINKER, "--frames", 40, "--chains", 2, "--moves", 50)
         pool = read_table(self.folder / "pool" / "frames.tsv")
 
         def spread(table):

@@ -64,19 +64,29 @@ std::vector<Field> input_fields(RefineOptions& options) {
     return fields;
 }
 
+/// `fields` without those with these names.
+std::vector<Field> without(std::vector<Field> fields,
+                           std::initializer_list<std::string_view> names) {
+    std::erase_if(fields,
+                  [&](const Field& field) { return std::ranges::count(names, field.name); });
+    return fields;
+}
+
+/// The options of the curve: one of X-rays, whose likelihood is not smeared.
+std::vector<Field> refined_curve_fields(RefineOptions& options) {
+    return without(curve_fields(options.saxs), {"series", "smear"});
+}
+
 /// The options of profiles; frames have no hydrogens and no water.
 std::vector<Field> profile_fields(RefineOptions& options) {
-    std::vector<Field> fields = saxs::fields(options.saxs.parameters);
-    std::erase_if(fields, [](const Field& field) {
-        return field.name == "hydrogens" || field.name == "water";
-    });
-    return fields;
+    return without(saxs::fields(options.saxs.parameters),
+                   {"hydrogens", "water", "neutrons", "d2o", "deuterate", "backbone-exchange"});
 }
 
 std::vector<Field> result_fields(RefineOptions& options) {
     std::vector<Field> all = refine::fields(options.parameters);
     for (const auto& fields :
-         {input_fields(options), curve_fields(options.saxs), profile_fields(options)})
+         {input_fields(options), refined_curve_fields(options), profile_fields(options)})
         all.insert(all.end(), fields.begin(), fields.end());
     return all;
 }
@@ -212,7 +222,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
                        "PDB or mmCIF file; of several models the first");
     add_fields(*parser, "Input", input_fields(*options));
     add_fields(*parser, "Sampling", refine::fields(options->parameters));
-    add_fields(*parser, "Curve", curve_fields(options->saxs));
+    add_fields(*parser, "Curve", refined_curve_fields(*options));
     add_run_options(*parser, options->run, true);
     add_fields(*parser, "Profile", profile_fields(*options));
     parser->footer(help_footer(kExamples));

@@ -1,8 +1,8 @@
 // SAXS run: profiles and fits from their options to the files of their run.
 #pragma once
 
-#include <span>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
