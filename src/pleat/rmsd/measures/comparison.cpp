@@ -36,6 +36,7 @@ Array<float, 3> gather(const std::vector<View<const float, 3>>& sides,
 std::vector<double> gather(const std::vector<double>& weights, const std::vector<Index>& atoms) {
     if (weights.empty() || atoms.empty()) return weights;
     std::vector<double> some;
+    some.reserve(atoms.size());
     for (const Index atom : atoms) some.push_back(weights[static_cast<std::size_t>(atom)]);
     return some;
 }
