@@ -132,16 +132,6 @@ void measure_shapes(const Component& component, const Parameters& parameters,
     for_each_block(context, "shape", frames, block, measure, "frames");
 }
 
-Array<double, 2> mean_of(View<const double, 3> partial) {
-    Array<double, 2> mean(partial.extent(1), partial.extent(2));
-    const auto frames = static_cast<double>(partial.extent(0));
-    for (Index frame = 0; frame < partial.extent(0); ++frame) {
-        const double* const one = partial[frame].data;
-        for (Index n = 0; n < mean.size(); ++n) mean.data()[n] += one[n] / frames;
-    }
-    return mean;
-}
-
 /// Fits each frame separately, with its own c1 and c2.
 void fit_frames(const EnsembleProblem& problem, Result& result) {
     const Index frames = problem.partial.extent(0);
