@@ -21,9 +21,9 @@ PEAK = "import os, subprocess, sys; print(os.wait4(subprocess.Popen(sys.argv[1:]
 def parse(text):
     """[(device, bytes of the host, bytes of the GPU, at least, seconds)] of each line with a device."""
     rows = []
-    for device, host, unit, gpu, gpu_unit, least, least_unit, time, time_unit in LINE.findall(text):
+    for device, host, unit, gpu, gpu_unit, smallest, min_unit, time, time_unit in LINE.findall(text):
         rows.append((device, float(host) * UNITS[unit], float(gpu) * UNITS[gpu_unit] if gpu else 0,
-                     float(least) * UNITS[least_unit] if least else 0,
+                     float(smallest) * UNITS[min_unit] if smallest else 0,
                      float(time) * TIMES[time_unit] if time else 0))
     return rows
 
@@ -73,9 +73,9 @@ class Estimate(ProgramTest):
         self.assertLess(part, whole)
         text = self.estimate("rmsd", self.folder / "frames.npy", "--against", self.folder / "frames.npy")
         self.assertIn("500 frames, 5 atoms, against 500 frames", text)
-        device, _, gpu, least, _ = parse(self.estimate("couplings", family, "-d", "cuda:3"))[0]
+        device, _, gpu, smallest, _ = parse(self.estimate("couplings", family, "-d", "cuda:3"))[0]
         self.assertEqual(device, "cuda:3")  # a GPU need not be here
-        self.assertTrue(0 <= least <= gpu)
+        self.assertTrue(0 <= smallest <= gpu)
         self.assertEqual(parse(self.estimate("couplings", family, "-d", "reference"))[0][4], 0)
         halves = [parse(self.estimate("rmsd", self.folder / "frames.npy", "-d", name))[0]
                   for name in ("cuda:0", "cuda:0,cuda:1")]

@@ -179,7 +179,8 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     Context context = make_context(options.run);
     if (options.saxs.data.empty() && context.device.kind == Device::Kind::cuda)
         throw UsageError("--device is for the profiles of --data: frames are sampled on the CPU");
-    if (context.device.kind == Device::Kind::cuda) context.device = {Device::Kind::cpu, 0};
+    const bool names_gpu = context.device.kind == Device::Kind::cuda;
+    if (names_gpu) context.device = {Device::Kind::cpu, 0};
     context.lanes.clear();
     RunDirectory run({.path = options.run.output,
                       .command = "refine",
@@ -200,6 +201,8 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     if (!options.saxs.data.empty()) record_input(options.saxs.data, run);
     for (const std::string& note : structure.notes) context.message(note);
     run.context(context);
+    if (names_gpu)
+        context.message("frames are sampled on the CPU; --device is for the profiles of --data");
     const refine::Result result =
         refine::run(structure, curve_input(options, curve ? &curve->profile : nullptr),
                     options.parameters, context);
