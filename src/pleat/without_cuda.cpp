@@ -48,7 +48,7 @@ std::unique_ptr<rmsd::Kernel> rmsd::make_cuda_kernel(const Problem&, const Conte
     refuse(context.device.index);
 }
 
-DeviceClusters rmsd::cluster_on_cuda(const Frames&, double, const Context& context,
+DeviceClusters rmsd::cluster_on_cuda(const FrameSource&, double, const Context& context,
                                      const CudaChoices&) {
     refuse(context.device.index);
 }

@@ -308,10 +308,12 @@ void choose_device(ClusterInput& input, const cluster::Parameters& parameters,
                    const RunOptions& options, const JobTask& task, Ranks& ranks, Context& context) {
     if (!input.matrix.empty()) return;
     const Coordinates& frames = *input.coordinates;
-    // Neighbours on a GPU are those of all frames: several GPUs, and frames on disk, are superposed
-    // alone.
-    const bool is_gromos = parameters.method == cluster::Method::gromos && context.lanes.empty() &&
-                           !frames.on_disk.is_on_disk();
+    // Neighbours on a GPU are those of all frames: several GPUs superpose alone, and so does one in
+    // float64 with frames on disk, which it does not hold.
+    const bool is_held =
+        !frames.on_disk.is_on_disk() || input.superposition.precision == rmsd::Precision::mixed;
+    const bool is_gromos =
+        parameters.method == cluster::Method::gromos && context.lanes.empty() && is_held;
     if (task.choose_device) {
         input.remark = task.choose_device(
             demand_of(frames.frames(), frames.atoms(), parameters, input.superposition), context);

@@ -280,6 +280,7 @@ std::string make_comparison(RmsdOptions& options, const JobTask& task, Ranks& ra
         ranks.lead([&] { matrix = run->output(fmt::format("{}.npy", name)); });
         ranks.share(matrix);
     }
+    if (run) run->stage("prepare");
     const rmsd::Result result = compute(options, compared, context, matrix, run);
     if (task.computed) task.computed();
     std::string text;

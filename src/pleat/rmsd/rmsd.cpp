@@ -11,6 +11,7 @@
 #include "pleat/core/files/hash.h"
 #include "pleat/core/hardware/memory.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/loops/steps.h"
 #include "pleat/core/ranks/lanes.h"
 #include "pleat/rmsd/cuda/tile_pack.h"
 #include "pleat/rmsd/measures/comparison.h"
@@ -219,12 +220,16 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
     return first_of_lanes(context, [&](const Context& lane) {
         std::unique_ptr<Kernel> kernel;
         std::vector<Tile> tiles;
-        if (has_blocks) {
+        if (has_blocks && !is_copied_to_gpu(parameters.precision, lane)) {
             kernel = make_block_kernel(*source, {parameters.precision, cutoff}, lane);
             tiles = cut_into_bands(frames, block_band_rows(frames));
         } else if (is_plain && has_gpu) {
-            kernel = make_kernel(
-                {source->in_memory(), parameters.precision, cutoff, parameters.bin_width}, lane);
+            kernel = make_kernel({.frames = source->in_memory(),
+                                  .precision = parameters.precision,
+                                  .cutoff = cutoff,
+                                  .bin_width = parameters.bin_width,
+                                  .source = source->in_memory() == nullptr ? source : nullptr},
+                                 lane);
             tiles = gpu_bands(*kernel, frames, parameters);
         } else {
             auto comparison =
@@ -234,6 +239,10 @@ Result run(const FrameStore& xyz, const AtomSets& sets, const Parameters& parame
                           comparison->block_rows());
             kernel = make_pair_kernel(std::move(comparison), frames, resolve_threads(lane));
         }
+        StageProgress preparing(lane, "prepare", 1);
+        if (!lane.checkpoint.empty() || !matrix.file.empty()) hash();
+        kernel->prepare();
+        preparing.advance_to(1);
         return run_pairs({*kernel, frames, measured, std::move(tiles), hash}, parameters, lane,
                          matrix);
     });

@@ -1,4 +1,4 @@
-// Byte reader: a small buffer for peeking before the decoder.
+// Byte reader: a buffer before the decoder, for peeking and for small reads.
 #include "pleat/bio/input/byte_reader.h"
 
 #include <algorithm>
@@ -11,11 +11,17 @@
 
 namespace pleat {
 
+namespace {
+
+constexpr std::size_t kMaxPeek = 4096, kBuffer = 1 << 16;
+
+}  // namespace
+
 struct ByteReader::Implementation {
     std::string name;
     std::optional<InputFile> file;
     Decoder decoder;
-    std::array<char, 4096> ahead;
+    std::array<char, kBuffer> ahead;
     std::size_t first = 0;  // the unused part of `ahead`: [first, last)
     std::size_t last = 0;
     Index position = 0;
@@ -30,6 +36,15 @@ struct ByteReader::Implementation {
     Implementation(std::string called, std::string_view memory)
         : name(std::move(called)), decoder(StoredBytes{nullptr, memory}) {
         if (decoder.is_plain()) known_size = static_cast<Index>(memory.size());
+    }
+
+    /// Fills the buffer, which is empty, and takes bytes from it; 0 at the end only.
+    std::size_t refill(char* out, std::size_t size) {
+        first = last = 0;
+        last = decode(ahead.data(), ahead.size());
+        first = std::min(size, last);
+        std::copy_n(ahead.data(), first, out);
+        return first;
     }
 
     /// Decoded bytes; 0 at the end only.
@@ -49,7 +64,7 @@ ByteReader::~ByteReader() = default;
 
 std::string_view ByteReader::peek(std::size_t size) {
     Implementation& my = *implementation_;
-    size = std::min(size, my.ahead.size());
+    size = std::min(size, kMaxPeek);
     if (my.first > 0 && my.last - my.first < size) {
         std::copy(my.ahead.begin() + static_cast<std::ptrdiff_t>(my.first),
                   my.ahead.begin() + static_cast<std::ptrdiff_t>(my.last), my.ahead.begin());
@@ -71,7 +86,9 @@ std::size_t ByteReader::read(void* out, std::size_t size) {
     std::copy_n(my.ahead.data() + my.first, done, to);
     my.first += done;
     while (done < size) {
-        const std::size_t n = my.decode(to + done, size - done);
+        const bool is_small = size - done < kBuffer / 4;
+        const std::size_t n =
+            is_small ? my.refill(to + done, size - done) : my.decode(to + done, size - done);
         if (n == 0) break;
         done += n;
     }

@@ -17,7 +17,7 @@ template <class Gpu>
 class GpuGromos {
 public:
     /// Throws DeviceError if the GPU lacks the memory.
-    GpuGromos(const Frames& frames, TileFormat format, int threads, Gpu gpu)
+    GpuGromos(const FrameSource& frames, TileFormat format, int threads, Gpu gpu)
         : work_(frames, format, threads, std::move(gpu)) {
         const Index count = frames.frame_count();
         side_ = (count + kBitSide - 1) / kBitSide;

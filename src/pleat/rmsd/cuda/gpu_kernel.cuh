@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,18 +26,10 @@ constexpr Index kMaxValues = Index{1} << 26;
 /// Initial capacity of the list of pairs below the cutoff.
 constexpr Index kInitialNear = Index{1} << 20;
 
-/// An upper bound of the RMSD of all pairs of `frames`, angstrom.
-inline double largest_rmsd(const Frames& frames) {
-    double square_sum = 0.0;
-    for (const double own : frames.square_sum) square_sum = std::max(square_sum, own);
-    return 2 * std::sqrt(square_sum / frames.weight);
-}
-
-/// The power of two by which values are multiplied before they are rounded and added, so that none
-/// is above 2^31 and their sum not above 2^62.
-inline double sum_scale(const Frames& frames) {
-    const Index count = frames.frame_count();
-    const double bound = std::max(largest_rmsd(frames), 1e-30);
+/// The power of two by which RMSDs of `count` frames, up to `bound` angstrom, are multiplied before
+/// they are rounded and added, so that none is above 2^31 and their sum not above 2^62.
+inline double sum_scale(Index count, double bound) {
+    bound = std::max(bound, 1e-30);
     const auto pairs = static_cast<double>(std::max<Index>(pairs_before(count, count), 1));
     return std::exp2(
         std::floor(std::min(30.0 - std::log2(bound), 61.0 - std::log2(bound * pairs))));
@@ -48,13 +41,12 @@ public:
     /// `format` is for measurements: float32 is the fastest one for values and counts.
     GpuKernel(const Problem& problem, std::optional<TileFormat> format, int threads, Gpu gpu,
               Index initial_near = kInitialNear)
-        : frames_(*problem.frames),
+        : frames_(problem.source ? problem.source : memory_source(borrowed(*problem.frames))),
           bin_width_(problem.bin_width),
           cutoff_(problem.cutoff),
           format_(format),
           threads_(threads),
           initial_near_(initial_near),
-          sum_scale_(sum_scale(frames_)),
           gpu_(std::move(gpu)) {}
 
     void band(Block rows, float* rmsd) override {
@@ -72,6 +64,8 @@ public:
     }
 
     BandCounter* counter() override { return this; }
+
+    void prepare() override { work_as(TileFormat::floats); }
 
     void count(Block rows, PairCounts& counts) override {
         clear_counts();
@@ -106,7 +100,8 @@ private:
         format = format_.value_or(format);
         if (!work_ || work_->format() != format) {
             work_.reset();
-            work_.emplace(frames_, format, threads_, gpu_);
+            work_.emplace(*frames_, format, threads_, gpu_);
+            sum_scale_ = sum_scale(work_->frames(), work_->largest_rmsd());
         }
         return *work_;
     }
@@ -124,8 +119,8 @@ private:
 
     /// Returns how many pairs are below the cutoff; they are listed if the list has room for all.
     Index run(Block rows) {
-        work_as(TileFormat::floats)
-            .run(rows,
+        TileWork<Gpu>& work = work_as(TileFormat::floats);
+        work.run(rows,
                  CountSink{edges(kCountedTolerance), bin_width_, static_cast<float>(sum_scale_),
                            histogram_.data(), totals_.data(), extremes_.data(), near_pairs_.data(),
                            totals_.data() + 1, near_pairs_.size()});
@@ -158,12 +153,12 @@ private:
         counts.near.insert(counts.near.end(), near.begin(), near.end());
     }
 
-    const Frames& frames_;
+    std::shared_ptr<const FrameSource> frames_;
     double bin_width_, cutoff_;
     std::optional<TileFormat> format_;
     int threads_;
     Index initial_near_;
-    double sum_scale_;
+    double sum_scale_ = 1.0;
     Gpu gpu_;
     unsigned long long sum_ = 0;
     std::optional<TileWork<Gpu>> work_;

@@ -42,7 +42,7 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
                                                        resolve_threads(context), std::move(gpu));
 }
 
-DeviceClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
+DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
                                const CudaChoices& choices) {
     cuda::GpuGromos<TimedGpu> gromos(frames, choices.format.value_or(TileFormat::half),
                                      resolve_threads(context),

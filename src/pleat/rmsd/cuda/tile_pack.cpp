@@ -69,71 +69,88 @@ FrameTerms terms_of(const FrameSums& sums, const double (&common)[9], double roo
     return terms;
 }
 
-class Packer {
-public:
-    Packer(const Frames& frames, TilePack& pack, int threads) : frames_(frames), pack_(pack) {
-        const Index atoms = frames.atom_count();
-        m_ = common_structure(frames, threads);
-        unit_ = unit_length(frames, m_);
-        for (double& value : m_) value *= unit_;
-        for (int a = 0; a < 3; ++a)
-            for (int b = 0; b < 3; ++b)
-                for (Index k = 0; k < atoms; ++k)
-                    common_[3 * a + b] += m_[a * atoms + k] * m_[b * atoms + k];
-        pack.scale.square = 1.0 / (frames.weight * unit_ * unit_);
+/// Rounds a coordinate, stores it, and returns what was stored. `n`: the frame in the pack.
+double put(TilePack& pack, Index n, Index k, int axis, double value) {
+    const int frame = static_cast<int>(n % kPanelFrames), atom = static_cast<int>(k % kChunkAtoms);
+    std::uint32_t* const chunk =
+        pack.operands.data() +
+        (n / kPanelFrames * pack.chunks + k / kChunkAtoms) * 4 * chunk_words(pack.format);
+    const float rounded = static_cast<float>(value);
+    if (pack.format == TileFormat::floats) {
+        std::memcpy(chunk + float_offset(frame, atom, axis), &rounded, sizeof rounded);
+        return rounded;
     }
-
-    void frame(Index i) {
-        const Index atoms = frames_.atom_count();
-        std::vector<double> turned(3 * atoms);
-        turn_onto(frames_.frame(i), m_.data(), atoms, turned.data());
-        FrameSums sums;
-        for (Index k = 0; k < atoms; ++k) {
-            double a[3], m[3], exact[3];
-            for (int axis = 0; axis < 3; ++axis) {
-                m[axis] = m_[axis * atoms + k];
-                exact[axis] = turned[axis * atoms + k] * unit_ - m[axis];
-                a[axis] = put(i, k, axis, exact[axis]);
-            }
-            sums.add(a, m, exact);
-        }
-        pack_.terms[i] = terms_of(sums, common_, std::sqrt(pack_.scale.square));
+    auto* const halves = reinterpret_cast<std::uint8_t*>(chunk);
+    const int parts = parts_of(pack.format);
+    double rest = value, stored = 0.0;
+    for (int part = 0; part < parts; ++part) {
+        const std::uint16_t half = to_half(static_cast<float>(rest));
+        std::memcpy(halves + 2 * half_offset(frame, atom, axis, part, parts), &half, sizeof half);
+        stored += from_half(half);
+        rest = value - stored;
     }
-
-private:
-    /// Rounds, stores, and returns what was stored.
-    double put(Index i, Index k, int axis, double value) {
-        const int frame = static_cast<int>(i % kPanelFrames),
-                  atom = static_cast<int>(k % kChunkAtoms);
-        std::uint32_t* const chunk =
-            pack_.operands.data() +
-            (i / kPanelFrames * pack_.chunks + k / kChunkAtoms) * 4 * chunk_words(pack_.format);
-        const float rounded = static_cast<float>(value);
-        if (pack_.format == TileFormat::floats) {
-            std::memcpy(chunk + float_offset(frame, atom, axis), &rounded, sizeof rounded);
-            return rounded;
-        }
-        auto* const halves = reinterpret_cast<std::uint8_t*>(chunk);
-        const int parts = parts_of(pack_.format);
-        double rest = value, stored = 0.0;
-        for (int part = 0; part < parts; ++part) {
-            const std::uint16_t half = to_half(static_cast<float>(rest));
-            std::memcpy(halves + 2 * half_offset(frame, atom, axis, part, parts), &half,
-                        sizeof half);
-            stored += from_half(half);
-            rest = value - stored;
-        }
-        return stored;
-    }
-
-    const Frames& frames_;
-    TilePack& pack_;
-    std::vector<double> m_;  // in units of the pack
-    double unit_ = 1.0;
-    double common_[9] = {};
-};
+    return stored;
+}
 
 }  // namespace
+
+TilePacker::TilePacker(const Frames& sample, TileFormat format, int threads)
+    : format_(format),
+      chunks_(rounded_up(sample.atom_count(), kChunkAtoms)),
+      m_(common_structure(sample, threads)) {
+    const Index atoms = sample.atom_count();
+    unit_ = unit_length(sample, m_);
+    for (double& value : m_) value *= unit_;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b)
+            for (Index k = 0; k < atoms; ++k)
+                common_[3 * a + b] += m_[a * atoms + k] * m_[b * atoms + k];
+    scale_.square = 1.0 / (sample.weight * unit_ * unit_);
+    scale_.product_error = product_error(format, atoms);
+}
+
+Index TilePacker::frames_at_once() const {
+    constexpr Index kWords = Index{64 << 20} / 4;
+    return std::max<Index>(1, kWords / (chunks_ * 4 * chunk_words(format_))) * kPanelFrames;
+}
+
+void TilePacker::pack(const Frames& frames, Block some, int threads, TilePack& pack) const {
+    pack.format = format_;
+    pack.frames = some.count;
+    pack.panels = rounded_up(some.count, kPanelFrames);
+    pack.chunks = chunks_;
+    pack.scale = scale_;
+    const Index words = chunks_ * 4 * chunk_words(format_);
+    pack.operands.resize(static_cast<std::size_t>(pack.panels * words));
+    pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
+    // A panel is one thread's: its frames lie side by side, and threads would share cache lines.
+    parallel_for(threads, pack.panels, [&](Index panel, int) {
+        const Index first = panel * kPanelFrames, end = std::min(some.count, first + kPanelFrames);
+        if (end < first + kPanelFrames) {
+            std::fill_n(pack.operands.data() + panel * words, words, 0u);
+            std::fill_n(pack.terms.data() + first, kPanelFrames, FrameTerms{});
+        }
+        for (Index n = first; n < end; ++n) pack_frame(frames.frame(some.first + n), n, pack);
+    });
+}
+
+/// Atoms up to a whole chunk stay 0.
+void TilePacker::pack_frame(const double* frame, Index n, TilePack& pack) const {
+    const auto atoms = static_cast<Index>(m_.size()) / 3;
+    std::vector<double> turned(m_.size());
+    turn_onto(frame, m_.data(), atoms, turned.data());
+    FrameSums sums;
+    for (Index k = 0; k < atoms; ++k) {
+        double a[3], m[3], exact[3];
+        for (int axis = 0; axis < 3; ++axis) {
+            m[axis] = m_[axis * atoms + k];
+            exact[axis] = turned[axis * atoms + k] * unit_ - m[axis];
+            a[axis] = put(pack, n, k, axis, exact[axis]);
+        }
+        sums.add(a, m, exact);
+    }
+    pack.terms[n] = terms_of(sums, common_, std::sqrt(scale_.square));
+}
 
 float product_error(TileFormat format, Index atoms) {
     constexpr double kUnit = 0x1p-24;
@@ -159,20 +176,7 @@ std::int64_t tile_memory(Index frames, Index atoms, TileFormat format) {
 
 TilePack pack_tiles(const Frames& frames, TileFormat format, int threads) {
     TilePack pack;
-    pack.format = format;
-    pack.frames = frames.frame_count();
-    pack.panels = rounded_up(pack.frames, kPanelFrames);
-    pack.chunks = rounded_up(frames.atom_count(), kChunkAtoms);
-    pack.operands.resize(
-        static_cast<std::size_t>(pack.panels * pack.chunks * 4 * chunk_words(format)));
-    pack.terms.resize(static_cast<std::size_t>(pack.panels * kPanelFrames));
-    Packer packer(frames, pack, threads);
-    pack.scale.product_error = product_error(format, frames.atom_count());
-    // A panel is one thread's: its frames lie side by side, and threads would share cache lines.
-    parallel_for(threads, pack.panels, [&](Index panel, int) {
-        const Index end = std::min(pack.frames, (panel + 1) * kPanelFrames);
-        for (Index i = panel * kPanelFrames; i < end; ++i) packer.frame(i);
-    });
+    TilePacker(frames, format, threads).pack(frames, {0, frames.frame_count()}, threads, pack);
     return pack;
 }
 

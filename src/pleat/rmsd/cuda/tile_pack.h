@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "pleat/core/loops/sweep.h"
 #include "pleat/rmsd/cuda/tile_layout.h"
 #include "pleat/rmsd/cuda/tile_solver.h"
 #include "pleat/rmsd/superposition/frames.h"
@@ -18,6 +19,32 @@ struct TilePack {
     SolverScale scale;
 };
 
+/// Packs an ensemble, all at once or some panels after the other.
+class TilePacker {
+public:
+    /// `sample`: averaged_frames() of the ensemble, from whose mean all frames deviate.
+    TilePacker(const Frames& sample, TileFormat format, int threads);
+
+    /// Packs these frames of `frames`; `pack` keeps its memory from call to call.
+    void pack(const Frames& frames, Block some, int threads, TilePack& pack) const;
+
+    Index chunks() const { return chunks_; }
+    const SolverScale& scale() const { return scale_; }
+    /// Frames in whole panels whose operands take about 64 MiB.
+    Index frames_at_once() const;
+
+private:
+    void pack_frame(const double* frame, Index n, TilePack& pack) const;
+
+    TileFormat format_;
+    Index chunks_ = 0;
+    std::vector<double> m_;  ///< the mean, in units of the pack
+    double unit_ = 1.0;
+    double common_[9] = {};
+    SolverScale scale_;
+};
+
+/// All frames at once.
 TilePack pack_tiles(const Frames& frames, TileFormat format, int threads);
 
 /// Maximum number of doubtful pairs in the list for recomputation in float64.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +11,8 @@
 #include "pleat/core/pairs/pair_order.h"
 #include "pleat/rmsd/cuda/tile_kernel.cuh"
 #include "pleat/rmsd/cuda/tile_pack.h"
+#include "pleat/rmsd/superposition/common_structure.h"
+#include "pleat/rmsd/superposition/frame_source.h"
 
 namespace pleat::rmsd::cuda {
 
@@ -32,7 +35,7 @@ template <class Gpu>
 class TileWork {
 public:
     /// Throws DeviceError if the GPU lacks the memory.
-    TileWork(const Frames& frames, TileFormat format, int threads, Gpu gpu,
+    TileWork(const FrameSource& frames, TileFormat format, int threads, Gpu gpu,
              Index max_doubts = kMaxDoubtfulPairs)
         : gpu_(std::move(gpu)), format_(format) {
         const Index count = frames.frame_count(), atoms = frames.atom_count();
@@ -41,13 +44,13 @@ public:
                        "take fewer frames or atoms, or --device cpu",
                        std::max<std::int64_t>(gpu_.free_bytes() - kReserve, 0),
                        " on " + gpu_.name());
-        const TilePack pack = pack_tiles(frames, format, threads);
-        operands_ = Array<Words>(static_cast<Index>(pack.operands.size()) / 4);
-        operands_.upload(reinterpret_cast<const Words*>(pack.operands.data()));
-        terms_ = Array<FrameTerms>(static_cast<Index>(pack.terms.size()));
-        terms_.upload(pack.terms.data());
-        xyz_ = Array<double>(frames.xyz.size());
-        xyz_.upload(frames.xyz.data());
+        const Frames sample = frames.subset(averaged_frames(count), threads);
+        const TilePacker packer(sample, format, threads);
+        const Index panels = (count + kPanelFrames - 1) / kPanelFrames;
+        operands_ = Array<Words>(panels * packer.chunks() * chunk_words(format));
+        terms_ = Array<FrameTerms>(panels * kPanelFrames);
+        xyz_ = Array<double>(3 * atoms * count);
+        upload(frames, packer, threads);
         const Index doubts = std::min(max_doubts, std::max<Index>(pairs_before(count, count), 1));
         doubts_ = Array<DoubtfulPair>(doubts);
         doubt_count_ = Array<unsigned>(1);
@@ -56,10 +59,10 @@ public:
                  xyz_.data(),
                  count,
                  atoms,
-                 pack.panels,
-                 pack.chunks,
-                 frames.weight,
-                 pack.scale,
+                 panels,
+                 packer.chunks(),
+                 sample.weight,
+                 packer.scale(),
                  {},
                  0,
                  0,
@@ -67,6 +70,8 @@ public:
     }
 
     Index frames() const { return task_.frames; }
+    /// An upper bound of the RMSD of all pairs, angstrom.
+    double largest_rmsd() const { return 2 * std::sqrt(square_sum_max_ / task_.weight); }
     TileFormat format() const { return format_; }
     Gpu& gpu() { return gpu_; }
 
@@ -89,6 +94,31 @@ public:
 private:
     template <class T>
     using Array = typename Gpu::template Array<T>;
+
+    /// Packs and copies some frames after the others, so that the host needs no memory for all.
+    void upload(const FrameSource& frames, const TilePacker& packer, int threads) {
+        const Frames* const all = frames.in_memory();
+        const Index count = frames.frame_count(), size = 3 * frames.atom_count();
+        const Index panel_words = packer.chunks() * chunk_words(format_);
+        TilePack pack;
+        const Index read_at_once = frames.block() / kPanelFrames * kPanelFrames;
+        const Index step =
+            std::min(packer.frames_at_once(), std::max<Index>(read_at_once, kPanelFrames));
+        for (Index first = 0; first < count; first += step) {
+            const Index some = std::min(step, count - first);
+            Frames read;
+            if (all == nullptr) read = frames.subset(consecutive(first, some), threads);
+            const Frames& from = all != nullptr ? *all : read;
+            const Index start = all != nullptr ? first : 0;
+            packer.pack(from, {start, some}, threads, pack);
+            operands_.upload(reinterpret_cast<const Words*>(pack.operands.data()),
+                             first / kPanelFrames * panel_words, pack.panels * panel_words);
+            terms_.upload(pack.terms.data(), first, pack.panels * kPanelFrames);
+            xyz_.upload(from.frame(start), first * size, some * size);
+            for (Index i = start; i < start + some; ++i)
+                square_sum_max_ = std::max(square_sum_max_, from.square_sum[i]);
+        }
+    }
 
     template <class Sink>
     void launch(Block rows, const Sink& sink) {
@@ -124,6 +154,7 @@ private:
 
     Gpu gpu_;
     TileFormat format_;
+    double square_sum_max_ = 0.0;
     Array<Words> operands_;
     Array<FrameTerms> terms_;
     Array<double> xyz_;

@@ -8,6 +8,7 @@
 #include "pleat/core/pairs/pair_source.h"
 #include "pleat/rmsd/cuda/tile_layout.h"
 #include "pleat/rmsd/rmsd.h"
+#include "pleat/rmsd/superposition/frame_source.h"
 #include "pleat/rmsd/superposition/frames.h"
 
 namespace pleat::rmsd {
@@ -20,6 +21,9 @@ struct Problem {
     /// none. On a GPU this also applies to the edges of bins.
     double cutoff = 0.0;
     double bin_width = 0.05;
+    /// Instead of `frames`, only for RMSDs of mixed precision on a GPU: frames that are read and
+    /// copied to it in blocks.
+    std::shared_ptr<const FrameSource> source = nullptr;
 };
 
 /// Counts pairs on the device; see PairReductions::count().
@@ -39,6 +43,8 @@ public:
     virtual ~Kernel() = default;
     /// The value of each frame of `rows` with every later frame, in condensed order.
     virtual void band(Block rows, float* values) = 0;
+    /// Does ahead of the first band what all bands share.
+    virtual void prepare() {}
     /// The object that counts pairs on the device; null if the kernel can only compute values.
     virtual BandCounter* counter() { return nullptr; }
 };
@@ -68,7 +74,7 @@ std::unique_ptr<Kernel> make_cuda_kernel(const Problem& problem, const Context& 
 /// are neighbours if their RMSD, computed in float64 and rounded to float32, is below `cutoff`.
 /// Frames without neighbours come last, by their index. Throws DeviceError if the neighbours do not
 /// fit into the GPU's memory, Cancelled.
-DeviceClusters cluster_on_cuda(const Frames& frames, double cutoff, const Context& context,
+DeviceClusters cluster_on_cuda(const FrameSource& frames, double cutoff, const Context& context,
                                const CudaChoices& choices = {});
 /// Bytes of the GPU's memory that it needs: one bit per pair, and the ensemble.
 std::int64_t clustering_memory(Index frames, Index atoms);

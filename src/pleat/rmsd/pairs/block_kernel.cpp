@@ -109,6 +109,10 @@ std::unique_ptr<Kernel> kernel_for(const Frames& frames, const Accuracy& accurac
     return make_kernel(problem, context);
 }
 
+bool is_copied_to_gpu(Precision precision, const Context& context) {
+    return has_gpu(context) && precision == Precision::mixed;
+}
+
 std::unique_ptr<Kernel> make_block_kernel(const FrameSource& source, const Accuracy& accuracy,
                                           const Context& context) {
     return std::make_unique<BlockKernel>(source, accuracy, context);

@@ -15,6 +15,10 @@ namespace pleat::rmsd {
 std::unique_ptr<Kernel> kernel_for(const Frames& frames, const Accuracy& accuracy,
                                    const Context& context);
 
+/// Whether a GPU gets all frames that are read in blocks, and superposes them as if they were in
+/// memory (Problem::source). It has no kernel of float64 for that.
+bool is_copied_to_gpu(Precision precision, const Context& context);
+
 /// A kernel that keeps the frames of a band and reads the later ones block by block, in turns from
 /// the first and from the last, so that the system finds the blocks read last in its memory. On the
 /// CPU its values have the bits of the kernel for frames in memory. `source` must outlive it.

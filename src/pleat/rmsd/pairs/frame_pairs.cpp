@@ -78,23 +78,31 @@ FramePairs::FramePairs(std::shared_ptr<const FrameSource> frames, Precision prec
       hash_(std::move(hash)),
       context_(context) {
     context_.comm = nullptr;
-    kernel_ = frames_->in_memory() != nullptr
-                  ? make_kernel({.frames = frames_->in_memory(), .precision = precision}, context_)
-                  : kernel_of(*frames_);
+    kernel_ =
+        frames_->in_memory() != nullptr ? make_kernel(problem(), context_) : kernel_of(frames_);
+}
+
+Problem FramePairs::problem() const {
+    Problem all{.frames = frames_->in_memory(), .precision = precision_};
+    if (all.frames == nullptr) all.source = frames_;
+    return all;
 }
 
 Index FramePairs::band_rows() const { return rows_of_band(*frames_); }
 
-std::unique_ptr<Kernel> FramePairs::kernel_of(const FrameSource& source) const {
+std::unique_ptr<Kernel> FramePairs::kernel_of(
+    const std::shared_ptr<const FrameSource>& source) const {
     const Accuracy accuracy{.precision = precision_};
-    if (source.in_memory() == nullptr) return make_block_kernel(source, accuracy, context_);
-    return kernel_for(*source.in_memory(), accuracy, context_);
+    if (source->in_memory() != nullptr) return kernel_for(*source->in_memory(), accuracy, context_);
+    if (is_copied_to_gpu(precision_, context_))
+        return make_kernel({.precision = precision_, .source = source}, context_);
+    return make_block_kernel(*source, accuracy, context_);
 }
 
 void FramePairs::among(std::span<const Index> items, const BandVisitor& visit) const {
     const std::shared_ptr<const FrameSource> some =
         frames_->narrowed(items, resolve_threads(context_));
-    const std::unique_ptr<Kernel> kernel = kernel_of(*some);
+    const std::unique_ptr<Kernel> kernel = kernel_of(some);
     std::vector<float> band;
     for (const Tile& tile : cut_into_bands(some->frame_count(), rows_of_band(*some))) {
         throw_if_cancelled(context_, "superpose");
@@ -145,8 +153,11 @@ bool FramePairs::is_below(Index i, Index j, double cutoff) const {
 
 void FramePairs::count(Block rows, double bin_width, double cutoff, PairCounts& counts) const {
     if (counting_ == nullptr || bin_width != bin_width_ || cutoff != cutoff_) {
-        counting_ =
-            make_kernel({frames_->in_memory(), Precision::mixed, cutoff, bin_width}, context_);
+        Problem counted = problem();
+        counted.precision = Precision::mixed;
+        counted.cutoff = cutoff;
+        counted.bin_width = bin_width;
+        counting_ = make_kernel(counted, context_);
         bin_width_ = bin_width;
         cutoff_ = cutoff;
     }
@@ -155,7 +166,7 @@ void FramePairs::count(Block rows, double bin_width, double cutoff, PairCounts& 
 
 DeviceClusters FramePairs::gromos(double cutoff, const Context& context) const {
     counting_.reset();  // clustering needs its memory
-    return cluster_on_cuda(*frames_->in_memory(), cutoff, context);
+    return cluster_on_cuda(*frames_, cutoff, context);
 }
 
 std::unique_ptr<PairSource> superposed_pairs(const FrameStore& xyz, std::span<const double> weights,

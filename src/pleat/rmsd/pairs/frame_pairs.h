@@ -27,16 +27,16 @@ public:
     std::string hash() const override { return hash_; }
     double error(double cutoff) const override;
     bool is_below(Index i, Index j, double cutoff) const override;
-    const PairReductions* reductions() const override {
-        return reduces_ && frames_->in_memory() != nullptr ? this : nullptr;
-    }
+    const PairReductions* reductions() const override { return reduces_ ? this : nullptr; }
 
     // As PairReductions.
     void count(Block rows, double bin_width, double cutoff, PairCounts& counts) const override;
     DeviceClusters gromos(double cutoff, const Context& context) const override;
 
 private:
-    std::unique_ptr<Kernel> kernel_of(const FrameSource& source) const;
+    /// The pairs of all frames, for a kernel that needs no blocks.
+    Problem problem() const;
+    std::unique_ptr<Kernel> kernel_of(const std::shared_ptr<const FrameSource>& source) const;
 
     std::shared_ptr<const FrameSource> frames_;
     Precision precision_;

@@ -98,6 +98,7 @@ TEST_F(CudaKernel, KnowsWeights) {
     const Index count = 333;
     const Array<float, 3> xyz = random_ensemble(count, 41, 1.0, 9);
     std::vector<double> weights;
+    weights.reserve(41);
     for (int k = 0; k < 41; ++k) weights.push_back(k % 7 == 0 ? 0.0 : 1.0 + k % 5);
     const Frames frames = centre(xyz, weights, 1);
     const std::vector<float> expected = test::reference_pairs(frames);
@@ -105,7 +106,8 @@ TEST_F(CudaKernel, KnowsWeights) {
         const auto kernel = make_cuda_kernel({.frames = &frames}, context_, {.format = format});
         test::expect_near(test::all_pairs(*kernel, count), expected);
     }
-    const DeviceClusters clusters = cluster_on_cuda(frames, 1.2, context_);
+    const DeviceClusters clusters =
+        cluster_on_cuda(*memory_source(borrowed(frames)), 1.2, context_);
     EXPECT_EQ(clusters.assignment, test::gromos_by_definition(expected, count, 1.2f).assignment);
 }
 
@@ -117,13 +119,28 @@ TEST_F(CudaKernel, ClustersByTheDefinition) {
             const DeviceClusters expected = test::gromos_by_definition(rmsd, count, cutoff);
             for (const TileFormat format :
                  {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
-                const DeviceClusters found =
-                    cluster_on_cuda(frames, cutoff, context_, {.format = format});
+                const DeviceClusters found = cluster_on_cuda(*memory_source(borrowed(frames)),
+                                                             cutoff, context_, {.format = format});
                 EXPECT_EQ(found.assignment, expected.assignment) << count << " frames, " << cutoff;
                 EXPECT_EQ(found.centres, expected.centres) << count << " frames, " << cutoff;
             }
         }
     }
+}
+
+TEST_F(CudaKernel, FramesThatAreReadInBlocksHaveTheBitsOfFramesInMemory) {
+    const Index count = 3000;
+    const Array<float, 3> xyz = test::several_states(count, 30, 40, 19);
+    const Frames frames = centre(xyz, {}, 2);
+    const auto source = block_source(FrameStore(xyz.view()), {}, 2, 100);
+    const auto all = make_cuda_kernel({.frames = &frames}, context_);
+    const auto blocks = make_cuda_kernel({.source = source}, context_);
+    EXPECT_EQ(test::all_pairs(*blocks, count), test::all_pairs(*all, count));
+    const DeviceClusters found = cluster_on_cuda(*source, 0.62, context_),
+                         expected =
+                             cluster_on_cuda(*memory_source(borrowed(frames)), 0.62, context_);
+    EXPECT_EQ(found.assignment, expected.assignment);
+    EXPECT_EQ(found.centres, expected.centres);
 }
 
 TEST_F(CudaKernel, FramePairsCountClusterAndMeasureSubsets) {

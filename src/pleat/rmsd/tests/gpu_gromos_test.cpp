@@ -31,7 +31,7 @@ TEST(GpuGromos, ClustersByTheDefinition) {
         for (const TileFormat format : {TileFormat::floats, TileFormat::halves, TileFormat::half}) {
             if (c.frames > 100 && format != TileFormat::half) continue;  // slow on the host
             HostGpuState state;
-            GromosOnHost gromos(frames, format, 1, HostGpu(state));
+            GromosOnHost gromos(*memory_source(borrowed(frames)), format, 1, HostGpu(state));
             gromos.find_neighbours(c.cutoff, {});
             const std::vector<int> counts = gromos.neighbour_counts();
             std::size_t pair = 0;
@@ -56,7 +56,7 @@ struct Stopping final : Progress {
 TEST(GpuGromos, StopsWhenAsked) {
     const Frames frames = centre(several_states(40, 10, 3, 12), {}, 1);
     HostGpuState state;
-    GromosOnHost gromos(frames, TileFormat::half, 1, HostGpu(state));
+    GromosOnHost gromos(*memory_source(borrowed(frames)), TileFormat::half, 1, HostGpu(state));
     Stopping progress;
     Context context;
     context.progress = &progress;
@@ -68,7 +68,7 @@ TEST(GpuGromos, RefusesNeighboursWithoutMemory) {
     HostGpuState state;
     state.total_bytes = cuda::kReserve + tile_memory(400, 2, TileFormat::half) + 1000;
     try {
-        GromosOnHost gromos(frames, TileFormat::half, 1, HostGpu(state));
+        GromosOnHost gromos(*memory_source(borrowed(frames)), TileFormat::half, 1, HostGpu(state));
         FAIL();
     } catch (const DeviceError& error) {
         EXPECT_NE(std::string(error.what()).find("neighbours of 400 frames"), std::string::npos)

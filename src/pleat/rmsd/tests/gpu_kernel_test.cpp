@@ -47,6 +47,25 @@ TEST(GpuOnHost, SuperposesLikeTheReference) {
     }
 }
 
+TEST(GpuOnHost, FramesThatAreReadInBlocksHaveTheBitsOfFramesInMemory) {
+    const Array<float, 3> xyz = random_ensemble(99, 13, 1.0, 6);
+    const Frames frames = centre(xyz, {}, 1);
+    for (const TileFormat format : kPrecise) {
+        for (const Index block : {1, 40, 70, 99, 1000}) {
+            HostGpuState state;
+            KernelOnHost all({.frames = &frames}, format, 1, HostGpu(state));
+            KernelOnHost blocks({.source = block_source(FrameStore(xyz.view()), {}, 1, block)},
+                                format, 1, HostGpu(state));
+            EXPECT_EQ(test::all_pairs(blocks, 99), test::all_pairs(all, 99)) << block;
+            PairCounts counted, expected;
+            blocks.count({0, 99}, counted);
+            all.count({0, 99}, expected);
+            EXPECT_EQ(counted.statistics.mean(), expected.statistics.mean()) << block;
+            EXPECT_EQ(counted.statistics.max(), expected.statistics.max()) << block;
+        }
+    }
+}
+
 TEST(GpuOnHost, EveryDegenerateClassIsRight) {
     for (const test::OracleFrames& oracle : test::degenerate_ensembles()) {
         HostGpuState state;
@@ -163,7 +182,8 @@ TEST(GpuOnHost, RecomputesMoreDoubtfulPairsThanTheListHolds) {
     const std::vector<float> values = test::reference_pairs(frames);
     for (const Index capacity : {1, 40, 5000}) {
         HostGpuState state;
-        cuda::TileWork<HostGpu> work(frames, TileFormat::floats, 1, HostGpu(state), capacity);
+        cuda::TileWork<HostGpu> work(*memory_source(borrowed(frames)), TileFormat::floats, 1,
+                                     HostGpu(state), capacity);
         HostGpu gpu(state);
         HostGpu::Array<float> found(pairs);
         work.run({0, count}, cuda::ValueSink{found.data(), count, 0, {8e-6f, 8e-6f, 0, 0, 0}});
