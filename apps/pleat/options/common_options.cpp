@@ -175,6 +175,18 @@ Context make_context(const RunOptions& options, Ranks& ranks) {
     return context;
 }
 
+int ranks_per_gpu(const RunOptions& options, const Ranks& ranks) {
+    const int sharers = ranks.local_size();
+    if (sharers == 1 || !may_use_gpu(options)) return 1;
+    int gpus = count_cuda_devices();
+    if (!leaves_gpu_open(options)) {
+        const Context named = make_context(options);
+        gpus = static_cast<int>(named.lanes.size());
+    }
+    gpus = std::max(1, gpus);
+    return (sharers + gpus - 1) / gpus;
+}
+
 bool may_use_gpu(const RunOptions& options) {
     return !options.names_device() || options.device.starts_with(kAnyGpu);
 }

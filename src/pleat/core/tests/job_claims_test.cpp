@@ -83,8 +83,18 @@ TEST(JobClaims, OfAKilledProcessAreVoidAtOnce) {
         return 0;
     });
     ASSERT_FALSE(claim_file(folder).empty());
-    JobClaims claims(folder.path(), false);
-    EXPECT_TRUE(claims.claim("a"));
+    {
+        JobClaims claims(folder.path(), false);
+        EXPECT_TRUE(claims.claim("a"));
+    }
+    in_child([&] {
+        JobClaims claims(folder.path(), false);
+        claims.claim("a");
+        ::_exit(0);
+        return 0;
+    });
+    JobClaims(folder.path(), false).tidy();
+    EXPECT_FALSE(std::filesystem::exists(folder / ".pleat-jobs"));
 }
 
 TEST(JobClaims, OfAnotherHostAreVoidAfterFiveMinutes) {
