@@ -5,7 +5,7 @@ import time
 import unittest
 
 from job_inputs import COMMANDS, results_below, write_inputs
-from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, pleat, read_table, results
+from program import DATA, PROGRAM, ROOT, ProgramTest, clean_environment, manifest, pleat, read_table, results
 
 
 class Jobs(ProgramTest):
@@ -173,6 +173,24 @@ class Refusals(Jobs):
         (self.runs / "one").write_text("in the way", encoding="ascii")
         self.run_jobs("rmsd", "--each", "one.pdb", "two.pdb", code=2)
         self.assertEqual(self.status(), {"one": "failed", "two": "done"})
+
+
+class WhichCommands(Jobs):
+    def test_take_lists_and_sweeps_is_what_the_table_of_the_docs_says(self):
+        rows = [line.split("|") for line in (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").splitlines()
+                if line.startswith("| `")]
+        told = {row[1].strip(" `"): row[6].strip() for row in rows if len(row) > 7}
+        self.assertEqual({name for name, takes in told.items() if takes == "yes"}, set(COMMANDS))
+        for command in [*told, "saxs-calibrate", "report", "table"]:
+            with self.subTest(command):
+                listed = pleat(command, "--list", "none.txt", "-o", self.runs, cwd=self.folder)
+                swept = pleat(command, "--sweep", "none=1", "-o", self.runs, cwd=self.folder)
+                if told.get(command) == "yes":
+                    self.assert_refused(listed, 3, "none.txt: expected a file")
+                    self.assert_refused(swept, 2, "give an input or a --list of inputs")
+                else:
+                    for option, done in (("--list", listed), ("--sweep", swept)):
+                        self.assert_refused(done, 2, f"unknown option '{option}'; 'pleat help {command}'")
 
 
 class Table(Jobs):
