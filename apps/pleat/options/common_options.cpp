@@ -69,7 +69,7 @@ DeviceChoice choose_own_gpu(const Context& context, std::int64_t gpu_bytes) {
 /// Leaves to each of the ranks of this machine its part of the devices that the user listed.
 void deal_lanes(Context& context) {
     const std::vector<Device> all = std::move(context.lanes);
-    const auto count = static_cast<int>(all.size());
+    const int count = std::max(1, static_cast<int>(all.size()));
     context.lanes.clear();
     for (int n = context.local_rank(); n < count; n += context.local_ranks())
         context.lanes.push_back(all[static_cast<std::size_t>(n)]);

@@ -48,8 +48,8 @@ public:
         std::function<bool()> is_stopped;
         std::function<void()> stop;
     };
-    /// Calls run() for each index in [0, count) on worker threads of all ranks; tells the first rank
-    /// what was added meanwhile. See pleat::deal() and run_jobs().
+    /// Calls run() for each index in [0, count) on worker threads of all ranks; tells the first
+    /// rank what was added meanwhile. See pleat::deal() and run_jobs().
     void deal(int workers, Index count, const Work& work, const Hear& hear);
     /// Calls `action` on one rank of each machine at a time.
     void take_turns(const std::function<void()>& action);

@@ -198,7 +198,8 @@ void deal(Comm& comm, int workers, Index count, const DealCalls& calls) {
         // Asked before the news: what has ended by then is in the news.
         const bool is_busy = own.is_busy();
         Bytes bytes;
-        append(bytes, Report{.idle = own.idle(), .is_busy = is_busy, .is_stopped = calls.is_stopped()});
+        append(bytes,
+               Report{.idle = own.idle(), .is_busy = is_busy, .is_stopped = calls.is_stopped()});
         const std::string news = calls.news();
         bytes.insert(bytes.end(), news.begin(), news.end());
         const std::vector<Bytes> reports = comm.gather(bytes, 0);

@@ -34,7 +34,8 @@ TEST(Deal, CallsWorkOnceForEachIndexAndTellsTheFirstRank) {
                           std::this_thread::sleep_for(std::chrono::milliseconds(2));
                           ++ended;
                       },
-                  .news = [&] { return std::string(static_cast<std::size_t>(ended.exchange(0)), 'x'); },
+                  .news =
+                      [&] { return std::string(static_cast<std::size_t>(ended.exchange(0)), 'x'); },
                   .hear =
                       [&](std::string_view news) {
                           EXPECT_EQ(comm.rank(), 0);

@@ -67,6 +67,7 @@ TEST(JobClaims, WorkWhileOthersEndAndRemoveTheFolder) {
     std::vector<int> codes(3, -1);
     {
         std::vector<std::jthread> others;
+        others.reserve(codes.size());
         for (int number = 0; number < 3; ++number)
             others.emplace_back(
                 [&, number] { codes[number] = in_child([&] { return come_and_go(number); }); });
