@@ -20,6 +20,7 @@ test-faults:
 	scripts/setup faults
 	scripts/build $(PRESET) -DPLEAT_TESTS=ON
 	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_faults.py --trials 40
+	PLEAT_PROGRAM=$(CURDIR)/build/$(PRESET)/apps/pleat/pleat python3 -B tests/faults/test_list_kills.py --kills 50
 
 test-mpi: PRESET = mpi
 test-mpi:

@@ -4,38 +4,15 @@ import subprocess
 import time
 import unittest
 
-from program import DATA, PROGRAM, ProgramTest, clean_environment, manifest, pleat, read_table, results, small_rows
-
-
-def atom_line(serial, residue, x, y, z):
-    return (f"ATOM  {serial:5d}  CA  ALA A{residue:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
-            "  1.00  0.00           C\n")
-
-
-def models(count, atoms=12, shift=0.0):
-    """A PDB file of some models that bend differently."""
-    text = ""
-    for model in range(count):
-        text += f"MODEL     {model + 1:4d}\n"
-        for k in range(atoms):
-            bend = 0.02 * model * (k - atoms / 2) ** 2 + shift * k
-            text += atom_line(k + 1, k + 1, 3.8 * k, bend, 0.5 * (k % 3))
-        text += "ENDMDL\n"
-    return text + "END\n"
+from job_inputs import COMMANDS, results_below, write_inputs
+from program import DATA, PROGRAM, ROOT, ProgramTest, clean_environment, manifest, pleat, read_table, results
 
 
 class Jobs(ProgramTest):
     def setUp(self):
         super().setUp()
         self.runs = self.folder / "runs"
-        for name, text in (("one.pdb", models(6)), ("two.pdb", models(9, shift=0.1)),
-                           ("broken.pdb", models(2) + "MODEL 3\n" + atom_line(1, 1, 0, 0, 0) + "ENDMDL\n")):
-            (self.folder / name).write_text(text, encoding="ascii")
-        for k in range(2):
-            self.write_alignment(small_rows(60 + 40 * k, 4, 20 + 4 * k), f"f{k}.aln")
-        self.write_alignment(["ACDEF", "ACD"], "bad.aln")
-        curve = "".join(f"{0.01 * k:.3f} {100 - k:.3f} 1.0\n" for k in range(1, 40))
-        (self.folder / "curve.dat").write_text(curve, encoding="ascii")
+        write_inputs(self.folder)
 
     def run_jobs(self, *arguments, code=0, **options):
         done = pleat(*arguments, "-o", self.runs, cwd=self.folder, **options)
@@ -47,19 +24,6 @@ class Jobs(ProgramTest):
 
     def status(self):
         return {row["result"]: row["status"] for row in self.rows()}
-
-
-# A sweep of two values for each command, with inputs of which one is broken, and a main number.
-COMMANDS = {
-    "couplings": (("f0.aln", "bad.aln", "f1.aln"), "lambda-pair=0.1,0.2", (), "evaluations"),
-    "mi": (("f0.aln", "bad.aln", "f1.aln"), "shuffles=10,20", ("-t", "2"), "pairs"),
-    "rmsd": (("one.pdb", "broken.pdb", "two.pdb"), "metric=rmsd,drmsd", ("--each",), "mean"),
-    "cluster": (("one.pdb", "broken.pdb", "two.pdb"), "cutoff=0.5,2", ("--each",), "clusters"),
-    "saxs": (("one.pdb", "broken.pdb", "two.pdb"), "q-points=11,21",
-             ("--each", "--model", "one-bead"), "i0"),
-    "select": (("--ensemble", "one.pdb", "broken.pdb", "two.pdb"), "weight-clusters=0.5,2",
-               ("--each", "--data", "curve.dat", "--cutoff", "1"), "clusters"),
-}
 
 
 class EveryCommand(Jobs):
@@ -127,20 +91,6 @@ class EveryCommand(Jobs):
         told = manifest(self.runs / "a")["parameters"]
         self.assertEqual((told["lambda-pair"], told["apc"]), (0.3, False))
         self.assertEqual(manifest(self.runs / "b")["parameters"]["apc"], True)
-
-
-def results_below(run):
-    """Results of a run and of the runs within it."""
-    found = results_of_files(run)
-    for folder in sorted(path for path in run.iterdir() if path.is_dir()):
-        found[folder.name] = results_of_files(folder)
-    return found
-
-
-def results_of_files(run):
-    return {path.name: path.read_bytes() for path in run.iterdir()
-            if path.is_file() and path.name not in ("manifest.json", "log.txt")
-            and not path.name.startswith(".pleat-")}
 
 
 class Sweeps(Jobs):
@@ -223,6 +173,24 @@ class Refusals(Jobs):
         (self.runs / "one").write_text("in the way", encoding="ascii")
         self.run_jobs("rmsd", "--each", "one.pdb", "two.pdb", code=2)
         self.assertEqual(self.status(), {"one": "failed", "two": "done"})
+
+
+class WhichCommands(Jobs):
+    def test_take_lists_and_sweeps_is_what_the_table_of_the_docs_says(self):
+        rows = [line.split("|") for line in (ROOT / "docs" / "limits.md").read_text(encoding="utf-8").splitlines()
+                if line.startswith("| `")]
+        told = {row[1].strip(" `"): row[6].strip() for row in rows if len(row) > 7}
+        self.assertEqual({name for name, takes in told.items() if takes == "yes"}, set(COMMANDS))
+        for command in [*told, "saxs-calibrate", "report", "table"]:
+            with self.subTest(command):
+                listed = pleat(command, "--list", "none.txt", "-o", self.runs, cwd=self.folder)
+                swept = pleat(command, "--sweep", "none=1", "-o", self.runs, cwd=self.folder)
+                if told.get(command) == "yes":
+                    self.assert_refused(listed, 3, "none.txt: expected a file")
+                    self.assert_refused(swept, 2, "give an input or a --list of inputs")
+                else:
+                    for option, done in (("--list", listed), ("--sweep", swept)):
+                        self.assert_refused(done, 2, f"unknown option '{option}'; 'pleat help {command}'")
 
 
 class Table(Jobs):

@@ -14,10 +14,12 @@ class ProgramTest(RanksTest):
         self.assertEqual((code, out.count("\n"), err), (0, 1, ""))
 
     def test_commands_that_work_alone_refuse_ranks(self):
-        for command in (["info"], ["couplings", "family.a3m", "-o", self.folder / "run"]):
+        for what, command in (("info", ["info"]),
+                              ("couplings of one alignment", ["couplings", "family.a3m", "-o", self.folder / "run"]),
+                              ("select of one ensemble", ["select", "-e", "models.pdb", "-o", self.folder / "run"])):
             code, out, err, _ = mpirun(2, PROGRAM, *command)
             self.assertEqual((code, out), (2, ""))
-            self.assertEqual(err, f"pleat: 'pleat {command[0]}' works on one rank: expected no "
+            self.assertEqual(err, f"pleat: 'pleat {what}' works on one rank: expected no "
                                   "mpirun, or mpirun -n 1, found 2 ranks\n")
         self.assertFalse((self.folder / "run").exists())
         self.assertEqual(mpirun(1, PROGRAM, "info")[0], 0)

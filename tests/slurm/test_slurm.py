@@ -108,6 +108,13 @@ class Slurm(unittest.TestCase):
         self.assertEqual(self.call(PROGRAM, "mi", alignment, "-o", "alone", "-q").returncode, 0)
         self.assertEqual(results(self.folder / "run"), results(self.folder / "alone"))
 
+    @unittest.skipUnless(MPI_PROGRAM, "PLEAT_MPI_PROGRAM names no program of a build with MPI")
+    def test_ranks_share_a_list(self):
+        self.submit("ranks_list.sh", self.list, "runs", PLEAT=MPI_PROGRAM)
+        self.assert_all("runs")
+        table = (self.folder / "runs" / "jobs.tsv").read_text()
+        self.assertEqual(table.count("\tdone\t"), 5, table)
+
     def test_a_cancelled_job_resumes(self):
         rows = small_rows(1500, first=0, columns=110)
         (self.folder / "family5.aln").write_text("\n".join(rows) + "\n")
@@ -133,6 +140,8 @@ class Slurm(unittest.TestCase):
                          "-d", "cuda:all", "-q")
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("cuda:all", done.stderr)
+        each = self.call("srun", "-n", "2", "--gpus-per-task=1", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES")
+        self.assertEqual(sorted(each.stdout.split()), ["0", "1"], each.stderr)
 
 
 @unittest.skipUnless(shutil.which("snakemake"), "snakemake is not installed")

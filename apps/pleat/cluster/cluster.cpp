@@ -65,7 +65,8 @@ void run_cluster(const CLI::App& parser, ClusterOptions& options,
                  const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& sources = options.ensemble.sources;
     if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
+                            ranks);
     if (sources.empty())
         throw UsageError("give an INPUT or a --list of inputs; see 'pleat help cluster'");
     restrict_instruction_set_by_environment();

@@ -54,7 +54,7 @@ JobFunctions<CouplingsOptions> job_functions() {
 }
 
 void run_couplings(const CLI::App& parser, CouplingsOptions& options,
-                   const std::vector<std::string>& arguments, const Ranks& ranks) {
+                   const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& paths = options.alignment.paths;
     const bool has_jobs = options.jobs.is_used() || ranks.caller() != nullptr;
     // Columns of a list and sweeps may still name a structure.
@@ -63,6 +63,7 @@ void run_couplings(const CLI::App& parser, CouplingsOptions& options,
         return run_job_list(parser, options, paths, arguments, job_functions(), ranks);
     if (paths.empty())
         throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help couplings'");
+    ranks.require_one("couplings of one alignment");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
     options.alignment.path = paths.front();
@@ -87,9 +88,12 @@ Command couplings_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Structure", fields(options->structure));
     add_fields(*parser, "Output", output_fields(*options));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
-    return {parser, [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                run_couplings(*parser, *options, arguments, ranks);
-            }};
+    return {.parser = parser,
+            .run =
+                [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    run_couplings(*parser, *options, arguments, ranks);
+                },
+            .knows_ranks = true};
 }
 
 }  // namespace pleat::program

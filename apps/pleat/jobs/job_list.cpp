@@ -9,6 +9,7 @@
 #include "jobs/job_caller.h"
 #include "options/options.h"
 #include "pleat/core/error.h"
+#include "pleat/core/files/hash.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/files/read_file.h"
@@ -26,7 +27,7 @@ namespace {
 constexpr const char* kGroup = "Many jobs";
 
 /// The inputs of the command line, then those of the list.
-std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& call) {
+std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& call, Ranks& ranks) {
     std::vector<JobInput> inputs;
     std::vector<std::string> files = call.inputs;
     const bool is_each = options.each || !call.joins_files;
@@ -36,7 +37,9 @@ std::vector<JobInput> read_inputs(const JobListOptions& options, JobListCall& ca
     for (const std::string& file : files)
         if (is_each) inputs.push_back({.name = job_name(file), .files = {file}});
     if (options.list.empty()) return inputs;
-    const std::vector<std::uint8_t> bytes = read_file(options.list, kMaxListBytes);
+    std::vector<std::uint8_t> bytes;
+    ranks.lead([&] { bytes = read_file(options.list, kMaxListBytes); });
+    ranks.share(bytes);
     const std::vector<JobInput> listed =
         parse_job_list(options.list == "-" ? "stdin" : options.list,
                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
@@ -84,6 +87,23 @@ void print_estimates(const JobPlan& plan, const JobListCall& call, const RunOpti
     for (const Job& job : plan.jobs)
         print(table.add(job.folder.string(), call.estimate(job, inputs)));
     print(table.end());
+}
+
+/// Throws InputError on a rank that found other jobs than the first one.
+void check_same_plan(const JobPlan& plan, Ranks& ranks) {
+    Sha256 hash;
+    for (const Job& job : plan.jobs) {
+        hash.field(job.folder.string());
+        for (const std::string& file : job.files) hash.field(file);
+        for (const auto& [option, value] : job.settings) hash.field(option).field(value);
+    }
+    const std::string own = hash.hex();
+    std::string first = own;
+    ranks.share(first);
+    if (first != own)
+        throw InputError(
+            "expected the same inputs on all ranks, found others here than on the "
+            "first rank; give files that all machines see");
 }
 
 }  // namespace
@@ -137,16 +157,24 @@ void add_job_options(CLI::App& command, JobListOptions& options, bool joins_file
 }
 
 void run_job_list(const CLI::App& parser, const JobListOptions& options, const RunOptions& run,
-                  JobListCall call, const JobCommand& command, const Ranks& ranks) {
-    ranks.require_one(command.name + " with several jobs");
-    const std::vector<JobInput> inputs = read_inputs(options, call);
+                  JobListCall call, const JobCommand& command, Ranks& ranks) {
+    if (options.share && ranks.size() > 1)
+        throw UsageError(
+            fmt::format("--share: the {} ranks of one call share its jobs already; omit it, or set "
+                        "PLEAT_RANKS=off where every process is a call of its own",
+                        ranks.size()));
+    const std::vector<JobInput> inputs = read_inputs(options, call, ranks);
     if (inputs.empty())
         throw UsageError(
             fmt::format("give an input or a --list of inputs; see 'pleat help {}'", command.name));
     const JobPlan plan = plan_jobs(inputs, parse_sweeps(options.sweeps, call.fields));
     check_options(parser, options, run, call, inputs, plan);
-    if (run.estimate) return print_estimates(plan, call, run);
-    const Context context = make_context(run);
+    if (run.estimate) {
+        ranks.require_one("--estimate");
+        return print_estimates(plan, call, run);
+    }
+    check_same_plan(plan, ranks);
+    const Context context = make_context(run, ranks);
     restrict_instruction_set_by_environment();
     JobCaller* const caller = ranks.caller();
     if (caller == nullptr) {
@@ -163,8 +191,10 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
         .workers = options.jobs,
         .force = run.force,
         .share = options.share,
+        .comm = &ranks.comm(),
+        .ranks_per_gpu = ranks_per_gpu(run, ranks),
         .verbose = run.verbose,
-        .shown = caller != nullptr ? std::move(caller->shown) : make_progress(stderr, run.quiet),
+        .shown = caller != nullptr ? std::move(caller->shown) : ranks.progress(run.quiet),
         .shows_count = caller != nullptr};
     if (run.quiet)
         // If this cannot be printed, the other jobs go on; the table has the error, too.
@@ -176,6 +206,7 @@ void run_job_list(const CLI::App& parser, const JobListOptions& options, const R
         caller->result = std::move(result);
         return;
     }
+    if (!ranks.is_leader()) return;
     const std::string table = (std::filesystem::path(run.output) / kJobTable).string();
     const std::string skipped =
         result.skipped > 0 ? fmt::format(" ({} skipped)", result.skipped) : "";

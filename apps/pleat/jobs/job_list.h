@@ -147,13 +147,13 @@ struct JobListCall {
 /// Plans and runs the jobs that the command line asks for, and prints how many ended how. Throws
 /// what pleat::run_job_list() throws, and at the end the error of the first job that failed.
 void run_job_list(const CLI::App& parser, const JobListOptions& options, const RunOptions& run,
-                  JobListCall call, const JobCommand& command, const Ranks& ranks);
+                  JobListCall call, const JobCommand& command, Ranks& ranks);
 
 /// The same for a command's options and functions, which must outlive the call.
 template <class Options>
 void run_job_list(const CLI::App& parser, const Options& options,
                   const std::vector<std::string>& inputs, const std::vector<std::string>& arguments,
-                  const JobFunctions<Options>& functions, const Ranks& ranks) {
+                  const JobFunctions<Options>& functions, Ranks& ranks) {
     const auto make = [&](const Job& job, const std::filesystem::path& folder) {
         return std::make_unique<CommandJob<Options>>(options, functions, job, folder);
     };

@@ -244,7 +244,7 @@ void run_mi(const CLI::App& parser, MiOptions& options, const std::vector<std::s
             Ranks& ranks) {
     const std::vector<std::string>& paths = options.alignment.paths;
     if (options.jobs.is_used() || paths.size() > 1 || ranks.caller() != nullptr)
-        return run_job_list(parser, options, paths, arguments, job_functions(ranks), ranks);
+        return run_job_list(parser, options, paths, arguments, job_functions(ranks.alone()), ranks);
     if (paths.empty())
         throw UsageError("give an ALIGNMENT or a --list of alignments; see 'pleat help mi'");
     options.alignment.path = paths.front();

@@ -69,7 +69,7 @@ DeviceChoice choose_own_gpu(const Context& context, std::int64_t gpu_bytes) {
 /// Leaves to each of the ranks of this machine its part of the devices that the user listed.
 void deal_lanes(Context& context) {
     const std::vector<Device> all = std::move(context.lanes);
-    const auto count = static_cast<int>(all.size());
+    const int count = std::max(1, static_cast<int>(all.size()));
     context.lanes.clear();
     for (int n = context.local_rank(); n < count; n += context.local_ranks())
         context.lanes.push_back(all[static_cast<std::size_t>(n)]);
@@ -173,6 +173,18 @@ Context make_context(const RunOptions& options, Ranks& ranks) {
         context.device.index = context.local_rank() % std::max(1, count_cuda_devices());
     if (!context.lanes.empty() && context.local_ranks() > 1) deal_lanes(context);
     return context;
+}
+
+int ranks_per_gpu(const RunOptions& options, const Ranks& ranks) {
+    const int sharers = ranks.local_size();
+    if (sharers == 1 || !may_use_gpu(options)) return 1;
+    int gpus = count_cuda_devices();
+    if (!leaves_gpu_open(options)) {
+        const Context named = make_context(options);
+        gpus = static_cast<int>(named.lanes.size());
+    }
+    gpus = std::max(1, gpus);
+    return (sharers + gpus - 1) / gpus;
 }
 
 bool may_use_gpu(const RunOptions& options) {

@@ -53,6 +53,8 @@ Context make_context(const RunOptions& options);
 /// The context for one of several ranks. If the user named no GPU by its number, the ranks of a
 /// machine get its GPUs in turn.
 Context make_context(const RunOptions& options, Ranks& ranks);
+/// How many ranks of this machine share each GPU that make_context() gives them.
+int ranks_per_gpu(const RunOptions& options, const Ranks& ranks);
 /// Whether the options allow a GPU.
 bool may_use_gpu(const RunOptions& options);
 /// Starts the GPU that the options may need: see start_cuda_early().

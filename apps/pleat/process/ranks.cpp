@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 #include "pleat/core/error.h"
+#include "pleat/core/ranks/deal.h"
 #include "pleat/core/terminal/progress_terminal.h"
 
 namespace pleat::program {
@@ -21,15 +21,13 @@ void Ranks::require_one(std::string_view command) const {
                     command, size()));
 }
 
-void Ranks::lead(const std::function<void()>& work) {
-    std::exception_ptr error;
-    try {
-        if (is_leader()) work();
-    } catch (...) {
-        error = std::current_exception();
-    }
-    agree_on_error(*comm_, error);
+Ranks& Ranks::alone() {
+    if (size() == 1) return *this;
+    if (alone_ == nullptr) alone_.reset(new Ranks(std::make_unique<Comm>()));
+    return *alone_;
 }
+
+void Ranks::lead(const std::function<void()>& work) { pleat::lead(*comm_, work); }
 
 void Ranks::share(std::string& bytes) {
     std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());

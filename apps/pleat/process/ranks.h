@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pleat/core/array.h"
@@ -43,8 +44,12 @@ public:
     JobCaller* caller() const { return caller_; }
     Comm& comm() { return *comm_; }
     int size() const { return comm_->size(); }
+    int local_size() const { return comm_->local_size(); }
     /// Whether this rank has the run directory, the terminal and the standard streams.
     bool is_leader() const { return comm_->rank() == 0; }
+
+    /// These ranks if there is one, else a rank of its own for what each process does by itself.
+    Ranks& alone();
 
     /// Throws UsageError if several ranks run a command that supports one only.
     void require_one(std::string_view command) const;
@@ -73,8 +78,11 @@ public:
     int end(const Failure& failure, const Comm::Report& report);
 
 private:
+    explicit Ranks(std::unique_ptr<Comm> comm) : comm_(std::move(comm)) {}
+
     std::unique_ptr<Comm> comm_;
     JobCaller* caller_ = nullptr;
+    std::unique_ptr<Ranks> alone_;
 };
 
 }  // namespace pleat::program

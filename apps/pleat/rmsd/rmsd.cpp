@@ -342,7 +342,8 @@ void run_rmsd(const CLI::App& parser, RmsdOptions& options,
               const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& sources = options.ensemble.sources;
     if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
+                            ranks);
     if (sources.empty())
         throw UsageError("give an ENSEMBLE or a --list of ensembles; see 'pleat help rmsd'");
     restrict_instruction_set_by_environment();

@@ -61,7 +61,8 @@ void run_saxs(const CLI::App& parser, SaxsOptions& options,
               const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& sources = options.ensemble.sources;
     if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
+                            ranks);
     if (sources.empty())
         throw UsageError("give a STRUCTURE or a --list of structures; see 'pleat help saxs'");
     restrict_instruction_set_by_environment();

@@ -296,9 +296,11 @@ void run_select(const CLI::App& parser, SelectOptions& options,
                 const std::vector<std::string>& arguments, Ranks& ranks) {
     const std::vector<std::string>& sources = options.ensemble.sources;
     if (options.jobs.is_used() || ranks.caller() != nullptr)
-        return run_job_list(parser, options, sources, arguments, job_functions(ranks), ranks);
+        return run_job_list(parser, options, sources, arguments, job_functions(ranks.alone()),
+                            ranks);
     if (sources.empty())
         throw UsageError("give an --ensemble or a --list of ensembles; see 'pleat help select'");
+    ranks.require_one("select of one ensemble");
     check_options(options);
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
@@ -328,9 +330,11 @@ Command select_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Structures", structure_fields(*options));
     parser->footer(help_footer(std::string(kExamples) + kJobsHelp));
     return {.parser = parser,
-            .run = [parser, options, &ranks](const std::vector<std::string>& arguments) {
-                run_select(*parser, *options, arguments, ranks);
-            }};
+            .run =
+                [parser, options, &ranks](const std::vector<std::string>& arguments) {
+                    run_select(*parser, *options, arguments, ranks);
+                },
+            .knows_ranks = true};
 }
 
 }  // namespace pleat::program

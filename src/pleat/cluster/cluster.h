@@ -35,6 +35,7 @@ struct ValueRange {
 /// Distances from 1e-30 to 1e30; as text "2.5" or "first:last:step".
 struct CutoffRange : ValueRange {
     CutoffRange() = default;
+    // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject): all are set
     CutoffRange(double cutoff) : ValueRange{cutoff, cutoff, 0} {}
     CutoffRange(double from, double to, double by) : ValueRange{from, to, by} {}
     std::string text() const;

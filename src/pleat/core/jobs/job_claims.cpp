@@ -192,12 +192,29 @@ std::optional<Failure> JobClaims::failure(const std::string& job) const {
     return failure;
 }
 
+/// A process that was killed after its job had ended leaves a claim that nobody asks for again.
+bool JobClaims::remove_void(const std::filesystem::path& claim) const {
+    const int descriptor = ::open(claim.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) return errno == ENOENT;
+    struct stat info {};
+    // An empty one is being made: its owner is about to lock it.
+    const bool is_left = ::fstat(descriptor, &info) == 0 && info.st_size > 0 &&
+                         lock(descriptor, LOCK_EX | LOCK_NB) && is_open_file(descriptor, claim) &&
+                         is_void(descriptor);
+    if (is_left) ::unlink(claim.c_str());
+    ::close(descriptor);
+    return is_left;
+}
+
 void JobClaims::tidy() const {
     std::error_code ignored;
+    bool is_used = false;
     for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
         const std::filesystem::path ending = entry.path().extension();
-        if (ending == ".claim" || ending == ".failed") return;
+        if (ending == ".failed" || (ending == ".claim" && !remove_void(entry.path())))
+            is_used = true;
     }
+    if (is_used) return;
     for (const char* name : {"clock", "table.lock"})
         std::filesystem::remove(folder_ / name, ignored);
     std::filesystem::remove(folder_,

@@ -43,7 +43,7 @@ public:
         const Lock lock(folder_ / "table.lock");
         work();
     }
-    /// Removes the hidden folder if it has neither claims nor failures.
+    /// Removes void claims, and the hidden folder if it has neither other claims nor failures.
     void tidy() const;
 
 private:
@@ -59,6 +59,7 @@ private:
     };
     std::filesystem::path file(const std::string& job, const char* ending) const;
     bool is_void(int descriptor) const;
+    bool remove_void(const std::filesystem::path& claim) const;
     void renew(const std::stop_token& stop);
 
     const std::filesystem::path folder_;

@@ -60,6 +60,11 @@ void JobProgress::job_begins() {
 void JobProgress::job_ends(const std::string& line, double work) {
     const std::lock_guard lock(mutex_);
     --running_;
+    count_ended(line, work);
+}
+
+/// The caller must hold the lock.
+void JobProgress::count_ended(const std::string& line, double work) {
     ++ended_;
     done_work_ += work;
     // On a terminal the bar shows the count.
@@ -73,11 +78,9 @@ void JobProgress::job_stops() {
     --running_;
 }
 
-void JobProgress::job_ended_elsewhere(double work) {
+void JobProgress::job_ended_elsewhere(const std::string& line, double work) {
     const std::lock_guard lock(mutex_);
-    ++ended_;
-    done_work_ += work;
-    draw();
+    count_ended(line, work);
 }
 
 void JobProgress::message(const std::string& text) {
@@ -87,7 +90,12 @@ void JobProgress::message(const std::string& text) {
 
 bool JobProgress::is_stopped() {
     const std::lock_guard lock(mutex_);
-    return shown_->cancelled();
+    return is_stopped_ || shown_->cancelled();
+}
+
+void JobProgress::stop() {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
 }
 
 }  // namespace pleat

@@ -26,11 +26,12 @@ public:
     void job_ends(const std::string& line, double work);
     /// A job that neither ended nor failed: it was stopped.
     void job_stops();
-    /// A job that another process has ended.
-    void job_ended_elsewhere(double work);
+    /// A job that another process has ended, with its line or an empty one.
+    void job_ended_elsewhere(const std::string& line, double work);
     void message(const std::string& text);
-    /// Whether the user asked to stop.
+    /// Whether the user asked to stop, or stop() was called.
     bool is_stopped();
+    void stop();
 
     /// The progress of one job, for its engine; outlived by this object.
     std::unique_ptr<Progress> watch(const std::string& name);
@@ -38,13 +39,14 @@ public:
 private:
     class Watch;
     void draw();
+    void count_ended(const std::string& line, double work);
 
     std::mutex mutex_;
     std::unique_ptr<Progress> shown_;
     TerminalProgress* bar_ = nullptr;  ///< shown_ if that is one, else null
     double all_work_ = 0, done_work_ = 0;
     Index total_, ended_ = 0, running_ = 0;
-    bool is_verbose_, shows_count_;
+    bool is_verbose_, shows_count_, is_stopped_ = false;
 };
 
 }  // namespace pleat

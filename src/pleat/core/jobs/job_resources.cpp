@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 
+#include "pleat/core/error.h"
 #include "pleat/core/hardware/memory.h"
 
 namespace pleat {
@@ -33,6 +34,25 @@ std::int64_t size_of(const std::string& file) {
     std::error_code absent;  // reported when the file is read
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file, absent));
     return absent ? 0 : bytes;
+}
+
+/// The GPUs that nobody has named: all, or those of this rank, so that it starts no others.
+std::vector<CudaDevice> own_gpus(const JobResources::Request& request) {
+    if (request.local_ranks == 1) return find_cuda_devices().devices;
+    std::vector<CudaDevice> found;
+    const int count = count_cuda_devices();
+    for (int n = 0; n < count; ++n) {
+        const bool is_own = count > request.local_ranks
+                                ? n % request.local_ranks == request.local_rank
+                                : n == request.local_rank % count;
+        if (!is_own) continue;
+        try {
+            found.push_back(use_cuda_device(n));
+        } catch (const DeviceError&) {
+            // A GPU that cannot be used, as among those that find_cuda_devices() finds.
+        }
+    }
+    return found;
 }
 
 }  // namespace
@@ -63,16 +83,18 @@ std::int64_t JobResources::FileSizes::largest(int count) const {
     return std::accumulate(read_bytes.begin(), end, std::int64_t{0});
 }
 
-JobResources::Gpu::Gpu(const CudaDevice& found) : device(found), bytes(usable(found.free_bytes)) {}
+JobResources::Gpu::Gpu(const CudaDevice& found, int sharers)
+    : device(found), free_bytes(found.free_bytes / sharers), bytes(usable(free_bytes)) {}
 
-std::vector<std::unique_ptr<JobResources::Gpu>> JobResources::gpus_to_use(
-    const std::vector<Device>& named, std::size_t jobs) {
+std::vector<std::unique_ptr<JobResources::Gpu>> JobResources::gpus_to_use(const Request& request,
+                                                                          std::size_t jobs) {
     std::vector<std::unique_ptr<Gpu>> gpus;
-    for (const Device& device : named)
+    for (const Device& device : request.devices)
         if (device.kind == Device::Kind::cuda)
-            gpus.push_back(std::make_unique<Gpu>(use_cuda_device(device.index)));
-    if (!named.empty()) return gpus;
-    std::vector<CudaDevice> found = find_cuda_devices().devices;
+            gpus.push_back(
+                std::make_unique<Gpu>(use_cuda_device(device.index), request.ranks_per_gpu));
+    if (!request.devices.empty()) return gpus;
+    std::vector<CudaDevice> found = own_gpus(request);
     std::erase_if(found, [](const CudaDevice& gpu) { return !gpu.usable; });
     std::ranges::stable_sort(found, std::ranges::greater{}, &CudaDevice::free_bytes);
     for (const CudaDevice& gpu : found) {
@@ -81,7 +103,7 @@ std::vector<std::unique_ptr<JobResources::Gpu>> JobResources::gpus_to_use(
         const bool is_idle =
             static_cast<double>(gpu.free_bytes) >= kMinFree * static_cast<double>(gpu.total_bytes);
         if (used > 0 && (!is_idle || work / used - work / (used + 1) <= kMinSaved)) break;
-        gpus.push_back(std::make_unique<Gpu>(gpu));
+        gpus.push_back(std::make_unique<Gpu>(gpu, request.ranks_per_gpu));
     }
     return gpus;
 }
@@ -90,7 +112,7 @@ JobResources::JobResources(const Request& request,
                            const std::vector<std::vector<std::string>>& inputs)
     : named_(request.devices),
       threads_(request.threads),
-      gpus_(gpus_to_use(named_, inputs.size())),
+      gpus_(gpus_to_use(request, inputs.size())),
       sizes_(sizes_of(inputs)),
       workers_(choose_workers(request, usable(available_memory()))),
       budget_(threads_),
@@ -125,7 +147,7 @@ JobResources::Gpu* JobResources::gpu_for(const JobDemand& demand) {
     const std::lock_guard lock(mutex_);
     Gpu* best = nullptr;
     for (const std::unique_ptr<Gpu>& gpu : gpus_) {
-        const bool has_room = demand.gpu_bytes && *demand.gpu_bytes <= gpu->device.free_bytes;
+        const bool has_room = demand.gpu_bytes && *demand.gpu_bytes <= gpu->free_bytes;
         if ((has_room || !named_.empty()) && (best == nullptr || gpu->jobs < best->jobs))
             best = gpu.get();
     }

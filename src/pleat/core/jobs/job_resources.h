@@ -23,6 +23,8 @@ public:
         std::vector<Device> devices = {};          ///< that the user named
         int threads = 1;                           ///< for all jobs
         std::optional<std::int64_t> workers = {};  ///< jobs in progress; not set: chosen
+        int local_rank = 0, local_ranks = 1;       ///< of this machine
+        int ranks_per_gpu = 1;                     ///< that share the memory of each GPU
     };
     /// `inputs`: the files of each job. Throws DeviceError if a GPU that the user named is missing.
     JobResources(const Request& request, const std::vector<std::vector<std::string>>& inputs);
@@ -52,13 +54,13 @@ private:
     static FileSizes sizes_of(const std::vector<std::vector<std::string>>& inputs);
     /// A GPU as it was before any job, its memory, and the number of jobs that compute on it.
     struct Gpu {
-        explicit Gpu(const CudaDevice& found);
+        Gpu(const CudaDevice& found, int sharers);
         CudaDevice device;
+        std::int64_t free_bytes;  ///< for this rank
         Semaphore bytes;
         int jobs = 0;
     };
-    static std::vector<std::unique_ptr<Gpu>> gpus_to_use(const std::vector<Device>& named,
-                                                         std::size_t jobs);
+    static std::vector<std::unique_ptr<Gpu>> gpus_to_use(const Request& request, std::size_t jobs);
     int choose_workers(const Request& request, std::int64_t usable_bytes) const;
     /// The GPU that takes this computation; null: none.
     Gpu* gpu_for(const JobDemand& demand);

@@ -7,16 +7,19 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "pleat/core/error.h"
 #include "pleat/core/failure.h"
 #include "pleat/core/files/output_file.h"
+#include "pleat/core/hardware/memory.h"
 #include "pleat/core/jobs/job_claims.h"
 #include "pleat/core/jobs/job_progress.h"
+#include "pleat/core/jobs/job_ranks.h"
 #include "pleat/core/jobs/job_resources.h"
 #include "pleat/core/jobs/shared_inputs.h"
-#include "pleat/core/loops/job_pool.h"
 #include "pleat/core/loops/parallel.h"
+#include "pleat/core/ranks/deal.h"
 #include "pleat/core/run/finished_run.h"
 #include "pleat/core/run/folder_claim.h"
 #include "pleat/core/run/run_directory.h"
@@ -53,10 +56,13 @@ public:
 
 private:
     void check();
+    void claim_folder();
     void run_all();
+    void find_earlier_runs();
+    void tidy(const Item& item);
     /// Skips the job if its run is finished; fails it if another run is in its folder.
     void find_earlier_run(Item& item);
-    /// The jobs that are left, the largest first.
+    /// The jobs that are left, the largest first; the same on all ranks.
     std::vector<Item*> jobs_left();
     void deal(const std::vector<Item*>& items);
     /// Deals jobs that other processes had claimed, until all have ended or are in progress there.
@@ -65,16 +71,23 @@ private:
     /// `is_alone`: no other job is in progress, as in a second attempt.
     void run_job(Item& item, bool is_alone);
     void attempt(const Item& item, bool is_alone);
-    /// Runs the jobs that ran out of memory again, one after another.
+    /// Runs the jobs that ran out of memory again, one after another on each machine.
     void retry();
-    void set_failed(Item& item, const Failure& failure);
+    void retry_own();
+    /// Sets what another rank knows of a job.
+    void hear(Index index, const JobRow& heard);
     void report_failure(const Item& item);
     void save_table();
+    /// save_table() if the last time is long ago.
+    void save_table_in_time();
 
     const JobCommand& command_;
     JobListRequest& request_;
     const bool is_shared_;
+    JobRanks ranks_;
+    const JobRanks::Hear hear_ = [this](Index index, const JobRow& row) { hear(index, row); };
     JobTable table_;
+    const std::string& settings_table_;
     std::vector<Item> items_;
     std::optional<FolderClaim> folder_;
     std::unique_ptr<JobClaims> claims_;
@@ -84,15 +97,19 @@ private:
     InputHashes hashes_;
     std::mutex mutex_;  // for rows, the table and the members below
     std::vector<Item*> to_retry_, claimed_by_others_;
+    bool is_dealt_ = false;  // jobs that end from now on are new
     std::int64_t skipped_ = 0;
     double start_ = now(), saved_ = start_;
+    const std::int64_t memory_ = available_memory();  // for all ranks of this machine
 };
 
 JobRunner::JobRunner(const JobPlan& plan, const JobCommand& command, JobListRequest& request)
     : command_(command),
       request_(request),
       is_shared_(request.share),
+      ranks_(request.comm),
       table_(request.call, plan, command.numbers),
+      settings_table_(plan.settings_table),
       progress_(std::move(request.shown), static_cast<Index>(plan.jobs.size()), request.verbose,
                 request.shows_count) {
     for (std::size_t k = 0; k < plan.jobs.size(); ++k)
@@ -100,15 +117,18 @@ JobRunner::JobRunner(const JobPlan& plan, const JobCommand& command, JobListRequ
                           .row = &table_.rows[k],
                           .folder = request.folder / plan.jobs[k].folder});
     check();
-    folder_.emplace(request.folder, is_shared_);
-    try {
-        if (is_shared_) claims_ = std::make_unique<JobClaims>(folder_->path(), folder_->was_free());
-        if (!plan.settings_table.empty())
-            write_text(folder_->path() / kSettingsTable, plan.settings_table);
-    } catch (...) {
-        folder_->remove_created();
-        throw;
-    }
+}
+
+void JobRunner::claim_folder() {
+    std::error_code absent;
+    if (std::filesystem::is_regular_file(request_.folder / "manifest.json", absent))
+        throw UsageError(fmt::format(
+            "{}: expected a folder for the runs of several jobs, found the run of one; choose "
+            "another folder",
+            request_.folder.string()));
+    folder_.emplace(request_.folder, is_shared_);
+    if (is_shared_) claims_ = std::make_unique<JobClaims>(folder_->path(), folder_->was_free());
+    if (!settings_table_.empty()) write_text(folder_->path() / kSettingsTable, settings_table_);
 }
 
 void JobRunner::check() {
@@ -118,21 +138,10 @@ void JobRunner::check() {
         item.files = run->input_files();
         item.work = file_bytes(item.files);
     }
-    std::error_code absent;
-    if (std::filesystem::is_regular_file(request_.folder / "manifest.json", absent))
-        throw UsageError(fmt::format(
-            "{}: expected a folder for the runs of several jobs, found the run of one; choose "
-            "another folder",
-            request_.folder.string()));
-}
-
-void JobRunner::set_failed(Item& item, const Failure& failure) {
-    item.row->status = JobStatus::failed;
-    item.row->error = first_line(failure.text);
-    item.row->exit_code = failure.exit_code;
 }
 
 void JobRunner::report_failure(const Item& item) {
+    if (!ranks_.is_leader()) return;  // the first rank reports it when it hears of it
     const std::string line = fmt::format("pleat: {}: {}", item.row->folder, item.row->error);
     if (request_.report_failure)
         request_.report_failure(line);
@@ -140,10 +149,20 @@ void JobRunner::report_failure(const Item& item) {
         progress_.message(line);
 }
 
+/// Completes the end of a run that a kill interrupted. Others may be about to run a shared job.
+void JobRunner::tidy(const Item& item) {
+    if (!claims_) return RunDirectory::tidy(item.folder);
+    if (!std::filesystem::exists(item.folder / kLockFile) || !claims_->claim(item.row->folder))
+        return;
+    const std::shared_ptr<void> release(nullptr,
+                                        [&](void*) { claims_->release(item.row->folder); });
+    RunDirectory::tidy(item.folder);
+}
+
 void JobRunner::find_earlier_run(Item& item) {
     if (request_.force || progress_.is_stopped()) return;
     try {
-        if (!is_shared_) RunDirectory::tidy(item.folder);
+        tidy(item);
         const std::unique_ptr<JobRun> run = command_.make(*item.job, item.folder);
         const auto found = find_finished_run(item.folder, command_.name, run->options(), item.files,
                                              run->seed(), hashes_);
@@ -154,17 +173,45 @@ void JobRunner::find_earlier_run(Item& item) {
                         "with {}; choose another folder, or --force to replace it",
                         item.folder.string(), found->difference));
     } catch (const std::exception&) {
-        set_failed(item, current_failure());
+        set_failed(*item.row, current_failure());
     }
 }
 
+/// Each rank looks at a block of the jobs, so that it reads few inputs.
+void JobRunner::find_earlier_runs() {
+    const auto count = static_cast<Index>(items_.size());
+    const auto start_of = [&](int rank) { return count * rank / ranks_.size(); };
+    const int rank = ranks_.comm().rank();
+    const Index first = start_of(rank);
+    parallel_for(request_.threads, start_of(rank + 1) - first, [&](Index k, int) {
+        Item& item = items_[static_cast<std::size_t>(first + k)];
+        find_earlier_run(item);
+        if (has_ended(*item.row)) ranks_.add_news(first + k, *item.row);
+    });
+    ranks_.gather_news(hear_);
+}
+
 std::vector<Item*> JobRunner::jobs_left() {
-    std::vector<Item*> left;
-    for (Item& item : items_)
-        if (!has_ended(*item.row)) left.push_back(&item);
-    std::stable_sort(left.begin(), left.end(),
-                     [](const Item* a, const Item* b) { return a->work > b->work; });
-    return left;
+    std::vector<Index> left;
+    for (const Item& item : items_)
+        if (!has_ended(*item.row)) left.push_back(&item - items_.data());
+    const auto work = [&](Index k) { return items_[static_cast<std::size_t>(k)].work; };
+    std::stable_sort(left.begin(), left.end(), [&](Index a, Index b) { return work(a) > work(b); });
+    std::vector<Item*> items;
+    for (const Index k : ranks_.share(left)) items.push_back(&items_[static_cast<std::size_t>(k)]);
+    return items;
+}
+
+void JobRunner::hear(Index index, const JobRow& heard) {
+    const Item& item = items_[static_cast<std::size_t>(index)];
+    const std::lock_guard lock(mutex_);
+    JobRow& row = *item.row;
+    set_outcome(row, heard);
+    if (!is_dealt_ || !has_ended(row)) return;
+    const bool is_done = row.status == JobStatus::done;
+    progress_.job_ended_elsewhere(is_done ? row_line(row, table_.numbers) : "", item.work);
+    if (!is_done) report_failure(item);
+    save_table_in_time();
 }
 
 void JobRunner::attempt(const Item& item, bool is_alone) {
@@ -209,7 +256,8 @@ void JobRunner::run_job(Item& item, bool is_alone) {
     } catch (const std::exception&) {
         failure = current_failure();
         // A job that ran out of memory next to others may have enough alone.
-        is_retried = failure.exit_code == kDeviceOrMemory && !is_alone && resources_->workers() > 1;
+        is_retried = failure.exit_code == kDeviceOrMemory && !is_alone &&
+                     (resources_->workers() > 1 || ranks_.comm().local_size() > 1);
         if (is_retried) stops();
     }
     if (is_retried && request_.verbose)
@@ -220,17 +268,18 @@ void JobRunner::run_job(Item& item, bool is_alone) {
     if (is_retried) {
         to_retry_.push_back(&item);
     } else if (failure.exit_code != 0) {
-        set_failed(item, failure);
+        set_failed(*item.row, failure);
         progress_.job_ends({}, item.work);
         report_failure(item);
     }
+    ranks_.add_news(&item - items_.data(), *item.row);
     try {
         if (claims_ && item.row->status == JobStatus::failed)
             claims_->record_failure(item.row->folder, failure);
-        if (now() - saved_ >= kTableSeconds) save_table();
     } catch (const OutputError&) {
-        // Reported at the end if it still cannot be written then.
+        // Another process may try the job again.
     }
+    save_table_in_time();
 }
 
 void JobRunner::run_claimed(Item& item) {
@@ -245,22 +294,25 @@ void JobRunner::run_claimed(Item& item) {
     bool is_left = true;
     {
         const std::lock_guard lock(mutex_);
-        if (failure) set_failed(item, *failure);
+        if (failure) set_failed(*item.row, *failure);
         update(*item.row, item.folder, table_.numbers);
         is_left = !has_ended(*item.row);
     }
     if (!is_left)
-        progress_.job_ended_elsewhere(item.work);
+        progress_.job_ended_elsewhere({}, item.work);
     else
         run_job(item, false);
     claims_->release(item.row->folder);
 }
 
 void JobRunner::deal(const std::vector<Item*>& items) {
-    run_jobs(
-        resources_ ? resources_->workers() : 1, static_cast<Index>(items.size()),
-        [&](Index k) { run_claimed(*items[static_cast<std::size_t>(k)]); },
-        [&] { return progress_.is_stopped(); });
+    const int workers = resources_ ? resources_->workers() : 1;
+    const auto work = [&](Index k) { run_claimed(*items[static_cast<std::size_t>(k)]); };
+    ranks_.deal(workers, std::ssize(items),
+                {.run = work,
+                 .is_stopped = [&] { return progress_.is_stopped(); },
+                 .stop = [&] { progress_.stop(); }},
+                hear_);
 }
 
 void JobRunner::deal_claimed() {
@@ -272,6 +324,13 @@ void JobRunner::deal_claimed() {
 }
 
 void JobRunner::retry() {
+    if (!ranks_.comm().any(!to_retry_.empty())) return;
+    ranks_.take_turns([&] { retry_own(); });
+    ranks_.gather_news(hear_);
+}
+
+void JobRunner::retry_own() {
+    if (ranks_.comm().local_size() > 1) limit_memory(memory_);
     if (!to_retry_.empty()) inputs_ = std::make_unique<SharedInputs>(0);
     for (Item* const item : std::exchange(to_retry_, {})) {
         if (progress_.is_stopped()) return;
@@ -282,17 +341,27 @@ void JobRunner::retry() {
 }
 
 void JobRunner::save_table() {
+    if (!ranks_.is_leader()) return;
     const auto write = [&] { write_text(folder_->path() / kJobTable, table_.text()); };
     saved_ = now();
     if (!claims_) return write();
     claims_->one_at_a_time([&] {
         for (Item& item : items_) {
             if (has_ended(*item.row)) continue;
-            if (const auto failure = claims_->failure(item.row->folder)) set_failed(item, *failure);
+            if (const auto failure = claims_->failure(item.row->folder))
+                set_failed(*item.row, *failure);
             update(*item.row, item.folder, table_.numbers);
         }
         write();
     });
+}
+
+void JobRunner::save_table_in_time() {
+    try {
+        if (now() - saved_ >= kTableSeconds) save_table();
+    } catch (const OutputError&) {
+        // Reported at the end if it still cannot be written then.
+    }
 }
 
 JobListResult JobRunner::run() {
@@ -300,7 +369,7 @@ JobListResult JobRunner::run() {
         run_all();
     } catch (...) {
         if (claims_) claims_->tidy();
-        folder_->remove_created();  // if nothing was written
+        if (folder_) folder_->remove_created();  // if nothing was written
         throw;
     }
     JobListResult result{
@@ -312,8 +381,9 @@ JobListResult JobRunner::run() {
 }
 
 void JobRunner::run_all() {
-    parallel_for(request_.threads, static_cast<Index>(items_.size()),
-                 [&](Index k, int) { find_earlier_run(items_[static_cast<std::size_t>(k)]); });
+    lead(ranks_.comm(), [&] { claim_folder(); });
+    ranks_.check_shared(request_.folder);
+    find_earlier_runs();
     const std::vector<Item*> left = jobs_left();
     std::vector<std::vector<std::string>> files;
     double work = 0;
@@ -323,11 +393,16 @@ void JobRunner::run_all() {
     }
     // If no job is left, looking for GPUs would take most of the time.
     if (!left.empty()) {
-        resources_ =
-            std::make_unique<JobResources>(JobResources::Request{.devices = request_.devices,
-                                                                 .threads = request_.threads,
-                                                                 .workers = request_.workers},
-                                           files);
+        const Comm& comm = ranks_.comm();
+        if (comm.local_size() > 1) limit_memory(memory_ / comm.local_size());
+        resources_ = std::make_unique<JobResources>(
+            JobResources::Request{.devices = request_.devices,
+                                  .threads = request_.threads,
+                                  .workers = request_.workers,
+                                  .local_rank = comm.local_rank(),
+                                  .local_ranks = comm.local_size(),
+                                  .ranks_per_gpu = request_.ranks_per_gpu},
+            files);
         // Input that one job alone uses is freed when that job has prepared it.
         const auto is_same = [](const Item* a, const Item* b) { return a->files == b->files; };
         const bool has_shared = std::adjacent_find(left.begin(), left.end(), is_same) != left.end();
@@ -342,6 +417,7 @@ void JobRunner::run_all() {
         progress_.message(
             fmt::format("{} of {} jobs are finished and skipped", skipped_, items_.size()));
     progress_.start(skipped_, work);
+    is_dealt_ = true;
     for (const Item& item : items_) {
         if (item.row->status != JobStatus::failed) continue;
         progress_.job_begins();
@@ -351,6 +427,8 @@ void JobRunner::run_all() {
     deal(left);
     deal_claimed();
     retry();
+    if (ranks_.comm().any(progress_.is_stopped())) progress_.stop();
+    if (!ranks_.is_leader()) return;
     for (const Item& item : items_)  // empty if all settings of an input have failed
         if (item.row->status == JobStatus::failed)
             ::rmdir((folder_->path() / item.job->name).c_str());
@@ -367,13 +445,6 @@ void JobRunner::run_all() {
 
 JobListResult run_job_list(const JobPlan& plan, const JobCommand& command, JobListRequest request) {
     return JobRunner(plan, command, request).run();
-}
-
-JobTable renew_job_table(const std::filesystem::path& folder) {
-    JobTable table(folder);
-    for (JobRow& row : table.rows) update(row, folder / row.folder, table.numbers);
-    write_text(folder / kJobTable, table.text());
-    return table;
 }
 
 }  // namespace pleat

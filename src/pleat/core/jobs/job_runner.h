@@ -12,6 +12,7 @@
 #include "pleat/core/jobs/job_command.h"
 #include "pleat/core/jobs/job_plan.h"
 #include "pleat/core/jobs/job_table.h"
+#include "pleat/core/ranks/comm.h"
 
 namespace pleat {
 
@@ -23,7 +24,11 @@ struct JobListRequest {
     int threads = 1;                           ///< for all jobs together
     std::optional<std::int64_t> workers = {};  ///< jobs in progress; not set: chosen
     bool force = false;                        ///< finished runs are replaced
-    bool share = false;                    ///< other processes work on the same jobs: see JobClaims
+    bool share = false;  ///< other processes work on the same jobs: see JobClaims
+    /// The ranks that run the list together; null: this process alone. Every rank gives the same
+    /// request but for `devices`, `threads` and `shown`.
+    Comm* comm = nullptr;
+    int ranks_per_gpu = 1;                 ///< on this machine
     bool verbose = false;                  ///< messages of jobs are shown
     std::unique_ptr<Progress> shown = {};  ///< as make_progress() makes it
     bool shows_count = false;  ///< `shown` is no log: it gets the number of jobs that have ended
@@ -34,19 +39,18 @@ struct JobListRequest {
 struct JobListResult {
     JobTable table;
     std::int64_t skipped = 0;  ///< jobs that had finished before
-    double seconds = 0;
+    double seconds = 0;        ///< rows, numbers and exit code: complete on the first rank
     /// Of the first job, in the order of the plan, that failed; 0 if none did.
     int exit_code = 0;
 };
 
 /// Checks all jobs, then runs those that have not finished, the largest first. A job that fails
 /// does not stop the others; one that runs out of memory is run again, alone, at the end. jobs.tsv
-/// in the folder lists them. Throws before any work what JobRun::check() throws, and UsageError if
-/// the folder holds a run of its own or another process uses it; Cancelled, after which the same
-/// call resumes; OutputError if the table cannot be written.
+/// in the folder lists them. Several ranks share the jobs: each idle worker thread of any rank gets
+/// the next one; the first rank has the folder, and writes the table. Throws before any work what
+/// JobRun::check() throws, and UsageError if the folder holds a run of its own or another process
+/// uses it; Cancelled on the first rank, after which the same call resumes; OutputError if the
+/// table cannot be written.
 JobListResult run_job_list(const JobPlan& plan, const JobCommand& command, JobListRequest request);
-
-/// Writes `folder`/jobs.tsv again, from the manifests of the jobs that it lists.
-JobTable renew_job_table(const std::filesystem::path& folder);
 
 }  // namespace pleat

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "pleat/core/error.h"
+#include "pleat/core/files/output_file.h"
 #include "pleat/core/files/printable.h"
 #include "pleat/core/files/read_file.h"
 #include "pleat/core/run/manifest.h"
@@ -204,6 +205,28 @@ void update(JobRow& row, const std::filesystem::path& folder,
     for (std::size_t k = 0; k < numbers.size(); ++k)
         if (const auto found = run.results.find(numbers[k]); found != run.results.end())
             row.numbers[k] = found->second;
+}
+
+void set_failed(JobRow& row, const Failure& failure) {
+    row.status = JobStatus::failed;
+    row.error = first_line(failure.text);
+    row.exit_code = failure.exit_code;
+}
+
+void set_outcome(JobRow& row, const JobRow& other) {
+    row.status = other.status;
+    row.device = other.device;
+    row.seconds = other.seconds;
+    row.numbers = other.numbers;
+    row.error = other.error;
+    row.exit_code = other.exit_code;
+}
+
+JobTable renew_job_table(const std::filesystem::path& folder) {
+    JobTable table(folder);
+    for (JobRow& row : table.rows) update(row, folder / row.folder, table.numbers);
+    write_text(folder / kJobTable, table.text());
+    return table;
 }
 
 std::string row_line(const JobRow& row, const std::vector<std::string>& numbers) {

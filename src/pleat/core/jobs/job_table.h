@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pleat/core/failure.h"
 #include "pleat/core/jobs/job_plan.h"
 
 namespace pleat {
@@ -49,6 +50,15 @@ struct JobTable {
 /// Sets what the manifest in `folder` says of the row, unless the job has failed.
 void update(JobRow& row, const std::filesystem::path& folder,
             const std::vector<std::string>& numbers);
+
+/// Sets the row to failed.
+void set_failed(JobRow& row, const Failure& failure);
+
+/// Sets all but name, settings and folder to those of another row.
+void set_outcome(JobRow& row, const JobRow& other);
+
+/// Writes `folder`/jobs.tsv again, from the manifests of the jobs that it lists.
+JobTable renew_job_table(const std::filesystem::path& folder);
 
 /// "PF00072: sequences 3068, columns 117, 1.2 s".
 std::string row_line(const JobRow& row, const std::vector<std::string>& numbers);

@@ -67,6 +67,7 @@ TEST(JobClaims, WorkWhileOthersEndAndRemoveTheFolder) {
     std::vector<int> codes(3, -1);
     {
         std::vector<std::jthread> others;
+        others.reserve(codes.size());
         for (int number = 0; number < 3; ++number)
             others.emplace_back(
                 [&, number] { codes[number] = in_child([&] { return come_and_go(number); }); });
@@ -83,8 +84,18 @@ TEST(JobClaims, OfAKilledProcessAreVoidAtOnce) {
         return 0;
     });
     ASSERT_FALSE(claim_file(folder).empty());
-    JobClaims claims(folder.path(), false);
-    EXPECT_TRUE(claims.claim("a"));
+    {
+        JobClaims claims(folder.path(), false);
+        EXPECT_TRUE(claims.claim("a"));
+    }
+    in_child([&] {
+        JobClaims claims(folder.path(), false);
+        claims.claim("a");
+        ::_exit(0);
+        return 0;
+    });
+    JobClaims(folder.path(), false).tidy();
+    EXPECT_FALSE(std::filesystem::exists(folder / ".pleat-jobs"));
 }
 
 TEST(JobClaims, OfAnotherHostAreVoidAfterFiveMinutes) {

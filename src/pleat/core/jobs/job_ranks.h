@@ -1,0 +1,67 @@
+// Job ranks: what the ranks that run a list of jobs tell each other.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pleat/core/jobs/job_table.h"
+#include "pleat/core/ranks/comm.h"
+#include "pleat/core/view.h"
+
+namespace pleat {
+
+/// The ranks of one list. Every rank has the same rows; the first one is told how jobs ended on the
+/// others. Functions but add_news() are collective calls.
+class JobRanks {
+public:
+    /// Called on the first rank with a row of another one: its place in the table, and what is
+    /// known of it; name, settings and folder are empty.
+    using Hear = std::function<void(Index index, const JobRow& row)>;
+
+    /// `comm`: null for this process alone.
+    explicit JobRanks(Comm* comm) : comm_(comm != nullptr ? *comm : alone_) {}
+
+    Comm& comm() const { return comm_; }
+    int size() const { return comm_.size(); }
+    /// Whether this rank has the folder of all jobs, the table and the terminal.
+    bool is_leader() const { return comm_.rank() == 0; }
+
+    /// Throws OutputError if a rank does not see this folder, which the first rank has made.
+    /// `patience`: for file systems that show new files late.
+    void check_shared(const std::filesystem::path& folder,
+                      std::chrono::milliseconds patience = std::chrono::seconds(10));
+    /// The indices of the first rank.
+    std::vector<Index> share(const std::vector<Index>& indices);
+
+    /// What the first rank will hear. Thread-safe; ignored on the first rank.
+    void add_news(Index index, const JobRow& row);
+    /// Tells the first rank what was added.
+    void gather_news(const Hear& hear);
+
+    struct Work {
+        std::function<void(Index)> run;
+        std::function<bool()> is_stopped;
+        std::function<void()> stop;
+    };
+    /// Calls run() for each index in [0, count) on worker threads of all ranks; tells the first
+    /// rank what was added meanwhile. See pleat::deal() and run_jobs().
+    void deal(int workers, Index count, const Work& work, const Hear& hear);
+    /// Calls `action` on one rank of each machine at a time.
+    void take_turns(const std::function<void()>& action);
+
+private:
+    std::string take_news();
+    static void read_news(std::string_view news, const Hear& hear);
+
+    Comm alone_;
+    Comm& comm_;
+    std::mutex mutex_;  ///< of the news
+    std::string news_;
+};
+
+}  // namespace pleat
