@@ -35,7 +35,8 @@ Index channel_count(const Parameters& parameters, bool with_curve) {
     return with_curve ? kAtomChannels : has_hydration(parameters, with_curve) ? 2 : 1;
 }
 
-/// A model with the sizes of the run's model, but without its values.
+/// A model with the sizes of the run's model and factors in the same places, but not their
+/// values.
 Model model_of_sizes(const ComponentSize& size, Index channels, bool with_curve,
                      const Parameters& parameters) {
     constexpr Index kTypes = 20;
@@ -45,7 +46,14 @@ Model model_of_sizes(const ComponentSize& size, Index channels, bool with_curve,
     Model model;
     model.q = even_grid(parameters.q_max, grid_points(parameters, with_curve, size.diameter));
     model.types.resize(static_cast<std::size_t>(count));
+    if (with_hydration)
+        std::fill(model.types.begin() + size.atoms, model.types.end(), std::int32_t{kTypes - 1});
     model.factors = Array<double, 3>(channels, kTypes, model.q_count());
+    for (Index channel = 0; channel < channels; ++channel) {
+        const bool is_layer = with_hydration && channel == channels - 1;
+        for (Index type = 0; type < kTypes; ++type)
+            if ((type == kTypes - 1) == is_layer) model.factors(channel, type, 0) = 1;
+    }
     model.scaled.assign(static_cast<std::size_t>(channels), 0);
     if (with_hydration) model.scaled.back() = 1;
     return model;

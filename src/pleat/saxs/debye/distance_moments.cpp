@@ -139,6 +139,7 @@ void add_all(DistanceMoments& moments, DistanceChunk<float>& chunk) {
     std::fill_n(chunk.squared.data() + chunk.count, kSlack, chunk.squared.data()[chunk.count - 1]);
     spread(moments, chunk);
     for (Index n = 0; n < moments.weightings.count; ++n) {
+        if (!chunk.is_used(n)) continue;
         float* const bins = &moments.moments(n, 0, 0, 0);
         if (n == 0 && moments.weightings.first_is_one)
             collect<true>(moments, nullptr, chunk.count, bins);

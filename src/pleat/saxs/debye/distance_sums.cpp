@@ -130,6 +130,7 @@ HWY_INLINE void add_even(DistanceSums<T>& sums) {
         const int count = static_cast<int>(std::min<Index>(kGroup, centres - first));
         next_centres(sums, count, first + count < centres);
         for (Index n = 0; n < sums.weightings.count; ++n) {
+            if (!sums.chunk.is_used(n)) continue;
             const bool plain = n == 0 && sums.weightings.first_is_one;
             if (!plain) weight_centres(sums, sums.chunk.weight(n), count);
             T* const to = sums.sums.data() + (n * centres + first) * kOffsetCount * kSlack;
@@ -163,6 +164,7 @@ HWY_INLINE void add_uneven(DistanceSums<T>& sums) {
             hn::Store(sine, d, row(sums, kCentreSine) + p);
         }
         for (Index n = 0; n < sums.weightings.count; ++n) {
+            if (!sums.chunk.is_used(n)) continue;
             T* const to = sums.sums.data() + (n * q_count + k) * kSlack;
             auto sum = hn::Load(d, to);
             const bool plain = n == 0 && sums.weightings.first_is_one;

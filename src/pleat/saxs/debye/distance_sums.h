@@ -1,6 +1,7 @@
 // Distance sums: sums of sines over a list of distances, for every q at once, on SIMD.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,11 +20,14 @@ inline constexpr Index kSlack = 16;
 template <class Real>
 struct DistanceChunk {
     Array<Real, 1> squared{kChunk + kSlack};
-    Array<Real, 2> weights;  ///< [weighting, kChunk + kSlack]
+    Array<Real, 2> weights;          ///< [weighting, kChunk + kSlack]
+    std::vector<std::uint8_t> used;  ///< [weighting]: 0 leaves the sums of this one as they are
     Index count = 0;
 
-    explicit DistanceChunk(Index weightings) : weights(weightings, kChunk + kSlack) {}
+    explicit DistanceChunk(Index weightings)
+        : weights(weightings, kChunk + kSlack), used(static_cast<std::size_t>(weightings), 1) {}
     Real* weight(Index n) { return weights.data() + n * (kChunk + kSlack); }
+    bool is_used(Index n) const { return used[static_cast<std::size_t>(n)] != 0; }
 };
 
 /// How many weightings of the pairs are summed at the same time. If weighting 0 is 1 for all pairs,

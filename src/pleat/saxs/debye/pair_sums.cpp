@@ -13,6 +13,13 @@ ScaleClasses::ScaleClasses(const Model& model) {
     count = has_unscaled_class ? 1 : 0;
     for (const std::uint8_t scaled : model.scaled)
         class_of_channel.push_back(scaled != 0 ? count++ : 0);
+    scattering = Array<std::uint8_t, 2>(count, model.type_count());
+    for (Index c = 0; c < model.channel_count(); ++c) {
+        const Index of_class = class_of_channel[static_cast<std::size_t>(c)];
+        for (Index type = 0; type < model.type_count(); ++type)
+            for (Index k = 0; k < model.q_count(); ++k)
+                if (model.factors(c, type, k) != 0.0) scattering(of_class, type) = 1;
+    }
 }
 
 template <class Real>
@@ -52,6 +59,22 @@ PairSums<Real>::PairSums(const Model& model, const SineGrid& grid, const MomentT
     if (std::is_same_v<Real, float> && table != nullptr) moments_.emplace(*table, sums_.weightings);
 }
 
+/// Leaves out weightings of pairs of these types that scatter in none of their channels. Returns
+/// how many remain.
+template <class Real>
+Index PairSums<Real>::set_used_weightings(const SegmentPair& pair) {
+    const std::int32_t row = pair.row.type, column = pair.column.type;
+    Index used = 0;
+    for (Index u = 0; u < classes_.count; ++u) {
+        for (Index v = 0; v < classes_.count; ++v) {
+            const bool is_used = classes_.scatters(u, row) && classes_.scatters(v, column);
+            sums_.chunk.used[static_cast<std::size_t>(u * classes_.count + v)] = is_used;
+            used += is_used;
+        }
+    }
+    return used;
+}
+
 /// Sets the weights of the next pairs in the chunk, all of one row.
 template <class Real>
 void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index column,
@@ -62,6 +85,7 @@ void PairSums<Real>::gather_weights(const Points<Real>& points, Index row, Index
         for (Index v = 0; v < classes_.count; ++v) {
             const Index column_scale = classes_.scale_of(v);
             if (row_scale < 0 && column_scale < 0) continue;
+            if (!sums_.chunk.is_used(u * classes_.count + v)) continue;
             Real* const to = sums_.chunk.weight(u * classes_.count + v) + sums_.chunk.count;
             if (column_scale < 0) {
                 std::fill_n(to, count, scale);
@@ -165,8 +189,8 @@ void PairSums<Real>::add(const Points<Real>& points, std::span<const SegmentPair
     double count = 0.0;
     for (const SegmentPair& pair : pairs) count += pair.pair_count();
     if (count == 0.0) return;
-    const bool by_moments =
-        moments_ && moments_->table->is_faster(count, points.reach, sums_.weightings.count);
+    const Index used = set_used_weightings(pairs.front());
+    const bool by_moments = moments_ && moments_->table->is_faster(count, points.reach, used);
     if (by_moments) begin_moments(*moments_, points.reach);
     const auto flush = [&] {
         measure(points);
@@ -269,6 +293,7 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment&
         Real* const all = one + kChunk + kSlack;
         std::fill_n(all, chunk.count, Real{0});
         for (Index w = 0; w < sums_.weightings.count; ++w) {
+            if (!chunk.is_used(w)) continue;
             const bool plain = w == 0 && sums_.weightings.first_is_one;
             pair_slopes(sums_, of_weighting[static_cast<std::size_t>(w)], one);
             for (Index n = 0; n < chunk.count; ++n)
@@ -278,7 +303,9 @@ void PairSums<Real>::add_gradient(const Points<Real>& points, const TypeSegment&
         chunk.count = 0;
     };
     row_pairs_.clear();
-    gather(points, {row_segment, column_segment, same_segment}, flush);
+    const SegmentPair pair{row_segment, column_segment, same_segment};
+    set_used_weightings(pair);
+    gather(points, pair, flush);
     flush();
 }
 

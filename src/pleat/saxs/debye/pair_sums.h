@@ -39,6 +39,14 @@ struct ScaleClasses {
     Index scaled() const { return count - (has_unscaled_class ? 1 : 0); }
     /// Row of the scales of a class; -1 for the class without scales.
     Index scale_of(Index of_class) const { return of_class - (has_unscaled_class ? 1 : 0); }
+    /// Whether scatterers of a type scatter in any channel of a class: atoms do not scatter as
+    /// water of the hydration layer, nor water as atoms.
+    bool scatters(Index of_class, std::int32_t type) const {
+        return scattering(of_class, type) != 0;
+    }
+
+private:
+    Array<std::uint8_t, 2> scattering;  ///< [class, type]
 };
 
 /// The positions and scales of one set in the order of SortedScatterers.
@@ -89,6 +97,7 @@ private:
     template <class Flush>
     void gather(const Points<Real>& points, const SegmentPair& pair, const Flush& flush);
     void measure(const Points<Real>& points);
+    Index set_used_weightings(const SegmentPair& pair);
     void gather_weights(const Points<Real>& points, Index row, Index column, Index count);
     void sum_pair_weights(const Points<Real>& points, std::span<const SegmentPair> pairs);
     double scale_sum(const Points<Real>& points, Index of_class, Index first, Index last) const;

@@ -48,8 +48,8 @@ struct ProblemOnPoints {
 };
 
 /// chi^2 per point of a fit on points that were left out of it (cross-validation).
-double test(const Weighted& fitted, const ProblemOnPoints& unseen, double mean_radius) {
-    const Array<double, 2> mean = weighted_partial(unseen.partial, fitted.frames, fitted.weights);
+double test(const Weighted& fitted, const Array<double, 2>& mean, const ProblemOnPoints& unseen,
+            double mean_radius) {
     const std::vector<double> model =
         intensity(mean, unseen.curve.q, mean_radius, fitted.fit.contrast);
     double chi2 = 0;
@@ -105,7 +105,8 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 }
 
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
-                                     const Context& context, const char* stage) {
+                                     const MeanOfModel& mean, const Context& context,
+                                     const char* stage) {
     StageProgress progress(context, stage, kFolds + 1, "fits");
     progress.advance_to(0);
     std::vector<Weighted> models = fitter(problem);
@@ -116,7 +117,8 @@ std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitte
         const ProblemOnPoints left(problem, points_of(problem.curve->size(), fold, true));
         const std::vector<Weighted> fitted = fitter(seen.problem(problem));
         for (std::size_t m = 0; m < std::min(models.size(), fitted.size()); ++m)
-            unseen[m].push_back(test(fitted[m], left, problem.mean_radius));
+            unseen[m].push_back(
+                test(fitted[m], mean(left.partial, fitted[m]), left, problem.mean_radius));
     }
     progress.advance_to(kFolds + 1);
     for (std::size_t m = 0; m < models.size(); ++m) {

@@ -42,7 +42,7 @@ std::size_t choose_simplest(const std::vector<Weighted>& ensembles);
 /// Weights by maximum entropy for theta = 10, 10^0.5, ..., 10^-4 times the number of points, in
 /// this order, validated in the same way. Throws Cancelled.
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context);
-/// Coordinates at most in which maximum_entropy() describes differences between profiles.
+/// Axes at most along which FrameAxes describes differences between profiles.
 inline constexpr std::size_t kMaxProfileAxes = 100;
 
 /// The largest theta whose validation is within a standard error of the best one's.
@@ -61,11 +61,15 @@ Array<double, 2> frame_profiles(const EnsembleProblem& problem, const Contrast& 
 /// Fits all models of a family (sizes, values of theta) to a problem, in a fixed order.
 using Fitter = std::function<std::vector<Weighted>(const EnsembleProblem&)>;
 
+/// The partial profile [channel pair, q] of a fitted model from a problem's partial profiles.
+using MeanOfModel = std::function<Array<double, 2>(View<const double, 3>, const Weighted&)>;
+
 /// Runs `fitter` on the whole curve, then on the curve without each of `kFolds` folds: 4 * kFolds
 /// blocks of equal numbers of points, which belong to the folds in turn. Sets the validation of
 /// each model by the points that it did not see.
 std::vector<Weighted> cross_validate(const EnsembleProblem& problem, const Fitter& fitter,
-                                     const Context& context, const char* stage);
+                                     const MeanOfModel& mean, const Context& context,
+                                     const char* stage);
 inline constexpr std::size_t kFolds = 5;
 
 }  // namespace pleat::saxs

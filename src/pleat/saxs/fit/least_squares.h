@@ -1,10 +1,14 @@
 // Least squares: small dense systems, with and without the constraint that nothing is negative.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
 namespace pleat::saxs {
+
+/// The sum of products, in eight sums that fill vector registers.
+double dot(const double* a, const double* b, std::size_t count);
 
 /// Solves A x = b for a symmetric positive definite A, row-major [n, n], by Cholesky; false where
 /// it is not (then x is not set).

@@ -3,69 +3,78 @@
 #include <cmath>
 #include <numeric>
 
+#include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
+#include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
 
 namespace pleat::saxs {
 
 namespace {
 
-/// Profiles divided by sigma in few coordinates: frame i is mean + sum_r x_ir basis_r. Profiles of
-/// one molecule differ in about as many coordinates as the curve has Shannon channels.
+/// Profiles at one contrast, divided by sigma: that of frame i is mean + sum_r x(r, i) basis_r.
 struct Coordinates {
     std::vector<double> mean;                // [point]
     std::vector<std::vector<double>> basis;  // [r][point], orthonormal
-    std::vector<std::vector<double>> x;      // [r][frame]
+    Array<double, 2> x;                      // [r, frame]
 };
 
-/// Gram-Schmidt orthogonalisation, the frame with the longest remainder first, until every
-/// remainder is below a thousandth of a standard error.
-Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve, const Context& context) {
+/// Gram-Schmidt orthogonalisation of the axes' profiles, in the order of what they contribute at
+/// most to a frame, until no axis contributes a thousandth of a standard error.
+Coordinates coordinates_at(const Contrast& contrast, const EnsembleProblem& axes,
+                           const Array<double, 2>& amounts) {
     constexpr double kEnough = 1e-6;
-    const Index frames = profiles.extent(0);
-    const std::size_t points = curve.size();
+    Array<double, 2> left = frame_profiles(axes, contrast);
+    const Index count = left.extent(0), frames = amounts.extent(1);
+    const auto points = static_cast<std::size_t>(left.extent(1));
+    std::vector<double> largest_amounts(static_cast<std::size_t>(count), 0);
+    for (Index axis = 0; axis < count; ++axis) {
+        double& largest = largest_amounts[static_cast<std::size_t>(axis)];
+        for (const double amount : amounts[axis]) largest = std::max(largest, std::abs(amount));
+        for (std::size_t k = 0; k < points; ++k) left[axis].data[k] /= axes.curve->sigma[k];
+    }
     Coordinates result;
-    result.mean.assign(points, 0);
-    Array<double, 2> left(frames, static_cast<Index>(points));
-    for (Index f = 0; f < frames; ++f) {
-        for (std::size_t k = 0; k < points; ++k) {
-            left(f, static_cast<Index>(k)) = profiles(f, static_cast<Index>(k)) / curve.sigma[k];
-            result.mean[k] += left(f, static_cast<Index>(k)) / static_cast<double>(frames);
-        }
-    }
-    for (Index f = 0; f < frames; ++f) {
-        for (std::size_t k = 0; k < points; ++k) left(f, static_cast<Index>(k)) -= result.mean[k];
-    }
-    double scale = 0;
-    for (const double value : result.mean) scale += value * value;
-    while (result.basis.size() < std::min(kMaxProfileAxes, points)) {
-        throw_if_stopped(context);
+    result.mean.assign(left[0].data, left[0].data + points);
+    // Amplitudes are in electrons here; the scale onto the curve makes the mean about as long as
+    // the curve itself, so that lengths compare with it.
+    const double enough = kEnough * std::sqrt(dot(result.mean.data(), result.mean.data(), points));
+    std::vector<std::vector<double>> of_axes;  // [r][axis]: the axis along basis_r
+    while (result.basis.size() + 1 < static_cast<std::size_t>(count)) {
         Index longest = 0;
-        double largest = -1;
-        for (Index f = 0; f < frames; ++f) {
-            const double* const row = left[f].data;
-            const double length = std::inner_product(row, row + points, row, 0.0);
-            if (length > largest) {
-                largest = length;
-                longest = f;
-            }
+        double length = 0, contribution = enough;
+        for (Index axis = 1; axis < count; ++axis) {
+            const double* const row = left[axis].data;
+            const double norm = std::sqrt(dot(row, row, points));
+            if (!(norm * largest_amounts[static_cast<std::size_t>(axis)] > contribution)) continue;
+            contribution = norm * largest_amounts[static_cast<std::size_t>(axis)];
+            length = norm;
+            longest = axis;
         }
-        // Amplitudes are in electrons here; the scale onto the curve makes the mean about as long
-        // as the curve itself, so that lengths compare with it.
-        if (largest <= kEnough * kEnough * scale) break;
-        std::vector<double> axis(left[longest].data, left[longest].data + points);
-        for (double& value : axis) value /= std::sqrt(largest);
-        std::vector<double> along(static_cast<std::size_t>(frames));
-        for (Index f = 0; f < frames; ++f) {
-            double* const row = left[f].data;
-            const double part = std::inner_product(row, row + points, axis.begin(), 0.0);
-            along[static_cast<std::size_t>(f)] = part;
-            for (std::size_t k = 0; k < points; ++k) row[k] -= part * axis[k];
+        if (longest == 0) break;
+        std::vector<double> basis(left[longest].data, left[longest].data + points);
+        for (double& value : basis) value /= length;
+        std::vector<double> along(static_cast<std::size_t>(count), 0);
+        for (Index axis = 1; axis < count; ++axis) {
+            double* const row = left[axis].data;
+            const double part = dot(row, basis.data(), points);
+            along[static_cast<std::size_t>(axis)] = part;
+            for (std::size_t k = 0; k < points; ++k) row[k] -= part * basis[k];
         }
-        result.basis.push_back(std::move(axis));
-        result.x.push_back(std::move(along));
+        result.basis.push_back(std::move(basis));
+        of_axes.push_back(std::move(along));
     }
+    result.x = Array<double, 2>(static_cast<Index>(result.basis.size()), frames);
+    cancellable_parallel_for(
+        axes.context, resolve_threads(axes.context), result.x.extent(0), [&](Index r, int) {
+            double* const x = result.x[r].data;
+            for (Index axis = 1; axis < count; ++axis) {
+                const double part =
+                    of_axes[static_cast<std::size_t>(r)][static_cast<std::size_t>(axis)];
+                const double* const amount = amounts[axis].data;
+                for (Index i = 0; i < frames; ++i) x[i] += part * amount[i];
+            }
+        });
     return result;
 }
 
@@ -73,13 +82,20 @@ Coordinates reduce(const Array<double, 2>& profiles, const Profile& curve, const
 /// with y the scaled coordinates and t those of the curve; the weights are exp(-l.y_i), normalised.
 class Dual {
 public:
-    Dual(const Coordinates& at, double scale, std::vector<double> target, double theta)
-        : at_(at), scale_(scale), target_(std::move(target)), theta_(theta) {}
+    Dual(const Coordinates& at, double scale, std::vector<double> target, double theta,
+         const Context& context)
+        : at_(at),
+          scale_(scale),
+          target_(std::move(target)),
+          theta_(theta),
+          context_(context),
+          weights_(static_cast<std::size_t>(at.x.extent(1))) {}
 
     std::vector<double> run(std::vector<double>& l) {
         constexpr int kMaxSteps = 200;
         double value = evaluate(l);
         for (int step = 0; step < kMaxSteps && !target_.empty(); ++step) {
+            throw_if_stopped(context_);
             std::vector<double> gradient, hessian, direction;
             derive(l, gradient, hessian);
             if (!solve_cholesky(hessian, gradient, direction)) break;
@@ -104,42 +120,56 @@ public:
 
 private:
     double evaluate(const std::vector<double>& l) {
-        const std::size_t frames = at_.x.empty() ? weights_.size() : at_.x.front().size();
-        std::vector<double> exponents(frames, 0);
+        std::vector<double>& exponents = weights_;
+        std::fill(exponents.begin(), exponents.end(), 0.0);
         for (std::size_t r = 0; r < l.size(); ++r) {
-            for (std::size_t i = 0; i < frames; ++i) exponents[i] -= l[r] * scale_ * at_.x[r][i];
+            const double step = l[r] * scale_;
+            const double* const x = at_.x[static_cast<Index>(r)].data;
+            for (std::size_t i = 0; i < exponents.size(); ++i) exponents[i] -= step * x[i];
         }
         const double largest = *std::max_element(exponents.begin(), exponents.end());
         double sum = 0;
-        weights_.resize(frames);
-        for (std::size_t i = 0; i < frames; ++i)
-            sum += weights_[i] = std::exp(exponents[i] - largest);
+        for (double& w : weights_) sum += w = std::exp(w - largest);
         for (double& w : weights_) w /= sum;
-        double value = largest + std::log(sum / static_cast<double>(frames));
+        double value = largest + std::log(sum / static_cast<double>(weights_.size()));
         for (std::size_t r = 0; r < l.size(); ++r)
             value += l[r] * target_[r] + theta_ * l[r] * l[r] / 2;
         return value;
     }
-    /// Gradient and Hessian at l.
+
+    /// Gradient and Hessian at l, where the weights are those of l.
     void derive(const std::vector<double>& l, std::vector<double>& gradient,
-                std::vector<double>& hessian) {
-        evaluate(l);
+                std::vector<double>& hessian) const {
+        constexpr Index kBlock = 512;  // frames whose coordinates fit into a cache
         const std::size_t n = l.size(), frames = weights_.size();
-        std::vector<double> mean(n, 0);
-        for (std::size_t r = 0; r < n; ++r) {
-            for (std::size_t i = 0; i < frames; ++i) mean[r] += weights_[i] * scale_ * at_.x[r][i];
-        }
-        gradient.assign(n, 0);
+        std::vector<double> mean(n), roots(frames);
+        for (std::size_t r = 0; r < n; ++r)
+            mean[r] = scale_ * dot(at_.x[static_cast<Index>(r)].data, weights_.data(), frames);
+        for (std::size_t i = 0; i < frames; ++i) roots[i] = std::sqrt(weights_[i]);
+        const Index blocks = (static_cast<Index>(frames) + kBlock - 1) / kBlock;
+        Array<double, 2> sums(blocks, static_cast<Index>(n * n));
+        parallel_for(resolve_threads(context_), blocks, [&](Index block, int) {
+            const auto first = static_cast<std::size_t>(block * kBlock);
+            const std::size_t count = std::min(frames - first, static_cast<std::size_t>(kBlock));
+            std::vector<double> rows(n * count);  // the coordinates about their mean
+            for (std::size_t r = 0; r < n; ++r) {
+                const double* const x = at_.x[static_cast<Index>(r)].data + first;
+                for (std::size_t i = 0; i < count; ++i)
+                    rows[r * count + i] = roots[first + i] * (scale_ * x[i] - mean[r]);
+            }
+            double* const sum = sums[block].data;
+            for (std::size_t r = 0; r < n; ++r)
+                for (std::size_t s = 0; s <= r; ++s)
+                    sum[r * n + s] = dot(&rows[r * count], &rows[s * count], count);
+        });
+        gradient.resize(n);
         hessian.assign(n * n, 0);
+        for (Index block = 0; block < blocks; ++block)
+            for (std::size_t k = 0; k < n * n; ++k) hessian[k] += sums[block].data[k];
         for (std::size_t r = 0; r < n; ++r) {
             gradient[r] = target_[r] - mean[r] + theta_ * l[r];
-            for (std::size_t s = 0; s <= r; ++s) {
-                double sum = 0;
-                for (std::size_t i = 0; i < frames; ++i)
-                    sum += weights_[i] * (scale_ * at_.x[r][i] - mean[r]) *
-                           (scale_ * at_.x[s][i] - mean[s]);
-                hessian[r * n + s] = hessian[s * n + r] = sum + (r == s ? theta_ : 0);
-            }
+            hessian[r * n + r] += theta_;
+            for (std::size_t s = 0; s < r; ++s) hessian[s * n + r] = hessian[r * n + s];
         }
     }
 
@@ -147,6 +177,7 @@ private:
     const double scale_;
     const std::vector<double> target_;
     const double theta_;
+    const Context& context_;
     std::vector<double> weights_;
 };
 
@@ -169,72 +200,98 @@ double objective(const Weighted& one, double theta) {
     return one.fit.chi2 * static_cast<double>(one.fit.points) / 2 - theta * entropy;
 }
 
-/// Weights, scale and background at the contrast of `from`, in turn.
-Weighted at_contrast(const EnsembleProblem& problem, double theta, Weighted from) {
-    constexpr int kMaxRounds = 50;
-    const Coordinates at =
-        reduce(frame_profiles(problem, from.fit.contrast), *problem.curve, problem.context);
-    if (at.basis.empty()) return from;
-    std::vector<double> l(at.basis.size(), 0);
-    for (int round = 0; round < kMaxRounds; ++round) {
-        throw_if_stopped(problem.context);
-        const double before = from.fit.scale;
-        from.weights = Dual(at, before, target_of(at, *problem.curve, from.fit), theta).run(l);
-        from.fit = fit_at(from.fit.contrast, *problem.curve,
-                          weighted_partial(problem.partial, from.frames, from.weights),
-                          problem.mean_radius, problem.options);
-        if (!(std::abs(from.fit.scale - before) > 1e-7 * before)) break;
-    }
-    return from;
-}
+/// Fits weights of frames, whose partial profiles are combinations of those of a problem's axes.
+class WeightFit {
+public:
+    WeightFit(const EnsembleProblem& axes, const FrameAxes& of_frames)
+        : axes_(axes), of_frames_(of_frames) {}
 
-/// Weights at a theta, from those of a larger one; contrast and weights in turn.
-Weighted reweight(const EnsembleProblem& problem, double theta, Weighted from) {
-    constexpr int kMaxRounds = 20;
-    double before = objective(from, theta);
-    for (int round = 0; round < kMaxRounds; ++round) {
-        Weighted next = at_contrast(problem, theta, from);
-        next.fit = fit(*problem.curve, weighted_partial(problem.partial, next.frames, next.weights),
-                       problem.mean_radius, problem.options, &from.fit.contrast, problem.context);
-        const double after = objective(next, theta);
-        if (!(after < before)) break;
-        from = std::move(next);
-        if (before - after < 1e-5 * before) break;
-        before = after;
+    /// Weights for each theta, the largest first.
+    std::vector<Weighted> run(const std::vector<double>& thetas) const {
+        Weighted one;
+        one.frames.resize(static_cast<std::size_t>(of_frames_.amounts.extent(1)));
+        std::iota(one.frames.begin(), one.frames.end(), Index{0});
+        one.weights.assign(one.frames.size(), 1.0 / static_cast<double>(one.frames.size()));
+        one.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, one.weights), axes_.mean_radius,
+                      axes_.options, nullptr, axes_.context);
+        std::vector<Weighted> all;
+        for (const double theta : thetas) all.push_back(one = reweight(theta, std::move(one)));
+        return all;
     }
-    return from;
-}
+
+private:
+    /// Weights at a theta, from those of a larger one; contrast and weights in turn.
+    Weighted reweight(double theta, Weighted from) const {
+        constexpr int kMaxRounds = 20;
+        double before = objective(from, theta);
+        for (int round = 0; round < kMaxRounds; ++round) {
+            Weighted next = at_contrast(theta, from);
+            next.fit = fit(*axes_.curve, of_frames_.mean(axes_.partial, next.weights),
+                           axes_.mean_radius, axes_.options, &from.fit.contrast, axes_.context);
+            const double after = objective(next, theta);
+            if (!(after < before)) break;
+            from = std::move(next);
+            if (before - after < 1e-5 * before) break;
+            before = after;
+        }
+        return from;
+    }
+
+    /// Weights, scale and background at the contrast of `from`, in turn.
+    Weighted at_contrast(double theta, Weighted from) const {
+        constexpr int kMaxRounds = 50;
+        const Coordinates at = coordinates_at(from.fit.contrast, axes_, of_frames_.amounts);
+        if (at.basis.empty()) return from;
+        std::vector<double> l(at.basis.size(), 0);
+        for (int round = 0; round < kMaxRounds; ++round) {
+            throw_if_stopped(axes_.context);
+            const double before = from.fit.scale;
+            from.weights =
+                Dual(at, before, target_of(at, *axes_.curve, from.fit), theta, axes_.context)
+                    .run(l);
+            from.fit = fit_at(from.fit.contrast, *axes_.curve,
+                              of_frames_.mean(axes_.partial, from.weights), axes_.mean_radius,
+                              axes_.options);
+            if (!(std::abs(from.fit.scale - before) > 1e-7 * before)) break;
+        }
+        return from;
+    }
+
+    const EnsembleProblem& axes_;
+    const FrameAxes& of_frames_;
+};
 
 constexpr int kThetas = 11;
-
-double theta_of(const Profile& curve, int n) {
-    return static_cast<double>(curve.size()) * std::pow(10, 1 - 0.5 * n);
-}
-
-std::vector<Weighted> fit_thetas(const EnsembleProblem& problem) {
-    Weighted equal;
-    const Index frames = problem.partial.extent(0);
-    equal.frames.resize(static_cast<std::size_t>(frames));
-    std::iota(equal.frames.begin(), equal.frames.end(), Index{0});
-    equal.weights.assign(equal.frames.size(), 1.0 / static_cast<double>(frames));
-    equal.fit = fit(*problem.curve, weighted_partial(problem.partial, equal.frames, equal.weights),
-                    problem.mean_radius, problem.options, nullptr, problem.context);
-    std::vector<Weighted> all;
-    for (int n = 0; n < kThetas; ++n)
-        all.push_back(
-            reweight(problem, theta_of(*problem.curve, n), all.empty() ? equal : all.back()));
-    return all;
-}
 
 }  // namespace
 
 std::vector<Reweighted> maximum_entropy(const EnsembleProblem& problem, const Context& context) {
     EnsembleProblem asking = problem;
     asking.context = context;
-    std::vector<Weighted> all = cross_validate(asking, fit_thetas, context, "maximum entropy");
+    const FrameAxes of_frames(asking);
+    EnsembleProblem axes = asking;
+    axes.partial = of_frames.partial;
+    std::vector<double> thetas;
+    for (int n = 0; n < kThetas; ++n)
+        thetas.push_back(static_cast<double>(problem.curve->size()) * std::pow(10, 1 - 0.5 * n));
+    const auto fitter = [&](const EnsembleProblem& some) {
+        std::vector<double> of_points = thetas;
+        for (double& theta : of_points)
+            theta *= static_cast<double>(some.curve->size()) /
+                     static_cast<double>(problem.curve->size());
+        return WeightFit(some, of_frames).run(of_points);
+    };
+    const auto mean = [&](View<const double, 3> partial, const Weighted& one) {
+        return of_frames.mean(partial, one.weights);
+    };
+    std::vector<Weighted> all = cross_validate(axes, fitter, mean, context, "maximum entropy");
     std::vector<Reweighted> scan;
-    for (std::size_t n = 0; n < all.size(); ++n)
-        scan.push_back({theta_of(*problem.curve, static_cast<int>(n)), std::move(all[n])});
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        all[n].fit = fit_at(all[n].fit.contrast, *problem.curve,
+                            weighted_partial(problem.partial, all[n].frames, all[n].weights),
+                            problem.mean_radius, problem.options);
+        scan.push_back({thetas[n], std::move(all[n])});
+    }
     return scan;
 }
 

@@ -348,6 +348,9 @@ std::vector<Weighted> minimal_ensembles(const EnsembleProblem& problem, Index ma
     std::vector<Weighted> sizes = cross_validate(
         asking,
         [&](const EnsembleProblem& some) { return best_ensembles(some, max_size, threads); },
+        [](View<const double, 3> partial, const Weighted& one) {
+            return weighted_partial(partial, one.frames, one.weights);
+        },
         context, "minimal ensembles");
     // A size that repeats the one before is no ensemble of that size.
     std::vector<Weighted> distinct;

@@ -8,6 +8,7 @@
 
 #include "pleat/core/loops/parallel.h"
 #include "pleat/saxs/cancellable_parallel.h"
+#include "pleat/saxs/fit/least_squares.h"
 
 namespace pleat::saxs {
 
@@ -72,19 +73,6 @@ std::vector<double> nodes_of_c1(double min, double max, double mean_radius, doub
                                      is_accurate(nodes, min, max, fourth_power(largest_q))))
             return nodes;
     }
-}
-
-/// The sum of products, in eight sums that fill vector registers.
-double dot(const double* a, const double* b, std::size_t count) {
-    std::array<double, 8> sums{};
-    std::size_t k = 0;
-    for (; k + sums.size() <= count; k += sums.size())
-        for (std::size_t lane = 0; lane < sums.size(); ++lane)
-            sums[lane] += a[k + lane] * b[k + lane];
-    double sum = 0;
-    for (; k < count; ++k) sum += a[k] * b[k];
-    for (const double one : sums) sum += one;
-    return sum;
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "pleat/core/error.h"
+#include "pleat/saxs/debye/pair_sums.h"
 #include "pleat/saxs/debye/sine_grid.h"
 #include "pleat/saxs/kernel/multipole_table.h"
 #include "pleat/saxs/model/scatterer_positions.h"
@@ -26,7 +28,20 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
     const double q = static_cast<double>(model.q_count());
     const double classes =
         static_cast<double>(model.scale_count() + (model.scale_count() < model.channel_count()));
-    const double weightings = classes * classes;
+    // Classes in which a scatterer, or a type, really scatters.
+    const ScaleClasses used(model);
+    std::vector<double> of_type(static_cast<std::size_t>(model.type_count()), 0.0);
+    for (Index type = 0; type < model.type_count(); ++type)
+        for (Index of = 0; of < used.count; ++of)
+            of_type[static_cast<std::size_t>(type)] +=
+                used.scatters(of, static_cast<std::int32_t>(type));
+    double scattering = 0.0;
+    for (const std::int32_t type : model.types)
+        scattering += of_type[static_cast<std::size_t>(type)];
+    const double mean_classes = scattering / std::max(scatterers, 1.0);
+    const double weightings = mean_classes * mean_classes;
+    const double type_classes =
+        std::min(std::accumulate(of_type.begin(), of_type.end(), 0.0), scattering);
     const double all_pairs = 0.5 * scatterers * scatterers;
     const double sines = all_pairs * (even ? 1.3 * q * weightings + 80.0 : (12.0 + weightings) * q);
     const MultipoleSize size = multipole_size(model.q.back(), rounded_radius(radius));
@@ -38,11 +53,11 @@ Cost count(const Model& model, bool even, bool with_moments, double radius) {
     // about 1.5 / q wide.
     const double bins = radius * model.q.back() / 0.75 + 3.0;
     const double moments =
-        all_pairs * (90.0 + 55.0 * weightings) + 0.5 * types * types * weightings * 8.0 * bins * q;
+        all_pairs * (90.0 + 55.0 * weightings) + 0.5 * type_classes * type_classes * 8.0 * bins * q;
     const double pairs = with_moments ? std::min(sines, moments) : sines;
     // Float64 has half the lanes. Degrees rise with q, so a third of q and harmonics is needed.
-    const double spreading = 2.0 * scatterers * harmonics * (classes * nodes + 8.0);
-    const double projecting = 2.0 * types * classes * (nodes + 4.0) * q * harmonics / 3.0;
+    const double spreading = 2.0 * scatterers * harmonics * (mean_classes * nodes + 8.0);
+    const double projecting = 2.0 * type_classes * (nodes + 4.0) * q * harmonics / 3.0;
     const double table = 16.0 * 3.0 * q * nodes * degrees;
     // A copy of the nodes' harmonics for each type and each piece that a thread spreads.
     const double bytes = 8.0 * (kMultipolePieces + types) * classes * nodes * harmonics;

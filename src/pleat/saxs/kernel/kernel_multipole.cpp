@@ -162,6 +162,7 @@ private:
                 tables.radial.interpolate(r, &weights(n, 0));
             }
             for (Index of = 0; of < classes_.count; ++of) {
+                if (!classes_.scatters(of, segment.type)) continue;
                 const Index scale = classes_.scale_of(of);
                 const double* values = weights.data();
                 if (scale >= 0) {
@@ -190,6 +191,7 @@ private:
         for (std::size_t segment = 0; segment < spread_segments.size(); ++segment) {
             const std::int32_t type = sorted_.segments[segment].type;
             for (Index of = 0; of < classes_.count; ++of) {
+                if (!classes_.scatters(of, type)) continue;
                 project_degree(tables.harmonic, radial, degree,
                                spread_segments[segment].view()[of].data, waves.data());
                 for (Index c = 0; c < channels; ++c) {

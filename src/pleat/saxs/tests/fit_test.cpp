@@ -12,6 +12,7 @@
 #include "pleat/core/hardware/memory.h"
 #include "pleat/saxs/fit/ensemble_fit.h"
 #include "pleat/saxs/fit/fit.h"
+#include "pleat/saxs/fit/frame_axes.h"
 #include "pleat/saxs/fit/least_squares.h"
 #include "pleat/saxs/model/form_factors.h"
 
@@ -235,6 +236,29 @@ TEST(MinimalEnsembles, LeaveOutSizesThatDoNotHelp) {
     EXPECT_EQ(sizes[0].frames, std::vector<Index>{5});
     for (const Weighted& one : sizes)
         for (const double weight : one.weights) EXPECT_GE(weight, kMinWeight);
+}
+
+TEST(FrameAxes, DescribeEveryFrame) {
+    const Mixture mixture(2);
+    const EnsembleProblem problem = mixture.problem();
+    const FrameAxes axes(problem);
+    EXPECT_GE(axes.partial.extent(0), 2);
+    for (Index frame = 0; frame < 12; ++frame) {
+        std::vector<double> alone(12, 0);
+        alone[static_cast<std::size_t>(frame)] = 1;
+        const std::vector<double> found = intensity(axes.mean(axes.partial, alone), mixture.curve.q,
+                                                    kRadius, {1.01, 1}),
+                                  expected = intensity(mixture.partial[frame], mixture.curve.q,
+                                                       kRadius, {1.01, 1});
+        for (std::size_t k = 0; k < found.size(); ++k)
+            EXPECT_NEAR(found[k], expected[k], 1e-5 * expected.front());
+    }
+    // Frames that are all alike differ along no axis.
+    Mixture copies(2);
+    for (Index frame = 1; frame < 12; ++frame)
+        std::copy(copies.partial[0].begin(), copies.partial[0].end(),
+                  copies.partial[frame].begin());
+    EXPECT_EQ(FrameAxes(copies.problem()).partial.extent(0), 1);
 }
 
 TEST(MaximumEntropy, KeepsWeightsEqualUnlessTheCurveAsks) {
