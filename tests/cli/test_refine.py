@@ -81,7 +81,7 @@ class Refine(ProgramTest):
         return curve
 
     def test_fits_the_frames_to_a_curve(self):
-        self.refine("run", *LINKER, *FEW, "--data", self.made_curve(), "--model", "two-bead")
+        self.refine("run", *LINKER, *FEW, "--mode", "pool", "--data", self.made_curve(), "--model", "two-bead")
         fitted = self.folder / "run" / "saxs"
         self.assertEqual(len(read_table(fitted / "frames.tsv")), 60)
         self.assertTrue((fitted / "minimal_ensemble.tsv").exists())
@@ -106,6 +106,25 @@ class Refine(ProgramTest):
         self.assertEqual((told["powers"][0], told["powers"][-1]), (0, 1))
         self.refine("none", *LINKER, "--mode", "fit", code=2)
         self.refine("none", *LINKER, "--mode", "fit", "--data", curve, "--background", code=2)
+
+    def test_draws_replicas_whose_mean_explains_a_curve(self):
+        self.refine("run", *LINKER, "--frames", 96, "--chains", 2, "--moves", 4, "--burn-in", 20, "--data",
+                    self.made_curve(), "--model", "two-bead", "--no-reweight")
+        rows = read_table(self.folder / "run" / "frames.tsv")
+        self.assertEqual([row["replica"] for row in rows[:17]], [str(n % 16) for n in range(17)])
+        self.assertEqual([row["chain"] for row in rows[:33:16]], ["0", "1", "0"])
+        self.assertEqual(len({row["chi2"] for row in rows[:16]}), 1)
+        told = json.loads((self.folder / "run" / "convergence.json").read_text(encoding="utf-8"))
+        self.assertEqual(told["powers"], [1])
+        self.assertIn("passed", told["misfit"])
+        self.assertIn(manifest(self.folder / "run")["results"]["residuals_are_noise"], ("yes", "no"))
+
+    def test_refuses_a_gpu_that_is_missing(self):
+        curve = self.made_curve()
+        for mode in ("pool", "fit", "average"):
+            done = self.refine("run", *LINKER, *FEW, "--mode", mode, "--data", curve, "--device", "cuda:63", code=4)
+            self.assertEqual(len(done.stderr.decode().splitlines()), 1, done.stderr.decode())
+            self.assertFalse((self.folder / "run").exists())
 
     def test_refuses_linkers_in_one_line(self):
         for linkers, told in (("A:174-179,A:178-182", "do not overlap, found A:178"),

@@ -16,6 +16,7 @@
 #include "pleat/core/error.h"
 #include "pleat/core/files/input_file.h"
 #include "pleat/core/files/printable.h"
+#include "pleat/core/hardware/device_choice.h"
 #include "pleat/core/hardware/instruction_set.h"
 #include "pleat/core/terminal/progress_terminal.h"
 #include "pleat/workflows/refine/output.h"
@@ -35,6 +36,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  pleat refine protein.pdb --linkers A:225-242,A:446-448 -o run\n"
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
+    "  pleat refine protein.pdb --linkers A:225-242 --data curve.dat --mode pool -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat report run -o page.html\n\n"
@@ -42,13 +44,14 @@ constexpr const char* kExamples =
     "rigid. The frames are samples, not one refined model: in mode pool of this distribution "
     "without\n"
     "overlaps, in mode fit of the same times the likelihood of the curve, where each frame alone\n"
-    "explains it (one conformation of unknown place; not for proteins that stay flexible).\n"
+    "explains it (one conformation of unknown place), in mode average the same for replicas whose\n"
+    "mean profile explains it (proteins that stay flexible; the default with --data).\n"
     "Chains, ligands and nucleic acids without linkers move with the domain that they touch most.\n"
     "With --data the frames are fitted in RUN/saxs as 'pleat saxs' does: chi^2 of each, minimal\n"
-    "ensembles and weights. A run that has not converged says so; its files stay. The same "
-    "command\n"
-    "resumes a run that was stopped. Frames are sampled on the CPU; --device is for their "
-    "profiles.";
+    "ensembles and weights. A run that has not converged says so, and one whose frames do not\n"
+    "explain the curve; its files stay. The same command resumes a run that was stopped. "
+    "--device\n"
+    "names the GPU that computes profiles; moves are made on the CPU's threads.";
 
 struct RefineOptions {
     RunOptions run;
@@ -144,6 +147,8 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
                             at(0.05), at(0.5), at(0.95), quantity.convergence.r_hat,
                             quantity.convergence.effective_size);
     }
+    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+        text += "\n" + remark + "\n";
     return text + fmt::format(
                       "\nThe run is in {}: frames.dcd, {}, frames.tsv, convergence.json, "
                       "manifest.json\n",
@@ -171,16 +176,24 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     if (options.structure.empty()) throw UsageError("give a STRUCTURE; see 'pleat help refine'");
     restrict_instruction_set_by_environment();
     install_interrupt_handler();
-    if (options.parameters.mode == refine::Mode::fit && options.saxs.parameters.background)
-        throw UsageError("mode fit has no background: leave out --background");
+    const bool has_curve = !options.saxs.data.empty();
+    refine::Mode& mode = options.parameters.mode;
+    if (mode == refine::Mode::automatic)
+        mode = has_curve ? refine::Mode::average : refine::Mode::pool;
+    if (mode != refine::Mode::pool && options.saxs.parameters.background)
+        throw UsageError(
+            "modes fit and average have no background: leave out --background, or give --mode "
+            "pool");
     check_readable({options.structure, options.saxs.data});
     if (!options.saxs.data.empty()) refuse_pipes({options.saxs.data}, "it is read again");
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
     Context context = make_context(options.run);
-    if (options.saxs.data.empty() && context.device.kind == Device::Kind::cuda)
-        throw UsageError("--device is for the profiles of --data: frames are sampled on the CPU");
-    const bool names_gpu = context.device.kind == Device::Kind::cuda;
-    if (names_gpu) context.device = {Device::Kind::cpu, 0};
+    if (context.device.kind == Device::Kind::cuda) {
+        if (!has_curve)
+            throw UsageError(
+                "--device is for the profiles of --data: without it moves need the CPU alone");
+        machine_gpus().free_bytes(context.device.index);  // refuses one that is missing
+    }
     context.lanes.clear();
     RunDirectory run({.path = options.run.output,
                       .command = "refine",
@@ -201,8 +214,6 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     if (!options.saxs.data.empty()) record_input(options.saxs.data, run);
     for (const std::string& note : structure.notes) context.message(note);
     run.context(context);
-    if (names_gpu)
-        context.message("frames are sampled on the CPU; --device is for the profiles of --data");
     const refine::Result result =
         refine::run(structure, curve_input(options, curve ? &curve->profile : nullptr),
                     options.parameters, context);
@@ -212,6 +223,8 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     std::string text = summary(options, result, run.path().string());
     if (!options.saxs.data.empty()) text += "\n" + fit_frames(options, result, run, ranks, context);
     if (!result.is_converged()) context.message("WARNING: " + refine::convergence_remark(result));
+    if (const std::string remark = refine::misfit_remark(result); !remark.empty())
+        context.message("WARNING: " + remark);
     run.finish();
     if (!options.run.quiet) print(text);
 }

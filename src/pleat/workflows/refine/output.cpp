@@ -21,11 +21,13 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 std::string frames_table(const Result& result) {
     std::string text = "frame\tchain\tstep";
+    if (!result.replica.empty()) text += "\treplica";
     for (const Quantity& quantity : result.quantities) text += '\t' + quantity.name;
     if (!result.chi2.empty()) text += "\tchi2\tc2";
     text += "\tdmax\tprior\tclash\tclose_atoms\n";
     for (std::size_t n = 0; n < result.chain.size(); ++n) {
         text += fmt::format("{}\t{}\t{}", n, result.chain[n], result.step[n]);
+        if (!result.replica.empty()) text += fmt::format("\t{}", result.replica[n]);
         for (const Quantity& quantity : result.quantities)
             text += fmt::format("\t{:.4f}", quantity.values[n]);
         if (!result.chi2.empty())
@@ -55,6 +57,12 @@ std::string convergence_text(const Result& result) {
         json["moves"].push_back(
             {{"kind", move.name}, {"proposed", move.proposed}, {"accepted", move.accepted}});
     if (!result.betas.empty()) json["powers"] = result.betas;
+    if (result.misfit)
+        json["misfit"] = {{"squares", number(result.misfit->squares)},
+                          {"runs", number(result.misfit->runs)},
+                          {"min_probability", MisfitTest::kMinProbability},
+                          {"passed", result.misfit->is_passed()},
+                          {"remark", misfit_remark(result)}};
     if (!result.swaps.empty()) json["swap_probabilities"] = result.swaps;
     return json.dump(2) + "\n";
 }
@@ -78,6 +86,18 @@ std::string convergence_remark(const Result& result) {
     return text;
 }
 
+std::string misfit_remark(const Result& result) {
+    if (!result.misfit || result.misfit->is_passed()) return "";
+    const char* const what = result.mode == Mode::fit
+                                 ? "no single conformation explains the curve: residuals of frames"
+                                 : "the frames do not explain the curve: residuals of their means";
+    return fmt::format(
+        "{} are larger than errors with probability {:.2g}, and of one sign for as long with "
+        "{:.2g} (expected: at least {} each){}",
+        what, result.misfit->squares, result.misfit->runs, MisfitTest::kMinProbability,
+        result.mode == Mode::fit ? "; --mode average is for proteins that stay flexible" : "");
+}
+
 void write_results(RunDirectory& run, const Result& result, const Context& context) {
     const Ensemble& frames = result.frames;
     StructureWriter structure(run.output(topology_name(result)), *frames.topology);
@@ -99,6 +119,7 @@ void record_facts(RunDirectory& run, const Result& result) {
     run.fact("domains", static_cast<std::int64_t>(result.domains.size()));
     run.fact("converged", result.is_converged() ? "yes" : "no");
     if (!result.is_converged()) run.fact("remark", convergence_remark(result));
+    if (result.misfit) run.fact("residuals_are_noise", result.misfit->is_passed() ? "yes" : "no");
 }
 
 }  // namespace pleat::refine

@@ -16,6 +16,9 @@ void record_facts(RunDirectory& run, const Result& result);
 /// "not converged: R-hat 1.08 of rg, ..."; empty if converged.
 std::string convergence_remark(const Result& result);
 
+/// "no single conformation explains the curve: ..."; empty if residuals are noise.
+std::string misfit_remark(const Result& result);
+
 /// The file that names the atoms of frames.dcd.
 std::string topology_name(const Result& result);
 

@@ -63,39 +63,58 @@ ChainOptions chain_options(const Parameters& parameters, const Topology& topolog
     return options;
 }
 
+Mode mode_of(const Parameters& parameters, const CurveInput& curve) {
+    if (parameters.mode != Mode::automatic) return parameters.mode;
+    return curve.curve != nullptr ? Mode::average : Mode::pool;
+}
+
+/// Walkers whose profiles one call of a GPU computes. It does not depend on the number of threads,
+/// so results do not either.
+Index walkers_together(Index walkers) {
+    constexpr Index kCalls = 16, kMaxWalkers = 16;
+    return std::clamp<Index>(walkers / kCalls, 1, kMaxWalkers);
+}
+
 /// `frames`: the number to write.
-PoolOptions pool_options(const Parameters& parameters, Index& frames) {
-    const bool fits = parameters.mode == Mode::fit;
+PoolOptions pool_options(const Parameters& parameters, Mode mode, const Device& device,
+                         Index& frames) {
+    const bool fits = mode == Mode::fit, has_curve = mode != Mode::pool;
     frames = parameters.frames.value_or(fits ? 1000 : 10000);
     PoolOptions options;
-    options.chains = std::min<Index>(parameters.chains.value_or(fits ? 4 : 16), frames);
-    options.rungs = fits ? parameters.rungs : 1;
-    options.moves = parameters.moves.value_or(fits ? 25 : 100);
-    options.kept = (frames + options.chains - 1) / options.chains;
+    options.replicas = mode == Mode::average ? parameters.replicas : 1;
+    options.chains = std::min<Index>(parameters.chains.value_or(has_curve ? 4 : 16),
+                                     (frames + options.replicas - 1) / options.replicas);
+    options.rungs = has_curve ? parameters.rungs.value_or(fits ? 8 : 1) : 1;
+    options.moves = parameters.moves.value_or(has_curve ? 25 : 100);
+    const Index of_round = options.chains * options.replicas;
+    options.kept = (frames + of_round - 1) / of_round;
     options.burn_in = parameters.burn_in.value_or(std::max<Index>(options.kept / 2, kMinBurnIn));
+    if (has_curve && device.kind == Device::Kind::cuda)
+        options.together = walkers_together(options.chains * options.rungs);
     return options;
 }
 
 std::string problem_of(const HeavyAtoms& heavy, const CurveInput& curve,
-                       const Parameters& parameters, const PoolOptions& options,
-                       std::uint64_t seed) {
+                       const Parameters& parameters, Mode mode, const PoolOptions& options,
+                       const Context& context) {
     Sha256 hash;
-    hash.field("refine 1").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 2").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
-    for (const Index number :
-         {options.chains, options.rungs, options.moves, options.kept, options.burn_in})
+    for (const Index number : {options.chains, options.rungs, options.moves, options.kept,
+                               options.burn_in, options.replicas, options.together})
         hash.field(number);
-    hash.field(static_cast<std::int64_t>(parameters.mode));
-    if (parameters.mode == Mode::fit) {
+    hash.field(static_cast<std::int64_t>(mode));
+    if (mode != Mode::pool) {
+        hash.field(context.device.name());
         for (const double number :
              {parameters.model_error, curve.q_max, curve.c2_min, curve.c2_max})
             hash.field(number);
         for (const auto* values : {&curve.curve->q, &curve.curve->intensity, &curve.curve->sigma})
             hash.field(View<const double, 1>(values->data(), static_cast<Index>(values->size())));
     }
-    return hash.field(static_cast<std::int64_t>(seed)).hex();
+    return hash.field(static_cast<std::int64_t>(context.seed)).hex();
 }
 
 /// Rg of the atoms, weighted by mass (carbon's for unknown elements).
@@ -184,19 +203,22 @@ void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
     std::vector<Sterics> sterics(static_cast<std::size_t>(threads), Sterics(model));
     std::vector<AtomOverlaps> overlaps(static_cast<std::size_t>(threads), AtomOverlaps(model));
     prepare_quantities(model, static_cast<std::size_t>(frames), result);
+    if (options.replicas > 1) result.replica.resize(static_cast<std::size_t>(frames));
     constexpr Index kBlock = 256;
     for_each_block(
         context, "measure", frames, kBlock,
         [&](Index first, Index count) {
             parallel_for(threads, count, [&](Index n, int thread) {
-                const Index frame = first + n, round = frame / options.chains,
-                            chain = frame % options.chains;
+                const Index frame = first + n, of_round = pool.angles.extent(1),
+                            round = frame / of_round, at = frame % of_round;
                 Conformation conformation(model);
-                const double* const angles = pool.angles.view()[round][chain].data;
+                const double* const angles = pool.angles.view()[round][at].data;
                 conformation.set_angles({angles, angles + model.hinge_count()});
                 measure(conformation, moves, sterics[static_cast<std::size_t>(thread)],
                         overlaps[static_cast<std::size_t>(thread)], resting, frame, result);
-                result.chain[static_cast<std::size_t>(frame)] = chain;
+                result.chain[static_cast<std::size_t>(frame)] = at / options.replicas;
+                if (!result.replica.empty())
+                    result.replica[static_cast<std::size_t>(frame)] = at % options.replicas;
                 result.step[static_cast<std::size_t>(frame)] =
                     (options.burn_in + round + 1) * options.moves;
             });
@@ -204,28 +226,45 @@ void measure_all(const ChainModel& model, const Moves& moves, const Pool& pool,
         "frames");
 }
 
-/// Chains of equal length: the frames of the last round count if all chains have one.
+/// Chains of equal length: the frames of the last round count if all chains have one. Replicas of a
+/// chain are not independent, so their means are compared.
 void assess_all(const PoolOptions& options, Index frames, Result& result) {
-    const Index draws = frames / options.chains;
+    const Index replicas = options.replicas, draws = frames / (options.chains * replicas);
     Array<double, 2> by_chain(options.chains, draws);
     for (Quantity& quantity : result.quantities) {
         for (Index draw = 0; draw < draws; ++draw)
-            for (Index chain = 0; chain < options.chains; ++chain)
-                by_chain(chain, draw) =
-                    quantity.values[static_cast<std::size_t>(draw * options.chains + chain)];
+            for (Index chain = 0; chain < options.chains; ++chain) {
+                const Index first = (draw * options.chains + chain) * replicas;
+                double sum = 0;
+                for (Index n = first; n < first + replicas; ++n)
+                    sum += quantity.values[static_cast<std::size_t>(n)];
+                by_chain(chain, draw) = sum / static_cast<double>(replicas);
+            }
         quantity.convergence = assess(by_chain.view());
     }
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
 }
 
 /// What the chains kept of the curve.
 void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result& result) {
     Quantity likelihood{"ln_likelihood", "ln of the likelihood of the curve", {}, {}};
+    std::vector<double> squares, runs;
     for (Index frame = 0; frame < frames; ++frame) {
-        const double* const fit = &pool.fits(frame / options.chains, frame % options.chains, 0);
-        likelihood.values.push_back(fit[0]);
-        result.chi2.push_back(fit[1]);
-        result.c2.push_back(fit[2]);
+        const Index of_round = pool.angles.extent(1);
+        const double* const fit =
+            &pool.fits(frame / of_round, frame % of_round / options.replicas, 0);
+        likelihood.values.push_back(fit[kLogLikelihood]);
+        result.chi2.push_back(fit[kChi2]);
+        result.c2.push_back(fit[kC2]);
+        squares.push_back(fit[kSquares]);
+        runs.push_back(fit[kRuns]);
     }
+    result.misfit = MisfitTest{median(std::move(squares)), median(std::move(runs))};
     result.quantities.push_back(std::move(likelihood));
     result.betas = pool.ladder.betas;
     for (std::size_t rung = 0; rung + 1 < result.betas.size(); ++rung)
@@ -234,13 +273,13 @@ void add_fits(const Pool& pool, const PoolOptions& options, Index frames, Result
                                    : 0.0);
 }
 
-void check_options(const Parameters& parameters, const CurveInput& curve, const Context& context) {
+void check_options(const Parameters& parameters, const CurveInput& curve) {
     Parameters checked = parameters;
     check(fields(checked));
-    if (context.device.kind == Device::Kind::cuda)
-        throw UsageError("refine runs on the CPU: expected --device cpu");
-    if (parameters.mode == Mode::fit && curve.curve == nullptr)
-        throw UsageError("give a curve by --data for --mode fit");
+    const Mode mode = mode_of(parameters, curve);
+    if (mode != Mode::pool && curve.curve == nullptr)
+        throw UsageError(fmt::format("give a curve by --data for --mode {}",
+                                     names_of(mode)[static_cast<std::size_t>(mode)]));
 }
 
 }  // namespace
@@ -252,24 +291,29 @@ bool Result::is_converged() const {
 
 Result run(const Ensemble& structure, const CurveInput& curve, const Parameters& parameters,
            const Context& context) {
-    check_options(parameters, curve, context);
+    check_options(parameters, curve);
     const HeavyAtoms heavy = heavy_atoms(structure);
     const ChainModel model =
         make_chain_model(heavy.topology, heavy.xyz, chain_options(parameters, *heavy.topology));
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
+    const Mode mode = mode_of(parameters, curve);
     Index frames = 0;
-    const PoolOptions options = pool_options(parameters, frames);
+    const PoolOptions options = pool_options(parameters, mode, context.device, frames);
     std::optional<CurveFitSetup> setup;
-    if (parameters.mode == Mode::fit) setup.emplace(model, moves, curve, parameters, context);
-    const auto make_target = [&]() -> std::unique_ptr<Target> {
-        if (setup) return setup->make_target();
-        return std::make_unique<StericTarget>(model);
+    if (mode != Mode::pool) setup.emplace(model, moves, curve, parameters, context);
+    const auto make_targets = [&](Index walkers, Index replicas) {
+        if (setup) return setup->make_targets(walkers, replicas);
+        TargetBatch targets;
+        for (Index n = 0; n < walkers * replicas; ++n)
+            targets.push_back(std::make_unique<StericTarget>(model));
+        return targets;
     };
     const Pool pool =
-        sample_pool(model, moves, make_target, options,
-                    problem_of(heavy, curve, parameters, options, context.seed), context);
+        sample_pool(model, moves, make_targets, options,
+                    problem_of(heavy, curve, parameters, mode, options, context), context);
     Result result;
+    result.mode = mode;
     result.frames.topology = result.frames.all_atoms = heavy.topology;
     result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, heavy.xyz.extent(1));
     measure_all(model, moves, pool, options, frames, context, result);

@@ -23,8 +23,10 @@ namespace pleat::refine {
 
 /// From which distribution frames are drawn.
 enum class Mode {
-    pool,  ///< prior without overlaps
-    fit    ///< the same times the likelihood of a curve: each frame alone explains it
+    automatic,  ///< average with a curve, else pool
+    pool,       ///< prior without overlaps
+    fit,        ///< the same times the likelihood of a curve: each frame alone explains it
+    average     ///< the same for replicas, whose mean profile explains the curve
 };
 std::span<const std::string_view> names_of(Mode);
 
@@ -33,21 +35,24 @@ struct Parameters {
     std::string linkers;  ///< "A:289-301,A:320-330"; or `rigid`
     std::string rigid;    ///< the rigid domains instead; all else of their chains is linkers
     std::string group;    ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
-    Mode mode = Mode::pool;
+    Mode mode = Mode::automatic;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
-    std::optional<std::int64_t> chains;  ///< not set: 16; fit: 4
-    std::optional<std::int64_t> moves;   ///< between two frames of a chain; not set: 100; fit: 25
+    std::optional<std::int64_t> chains;  ///< not set: 16; fit and average: 4
+    /// Between two frames of a conformation; not set: 100; fit and average: 25.
+    std::optional<std::int64_t> moves;
     /// Frames of each chain that are left out at the start; not set: half of those that are kept,
     /// at least 20.
     std::optional<std::int64_t> burn_in;
-    std::int64_t rungs = 8;     ///< fit: powers of the likelihood, from 0 to 1
-    double model_error = 0.02;  ///< fit: relative error of profiles
+    /// Powers of the likelihood, from 0 to 1; not set: 8; average: 1, power 1 alone.
+    std::optional<std::int64_t> rungs;
+    std::int64_t replicas = 16;  ///< average: conformations of a chain
+    double model_error = 0.02;   ///< fit and average: relative error of profiles
 };
 std::vector<Field> fields(Parameters& parameters);
 
-/// The curve that mode `fit` compares frames with.
+/// The curve that modes `fit` and `average` compare frames with.
 struct CurveInput {
-    const Profile* curve = nullptr;  ///< not null in mode `fit`
+    const Profile* curve = nullptr;  ///< not null in these modes
     double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
     double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
 };
@@ -75,17 +80,31 @@ struct MoveShare {
     std::int64_t proposed = 0, accepted = 0;
 };
 
+/// Whether residuals of the frames are noise: medians over the frames of the probability of a sum
+/// of squares at least as large (model error included), and of as few runs of residuals of one
+/// sign.
+struct MisfitTest {
+    double squares = 1, runs = 1;
+    bool is_passed() const { return squares >= kMinProbability && runs >= kMinProbability; }
+
+    static constexpr double kMinProbability = 1e-3;
+};
+
 struct Result {
     Ensemble frames;                 ///< the largest domain rests
+    Mode mode = Mode::pool;          ///< not automatic
     std::vector<Index> chain, step;  ///< [frame]: Monte Carlo chain, and its moves so far
-    /// Rg, the distances between domains, and in mode fit ln L.
+    std::vector<Index> replica;      ///< [frame], mode average; empty otherwise
+    /// Rg, the distances between domains, and with a curve ln L. In mode average the means over
+    /// replicas, and ln L of the mean profile, are those whose convergence counts.
     std::vector<Quantity> quantities;
     std::vector<double> diameter;      ///< [frame]: largest distance between CA atoms, angstrom
     std::vector<double> log_prior;     ///< [frame], up to a constant
     std::vector<double> clash_energy;  ///< [frame], kT
-    /// [frame], mode fit: chi^2 per point of the profile by which the chain moved, at the best c2,
-    /// and that c2; empty otherwise.
+    /// [frame], modes fit and average: chi^2 per point of the profile by which the chain moved (the
+    /// mean of its replicas), at the best c2, and that c2; empty otherwise.
     std::vector<double> chi2, c2;
+    std::optional<MisfitTest> misfit;  ///< modes fit and average
     std::vector<double> betas;         ///< [rung]: powers of the likelihood
     std::vector<double> swaps;         ///< [rung - 1]: mean swap probability with the one below
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom

@@ -48,6 +48,7 @@ Conformation open_conformation(const ChainModel& chain, const Moves& moves, std:
 CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
                              const Parameters& parameters, const Context& context)
     : chain_(&chain) {
+    if (context.device.kind == Device::Kind::cuda) device_ = context.device;
     const Profile curve = saxs::cut_curve(*input.curve, input.q_max);
     if (static_cast<Index>(curve.size()) < kMinPoints)
         throw InputError(curve.source, 0,
@@ -71,11 +72,19 @@ CurveFitSetup::CurveFitSetup(const ChainModel& chain, const Moves& moves, const 
     notes.push_back(fmt::format(
         "chains move by profiles of {} beads and {} sites of the hydration layer at {} values of "
         "q, compared with {} points up to q = {:.4g}",
-        model_.scatterers.count(), model_.sites.size(), points, curve.size(), last));
+        model_.beads, model_.sites, points, curve.size(), last));
 }
 
-std::unique_ptr<Target> CurveFitSetup::make_target() const {
-    return std::make_unique<CurveTarget>(*chain_, model_, *likelihood_);
+TargetBatch CurveFitSetup::make_targets(Index conformations, Index replicas) const {
+    const auto profiles = std::make_shared<ProfileBatch>(model_, conformations * replicas, device_);
+    TargetBatch targets;
+    for (Index n = 0; n < conformations; ++n) {
+        const auto mean = std::make_shared<ReplicaMean>(*likelihood_, replicas);
+        for (Index replica = 0; replica < replicas; ++replica)
+            targets.push_back(std::make_unique<CurveTarget>(*chain_, profiles,
+                                                            n * replicas + replica, mean, replica));
+    }
+    return targets;
 }
 
 }  // namespace pleat::refine

@@ -10,7 +10,7 @@
 #include "pleat/workflows/refine/fit/profile_model.h"
 #include "pleat/workflows/refine/moves/moves.h"
 #include "pleat/workflows/refine/refine.h"
-#include "pleat/workflows/refine/sampling/sampler.h"
+#include "pleat/workflows/refine/sampling/pool.h"
 
 namespace pleat::refine {
 
@@ -21,12 +21,14 @@ public:
     CurveFitSetup(const ChainModel& chain, const Moves& moves, const CurveInput& input,
                   const Parameters& parameters, const Context& context);
 
-    std::unique_ptr<Target> make_target() const;
+    /// The targets [conformation, replica] of conformations that are computed together.
+    TargetBatch make_targets(Index conformations, Index replicas) const;
 
     std::vector<std::string> notes;
 
 private:
     const ChainModel* chain_;
+    Device device_;
     ProfileModel model_;
     std::optional<CurveLikelihood> likelihood_;
 };

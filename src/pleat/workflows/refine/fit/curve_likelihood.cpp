@@ -13,8 +13,9 @@ namespace pleat::refine {
 
 namespace {
 
-/// Replaces a symmetric positive definite matrix [n, n] by its inverse, by Cholesky factors.
-void invert(std::vector<double>& matrix, std::size_t n) {
+/// Replaces a symmetric positive definite matrix [n, n] by its inverse. Returns L^-1 for its
+/// Cholesky factor L; numbers above the diagonal mean nothing.
+std::vector<double> invert(std::vector<double>& matrix, std::size_t n) {
     std::vector<double>& l = matrix;
     for (std::size_t row = 0; row < n; ++row)
         for (std::size_t column = 0; column <= row; ++column) {
@@ -43,7 +44,8 @@ void invert(std::vector<double>& matrix, std::size_t n) {
             for (std::size_t k = row; k < n; ++k) sum += l[k * n + row] * l[k * n + column];
             inverse[row * n + column] = inverse[column * n + row] = sum;
         }
-    matrix = std::move(inverse);
+    std::swap(matrix, inverse);
+    return inverse;
 }
 
 /// The curve without its noise, as far as the model's error needs it: weighted means over `width`.
@@ -66,6 +68,27 @@ std::vector<double> smoothed(const Profile& curve, double width) {
 double log_normal_tail(double x) {
     if (x > -20) return std::log(std::erfc(-x / std::numbers::sqrt2) / 2);
     return -x * x / 2 - std::log(-x) - std::log(2 * std::numbers::pi) / 2;
+}
+
+/// P(chi^2 >= value) with this many degrees of freedom (Wilson and Hilferty 1931).
+double chi_square_tail(double value, double freedom) {
+    const double c = 2 / (9 * freedom);
+    return std::erfc((std::cbrt(value / freedom) - 1 + c) / std::sqrt(2 * c)) / 2;
+}
+
+/// The probability that noise has as few runs of one sign as these values, by the normal
+/// approximation of Wald and Wolfowitz (1940).
+double few_runs_probability(const std::vector<double>& values) {
+    double positive = 0, runs = 1;
+    for (std::size_t n = 0; n < values.size(); ++n) {
+        positive += values[n] > 0;
+        if (n > 0) runs += (values[n] > 0) != (values[n - 1] > 0);
+    }
+    const auto count = static_cast<double>(values.size());
+    const double negative = count - positive, mean = 2 * positive * negative / count + 1,
+                 variance = (mean - 1) * (mean - 2) / (count - 1);
+    if (!(variance > 0)) return 0;  // all of one sign
+    return std::erfc((mean - runs) / std::sqrt(2 * variance)) / 2;
 }
 
 }  // namespace
@@ -92,7 +115,7 @@ CurveLikelihood::CurveLikelihood(const Profile& curve, std::span<const double> q
             covariance[k * points_ + l] += options.model_error * options.model_error * level[k] *
                                            level[l] * std::exp(-away * away / 2);
         }
-    invert(covariance, points_);
+    factor_ = invert(covariance, points_);
     with_model_error_ = forms(covariance);
     for (std::size_t k = 0; k < points_; ++k)
         diagonal[k * points_ + k] = 1 / diagonal[k * points_ + k];
@@ -123,48 +146,67 @@ CurveLikelihood::Forms CurveLikelihood::forms(const std::vector<double>& inverse
     return all;
 }
 
-CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
-    const bool has_layer = partial.extent(0) == 3;
-    const auto pairs = static_cast<std::size_t>(partial.extent(0));
-    const auto row = [&](std::size_t pair) { return &partial(static_cast<Index>(pair), 0); };
-    // Products of partial profiles, of which any c2 needs sums alone.
-    struct Products {
-        double square[3][3] = {}, linear[3] = {};
-    };
-    const auto products = [&](const Forms& of) {
-        Products all;
-        std::vector<double> image(grid_);
-        for (std::size_t a = 0; a < pairs; ++a) {
-            const double* const one = row(a);
-            for (std::size_t n = 0; n < grid_; ++n) {
-                double sum = 0;
-                for (std::size_t m = 0; m < grid_; ++m) sum += of.square[n * grid_ + m] * one[m];
-                image[n] = sum;
-                all.linear[a] += of.linear[n] * one[n];
-            }
-            for (std::size_t b = 0; b < pairs; ++b)
-                for (std::size_t n = 0; n < grid_; ++n) all.square[a][b] += row(b)[n] * image[n];
-        }
-        return all;
-    };
-    const Products correlated = products(with_model_error_), plain = products(without_);
-    const auto sums = [&](const Products& of, double c2) {
+/// Products of partial profiles with the matrices of one covariance, of which any c2 needs sums
+/// alone.
+struct CurveLikelihood::Products {
+    double square[3][3] = {}, linear[3] = {};
+    bool has_layer = false;
+
+    /// a and e of the profile with this contrast of the hydration layer.
+    std::pair<double, double> sums(double c2) const {
         const double powers[3] = {1, c2, c2 * c2};
         double a = 0, e = 0;
         for (std::size_t n = 0; n < (has_layer ? 3u : 1u); ++n) {
-            e += powers[n] * of.linear[n];
+            e += powers[n] * linear[n];
             for (std::size_t m = 0; m < (has_layer ? 3u : 1u); ++m)
-                a += powers[n] * powers[m] * of.square[n][m];
+                a += powers[n] * powers[m] * square[n][m];
         }
-        return std::pair(a, e);
-    };
-    CurveFit best{.chi2 = std::numeric_limits<double>::infinity()};
+        return {a, e};
+    }
+};
+
+CurveLikelihood::Products CurveLikelihood::products(const Forms& of,
+                                                    View<const double, 2> partial) const {
+    const auto pairs = static_cast<std::size_t>(partial.extent(0));
+    const auto row = [&](std::size_t pair) { return &partial(static_cast<Index>(pair), 0); };
+    Products all;
+    all.has_layer = pairs == 3;
+    std::vector<double> image(grid_);
+    for (std::size_t a = 0; a < pairs; ++a) {
+        const double* const one = row(a);
+        std::fill(image.begin(), image.end(), 0.0);
+        for (std::size_t m = 0; m < grid_; ++m) {
+            const double* const column = &of.square[m * grid_];  // symmetric
+            const double value = one[m];
+            for (std::size_t n = 0; n < grid_; ++n) image[n] += value * column[n];
+            all.linear[a] += of.linear[m] * value;
+        }
+        for (std::size_t b = 0; b < pairs; ++b)
+            for (std::size_t n = 0; n < grid_; ++n) all.square[a][b] += row(b)[n] * image[n];
+    }
+    return all;
+}
+
+double CurveLikelihood::log_likelihood(View<const double, 2> partial) const {
+    const Products correlated = products(with_model_error_, partial);
     std::vector<double> logs;
     for (const double c2 : options_.c2) {
-        const auto [a, e] = sums(correlated, c2);
+        const auto [a, e] = correlated.sums(c2);
         logs.push_back(-std::log(a) / 2 + log_normal_tail(e / std::sqrt(a)) -
                        (with_model_error_.constant - e * e / a) / 2);
-        const auto [square, product] = sums(plain, c2);
+    }
+    const double largest = *std::max_element(logs.begin(), logs.end());
+    double sum = 0;
+    for (const double value : logs) sum += std::exp(value - largest);
+    return largest + std::log(sum / static_cast<double>(logs.size()));
+}
+
+CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
+    CurveFit best{.log_likelihood = log_likelihood(partial),
+                  .chi2 = std::numeric_limits<double>::infinity()};
+    const Products plain = products(without_, partial);
+    for (const double c2 : options_.c2) {
+        const auto [square, product] = plain.sums(c2);
         const double scale = std::max(product / square, 0.0),
                      chi2 = (without_.constant - scale * (2 * product - scale * square)) /
                             static_cast<double>(points_);
@@ -173,11 +215,41 @@ CurveFit CurveLikelihood::fit(View<const double, 2> partial) const {
             best.c2 = c2;
         }
     }
-    const double largest = *std::max_element(logs.begin(), logs.end());
-    double sum = 0;
-    for (const double value : logs) sum += std::exp(value - largest);
-    best.log_likelihood = largest + std::log(sum / static_cast<double>(logs.size()));
     return best;
+}
+
+ResidualTest CurveLikelihood::residual_test(View<const double, 2> partial) const {
+    const Products correlated = products(with_model_error_, partial);
+    double best = -std::numeric_limits<double>::infinity(), best_c2 = 0, scale = 0;
+    for (const double c2 : options_.c2) {
+        const auto [a, e] = correlated.sums(c2);
+        const double explained = e > 0 ? e * e / a : 0;
+        if (explained <= best) continue;
+        best = explained;
+        best_c2 = c2;
+        scale = std::max(e / a, 0.0);
+    }
+    std::vector<double> model(grid_), residuals(points_);
+    for (std::size_t n = 0; n < grid_; ++n) {
+        const auto k = static_cast<Index>(n);
+        model[n] = scale * partial(0, k);
+        if (correlated.has_layer)
+            model[n] += scale * best_c2 * (partial(1, k) + best_c2 * partial(2, k));
+    }
+    for (std::size_t k = 0; k < points_; ++k) {
+        residuals[k] = intensity_[k];
+        for (std::size_t n = 0; n < grid_; ++n) residuals[k] -= spline_[k * grid_ + n] * model[n];
+    }
+    std::vector<double> independent(points_);
+    double squares = 0;
+    for (std::size_t k = 0; k < points_; ++k) {
+        for (std::size_t l = 0; l <= k; ++l)
+            independent[k] += factor_[k * points_ + l] * residuals[l];
+        squares += independent[k] * independent[k];
+    }
+    constexpr double kFitted = 2;  // scale and c2
+    return {.squares = chi_square_tail(squares, static_cast<double>(points_) - kFitted),
+            .runs = few_runs_probability(independent)};
 }
 
 }  // namespace pleat::refine

@@ -22,6 +22,13 @@ struct CurveFit {
     double c2 = 0;    ///< of the best fit
 };
 
+/// How far the residuals of a fit are from noise with the covariance Sigma: of uncorrelated
+/// residuals L^-1 (y - model), Sigma = L L', in the order of q.
+struct ResidualTest {
+    double squares = 1;  ///< probability of a sum of squares at least as large
+    double runs = 1;     ///< probability of as few runs of residuals of one sign (Wald, Wolfowitz)
+};
+
 /// With W the matrix of cubic splines from the grid of q to the curve's points, and the covariance
 /// of errors Sigma_kl = sigma_k^2 delta_kl + m^2 I_k I_l exp(-(q_k - q_l)^2 / (2 l^2)):
 ///     a = I' W' Sigma^-1 W I,  e = I' W' Sigma^-1 y,  c = y' Sigma^-1 y
@@ -37,6 +44,10 @@ public:
     /// `partial` [channel pair, q]: net amplitudes, their products with the hydration layer, and
     /// that layer; or net amplitudes alone.
     CurveFit fit(View<const double, 2> partial) const;
+    /// CurveFit::log_likelihood, at half the cost.
+    double log_likelihood(View<const double, 2> partial) const;
+    /// Of the best scale and c2 for that covariance.
+    ResidualTest residual_test(View<const double, 2> partial) const;
 
 private:
     /// The quadratic forms of one covariance.
@@ -46,9 +57,12 @@ private:
         double constant = 0;
     };
     Forms forms(const std::vector<double>& inverse) const;
+    struct Products;
+    Products products(const Forms& of, View<const double, 2> partial) const;
 
     std::size_t grid_, points_;
     LikelihoodOptions options_;
+    std::vector<double> factor_;     ///< [point, point]: L^-1
     std::vector<double> spline_;     ///< [point, q]
     std::vector<double> intensity_;  ///< [point]
     Forms with_model_error_, without_;

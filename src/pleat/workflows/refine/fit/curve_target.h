@@ -1,43 +1,43 @@
 // Curve target: overlaps, and the likelihood of a curve to the power of a temperature's inverse.
 #pragma once
 
-#include <optional>
+#include <memory>
 
-#include "pleat/saxs/session/profile_session.h"
-#include "pleat/workflows/refine/fit/curve_likelihood.h"
-#include "pleat/workflows/refine/fit/profile_model.h"
+#include "pleat/workflows/refine/fit/profile_batch.h"
+#include "pleat/workflows/refine/fit/replica_mean.h"
 #include "pleat/workflows/refine/sampling/sampler.h"
 
 namespace pleat::refine {
 
-/// ln w = -overlap energy + beta ln L. Overlaps are found before the profile, which is not computed
-/// for a conformation that they exclude. Model and likelihood must outlive it.
+/// ln w = -overlap energy + beta R ln L(mean profile of R replicas), of which this is one. Overlaps
+/// are found before the profile, which is not computed for a conformation that they exclude.
 class CurveTarget final : public Target {
 public:
-    CurveTarget(const ChainModel& chain, const ProfileModel& model,
-                const CurveLikelihood& likelihood);
+    /// `in_batch`: the number of its conformation in `profiles`; `replica`: in `mean`.
+    CurveTarget(const ChainModel& chain, std::shared_ptr<ProfileBatch> profiles, Index in_batch,
+                std::shared_ptr<ReplicaMean> mean, Index replica);
 
-    double log_weight(const Conformation& proposed) override;
+    void start(const Conformation& at) override;
+    bool prepare(const Conformation& proposed) override;
+    double prepared_log_weight() override;
     void accept() override;
     void reject() override;
     void refresh() override;
     void set_beta(double beta) override { beta_ = beta; }
-    double accepted_log_weight() const override {
-        return -energy_ + beta_ * accepted_.log_likelihood;
-    }
-    CurveFit fit() const override { return accepted_; }
+    double accepted_log_weight() override;
+    double log_likelihood() override;
+    CurveFit fit() override { return mean_->fit(); }
+    ResidualTest residual_test() override { return mean_->residual_test(); }
 
 private:
-    const ProfileModel* model_;
-    const CurveLikelihood* likelihood_;
+    double power() const { return static_cast<double>(mean_->replicas()); }
+
     Sterics sterics_;
-    std::optional<saxs::ProfileSession> session_;
-    std::vector<Index> all_, moved_;
-    Array<float, 2> frame_, current_, proposed_, moved_xyz_;
-    CurveFit accepted_, pending_;
+    std::shared_ptr<ProfileBatch> profiles_;
+    std::shared_ptr<ReplicaMean> mean_;
+    Index in_batch_, replica_;
     double energy_ = 0, pending_energy_ = 0;  ///< of overlaps
     double beta_ = 1;
-    bool has_proposal_ = false;
 };
 
 }  // namespace pleat::refine

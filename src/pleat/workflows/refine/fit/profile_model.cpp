@@ -3,25 +3,70 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "pleat/saxs/model/form_factors.h"
 #include "pleat/saxs/model/scatterer_positions.h"
 
 namespace pleat::refine {
 
-void ProfileModel::write(const Conformation& conformation, Array<float, 2>& frame,
-                         View<float, 2> positions) const {
-    conformation.write(frame.view(), 0);
-    const Index count = scatterers.count();
-    Array<float, 2> beads(Index{3}, count);
-    saxs::set_centres_of_mass(scatterers, frame.view(), beads.view());
-    for (Index axis = 0; axis < 3; ++axis) std::copy_n(&beads(axis, 0), count, &positions(axis, 0));
-    for (std::size_t site = 0; site < sites.size(); ++site) {
-        const Vector at = conformation.piece(site_pieces[site])(sites[site]);
-        const Index index = count + static_cast<Index>(site);
-        positions(0, index) = static_cast<float>(at.x);
-        positions(1, index) = static_cast<float>(at.y);
-        positions(2, index) = static_cast<float>(at.z);
+namespace {
+
+/// Bodies of whole pieces: pieces of few scatterers share one with the next pieces, since each pair
+/// of bodies has a cost of its own.
+std::vector<std::int32_t> divide_into_bodies(const std::vector<Index>& piece_of, Index pieces) {
+    constexpr Index kBodies = 64, kMinScatterers = 8;
+    const Index wanted = std::max(static_cast<Index>(piece_of.size()) / kBodies, kMinScatterers);
+    std::vector<Index> counts(static_cast<std::size_t>(pieces));
+    for (const Index piece : piece_of) ++counts[static_cast<std::size_t>(piece)];
+    std::vector<std::int32_t> body_of_piece(counts.size());
+    std::int32_t body = 0;
+    Index held = 0;
+    for (std::size_t piece = 0; piece < counts.size(); ++piece) {
+        if (held > 0 && (held >= wanted || counts[piece] >= wanted)) {
+            ++body;
+            held = 0;
+        }
+        body_of_piece[piece] = body;
+        held += counts[piece];
+    }
+    std::vector<std::int32_t> bodies;
+    bodies.reserve(piece_of.size());
+    for (const Index piece : piece_of)
+        bodies.push_back(body_of_piece[static_cast<std::size_t>(piece)]);
+    return bodies;
+}
+
+/// The atoms of one scatterer, by piece.
+void add_shares(const ChainModel& chain, const saxs::Scatterers& scatterers, Index scatterer,
+                std::vector<ProfileModel::Share>& shares) {
+    std::map<Index, std::pair<double, Vector>> by_piece;  // mass, and its sum of positions
+    double mass = 0;
+    for (Index m = scatterers.starts[static_cast<std::size_t>(scatterer)];
+         m < scatterers.starts[static_cast<std::size_t>(scatterer) + 1]; ++m) {
+        const auto member = static_cast<std::size_t>(m);
+        const auto atom = static_cast<std::size_t>(scatterers.members[member]);
+        auto& [its_mass, sum] = by_piece[chain.piece_of[atom]];
+        its_mass += scatterers.masses[member];
+        sum = sum + scatterers.masses[member] * chain.start[atom];
+        mass += scatterers.masses[member];
+    }
+    for (const auto& [piece, of_piece] : by_piece)
+        shares.push_back(
+            {scatterer, piece, (1 / of_piece.first) * of_piece.second, of_piece.first / mass});
+}
+
+}  // namespace
+
+void ProfileModel::write(const Conformation& conformation, View<float, 2> positions) const {
+    for (std::size_t n = 0; n < shares.size();) {
+        const Index scatterer = shares[n].scatterer;
+        Vector at;
+        for (; n < shares.size() && shares[n].scatterer == scatterer; ++n)
+            at = at + shares[n].weight * conformation.piece(shares[n].piece)(shares[n].centre);
+        positions(0, scatterer) = static_cast<float>(at.x);
+        positions(1, scatterer) = static_cast<float>(at.y);
+        positions(2, scatterer) = static_cast<float>(at.z);
     }
 }
 
@@ -30,31 +75,27 @@ ProfileModel make_profile_model(const ChainModel& chain, const Conformation& ope
     ProfileModel result;
     Array<float, 3> frame(Index{1}, Index{3}, chain.atom_count());
     open.write(frame.view()[0], 0);
-    result.scatterers = saxs::make_scatterers(*chain.topology, frame.view()[0],
-                                              {.resolution = saxs::Resolution::two_bead});
+    const saxs::Scatterers scatterers = saxs::make_scatterers(
+        *chain.topology, frame.view()[0], {.resolution = saxs::Resolution::two_bead});
     const saxs::ScattererPositions found =
-        saxs::scatterer_positions(frame.view(), result.scatterers, true, context);
-    result.model = saxs::make_model(result.scatterers, nullptr, q, found.sites);
-    const Index beads = result.scatterers.count();
-    const auto piece_of = [&](Index scatterer) {
-        const Index first = result.scatterers.starts[static_cast<std::size_t>(scatterer)];
-        return chain.piece_of[static_cast<std::size_t>(
-            result.scatterers.members[static_cast<std::size_t>(first)])];
-    };
-    std::map<Index, std::int32_t> body_of;
-    const auto add = [&](Index piece) {
-        result.bodies.push_back(
-            body_of.try_emplace(piece, static_cast<std::int32_t>(body_of.size())).first->second);
-    };
-    for (Index scatterer = 0; scatterer < beads; ++scatterer) add(piece_of(scatterer));
-    for (std::size_t site = 0; site < found.scatterer_of_site.size(); ++site) {
-        const Index piece = piece_of(found.scatterer_of_site[site]),
-                    index = beads + static_cast<Index>(site);
-        result.site_pieces.push_back(piece);
-        result.sites.push_back(inverse(open.piece(piece))(
-            Vector{found.xyz(0, 0, index), found.xyz(0, 1, index), found.xyz(0, 2, index)}));
-        add(piece);
+        saxs::scatterer_positions(frame.view(), scatterers, true, context);
+    result.model = saxs::make_model(scatterers, nullptr, q, found.sites);
+    result.beads = scatterers.count();
+    result.sites = found.sites;
+    std::vector<Index> piece_of;
+    for (Index bead = 0; bead < result.beads; ++bead) {
+        const std::size_t first = result.shares.size();
+        add_shares(chain, scatterers, bead, result.shares);
+        piece_of.push_back(result.shares[first].piece);
     }
+    for (Index site = 0; site < result.sites; ++site) {
+        const Index bead = found.scatterer_of_site[static_cast<std::size_t>(site)],
+                    piece = piece_of[static_cast<std::size_t>(bead)], index = result.beads + site;
+        const Vector at{found.xyz(0, 0, index), found.xyz(0, 1, index), found.xyz(0, 2, index)};
+        result.shares.push_back({index, piece, inverse(open.piece(piece))(at), 1});
+        piece_of.push_back(piece);
+    }
+    result.bodies = divide_into_bodies(piece_of, chain.piece_count());
     result.scales = Array<float, 2>(Index{1}, found.scales.extent(2));
     std::copy_n(&found.scales(0, 0, 0), found.scales.extent(2), &result.scales(0, 0));
     return result;

@@ -7,7 +7,6 @@
 #include "pleat/core/array.h"
 #include "pleat/core/context.h"
 #include "pleat/saxs/debye/debye.h"
-#include "pleat/saxs/model/scatterers.h"
 #include "pleat/workflows/refine/chain/chain_model.h"
 
 namespace pleat::refine {
@@ -15,16 +14,21 @@ namespace pleat::refine {
 /// Two beads per residue and sites of the hydration layer. The sites are found once, in an open
 /// conformation, and move with their atoms, so that a conformation has one profile.
 struct ProfileModel {
+    /// The atoms of a scatterer in one piece, at their centre in the start structure.
+    struct Share {
+        Index scatterer = 0, piece = 0;
+        Vector centre;
+        double weight = 1;  ///< mass divided by the scatterer's
+    };
+
     saxs::Model model;  ///< channels: net amplitudes, hydration
-    saxs::Scatterers scatterers;
-    Array<float, 2> scales;            ///< [1, scatterer]
+    Index beads = 0, sites = 0;
+    Array<float, 2> scales;            ///< [row of scales, scatterer]
     std::vector<std::int32_t> bodies;  ///< [scatterer]
-    std::vector<Vector> sites;         ///< [site]: position in the start structure of its piece
-    std::vector<Index> site_pieces;    ///< [site]
+    std::vector<Share> shares;         ///< by scatterer
 
     /// Positions [axis, scatterer] in a conformation.
-    void write(const Conformation& conformation, Array<float, 2>& frame,
-               View<float, 2> positions) const;
+    void write(const Conformation& conformation, View<float, 2> positions) const;
 };
 
 /// `open`: the conformation in which the hydration layer is found. Throws InputError for residues

@@ -17,26 +17,32 @@ namespace pleat::refine {
 
 struct PoolOptions {
     Index chains = 1;
-    Index rungs = 1;    ///< conformations of each chain, at different powers of the likelihood
-    Index moves = 1;    ///< between two frames of a chain
-    Index burn_in = 1;  ///< frames of each chain that are left out
-    Index kept = 1;     ///< frames of each chain that are kept
+    Index rungs = 1;     ///< walkers of each chain, at different powers of the likelihood
+    Index replicas = 1;  ///< conformations of each walker, whose mean is compared with the curve
+    Index together = 1;  ///< walkers whose profiles are computed in one call
+    Index moves = 1;     ///< between two frames of a chain
+    Index burn_in = 1;   ///< frames of each chain that are left out
+    Index kept = 1;      ///< frames of each chain that are kept
 };
+
+/// What is kept of the fit of a walker.
+enum FitNumber : Index { kLogLikelihood, kChi2, kC2, kSquares, kRuns, kFitNumbers };
 
 /// The conformations of each chain at power 1.
 struct Pool {
-    Array<double, 3> angles;  ///< [frame of a chain, chain, hinge]
-    Array<double, 3> fits;    ///< [frame of a chain, chain, 3]: ln L, chi^2, c2
+    Array<double, 3> angles;  ///< [frame of a chain, chain and replica, hinge]
+    Array<double, 3> fits;    ///< [frame of a chain, chain, FitNumber]
     std::array<std::int64_t, kMoveKinds> proposed{}, accepted{};  ///< after burn-in
     Ladder ladder{1};                                             ///< its swaps after burn-in
 };
 
-/// Makes the target of one conformation.
-using TargetFactory = std::function<std::unique_ptr<Target>()>;
+using TargetBatch = std::vector<std::unique_ptr<Target>>;  ///< [walker and replica]
+/// Makes the targets of some walkers, which are computed together.
+using TargetFactory = std::function<TargetBatch(Index walkers, Index replicas)>;
 
 /// Runs the chains; `problem`: hash of the input and options. Throws InputError if a chain finds no
 /// start, Cancelled.
-Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_target,
+Pool sample_pool(const ChainModel& model, const Moves& moves, const TargetFactory& make_targets,
                  const PoolOptions& options, const std::string& problem, const Context& context);
 
 }  // namespace pleat::refine

@@ -33,10 +33,16 @@ Proposal propose(const Moves& moves, MoveKind kind, const Conformation& from,
 
 }  // namespace
 
-double StericTarget::log_weight(const Conformation& proposed) {
+double allowed_energy(const Overlap& overlap) {
+    if (overlap.hard_pairs > 0)
+        throw std::logic_error("a chain starts from a conformation that is not allowed");
+    return overlap.energy;
+}
+
+bool StericTarget::prepare(const Conformation& proposed) {
     const Overlap overlap = sterics_.overlap(proposed);
-    return pending_ =
-               overlap.hard_pairs > 0 ? -std::numeric_limits<double>::infinity() : -overlap.energy;
+    pending_ = -overlap.energy;
+    return overlap.hard_pairs == 0;
 }
 
 Sampler::Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
@@ -51,59 +57,52 @@ Sampler::Sampler(const Moves& moves, Target& target, const ChainModel& model, st
 void Sampler::start(const std::vector<double>& angles) {
     current_.set_angles(angles);
     proposed_.set_angles(angles);
-    log_weight_ = target_->log_weight(current_);
-    if (!std::isfinite(log_weight_))
-        throw std::logic_error("a chain starts from a conformation that is not allowed");
-    target_->accept();
+    target_->start(current_);
 }
 
 void Sampler::run(Index first, Index count) {
-    for (Index number = first; number < first + count; ++number) step(number);
+    for (Index number = first; number < first + count; ++number)
+        if (propose(number)) decide();
 }
 
-void Sampler::step(Index number) {
+bool Sampler::propose(Index number) {
     Random random(seed_, chain_, number);
     const MoveKind kind = choose_kind(settings, moves_->has_crankshafts(), random);
-    const Proposal proposal = propose(*moves_, kind, current_, settings, random);
-    const auto index = static_cast<std::size_t>(kind);
-    ++counts.proposed[index];
-    const double threshold = std::log(1.0 - random.uniform()) - proposal.log_ratio + log_weight_;
-    // Targets only lower the weight of what the prior excludes, so its cost can be saved.
-    if (std::isinf(threshold) && threshold > 0) return;
+    const Proposal proposal = refine::propose(*moves_, kind, current_, settings, random);
+    kind_ = static_cast<std::size_t>(kind);
+    ++counts.proposed[kind_];
+    threshold_ =
+        std::log(1.0 - random.uniform()) - proposal.log_ratio + target_->accepted_log_weight();
+    // The prior excludes it, so what the target costs can be saved.
+    if (std::isinf(threshold_) && threshold_ > 0) return false;
     proposed_.set_angles(proposal.angles);
-    const double log_weight = target_->log_weight(proposed_);
-    if (log_weight >= threshold && std::isfinite(log_weight)) {
+    return target_->prepare(proposed_);
+}
+
+void Sampler::decide() {
+    const double log_weight = target_->prepared_log_weight();
+    if (log_weight >= threshold_ && std::isfinite(log_weight)) {
         target_->accept();
         std::swap(current_, proposed_);
-        log_weight_ = log_weight;
-        ++counts.accepted[index];
+        ++counts.accepted[kind_];
     } else {
         target_->reject();
     }
 }
 
-void Sampler::refresh() {
-    target_->refresh();
-    log_weight_ = target_->accepted_log_weight();
-}
-
-void Sampler::set_beta(double beta) {
-    target_->set_beta(beta);
-    log_weight_ = target_->accepted_log_weight();
-}
-
 void Sampler::adapt() {
+    constexpr std::int64_t kMinProposed = 20;
     const auto change = [&](MoveKind kind, double& width) {
         const auto index = static_cast<std::size_t>(kind);
-        if (counts.proposed[index] < 20) return;
+        if (counts.proposed[index] < kMinProposed) return;
         const double share = static_cast<double>(counts.accepted[index]) /
                              static_cast<double>(counts.proposed[index]);
         if (share < 0.2) width *= 0.7;
         if (share > 0.5) width = std::min(width * 1.4, std::numbers::pi);
+        counts.proposed[index] = counts.accepted[index] = 0;
     };
     change(MoveKind::pivot, settings.pivot_width);
     change(MoveKind::crankshaft, settings.crankshaft_width);
-    counts = {};
 }
 
 std::vector<double> find_start(const ChainModel& model, const Moves& moves, StericOptions options,

@@ -11,7 +11,8 @@
 
 namespace pleat::refine {
 
-/// What counts besides prior and springs: overlaps, and the curve.
+/// What counts besides prior and springs: overlaps, and the curve. A weight is computed in two
+/// steps, between which the profiles of many targets are computed together.
 class Target {
 public:
     Target() = default;
@@ -19,29 +20,44 @@ public:
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
 
-    /// The logarithm of the weight of a conformation; minus infinity: not allowed. Each call is
-    /// followed by accept() or reject().
-    virtual double log_weight(const Conformation& proposed) = 0;
+    /// Sets the accepted conformation. Throws std::logic_error if it is not allowed. All targets
+    /// that are computed together start, then refresh.
+    virtual void start(const Conformation& at) = 0;
+    /// Returns false if a proposal is not allowed; otherwise prepared_log_weight() follows, and
+    /// then accept() or reject().
+    virtual bool prepare(const Conformation& proposed) = 0;
+    /// The logarithm of the weight of the prepared conformation.
+    virtual double prepared_log_weight() = 0;
     virtual void accept() {}
     virtual void reject() {}
     /// The logarithm of the weight of the accepted conformation.
-    virtual double accepted_log_weight() const = 0;
+    virtual double accepted_log_weight() = 0;
     /// Computes again what moves changed step by step.
     virtual void refresh() {}
     /// The power of the curve's likelihood, from 0 to 1.
     virtual void set_beta(double) {}
-    /// The curve's fit to the accepted conformation.
-    virtual CurveFit fit() const { return {}; }
+    /// The logarithm of what set_beta() raises to a power.
+    virtual double log_likelihood() { return 0; }
+    /// The curve's fit to the accepted conformation, or to the mean of its replicas.
+    virtual CurveFit fit() { return {}; }
+    virtual ResidualTest residual_test() { return {}; }
 };
+
+/// The energy of overlaps of a start. Throws std::logic_error if it is not allowed.
+double allowed_energy(const Overlap& overlap);
 
 /// Overlaps alone: the target of a pool.
 class StericTarget final : public Target {
 public:
     explicit StericTarget(const ChainModel& model, StericOptions options = {})
         : sterics_(model, options) {}
-    double log_weight(const Conformation& proposed) override;
+    void start(const Conformation& at) override {
+        accepted_ = -allowed_energy(sterics_.overlap(at));
+    }
+    bool prepare(const Conformation& proposed) override;
+    double prepared_log_weight() override { return pending_; }
     void accept() override { accepted_ = pending_; }
-    double accepted_log_weight() const override { return accepted_; }
+    double accepted_log_weight() override { return accepted_; }
 
 private:
     Sterics sterics_;
@@ -67,33 +83,35 @@ public:
     Sampler(const Moves& moves, Target& target, const ChainModel& model, std::uint64_t seed,
             Index chain);
 
-    /// Starts from these angles. Throws std::logic_error if they are not allowed.
+    /// Starts from these angles; refresh() must follow, when all that are computed together have
+    /// started. Throws std::logic_error if they are not allowed.
     void start(const std::vector<double>& angles);
     /// Makes the moves [first, first + count).
     void run(Index first, Index count);
+    /// The first half of a move. Returns false if it has been rejected; otherwise decide() follows.
+    bool propose(Index number);
+    /// The second half: accepts or rejects the proposal.
+    void decide();
     /// After a block of moves in burn-in: narrows or widens moves whose share of accepted ones is
     /// below 0.2 or above 0.5.
     void adapt();
     /// Removes rounding that moves add up, so that a resumed chain has the same bits.
-    void refresh();
-    void set_beta(double beta);
+    void refresh() { target_->refresh(); }
 
-    CurveFit fit() const { return target_->fit(); }
+    Target& target() const { return *target_; }
     const Conformation& conformation() const { return current_; }
-    double log_weight() const { return log_weight_; }
 
     MoveSettings settings;
     MoveCounts counts;
 
 private:
-    void step(Index number);
-
     const Moves* moves_;
     Target* target_;
     Conformation current_, proposed_;
     std::uint64_t seed_;
     Index chain_;
-    double log_weight_ = 0;
+    std::size_t kind_ = 0;  ///< of the proposal
+    double threshold_ = 0;  ///< of its log weight
 };
 
 /// Angles without hard overlaps, from a draw of all residues, which moves then free of overlaps.

@@ -6,13 +6,10 @@
 #include <numbers>
 #include <random>
 
-#include "pleat/bio/ensemble/ensemble.h"
 #include "pleat/core/error.h"
-#include "pleat/core/tests/data_folders.h"
 #include "pleat/core/tests/temporary_folder.h"
-#include "pleat/workflows/refine/fit/curve_fit.h"
-#include "pleat/workflows/refine/fit/curve_target.h"
 #include "pleat/workflows/refine/sampling/ladder.h"
+#include "pleat/workflows/refine/tests/made_hinge.h"
 
 namespace pleat::refine {
 
@@ -20,57 +17,23 @@ namespace {
 
 using pleat::test::error_text;
 using pleat::test::TemporaryFolder;
+using test::grid;
+using test::Hinge174;
+using test::StopAfter;
+using test::structure;
 
-/// The second domain of HIV's capsid protein, with a made linker between its helices.
-Ensemble structure() {
-    return read_ensemble({(pleat::test::data_folder() / "1a8o.pdb.gz").string()},
-                         {.topology = {}, .select = "heavy and protein", .range = {}});
+/// The only target of a batch.
+std::unique_ptr<Target> single_target(const Hinge174& hinge, const ProfileModel& model,
+                                      const CurveLikelihood& likelihood) {
+    return std::make_unique<CurveTarget>(hinge.chain,
+                                         std::make_shared<ProfileBatch>(model, 1, Device{}), 0,
+                                         std::make_shared<ReplicaMean>(likelihood, 1), 0);
 }
 
-std::vector<double> grid(Index points, double last) {
-    std::vector<double> q;
-    for (Index n = 0; n < points; ++n)
-        q.push_back(last * static_cast<double>(n) / static_cast<double>(points - 1));
-    return q;
+void start(Target& target, const Conformation& at) {
+    target.start(at);
+    target.refresh();
 }
-
-struct Hinge174 {
-    Ensemble ensemble = structure();
-    ChainModel chain =
-        make_chain_model(ensemble.topology, ensemble.xyz.view()[0],
-                         {.linkers = parse_ranges("A:174-179", "--linkers"), .groups = {}});
-    Prior prior{chain, coil_tables()};
-    Moves moves{chain, prior};
-    std::vector<double> q = grid(41, 0.3);
-
-    Conformation draw(Index chain_number) const {
-        Conformation conformation(chain);
-        conformation.set_angles(find_start(chain, moves, {}, 1, chain_number));
-        return conformation;
-    }
-    /// The curve of a conformation with errors of 2 %.
-    Profile curve_of(const Conformation& truth, const ProfileModel& model, bool noise) const {
-        Array<float, 2> frame(Index{3}, chain.atom_count());
-        Array<float, 3> xyz(Index{1}, Index{3}, model.model.scatterer_count()),
-            scales(Index{1}, Index{1}, model.scales.extent(1));
-        model.write(truth, frame, xyz.view()[0]);
-        std::copy(model.scales.begin(), model.scales.end(), scales.begin());
-        const Array<double, 3> partial = saxs::profiles(
-            model.model, xyz.view(), scales.view(), {.precision = saxs::Precision::float64}, {});
-        std::mt19937_64 random(3);
-        std::normal_distribution<double> normal;
-        Profile curve;
-        for (Index k = 0; k < partial.extent(2); ++k) {
-            const double c2 = 1, intensity = partial(0, 0, k) + c2 * partial(0, 1, k) +
-                                             c2 * c2 * partial(0, 2, k);
-            curve.q.push_back(q[static_cast<std::size_t>(k)]);
-            curve.sigma.push_back(0.02 * intensity);
-            curve.intensity.push_back(intensity +
-                                      (noise ? curve.sigma.back() * normal(random) : 0));
-        }
-        return curve;
-    }
-};
 
 TEST(CurveLikelihood, IsItsDefinition) {
     // Uncorrelated errors, one c2: by direct sums, and by an integral over the scale.
@@ -126,17 +89,20 @@ TEST(CurveTarget, MovesKeepTheProfileOfAFreshStart) {
     const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
     const Profile curve = hinge.curve_of(hinge.draw(1), model, true);
     const CurveLikelihood likelihood(curve, hinge.q, {.c2 = {0, 1, 2}});
-    CurveTarget target(hinge.chain, model, likelihood);
-    target.set_beta(0.05);
-    Sampler sampler(hinge.moves, target, hinge.chain, 2, 0);
+    const auto target = single_target(hinge, model, likelihood),
+               fresh = single_target(hinge, model, likelihood);
+    target->set_beta(0.05);
+    Sampler sampler(hinge.moves, *target, hinge.chain, 2, 0);
     sampler.start(hinge.draw(2).angles());
-    sampler.run(0, 300);
-    CurveTarget fresh(hinge.chain, model, likelihood);
-    fresh.set_beta(0.05);
-    const double weight = fresh.log_weight(sampler.conformation());
-    EXPECT_NEAR(sampler.log_weight(), weight, 1e-3 * std::abs(weight));
     sampler.refresh();
-    EXPECT_EQ(sampler.log_weight(), weight);  // the bits of a start, so that a chain can resume
+    sampler.run(0, 300);
+    fresh->set_beta(0.05);
+    start(*fresh, sampler.conformation());
+    const double weight = fresh->accepted_log_weight();
+    EXPECT_NEAR(target->accepted_log_weight(), weight, 1e-3 * std::abs(weight));
+    sampler.refresh();
+    EXPECT_EQ(target->accepted_log_weight(),
+              weight);  // the bits of a start, so that a chain can resume
     EXPECT_GT(sampler.counts.accepted[0] + sampler.counts.accepted[1], 20);
 }
 
@@ -146,16 +112,16 @@ TEST(CurveTarget, TheTruthHasTheHighestLikelihood) {
     const ProfileModel model = make_profile_model(hinge.chain, hinge.draw(0), hinge.q, {});
     const CurveLikelihood likelihood(hinge.curve_of(truth, model, false), hinge.q,
                                      {.c2 = {0, 1, 2}});
-    CurveTarget target(hinge.chain, model, likelihood);
-    target.log_weight(truth);
-    target.accept();
-    EXPECT_LT(target.fit().chi2, 1e-6);
-    EXPECT_EQ(target.fit().c2, 1);
-    const double best = target.fit().log_likelihood;
+    const auto target = single_target(hinge, model, likelihood);
+    start(*target, truth);
+    EXPECT_LT(target->fit().chi2, 1e-6);
+    EXPECT_EQ(target->fit().c2, 1);
+    const double best = target->log_likelihood();
     for (Index n = 2; n < 12; ++n) {
-        target.log_weight(hinge.draw(n));
-        target.accept();
-        EXPECT_LT(target.fit().log_likelihood, best);
+        ASSERT_TRUE(target->prepare(hinge.draw(n)));
+        EXPECT_LT(target->prepared_log_weight(), best);
+        target->accept();
+        EXPECT_LT(target->log_likelihood(), best);
     }
 }
 
@@ -215,16 +181,6 @@ TEST(Fit, FindsTheDistanceOfAMadeHinge) {
     EXPECT_LT(share_of(found.chi2, 0.5), 2);
     EXPECT_EQ(found.quantities.back().name, "ln_likelihood");
 }
-
-struct StopAfter final : Progress {
-    explicit StopAfter(int count) : left(count) {}
-    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
-        left -= stage == "sample";
-    }
-    bool cancelled() override { return left <= 0; }
-    void message(std::string_view) override {}
-    int left;
-};
 
 TEST(Fit, HasTheSameBitsForAnyThreadsAndAfterAStop) {
     const TemporaryFolder folder;

@@ -59,19 +59,28 @@ double state_log_weight(std::size_t state) {
 
 class StateTarget : public Target {
 public:
-    double log_weight(const Conformation& proposed) override {
-        return state_log_weight(state_of(proposed));
+    void start(const Conformation& at) override { accepted_ = weight_of(at); }
+    bool prepare(const Conformation& proposed) override {
+        pending_ = weight_of(proposed);
+        return std::isfinite(pending_);
     }
-    double accepted_log_weight() const override { return 0; }  // chains do not refresh here
+    double prepared_log_weight() override { return pending_; }
+    void accept() override { accepted_ = pending_; }
+    double accepted_log_weight() override { return accepted_; }
+
+private:
+    virtual double weight_of(const Conformation& at) const {
+        return state_log_weight(state_of(at));
+    }
+    double accepted_ = 0, pending_ = 0;
 };
 
 /// A wrong Jacobian of crankshafts: as if angles and not positions were uniform.
 class WrongTarget final : public StateTarget {
-public:
-    double log_weight(const Conformation& proposed) override {
-        double sum = StateTarget::log_weight(proposed);
-        for (const LinkerResidue& residue : proposed.model().residues)
-            sum -= std::log(std::sin(proposed.bend(residue)));
+    double weight_of(const Conformation& at) const override {
+        double sum = state_log_weight(state_of(at));
+        for (const LinkerResidue& residue : at.model().residues)
+            sum -= std::log(std::sin(at.bend(residue)));
         return sum;
     }
 };

@@ -20,8 +20,10 @@ namespace {
 using test::made_model;
 
 struct NoTarget final : Target {
-    double log_weight(const Conformation&) override { return 0; }
-    double accepted_log_weight() const override { return 0; }
+    void start(const Conformation&) override {}
+    bool prepare(const Conformation&) override { return true; }
+    double prepared_log_weight() override { return 0; }
+    double accepted_log_weight() override { return 0; }
 };
 
 TEST(Prior, TablesAreProbabilitiesWithTheKnownBasins) {
@@ -133,6 +135,7 @@ TEST(Prior, MovesSampleItInTwentyRuns) {
         largest = std::max({largest, tails[n] - static_cast<double>(n) / count,
                             static_cast<double>(n + 1) / count - tails[n]});
     EXPECT_LT(largest, 1.63 / std::sqrt(count));  // p = 0.01
+    EXPECT_GT(tails.front(), 0.01 / count);       // the smallest of so many, p = 0.01
     std::printf("%zu tests: smallest p %.4f, largest %.4f, distance from uniform %.3f\n",
                 tails.size(), tails.front(), tails.back(), largest);
 }
