@@ -64,39 +64,20 @@ std::vector<Field> input_fields(RefineOptions& options) {
     return fields;
 }
 
-/// `fields` without those with these names.
-std::vector<Field> without(std::vector<Field> fields,
-                           std::initializer_list<std::string_view> names) {
-    std::erase_if(fields,
-                  [&](const Field& field) { return std::ranges::count(names, field.name); });
-    return fields;
-}
-
 /// The options of the curve: one of X-rays, whose likelihood is not smeared.
 std::vector<Field> refined_curve_fields(RefineOptions& options) {
-    return without(curve_fields(options.saxs), {"series", "smear"});
-}
-
-/// The options of profiles; frames have no hydrogens and no water.
-std::vector<Field> profile_fields(RefineOptions& options) {
-    return without(saxs::fields(options.saxs.parameters),
-                   {"hydrogens", "water", "neutrons", "d2o", "deuterate", "backbone-exchange"});
+    std::vector<Field> fields = curve_fields(options.saxs);
+    std::erase_if(
+        fields, [](const Field& field) { return field.name == "series" || field.name == "smear"; });
+    return fields;
 }
 
 std::vector<Field> result_fields(RefineOptions& options) {
     std::vector<Field> all = refine::fields(options.parameters);
-    for (const auto& fields :
-         {input_fields(options), refined_curve_fields(options), profile_fields(options)})
+    for (const auto& fields : {input_fields(options), refined_curve_fields(options),
+                               refine::profile_fields(options.saxs.parameters)})
         all.insert(all.end(), fields.begin(), fields.end());
     return all;
-}
-
-refine::CurveInput curve_input(const RefineOptions& options, const Profile* curve) {
-    const saxs::Parameters& parameters = options.saxs.parameters;
-    return {.curve = curve,
-            .q_max = parameters.q_max,
-            .c2_min = parameters.c2.value_or(parameters.c2_min),
-            .c2_max = parameters.c2.value_or(parameters.c2_max)};
 }
 
 std::string moves_line(const refine::Result& result) {
@@ -203,9 +184,9 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     run.context(context);
     if (names_gpu)
         context.message("frames are sampled on the CPU; --device is for the profiles of --data");
-    const refine::Result result =
-        refine::run(structure, curve_input(options, curve ? &curve->profile : nullptr),
-                    options.parameters, context);
+    const refine::Result result = refine::run(
+        structure, refine::curve_input(options.saxs.parameters, curve ? &curve->profile : nullptr),
+        options.parameters, context);
     for (const std::string& note : result.notes) context.message(note);
     refine::write_results(run, result, context);
     refine::record_facts(run, result);
@@ -227,7 +208,7 @@ Command refine_command(CLI::App& program, Ranks& ranks) {
     add_fields(*parser, "Sampling", refine::fields(options->parameters));
     add_fields(*parser, "Curve", refined_curve_fields(*options));
     add_run_options(*parser, options->run, true);
-    add_fields(*parser, "Profile", profile_fields(*options));
+    add_fields(*parser, "Profile", refine::profile_fields(options->saxs.parameters));
     parser->footer(help_footer(kExamples));
     return {.parser = parser, .run = [options, &ranks](const std::vector<std::string>& arguments) {
                 run_refine(*options, arguments, ranks);

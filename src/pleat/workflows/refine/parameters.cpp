@@ -1,6 +1,8 @@
 // Parameters: the options of a refinement, described once.
+#include <algorithm>
 #include <array>
 
+#include "pleat/saxs/saxs.h"
 #include "pleat/workflows/refine/refine.h"
 
 namespace pleat::refine {
@@ -63,6 +65,23 @@ std::vector<Field> fields(Parameters& p) {
              .help = "fit: relative error of computed profiles, beside the curve's errors",
              .min = 0,
              .max = 1}};
+}
+
+std::vector<Field> profile_fields(saxs::Parameters& parameters) {
+    std::vector<Field> all = saxs::fields(parameters);
+    std::erase_if(all, [](const Field& field) {
+        static constexpr std::array<std::string_view, 6> kAbsent = {
+            "hydrogens", "water", "neutrons", "d2o", "deuterate", "backbone-exchange"};
+        return std::count(kAbsent.begin(), kAbsent.end(), field.name) > 0;
+    });
+    return all;
+}
+
+CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve) {
+    return {.curve = curve,
+            .q_max = parameters.q_max,
+            .c2_min = parameters.c2.value_or(parameters.c2_min),
+            .c2_max = parameters.c2.value_or(parameters.c2_max)};
 }
 
 }  // namespace pleat::refine

@@ -17,7 +17,10 @@
 
 namespace pleat {
 struct Profile;
+namespace saxs {
+struct Parameters;
 }
+}  // namespace pleat
 
 namespace pleat::refine {
 
@@ -51,6 +54,11 @@ struct CurveInput {
     double q_max = 0.5;              ///< 1/angstrom; the curve is cut there
     double c2_min = -2, c2_max = 4;  ///< of the hydration layer; all between are equally probable
 };
+/// The same with the bounds that `parameters` of profiles have.
+CurveInput curve_input(const saxs::Parameters& parameters, const Profile* curve);
+
+/// The options of frames' profiles: those of saxs, but frames have no hydrogens and no water.
+std::vector<Field> profile_fields(saxs::Parameters& parameters);
 
 /// How far the chains agree, by Vehtari et al. 2021.
 struct Convergence {
