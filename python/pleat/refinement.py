@@ -38,6 +38,7 @@ def refine(structure, *, data=None, q_unit="auto", assume_error=None, options, h
     powers, swap_probabilities : float64 [rung], [rung - 1], powers of the likelihood and mean
         probabilities of swaps; None without a likelihood
     domains, linkers : list of str, such as 'A:1-288'; domains are numbered from 1 in names of columns
+    found_options : '--linkers ... --group ...', what `pae` found; '' without it
     angles : how many angles change
     notes : list of str, what was decided
     saxs : pleat.Saxs, the fit of these frames to `data` by pleat.saxs; None without data

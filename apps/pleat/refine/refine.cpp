@@ -35,6 +35,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  pleat refine protein.pdb --linkers A:225-242,A:446-448 -o run\n"
     "  pleat refine protein.pdb --rigid A:20-224,A:243-600 --data curve.dat -o run\n"
+    "  pleat refine model.cif --pae pae.json --data curve.dat -o run\n"
     "  pleat refine dimer.cif --linkers A:1-15,B:1-15 --group A:16-180,B:16-180 -o run\n"
     "  pleat refine protein.pdb --linkers A:289-301 --data curve.dat --mode fit -o run\n"
     "  pleat report run -o page.html\n\n"
@@ -125,6 +126,8 @@ std::string summary(const RefineOptions& options, const refine::Result& result,
                             at(0.05), at(0.5), at(0.95), quantity.convergence.r_hat,
                             quantity.convergence.effective_size);
     }
+    if (!result.found_options.empty())
+        text += "\nfound by --pae (also in domains.txt): " + result.found_options + "\n";
     return text + fmt::format(
                       "\nThe run is in {}: frames.dcd, {}, frames.tsv, convergence.json, "
                       "manifest.json\n",
@@ -154,7 +157,7 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
     install_interrupt_handler();
     if (options.parameters.mode == refine::Mode::fit && options.saxs.parameters.background)
         throw UsageError("mode fit has no background: leave out --background");
-    check_readable({options.structure, options.saxs.data});
+    check_readable({options.structure, options.saxs.data, options.parameters.pae});
     if (!options.saxs.data.empty()) refuse_pipes({options.saxs.data}, "it is read again");
     const std::unique_ptr<Progress> shown = make_progress(stderr, options.run.quiet);
     Context context = make_context(options.run);
@@ -180,6 +183,7 @@ void run_refine(RefineOptions& options, const std::vector<std::string>& argument
                                             .centre_each_frame = true});
     record_input(options.structure, run);
     if (!options.saxs.data.empty()) record_input(options.saxs.data, run);
+    if (!options.parameters.pae.empty()) record_input(options.parameters.pae, run);
     for (const std::string& note : structure.notes) context.message(note);
     run.context(context);
     if (names_gpu)

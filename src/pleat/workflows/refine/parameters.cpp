@@ -21,6 +21,11 @@ std::vector<Field> fields(Parameters& p) {
              .target = &p.rigid,
              .help = "Rigid residues instead of --linkers; the others of their chains are flexible",
              .value_name = "RESIDUES"},
+            {.name = "pae",
+             .target = &p.pae,
+             .help = "Predicted aligned errors (JSON of AlphaFold DB, ColabFold, AlphaFold 3) "
+                     "from which linkers follow, with pLDDT as B factors, instead of --linkers",
+             .value_name = "FILE"},
             {.name = "group",
              .target = &p.group,
              .help = "Rigid domains that move as one, such as A:1-200,B:1-180; '/' separates "

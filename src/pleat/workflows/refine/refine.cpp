@@ -14,6 +14,7 @@
 #include "pleat/core/loops/parallel.h"
 #include "pleat/core/loops/steps.h"
 #include "pleat/saxs/model/hydrogens.h"
+#include "pleat/workflows/refine/chain/predicted_domains.h"
 #include "pleat/workflows/refine/convergence/convergence.h"
 #include "pleat/workflows/refine/fit/curve_fit.h"
 #include "pleat/workflows/refine/sampling/pool.h"
@@ -48,18 +49,28 @@ HeavyAtoms heavy_atoms(const Ensemble& structure) {
 }
 
 ChainOptions chain_options(const Parameters& parameters, const Topology& topology) {
-    if (parameters.linkers.empty() == parameters.rigid.empty())
-        throw UsageError("give either --linkers or --rigid");
     ChainOptions options;
-    options.linkers = parameters.rigid.empty()
-                          ? parse_ranges(parameters.linkers, "linkers")
-                          : linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
+    if (!parameters.linkers.empty()) options.linkers = parse_ranges(parameters.linkers, "linkers");
+    if (!parameters.rigid.empty())
+        options.linkers = linkers_between(topology, parse_ranges(parameters.rigid, "rigid"));
     std::string_view groups = parameters.group;
     while (!groups.empty()) {
         const std::size_t slash = groups.find('/');
         options.groups.push_back(parse_ranges(groups.substr(0, slash), "group"));
         groups.remove_prefix(slash == std::string_view::npos ? groups.size() : slash + 1);
     }
+    return options;
+}
+
+/// The same from predicted errors; what was found is added to `result`.
+ChainOptions predicted_options(const Parameters& parameters, const Topology& topology,
+                               const Context& context, Result& result) {
+    PredictedDomains found = predicted_domains(topology, parameters.pae, context);
+    result.found_options = found.options();
+    result.notes = std::move(found.notes);
+    ChainOptions options;
+    options.linkers = std::move(found.linkers);
+    options.groups = std::move(found.groups);
     return options;
 }
 
@@ -77,13 +88,14 @@ PoolOptions pool_options(const Parameters& parameters, Index& frames) {
 }
 
 std::string problem_of(const HeavyAtoms& heavy, const CurveInput& curve,
-                       const Parameters& parameters, const PoolOptions& options,
-                       std::uint64_t seed) {
+                       const std::string& found_options, const Parameters& parameters,
+                       const PoolOptions& options, std::uint64_t seed) {
     Sha256 hash;
     hash.field("refine 1").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);
+    hash.field(found_options);
     for (const Index number :
          {options.chains, options.rungs, options.moves, options.kept, options.burn_in})
         hash.field(number);
@@ -239,6 +251,11 @@ void check_options(const Parameters& parameters, const CurveInput& curve, const 
     check(fields(checked));
     if (context.device.kind == Device::Kind::cuda)
         throw UsageError("refine runs on the CPU: expected --device cpu");
+    const auto given = [](const std::string& text) { return text.empty() ? 0 : 1; };
+    if (given(parameters.linkers) + given(parameters.rigid) + given(parameters.pae) != 1)
+        throw UsageError("give one of --linkers, --rigid and --pae");
+    if (!parameters.pae.empty() && !parameters.group.empty())
+        throw UsageError("give --linkers and --group, or --pae, which finds groups itself");
     if (parameters.mode == Mode::fit && curve.curve == nullptr)
         throw UsageError("give a curve by --data for --mode fit");
 }
@@ -254,8 +271,11 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
            const Context& context) {
     check_options(parameters, curve, context);
     const HeavyAtoms heavy = heavy_atoms(structure);
-    const ChainModel model =
-        make_chain_model(heavy.topology, heavy.xyz, chain_options(parameters, *heavy.topology));
+    Result result;
+    const ChainModel model = make_chain_model(
+        heavy.topology, heavy.xyz,
+        parameters.pae.empty() ? chain_options(parameters, *heavy.topology)
+                               : predicted_options(parameters, *heavy.topology, context, result));
     const Prior prior(model, coil_tables());
     const Moves moves(model, prior);
     Index frames = 0;
@@ -266,10 +286,9 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
         if (setup) return setup->make_target();
         return std::make_unique<StericTarget>(model);
     };
-    const Pool pool =
-        sample_pool(model, moves, make_target, options,
-                    problem_of(heavy, curve, parameters, options, context.seed), context);
-    Result result;
+    const Pool pool = sample_pool(
+        model, moves, make_target, options,
+        problem_of(heavy, curve, result.found_options, parameters, options, context.seed), context);
     result.frames.topology = result.frames.all_atoms = heavy.topology;
     result.frames.xyz = Array<float, 3>::unset(frames, Index{3}, heavy.xyz.extent(1));
     measure_all(model, moves, pool, options, frames, context, result);
@@ -278,7 +297,7 @@ Result run(const Ensemble& structure, const CurveInput& curve, const Parameters&
     for (const Domain& domain : model.domains) result.domains.push_back(domain.name);
     result.linkers = model.linkers;
     result.hinges = model.hinge_count();
-    result.notes = model.notes;
+    result.notes.insert(result.notes.end(), model.notes.begin(), model.notes.end());
     if (setup) result.notes.insert(result.notes.end(), setup->notes.begin(), setup->notes.end());
     constexpr const char* kNames[kMoveKinds] = {"pivot", "redraw", "crankshaft"};
     for (std::size_t kind = 0; kind < kMoveKinds; ++kind)

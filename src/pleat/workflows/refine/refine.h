@@ -35,6 +35,7 @@ std::span<const std::string_view> names_of(Mode);
 struct Parameters {
     std::string linkers;  ///< "A:289-301,A:320-330"; or `rigid`
     std::string rigid;    ///< the rigid domains instead; all else of their chains is linkers
+    std::string pae;      ///< file of predicted errors, from which linkers and groups follow
     std::string group;    ///< "A:1-200,B:1-180": rigid domains that move as one; "/" between groups
     Mode mode = Mode::pool;
     std::optional<std::int64_t> frames;  ///< not set: 10000; fit: 1000
@@ -99,6 +100,7 @@ struct Result {
     std::vector<Index> close_atoms;    ///< [frame]: pairs of heavy atoms closer than 2.5 angstrom
     std::vector<std::string> domains;  ///< "A:1-288"; numbered from 1 in names of quantities
     std::vector<std::string> linkers;
+    std::string found_options;  ///< `--linkers ... --group ...` that --pae found; else empty
     std::vector<MoveShare> moves;
     Index hinges = 0;  ///< angles that change
     std::vector<std::string> notes;
