@@ -91,7 +91,7 @@ std::string problem_of(const HeavyAtoms& heavy, const CurveInput& curve,
                        const std::string& found_options, const Parameters& parameters,
                        const PoolOptions& options, std::uint64_t seed) {
     Sha256 hash;
-    hash.field("refine 1").field(View<const float, 2>(heavy.xyz));
+    hash.field("refine 2").field(View<const float, 2>(heavy.xyz));
     for (Index atom = 0; atom < heavy.topology->atom_count(); ++atom)
         hash.field(heavy.topology->identity(atom));
     hash.field(parameters.linkers).field(parameters.rigid).field(parameters.group);

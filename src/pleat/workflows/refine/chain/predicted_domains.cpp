@@ -20,9 +20,9 @@ namespace pleat::refine {
 
 namespace {
 
-constexpr double kMinConfidence = 70;   // pLDDT
-constexpr double kMaxError = 5;         // angstrom
-constexpr std::size_t kMinBlock = 10;   // residues
+constexpr double kMinConfidence = 70;    // pLDDT
+constexpr double kMaxError = 5;          // angstrom
+constexpr std::size_t kMinBlock = 10;    // residues
 constexpr double kSmallestError = 0.01;  // angstrom, of different residues
 
 using Json = nlohmann::ordered_json;
@@ -76,11 +76,12 @@ std::vector<Residue> residues_of(const Molecules& molecules, const Topology& top
             is_confidence = is_confidence && value >= 0 && value <= 100;
         }
     const std::string source = topology.source.string();
-    if (residues.empty()) throw InputError(source, 0, "expected a protein with CA atoms, found none");
+    if (residues.empty())
+        throw InputError(source, 0, "expected a protein with CA atoms, found none");
     if (!is_confidence || largest <= 1)
-        throw InputError(source, 0,
-                         fmt::format("expected pLDDT from 0 to 100 as B factors, found at most {}",
-                                     largest));
+        throw InputError(
+            source, 0,
+            fmt::format("expected pLDDT from 0 to 100 as B factors, found at most {}", largest));
     return residues;
 }
 
@@ -118,8 +119,8 @@ std::vector<Index> rows_of(const std::vector<Residue>& residues, const Molecules
     }
     for (const Residue& residue : residues) {
         const PeptideChain& chain = molecules.chains[residue.chain];
-        const auto& named = topology.residues[static_cast<std::size_t>(
-            chain.residues[residue.number].residue)];
+        const auto& named =
+            topology.residues[static_cast<std::size_t>(chain.residues[residue.number].residue)];
         const auto found = tokens.find({chain.name, named.number});
         if (found == tokens.end())
             refuse(file, fmt::format("expected errors of all residues of {}, found none of {}",
@@ -144,8 +145,7 @@ std::vector<int> cluster_residues(const std::vector<Residue>& residues,
     for (std::size_t i = 0; i < confident.size(); ++i)
         for (std::size_t j = i + 1; j < confident.size(); ++j) {
             const Index a = rows[confident[i]], b = rows[confident[j]];
-            const double mean =
-                (error_at(errors, a, b, file) + error_at(errors, b, a, file)) / 2;
+            const double mean = (error_at(errors, a, b, file) + error_at(errors, b, a, file)) / 2;
             distances(pair++) = static_cast<float>(std::max(mean, kSmallestError));
         }
     cluster::Parameters parameters;
@@ -205,8 +205,8 @@ public:
         : molecules_(molecules), topology_(topology) {}
     ResidueRange range(std::size_t chain, std::size_t first, std::size_t last) const {
         const auto at = [&](std::size_t n) -> const Topology::Residue& {
-            return topology_.residues[static_cast<std::size_t>(
-                molecules_.chains[chain].residues[n].residue)];
+            return topology_
+                .residues[static_cast<std::size_t>(molecules_.chains[chain].residues[n].residue)];
         };
         return {at(first).chain, at(first).number, at(last).number, at(first).insertion,
                 at(last).insertion};
@@ -224,9 +224,10 @@ void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>&
                    std::vector<std::string>& notes) {
     for (const Span& span : spans) {
         if (span.clusters.size() > 1)
-            notes.push_back(fmt::format("{} is one rigid domain: it has parts of {} domains, one "
-                                        "between parts of another",
-                                        ranges.range(span).text(), span.clusters.size()));
+            notes.push_back(
+                fmt::format("{} is one rigid domain: it has parts of {} domains, one "
+                            "between parts of another",
+                            ranges.range(span).text(), span.clusters.size()));
         std::optional<std::size_t> first;
         for (std::size_t n = 0; n < residues.size(); ++n) {
             const Residue& residue = residues[n];
@@ -236,10 +237,10 @@ void note_enclosed(const std::vector<Residue>& residues, const std::vector<int>&
             const bool is_loop = clusters[n] < 0;
             if (is_loop && !first) first = residue.number;
             if (is_loop || !first) continue;
-            notes.push_back(fmt::format(
-                "{} has pLDDT below 70 and stays rigid: {} is on both sides of it",
-                ranges.range(span.chain, *first, residue.number - 1).text(),
-                ranges.range(span).text()));
+            notes.push_back(
+                fmt::format("{} has pLDDT below 70 and stays rigid: {} is on both sides of it",
+                            ranges.range(span.chain, *first, residue.number - 1).text(),
+                            ranges.range(span).text()));
             first.reset();
         }
     }
@@ -252,9 +253,9 @@ std::vector<std::vector<ResidueRange>> groups_of(const std::vector<Span>& spans,
     for (std::size_t n = 0; n < spans.size(); ++n) {
         group[n] = n;
         for (std::size_t m = 0; m < n; ++m) {
-            const bool shares = std::any_of(
-                spans[n].clusters.begin(), spans[n].clusters.end(),
-                [&](int cluster) { return spans[m].clusters.count(cluster) > 0; });
+            const bool shares =
+                std::any_of(spans[n].clusters.begin(), spans[n].clusters.end(),
+                            [&](int cluster) { return spans[m].clusters.count(cluster) > 0; });
             if (!shares) continue;
             const std::size_t from = group[n], to = group[m];
             std::replace(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(n) + 1, from,
@@ -296,8 +297,7 @@ PredictedDomains predicted_domains(const Topology& topology, const std::filesyst
     const Json json = parse_json(read_file(file), file);
     const ErrorMatrix matrix = find_matrix(json, file);
     const std::vector<Index> rows = rows_of(residues, molecules, topology, matrix, file);
-    const std::vector<int> clusters =
-        cluster_residues(residues, rows, *matrix.rows, file, context);
+    const std::vector<int> clusters = cluster_residues(residues, rows, *matrix.rows, file, context);
     const std::vector<Span> spans = rigid_spans(residues, clusters);
     const Ranges ranges(molecules, topology);
     if (spans.empty())
@@ -310,17 +310,19 @@ PredictedDomains predicted_domains(const Topology& topology, const std::filesyst
         const std::size_t count = molecules.chains[chain].residues.size();
         for (const Span& span : spans) {
             if (span.chain != chain) continue;
-            if (span.first > next) found.linkers.push_back(ranges.range(chain, next, span.first - 1));
+            if (span.first > next)
+                found.linkers.push_back(ranges.range(chain, next, span.first - 1));
             next = span.last + 1;
         }
         if (next < count) found.linkers.push_back(ranges.range(chain, next, count - 1));
     }
     if (found.linkers.empty())
-        refuse(file, "expected linkers between rigid domains, found one rigid domain in each chain");
+        refuse(file,
+               "expected linkers between rigid domains, found one rigid domain in each chain");
     found.groups = groups_of(spans, ranges);
     note_enclosed(residues, clusters, spans, ranges, found.notes);
-    found.notes.push_back(fmt::format("domains by --pae: {} (edit it if you know better)",
-                                      found.options()));
+    found.notes.push_back(
+        fmt::format("domains by --pae: {} (edit it if you know better)", found.options()));
     return found;
 }
 

@@ -26,8 +26,7 @@ Json errors_of(const std::vector<int>& domains) {
     Json rows = Json::array();
     for (const int row : domains) {
         Json values = Json::array();
-        for (const int column : domains)
-            values.push_back(row > 0 && row == column ? 2 : 20);
+        for (const int column : domains) values.push_back(row > 0 && row == column ? 2 : 20);
         rows.push_back(values);
     }
     return rows;
@@ -98,9 +97,9 @@ TEST(PredictedDomains, LowConfidenceAloneMakesLinkers) {
     add_peptide(one.made, std::string(50, 'A'), "A");
     one.set_confidence(domains({{20, 1}, {10, 0}, {20, 1}}));
     // Errors within a domain that has a loop: the loop would close, so it stays rigid.
-    EXPECT_NE(one.refusal({{"pae", errors_of(std::vector<int>(50, 1))}})
-                  .find("found one rigid domain"),
-              std::string::npos);
+    EXPECT_NE(
+        one.refusal({{"pae", errors_of(std::vector<int>(50, 1))}}).find("found one rigid domain"),
+        std::string::npos);
     one.set_confidence(domains({{20, 1}, {3, 0}, {20, 1}, {7, 0}}));
     const PredictedDomains found = one.find({{"pae", errors_of(std::vector<int>(50, 1))}});
     EXPECT_EQ(found.options(), "--linkers A:44-50");
@@ -140,8 +139,9 @@ TEST(PredictedDomains, RefusesOtherFilesAndStructures) {
               std::string::npos);
     Json words = errors_of(truth);
     words[1][5] = "x";
-    EXPECT_NE(one.refusal({{"pae", words}}).find("expected errors in angstrom, found \"x\" in row "),
-              std::string::npos);
+    EXPECT_NE(
+        one.refusal({{"pae", words}}).find("expected errors in angstrom, found \"x\" in row "),
+        std::string::npos);
     EXPECT_NE(one.refusal({{"pae", errors_of(truth)},
                            {"token_chain_ids", std::vector<std::string>(30, "C")},
                            {"token_res_ids", std::vector<int>(30, 1)}})
