@@ -92,7 +92,7 @@ AtomRecord record_of(gemmi::cif::Table::Row& row, const std::string& file) {
     if (row.has2(kBFactor)) atom.b_factor = gemmi::cif::as_number(row[kBFactor], 0.0);
     if (!std::isfinite(atom.b_factor)) atom.b_factor = 0;
     for (int axis = 0; axis < 3; ++axis) {
-        const std::string& text = row[static_cast<std::size_t>(kX + axis)];
+        const std::string& text = row[std::size_t{kX} + static_cast<std::size_t>(axis)];
         const double value = gemmi::cif::as_number(text);
         if (!std::isfinite(value)) {
             throw InputError(file, 0,

@@ -12,7 +12,6 @@
 #include "pleat/bio/tests/structure_text.h"
 #include "pleat/bio/tests/written_trajectory.h"
 #include "pleat/core/files/npy.h"
-#include "pleat/core/tests/data_folders.h"
 
 namespace {
 
@@ -42,16 +41,6 @@ std::string two_models() {
     return "MODEL        1\n" + pdb_line(atom("N", 1, 1)) + pdb_line(atom("CA", 1, 2)) +
            "TER\nENDMDL\nMODEL        2\n" + pdb_line(atom("N", 1, 3)) +
            pdb_line(atom("CA", 1, 4)) + "ENDMDL\nEND\n";
-}
-
-TEST(Ensemble, PdbAndMmcifFilesHaveTheSameBFactors) {
-    const auto read = [](const char* name) { return read_topology(test::data_folder() / name); };
-    const Topology pdb = read("1a8o.pdb.gz"), cif = read("1a8o.cif.gz");
-    ASSERT_EQ(pdb.atom_count(), cif.atom_count());
-    for (std::size_t n = 0; n < pdb.atoms.size(); ++n)
-        EXPECT_EQ(pdb.atoms[n].b_factor, cif.atoms[n].b_factor);
-    EXPECT_EQ(pdb.atoms[1].name, "CA");
-    EXPECT_GT(pdb.atoms[1].b_factor, 1);
 }
 
 TEST(Ensemble, ModelsOfAPdbFileAreFrames) {

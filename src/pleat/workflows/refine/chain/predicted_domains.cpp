@@ -150,7 +150,7 @@ std::vector<int> cluster_residues(const std::vector<Residue>& residues,
         }
     cluster::Parameters parameters;
     parameters.method = cluster::Method::average;
-    parameters.cutoff = kMaxError;
+    parameters.cutoff = cluster::CutoffRange::parse(fmt::format("{}", kMaxError), "pae");
     Context own = context;
     own.checkpoint.clear();
     const Index shape[] = {distances.extent(0)};
